@@ -1,0 +1,76 @@
+import type { Permission } from "./permissions.ts";
+
+/** How a caller proved who it is. `public` endpoints look at no credential. */
+export const credentialKinds = ["user", "apiKey", "partnerKey", "agent", "public"] as const;
+export type CredentialKind = (typeof credentialKinds)[number];
+
+/** Where in the hierarchy a signed-in user stands (contract 1 A2). */
+export const scopes = ["organization", "partner", "system"] as const;
+export type Scope = (typeof scopes)[number];
+
+/**
+ * Who may call an endpoint. Checked in this order: credential kind, partner guard, scope,
+ * permission, MFA (contract 1 A1); `fullPartner` is checked with the scope.
+ */
+export interface Access {
+  readonly kinds: readonly CredentialKind[];
+  readonly scopes: readonly Scope[];
+  readonly permissions: readonly Permission[];
+  readonly mfa: boolean;
+  /** Partner scope needs `orgAccess: "all"` (contract 1 A2 "W"). */
+  readonly fullPartner: boolean;
+  /** Reachable while the caller's partner is not active, and before a forced MFA enrolment. */
+  readonly exempt: { readonly partnerGuard: boolean; readonly mfaEnrollment: boolean };
+  /** The watchdog credential of a device may call it too (contract 1 H1). */
+  readonly watchdog: boolean;
+  needs(...permissions: Permission[]): Access;
+  withMfa(): Access;
+  withFullPartnerAccess(): Access;
+  exemptFrom(...guards: ("partnerGuard" | "mfaEnrollment")[]): Access;
+  orWatchdog(): Access;
+}
+
+type Fields = Omit<Access, "needs" | "withMfa" | "withFullPartnerAccess" | "exemptFrom" | "orWatchdog">;
+
+const none: Fields = {
+  kinds: [],
+  scopes: [],
+  permissions: [],
+  mfa: false,
+  fullPartner: false,
+  exempt: { partnerGuard: false, mfaEnrollment: false },
+  watchdog: false,
+};
+
+function access(fields: Fields): Access {
+  const changed = (change: Partial<Fields>) => access({ ...fields, ...change });
+  return {
+    ...fields,
+    needs: (...permissions) => changed({ permissions }),
+    withMfa: () => changed({ mfa: true }),
+    withFullPartnerAccess: () => changed({ fullPartner: true }),
+    orWatchdog: () => changed({ watchdog: true }),
+    exemptFrom: (...guards) =>
+      changed({
+        exempt: {
+          partnerGuard: fields.exempt.partnerGuard || guards.includes("partnerGuard"),
+          mfaEnrollment: fields.exempt.mfaEnrollment || guards.includes("mfaEnrollment"),
+        },
+      }),
+  };
+}
+
+/** A signed-in user of one of these scopes; of any scope when none is named. */
+export function staff(...allowed: Scope[]): Access {
+  return access({ ...none, kinds: ["user"], scopes: allowed.length > 0 ? allowed : scopes });
+}
+
+/** An enrolled device's token. */
+export function agent(): Access {
+  return access({ ...none, kinds: ["agent"] });
+}
+
+/** No credential is asked for or read. */
+export function open(): Access {
+  return access({ ...none, kinds: ["public"], exempt: { partnerGuard: true, mfaEnrollment: true } });
+}

@@ -1,0 +1,181 @@
+import type { z } from "zod";
+import type { Access } from "./access.ts";
+import type { AuditAction } from "./audit-actions.ts";
+import type { ErrorCode } from "./errors.ts";
+import { idParams } from "./fields.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** A schema that is built when it is first asked for: building every schema of the product at start costs a second. */
+export type Shape<S extends z.ZodType = z.ZodType> = () => S;
+
+/** Memoises a schema. Shared shapes are written as `const Site = shape(() => z.object({ … }))`. */
+export function shape<S extends z.ZodType>(build: () => S): Shape<S> {
+  let built: S | undefined;
+  return () => {
+    built ??= build();
+    return built;
+  };
+}
+
+/** A mutation names its audit action; one that writes no entry says why. */
+export type AuditRule = AuditAction | { readonly none: string };
+
+/** How an endpoint speaks when it is not JSON in, JSON out. */
+export type Transport = "json" | "text" | "html" | "redirect" | "multipart" | "stream" | "proxy" | "websocket";
+
+/** How a list comes in pages, and under which key its items stand. */
+export interface Paging {
+  readonly kind: "whole" | "page" | "cursor";
+  readonly items: string;
+}
+
+/** Plain types of one endpoint: what the client sends (`…Input`) and what the handler gets after validation. */
+export interface EndpointTypes {
+  params: unknown;
+  query: unknown;
+  queryInput: unknown;
+  body: unknown;
+  bodyInput: unknown;
+  result: unknown;
+}
+
+export interface Schemas {
+  readonly params: z.ZodType | undefined;
+  readonly query: z.ZodType | undefined;
+  readonly body: z.ZodType | undefined;
+  readonly result: z.ZodType | undefined;
+}
+
+export interface EndpointSpec<Q extends Shape | undefined, B extends Shape | undefined, R extends Shape | undefined> {
+  /** One line, imperative: the help text of the command and the summary in OpenAPI. */
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: Access;
+  /** Codes beyond the generic ones (`genericErrors`). */
+  readonly errors?: readonly ErrorCode[];
+  readonly params?: Shape;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly returns?: R;
+  readonly status?: 200 | 201 | 202;
+  readonly paging?: Paging;
+  /** Accepts `X-Idempotency-Key` (contract 1 A1). Every create and every minting of a secret does. */
+  readonly idempotent?: boolean;
+  readonly transport?: Transport;
+  /** Default 1 MB. */
+  readonly bodyLimitBytes?: number;
+  /** Mounted at the host root as well as under /api/v1. */
+  readonly alsoAtRoot?: boolean;
+  /** An agent or user may send nothing at all where the body is optional as a whole. */
+  readonly bodyOptional?: boolean;
+}
+
+export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
+  readonly noun: string;
+  readonly verb: string;
+  readonly method: Method;
+  /** Relative to `/api/v1`, parameters as `:name`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string | undefined;
+  readonly access: Access;
+  readonly audit: AuditRule;
+  readonly errors: readonly ErrorCode[];
+  readonly status: 200 | 201 | 202;
+  readonly paging: Paging | undefined;
+  readonly idempotent: boolean;
+  readonly transport: Transport;
+  readonly bodyLimitBytes: number;
+  readonly alsoAtRoot: boolean;
+  readonly bodyOptional: boolean;
+  /** Builds the schemas on first use. */
+  schemas(): Schemas;
+  /** Never set: carries the types. */
+  readonly types?: T;
+}
+
+type Plain<T> = T extends (infer I)[] ? Plain<I>[] : T extends object ? { [K in keyof T]: T[K] } : T;
+type Output<F> = F extends () => infer S ? (S extends z.ZodType ? Plain<z.output<S>> : undefined) : undefined;
+type Input<F> = F extends () => infer S ? (S extends z.ZodType ? Plain<z.input<S>> : undefined) : undefined;
+type ParamNames<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
+  ? ParamNames<Segment> | ParamNames<Rest>
+  : Path extends `:${infer Name}`
+    ? Name
+    : never;
+type PathParams<Path extends string> = { [N in ParamNames<Path>]: string };
+
+interface Mutation<Q extends Shape | undefined, B extends Shape | undefined, R extends Shape | undefined>
+  extends EndpointSpec<Q, B, R> {
+  readonly audit: AuditRule;
+}
+
+/** Worked out once, so that hovers and emitted declarations show plain types and no schema. */
+interface Types<P extends string, Q, B, R> {
+  params: PathParams<P>;
+  query: Output<Q>;
+  queryInput: Input<Q>;
+  body: Output<B>;
+  bodyInput: Input<B>;
+  result: Output<R>;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+function define<P extends string, Q extends Shape | undefined, B extends Shape | undefined, R extends Shape | undefined>(
+  method: Method,
+  path: P,
+  spec: EndpointSpec<Q, B, R> | Mutation<Q, B, R>,
+): Endpoint<{ [K in keyof Types<P, Q, B, R>]: Types<P, Q, B, R>[K] }> {
+  let built: Schemas | undefined;
+  const names = [...path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] as string);
+  return {
+    noun: "",
+    verb: "",
+    method,
+    path,
+    summary: spec.summary,
+    description: spec.description,
+    access: spec.access,
+    audit: ("audit" in spec ? spec.audit : undefined) ?? { none: "reads only" },
+    errors: spec.errors ?? [],
+    status: spec.status ?? 200,
+    paging: spec.paging,
+    idempotent: spec.idempotent ?? false,
+    transport: spec.transport ?? "json",
+    bodyLimitBytes: spec.bodyLimitBytes ?? MEGABYTE,
+    alsoAtRoot: spec.alsoAtRoot ?? false,
+    bodyOptional: spec.bodyOptional ?? false,
+    schemas() {
+      built ??= {
+        params: spec.params?.() ?? (names.length > 0 ? idParams(names) : undefined),
+        query: spec.query?.(),
+        body: spec.body?.(),
+        result: spec.returns?.(),
+      };
+      return built;
+    },
+  };
+}
+
+export const get = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: EndpointSpec<Q, B, R>) => define("GET", path, spec);
+export const post = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: Mutation<Q, B, R>) => define("POST", path, spec);
+export const put = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: Mutation<Q, B, R>) => define("PUT", path, spec);
+export const patch = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: Mutation<Q, B, R>) => define("PATCH", path, spec);
+export const del = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: Mutation<Q, B, R>) => define("DELETE", path, spec);
+
+/** POST that creates a row: 201, and repeatable with an idempotency key. */
+export const create = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: Mutation<Q, B, R>) => define("POST", path, { status: 201, idempotent: true, ...spec });
+
+// biome-ignore lint/suspicious/noExplicitAny: the table holds endpoints of every type
+export type AnyEndpoint = Endpoint<any>;
+export type Resource = Readonly<Record<string, AnyEndpoint>>;
+
+/** One noun of the product with its verbs; gives each endpoint its name. */
+export function resource<R extends Resource>(noun: string, endpoints: R): R {
+  for (const [verb, endpoint] of Object.entries(endpoints)) Object.assign(endpoint, { noun, verb });
+  return endpoints;
+}
+
+/** True when a successful call changes something that is audited. */
+export const mutates = (endpoint: AnyEndpoint): boolean => typeof endpoint.audit === "string";

@@ -1,0 +1,33 @@
+/** Every event kind the product emits (contract 3 §11.2). */
+export const eventKinds = [
+  "device.enrolled", "device.online", "device.offline", "device.updated", "device.moved", "device.decommissioned", "device.main_agent_silent",
+  "device.command.completed", "device.command.failed",
+  "group.membership_changed",
+  "organization.created", "organization.updated", "organization.deleted", "organization.offboarding", "organization.archived", "organization.restored", "organization.merged",
+  "site.created", "site.updated", "site.deleted",
+  "user.login", "user.logout", "user.invited", "user.removed", "user.mfa.enabled",
+  "alert.triggered", "alert.acknowledged", "alert.resolved", "alert.suppressed", "alert.dismissed", "alert.escalated",
+  "script.started", "script.completed", "script.failed",
+  "automation.started", "automation.completed", "automation.failed",
+  "policy.violation", "policy.compliant", "policy.remediation.triggered",
+  "patch.available", "patch.approved", "patch.installed", "patch.failed", "patch.rollback",
+  "deployment.started", "deployment.paused", "deployment.completed", "deployment.failed",
+  "security.threat_detected", "security.score_changed",
+  "vulnerability.critical_detected", "vulnerability.remediated",
+  "monitor.check_failed", "monitor.check_recovered",
+  "discovery.asset_found",
+  "maintenance.started", "maintenance.ended",
+  "remote.session.started", "remote.session.ended",
+  "elevation.requested", "elevation.approved", "elevation.auto_approved", "elevation.denied", "elevation.activated", "elevation.expired", "elevation.revoked",
+  "incident.created",
+  "ticket.created", "ticket.updated", "ticket.commented", "ticket.closed", "ticket.sla_breached",
+  "invoice.issued", "invoice.paid", "invoice.voided",
+  "quote.sent", "quote.accepted", "quote.declined",
+  "contract.activated", "contract.paused", "contract.invoiced", "contract.expired",
+  "sla.breached",
+  "report.completed", "report.failed",
+  "dev.push",
+  "webhook.test",
+] as const;
+
+export type EventKind = (typeof eventKinds)[number];

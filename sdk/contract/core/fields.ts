@@ -1,0 +1,111 @@
+import { z } from "zod";
+
+/** What the generators and the server read beside the schema itself. */
+export interface FieldMeta {
+  /** Kept out of logs, audit details, error bodies, `inspect`, argv and shell history. */
+  secret?: boolean;
+  /** The JSON Schema to publish where the schema transforms its input. */
+  published?: Record<string, unknown>;
+  description?: string;
+}
+
+/** A string that must never be seen twice: keys, tokens, passwords, codes. */
+export const secret = (schema: z.ZodString = z.string()) => schema.meta({ secret: true } satisfies FieldMeta);
+
+/** uuid of any version (contract 1 A1). */
+export const id = () =>
+  z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, "must be a uuid")
+    .transform((value) => value.toLowerCase())
+    .meta({ published: { type: "string", format: "uuid" } } satisfies FieldMeta);
+
+export const idParams = (names: readonly string[]) => z.object(Object.fromEntries(names.map((name) => [name, id()])));
+
+/** Unicode text of 1..max characters once trimmed; NUL is refused because Postgres cannot store it. */
+export const text = (max: number, min = 1) =>
+  z.string().trim().transform((value) => value.normalize("NFC"))
+    .refine((value) => [...value].length >= min, min === 1 ? "must not be blank" : `must have at least ${min} characters`)
+    .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
+    .refine((value) => !value.includes("\u0000") && value.isWellFormed(), "must be well-formed text")
+    .meta({ published: { type: "string", minLength: min, maxLength: max } } satisfies FieldMeta);
+
+/** Trimmed and lower-cased at the boundary (contract 1 A1). */
+export const email = (max = 255) =>
+  z.string().trim().toLowerCase().max(max)
+    .regex(/^[^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:".]+$/, "must be an email address")
+    .meta({ published: { type: "string", format: "email", maxLength: max } } satisfies FieldMeta);
+
+/** Instant in any offset, read to ISO-8601 UTC with milliseconds. */
+export const timestamp = () =>
+  z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/, "must be an ISO-8601 date and time")
+    .refine((value) => !Number.isNaN(Date.parse(value)), "must be a valid date and time")
+    .transform((value) => new Date(value).toISOString())
+    .meta({ published: { type: "string", format: "date-time" } } satisfies FieldMeta);
+
+const dayOnly = /^\d{4}-\d{2}-\d{2}$/;
+const DAY_MS = 86_400_000;
+
+/**
+ * Bound of a range: an instant, or a day. `from` reads a day as its first millisecond, `to` as its
+ * last (contract 1 A1: a date as upper bound includes that whole UTC day).
+ */
+export const bound = (side: "from" | "to") =>
+  z.string()
+    .refine((value) => dayOnly.test(value) || /^\d{4}-\d{2}-\d{2}T/.test(value), "must be a date or a date and time")
+    .transform((value) => (/T.* \d{2}:?\d{2}$/.test(value) ? value.replace(/ (\d{2}:?\d{2})$/, "+$1") : value))
+    .refine((value) => !Number.isNaN(Date.parse(value)) && isRealDay(value), "must be a valid date")
+    .transform((value) => {
+      const ms = Date.parse(value);
+      return new Date(side === "to" && dayOnly.test(value) ? ms + DAY_MS - 1 : ms).toISOString();
+    })
+    .meta({ published: { type: "string", format: "date-time" } } satisfies FieldMeta);
+
+/** Refuses 2026-02-30, which Date.parse would move to March. */
+function isRealDay(value: string): boolean {
+  const day = value.slice(0, 10);
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
+}
+
+/** What the server prints: ISO-8601 UTC with milliseconds and `Z`. */
+export const instant = () => z.string().meta({ published: { type: "string", format: "date-time" } } satisfies FieldMeta);
+
+export const timezone = () =>
+  z.string().max(50).refine((value) => {
+    try {
+      new Intl.DateTimeFormat("en", { timeZone: value });
+      return true;
+    } catch {
+      return false;
+    }
+  }, "must be an IANA time zone").meta({ published: { type: "string", maxLength: 50 } } satisfies FieldMeta);
+
+/** Free JSON object of at most `maxBytes` serialized (contract 1 C2, C4). */
+export const freeObject = (maxBytes = 16 * 1024) =>
+  z.record(z.string(), z.unknown())
+    .refine((value) => byteLength(JSON.stringify(value)) <= maxBytes, `must be at most ${maxBytes} bytes`)
+    .meta({ published: { type: "object", additionalProperties: true } } satisfies FieldMeta);
+
+const byteLength = (value: string) => new TextEncoder().encode(value).length;
+
+/** `true`/`false` in a query string. */
+export const flag = () =>
+  z.enum(["true", "false"]).transform((value) => value === "true")
+    .meta({ published: { type: "boolean" } } satisfies FieldMeta);
+
+/** Comma-separated uuids in a query string. */
+export const idList = () =>
+  z.string().transform((value) => value.split(",").map((part) => part.trim()).filter(Boolean))
+    .pipe(z.array(id()))
+    .meta({ published: { type: "string", description: "comma-separated uuids" } } satisfies FieldMeta);
+
+/** Case-folded substring search text. */
+export const searchText = (max = 255) => z.string().trim().max(max)
+  .meta({ published: { type: "string", maxLength: max } } satisfies FieldMeta);
+
+export const slug = () =>
+  z.string().transform((value) => value.toLowerCase())
+    .refine((value) => /^[a-z0-9][a-z0-9_-]{0,99}$/.test(value), "must be 1 to 100 of a-z, 0-9, - and _, and start with a letter or digit")
+    .meta({ published: { type: "string", maxLength: 100, pattern: "^[a-zA-Z0-9][a-zA-Z0-9_-]{0,99}$" } } satisfies FieldMeta);
+
+/** The answer to a delete (contract 1 A1). */
+export const success = () => z.object({ success: z.literal(true) });

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import type { FieldMeta } from "./fields.ts";
+
+export const PAGE_LIMIT_DEFAULT = 50;
+export const PAGE_LIMIT_MAX = 100;
+
+/** Whole number in a query: unparsable reads as the default, out of range is clamped (contract 1 A1). */
+export function lenientInt(options: { default: number; min: number; max: number }) {
+  return z.string().optional()
+    .transform((value) => {
+      const trimmed = value?.trim() ?? "";
+      if (!/^[+-]?\d+$/.test(trimmed)) return options.default;
+      return Math.min(options.max, Math.max(options.min, Number(trimmed)));
+    })
+    .meta({
+      published: { type: "integer", minimum: options.min, maximum: options.max, default: options.default },
+    } satisfies FieldMeta);
+}
+
+/** Highest page a caller can ask for: keeps `offset` a safe integer on both databases. */
+const PAGE_MAX = 1_000_000;
+
+export const pageQuery = () => ({
+  page: lenientInt({ default: 1, min: 1, max: PAGE_MAX }),
+  limit: lenientInt({ default: PAGE_LIMIT_DEFAULT, min: 1, max: PAGE_LIMIT_MAX }),
+});
+
+export interface Pagination {
+  page: number;
+  limit: number;
+  total: number;
+}
+
+/** `{data, pagination}` (contract 1 A1). */
+export const pageOf = <S extends z.ZodType>(item: S) =>
+  z.object({
+    data: z.array(item),
+    pagination: z.object({ page: z.int(), limit: z.int(), total: z.int() }),
+  });
+
+/** `{data}`, everything at once. */
+export const wholeOf = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item) });
+
+export const paged = { kind: "page", items: "data" } as const;
+export const whole = { kind: "whole", items: "data" } as const;
