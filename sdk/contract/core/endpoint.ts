@@ -122,7 +122,12 @@ interface Types<P extends string, Q, B, R> {
 
 const MEGABYTE = 1024 * 1024;
 
-function define<P extends string, Q extends Shape | undefined, B extends Shape | undefined, R extends Shape | undefined>(
+function define<
+  P extends string,
+  Q extends Shape | undefined,
+  B extends Shape | undefined,
+  R extends Shape | undefined,
+>(
   method: Method,
   path: P,
   spec: EndpointSpec<Q, B, R> | Mutation<Q, B, R>,
@@ -158,14 +163,62 @@ function define<P extends string, Q extends Shape | undefined, B extends Shape |
   };
 }
 
-export const get = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: EndpointSpec<Q, B, R>) => define("GET", path, spec);
-export const post = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: Mutation<Q, B, R>) => define("POST", path, spec);
-export const put = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: Mutation<Q, B, R>) => define("PUT", path, spec);
-export const patch = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: Mutation<Q, B, R>) => define("PATCH", path, spec);
-export const del = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: Mutation<Q, B, R>) => define("DELETE", path, spec);
+export const get = <
+  P extends string,
+  Q extends Shape | undefined = undefined,
+  B extends Shape | undefined = undefined,
+  R extends Shape | undefined = undefined,
+>(
+  path: P,
+  spec: EndpointSpec<Q, B, R>,
+) => define("GET", path, spec);
+export const post = <
+  P extends string,
+  Q extends Shape | undefined = undefined,
+  B extends Shape | undefined = undefined,
+  R extends Shape | undefined = undefined,
+>(
+  path: P,
+  spec: Mutation<Q, B, R>,
+) => define("POST", path, spec);
+export const put = <
+  P extends string,
+  Q extends Shape | undefined = undefined,
+  B extends Shape | undefined = undefined,
+  R extends Shape | undefined = undefined,
+>(
+  path: P,
+  spec: Mutation<Q, B, R>,
+) => define("PUT", path, spec);
+export const patch = <
+  P extends string,
+  Q extends Shape | undefined = undefined,
+  B extends Shape | undefined = undefined,
+  R extends Shape | undefined = undefined,
+>(
+  path: P,
+  spec: Mutation<Q, B, R>,
+) => define("PATCH", path, spec);
+export const del = <
+  P extends string,
+  Q extends Shape | undefined = undefined,
+  B extends Shape | undefined = undefined,
+  R extends Shape | undefined = undefined,
+>(
+  path: P,
+  spec: Mutation<Q, B, R>,
+) => define("DELETE", path, spec);
 
 /** POST that creates a row: 201, and repeatable with an idempotency key. */
-export const create = <P extends string, Q extends Shape | undefined = undefined, B extends Shape | undefined = undefined, R extends Shape | undefined = undefined>(path: P, spec: Mutation<Q, B, R>) => define("POST", path, { status: 201, idempotent: true, ...spec });
+export const create = <
+  P extends string,
+  Q extends Shape | undefined = undefined,
+  B extends Shape | undefined = undefined,
+  R extends Shape | undefined = undefined,
+>(
+  path: P,
+  spec: Mutation<Q, B, R>,
+) => define("POST", path, { status: 201, idempotent: true, ...spec });
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds endpoints of every type
 export type AnyEndpoint = Endpoint<any>;

@@ -9,12 +9,17 @@ export interface FieldMeta {
   description?: string;
 }
 
-/** A string that must never be seen twice: keys, tokens, passwords, codes. */
-export const secret = (schema: z.ZodString = z.string()) => schema.meta({ secret: true } satisfies FieldMeta);
+/** What must never be seen twice: keys, tokens, passwords, codes. A string unless another schema is given. */
+export function secret<S extends z.ZodType = z.ZodString>(schema?: S): S {
+  const marked: z.ZodType = schema ?? z.string();
+  return marked.meta({ secret: true } satisfies FieldMeta) as S;
+}
 
 /** uuid of any version (contract 1 A1). */
 export const id = () =>
-  z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, "must be a uuid")
+  z
+    .string()
+    .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, "must be a uuid")
     .transform((value) => value.toLowerCase())
     .meta({ published: { type: "string", format: "uuid" } } satisfies FieldMeta);
 
@@ -22,21 +27,54 @@ export const idParams = (names: readonly string[]) => z.object(Object.fromEntrie
 
 /** Unicode text of 1..max characters once trimmed; NUL is refused because Postgres cannot store it. */
 export const text = (max: number, min = 1) =>
-  z.string().trim().transform((value) => value.normalize("NFC"))
-    .refine((value) => [...value].length >= min, min === 1 ? "must not be blank" : `must have at least ${min} characters`)
+  z
+    .string()
+    .trim()
+    .transform((value) => value.normalize("NFC"))
+    .refine(
+      (value) => [...value].length >= min,
+      min === 1 ? "must not be blank" : `must have at least ${min} characters`,
+    )
     .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
     .refine((value) => !value.includes("\u0000") && value.isWellFormed(), "must be well-formed text")
     .meta({ published: { type: "string", minLength: min, maxLength: max } } satisfies FieldMeta);
 
+const emailPattern = /^[^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:".]+$/;
+
 /** Trimmed and lower-cased at the boundary (contract 1 A1). */
 export const email = (max = 255) =>
-  z.string().trim().toLowerCase().max(max)
-    .regex(/^[^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:".]+$/, "must be an email address")
+  z
+    .string()
+    .trim()
+    .toLowerCase()
+    .max(max)
+    .regex(emailPattern, "must be an email address")
     .meta({ published: { type: "string", format: "email", maxLength: max } } satisfies FieldMeta);
+
+/** Text that may be absent: null and blank both read as null. */
+export const blankable = (max: number) =>
+  z
+    .string()
+    .nullable()
+    .transform((value) => value?.trim().normalize("NFC") || null)
+    .refine((value) => [...(value ?? "")].length <= max, `must have at most ${max} characters`)
+    .refine((value) => !value?.includes("\u0000") && value?.isWellFormed() !== false, "must be well-formed text")
+    .meta({ published: { type: ["string", "null"], maxLength: max } } satisfies FieldMeta);
+
+/** Email address that may be absent: null and blank both read as null. */
+export const blankableEmail = (max = 255) =>
+  z
+    .string()
+    .nullable()
+    .transform((value) => value?.trim().toLowerCase() || null)
+    .refine((value) => value === null || (value.length <= max && emailPattern.test(value)), "must be an email address")
+    .meta({ published: { type: ["string", "null"], format: "email", maxLength: max } } satisfies FieldMeta);
 
 /** Instant in any offset, read to ISO-8601 UTC with milliseconds. */
 export const timestamp = () =>
-  z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/, "must be an ISO-8601 date and time")
+  z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/, "must be an ISO-8601 date and time")
     .refine((value) => !Number.isNaN(Date.parse(value)), "must be a valid date and time")
     .transform((value) => new Date(value).toISOString())
     .meta({ published: { type: "string", format: "date-time" } } satisfies FieldMeta);
@@ -49,7 +87,8 @@ const DAY_MS = 86_400_000;
  * last (contract 1 A1: a date as upper bound includes that whole UTC day).
  */
 export const bound = (side: "from" | "to") =>
-  z.string()
+  z
+    .string()
     .refine((value) => dayOnly.test(value) || /^\d{4}-\d{2}-\d{2}T/.test(value), "must be a date or a date and time")
     .transform((value) => (/T.* \d{2}:?\d{2}$/.test(value) ? value.replace(/ (\d{2}:?\d{2})$/, "+$1") : value))
     .refine((value) => !Number.isNaN(Date.parse(value)) && isRealDay(value), "must be a valid date")
@@ -67,21 +106,27 @@ function isRealDay(value: string): boolean {
 }
 
 /** What the server prints: ISO-8601 UTC with milliseconds and `Z`. */
-export const instant = () => z.string().meta({ published: { type: "string", format: "date-time" } } satisfies FieldMeta);
+export const instant = () =>
+  z.string().meta({ published: { type: "string", format: "date-time" } } satisfies FieldMeta);
 
 export const timezone = () =>
-  z.string().max(50).refine((value) => {
-    try {
-      new Intl.DateTimeFormat("en", { timeZone: value });
-      return true;
-    } catch {
-      return false;
-    }
-  }, "must be an IANA time zone").meta({ published: { type: "string", maxLength: 50 } } satisfies FieldMeta);
+  z
+    .string()
+    .max(50)
+    .refine((value) => {
+      try {
+        new Intl.DateTimeFormat("en", { timeZone: value });
+        return true;
+      } catch {
+        return false;
+      }
+    }, "must be an IANA time zone")
+    .meta({ published: { type: "string", maxLength: 50 } } satisfies FieldMeta);
 
 /** Free JSON object of at most `maxBytes` serialized (contract 1 C2, C4). */
 export const freeObject = (maxBytes = 16 * 1024) =>
-  z.record(z.string(), z.unknown())
+  z
+    .record(z.string(), z.unknown())
     .refine((value) => byteLength(JSON.stringify(value)) <= maxBytes, `must be at most ${maxBytes} bytes`)
     .meta({ published: { type: "object", additionalProperties: true } } satisfies FieldMeta);
 
@@ -89,23 +134,55 @@ const byteLength = (value: string) => new TextEncoder().encode(value).length;
 
 /** `true`/`false` in a query string. */
 export const flag = () =>
-  z.enum(["true", "false"]).transform((value) => value === "true")
+  z
+    .enum(["true", "false"])
+    .transform((value) => value === "true")
     .meta({ published: { type: "boolean" } } satisfies FieldMeta);
 
 /** Comma-separated uuids in a query string. */
 export const idList = () =>
-  z.string().transform((value) => value.split(",").map((part) => part.trim()).filter(Boolean))
+  z
+    .string()
+    .transform((value) =>
+      value
+        .split(",")
+        .map((part) => part.trim())
+        .filter(Boolean),
+    )
     .pipe(z.array(id()))
     .meta({ published: { type: "string", description: "comma-separated uuids" } } satisfies FieldMeta);
 
 /** Case-folded substring search text. */
-export const searchText = (max = 255) => z.string().trim().max(max)
-  .meta({ published: { type: "string", maxLength: max } } satisfies FieldMeta);
+export const searchText = (max = 255) =>
+  z
+    .string()
+    .trim()
+    .max(max)
+    .meta({ published: { type: "string", maxLength: max } } satisfies FieldMeta);
 
 export const slug = () =>
-  z.string().transform((value) => value.toLowerCase())
-    .refine((value) => /^[a-z0-9][a-z0-9_-]{0,99}$/.test(value), "must be 1 to 100 of a-z, 0-9, - and _, and start with a letter or digit")
-    .meta({ published: { type: "string", maxLength: 100, pattern: "^[a-zA-Z0-9][a-zA-Z0-9_-]{0,99}$" } } satisfies FieldMeta);
+  z
+    .string()
+    .transform((value) => value.toLowerCase())
+    .refine(
+      (value) => /^[a-z0-9][a-z0-9_-]{0,99}$/.test(value),
+      "must be 1 to 100 of a-z, 0-9, - and _, and start with a letter or digit",
+    )
+    .meta({
+      published: { type: "string", maxLength: 100, pattern: "^[a-zA-Z0-9][a-zA-Z0-9_-]{0,99}$" },
+    } satisfies FieldMeta);
 
 /** The answer to a delete (contract 1 A1). */
 export const success = () => z.object({ success: z.literal(true) });
+
+/** An optional field of a device's report: what is malformed reads as absent, never as an error (contract 1 H3). */
+export const lenient = <S extends z.ZodType>(schema: S) =>
+  schema.optional().catch(undefined as never) as unknown as z.ZodOptional<S>;
+
+/** A list in a device's report: malformed entries are left out, the rest is cut at `max`. */
+export const lenientList = <S extends z.ZodType>(item: S, max: number) =>
+  z.preprocess(
+    (value) =>
+      Array.isArray(value) ? value.filter((entry) => item.safeParse(entry).success).slice(0, max) : undefined,
+    z.array(item).max(max).optional(),
+  ) as unknown as z.ZodOptional<z.ZodArray<S>>;

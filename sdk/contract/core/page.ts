@@ -6,7 +6,9 @@ export const PAGE_LIMIT_MAX = 100;
 
 /** Whole number in a query: unparsable reads as the default, out of range is clamped (contract 1 A1). */
 export function lenientInt(options: { default: number; min: number; max: number }) {
-  return z.string().optional()
+  return z
+    .string()
+    .optional()
     .transform((value) => {
       const trimmed = value?.trim() ?? "";
       if (!/^[+-]?\d+$/.test(trimmed)) return options.default;

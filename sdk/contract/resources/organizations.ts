@@ -2,10 +2,17 @@ import { z } from "zod";
 import { staff } from "../core/access.ts";
 import { create, del, get, patch, resource, shape } from "../core/endpoint.ts";
 import { bound, freeObject, id, instant, searchText, slug, success, text } from "../core/fields.ts";
-import { pageOf, paged, pageQuery, whole, wholeOf } from "../core/page.ts";
+import { paged, pageOf, pageQuery, whole, wholeOf } from "../core/page.ts";
 
 export const organizationStatuses = [
-  "active", "trial", "suspended", "churned", "offboarding", "merging", "archived", "purging",
+  "active",
+  "trial",
+  "suspended",
+  "churned",
+  "offboarding",
+  "merging",
+  "archived",
+  "purging",
 ] as const;
 
 /** Organization (specification 1, "Organization"; contract 1 C2). */
@@ -72,7 +79,14 @@ export const organizations = resource("organizations", {
     summary: "Create an organization",
     access: owners.needs("organizations:write").withMfa(),
     audit: "organization.create",
-    errors: ["PARTNER_CONTEXT_REQUIRED", "PARTNER_ID_REQUIRED", "PARTNER_ACCESS_DENIED", "NOT_FOUND", "SLUG_TAKEN", "ORG_LIMIT_REACHED"],
+    errors: [
+      "PARTNER_CONTEXT_REQUIRED",
+      "PARTNER_ID_REQUIRED",
+      "PARTNER_ACCESS_DENIED",
+      "NOT_FOUND",
+      "SLUG_TAKEN",
+      "ORG_LIMIT_REACHED",
+    ],
     body: () => {
       const fields = writable();
       return z.object({
@@ -107,9 +121,19 @@ export const organizations = resource("organizations", {
     description: "A status of `offboarding` starts the drain; `active` or `trial` aborts it (contract 1 C3).",
     access: owners.needs("organizations:write").withMfa(),
     audit: "organization.update",
-    errors: ["NOT_FOUND", "FIELD_IMMUTABLE", "INVALID_STATUS", "NO_UPDATES", "SLUG_TAKEN", "INVALID_TRANSITION", "ORG_READ_ONLY"],
+    errors: [
+      "NOT_FOUND",
+      "FIELD_IMMUTABLE",
+      "INVALID_STATUS",
+      "NO_UPDATES",
+      "SLUG_TAKEN",
+      "INVALID_TRANSITION",
+      "ORG_READ_ONLY",
+    ],
     body: () =>
-      z.object({ ...writable(), status: z.enum(organizationStatuses), ssoConfig: freeObject(), partnerId: id() }).partial(),
+      z
+        .object({ ...writable(), status: z.enum(organizationStatuses), ssoConfig: freeObject(), partnerId: id() })
+        .partial(),
     returns: Organization,
   }),
   remove: del("/orgs/organizations/:id", {

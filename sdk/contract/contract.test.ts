@@ -1,0 +1,125 @@
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type AnyEndpoint, type Resource, resource } from "./core/endpoint.ts";
+import { isErrorCode } from "./core/errors.ts";
+import { permissions } from "./core/permissions.ts";
+import { allEndpoints, contract } from "./index.ts";
+
+const endpoints = allEndpoints();
+const label = (endpoint: AnyEndpoint) => `${endpoint.noun}.${endpoint.verb}`;
+const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const route = (endpoint: AnyEndpoint) => `${endpoint.method} ${endpoint.path.replace(/:[A-Za-z]+/g, ":")}`;
+const asPattern = (path: string) => new RegExp(`^${path.replace(/\./g, "\\.").replace(/:[A-Za-z]+/g, "[^/]+")}$`);
+
+/** Every schema node below one, with the path that leads to it. */
+function* walk(schema: z.ZodType | undefined, path = ""): Generator<{ path: string; schema: z.ZodType }> {
+  if (schema === undefined) return;
+  yield { path, schema };
+  if (schema instanceof z.ZodObject) {
+    for (const [key, child] of Object.entries(schema.shape)) yield* walk(child as z.ZodType, `${path}.${key}`);
+  } else if (schema instanceof z.ZodArray) yield* walk(schema.element as z.ZodType, `${path}[]`);
+  else if (schema instanceof z.ZodUnion) for (const option of schema.options) yield* walk(option as z.ZodType, path);
+  else if ("unwrap" in schema) yield* walk((schema.unwrap as () => z.ZodType)(), path);
+}
+
+const isSecret = (schema: z.ZodType): boolean =>
+  [...walk(schema)].some((node) => (node.schema.meta() as { secret?: boolean } | undefined)?.secret === true);
+
+describe("the contract", () => {
+  test("no two endpoints share method and path", () => {
+    const routes = endpoints.map(route);
+    expect(routes.filter((value, index) => routes.indexOf(value) !== index)).toEqual([]);
+  });
+
+  test("no literal path is shadowed by a parameter that is mounted before it", () => {
+    const shadowed = endpoints.flatMap((later, index) =>
+      endpoints
+        .slice(0, index)
+        .filter((earlier) => earlier.method === later.method && earlier.path.includes(":"))
+        .filter((earlier) => asPattern(earlier.path).test(later.path.replace(/:[A-Za-z]+/g, "x")))
+        .filter((earlier) => route(earlier) !== route(later))
+        .map((earlier) => `${label(later)} by ${label(earlier)}`),
+    );
+    expect(shadowed).toEqual([]);
+  });
+
+  test("every endpoint that is not a GET names an audit action or says why it has none", () => {
+    for (const endpoint of endpoints.filter((one) => one.method !== "GET")) {
+      const { audit } = endpoint;
+      const said = typeof audit === "string" ? audit : audit.none;
+      expect(said.length, label(endpoint)).toBeGreaterThan(4);
+      if (typeof audit !== "string" && audit.none === "reads only") expect(label(endpoint)).toBe("users.previewInvite");
+    }
+  });
+
+  test("each file holds one noun of its own name, and the table holds every file", async () => {
+    const folder = fileURLToPath(new URL("resources/", import.meta.url));
+    const files = (await readdir(folder)).filter((name) => name.endsWith(".ts")).map((name) => name.slice(0, -3));
+    const nouns = Object.entries(contract).map(([key, verbs]) => {
+      for (const endpoint of Object.values<AnyEndpoint>(verbs)) expect(endpoint.noun).toBe(kebab(key));
+      return kebab(key);
+    });
+    expect(nouns.toSorted()).toEqual(files.toSorted());
+  });
+
+  test("every error code and permission named exists, once", () => {
+    for (const endpoint of endpoints) {
+      expect(
+        endpoint.errors.filter((code) => !isErrorCode(code)),
+        label(endpoint),
+      ).toEqual([]);
+      expect(new Set(endpoint.errors).size, label(endpoint)).toBe(endpoint.errors.length);
+      expect(endpoint.access.permissions.filter((one) => !permissions.includes(one))).toEqual([]);
+    }
+  });
+
+  test("every schema can be built, and every endpoint has a result", () => {
+    for (const endpoint of endpoints) expect(endpoint.schemas().result, label(endpoint)).toBeInstanceOf(z.ZodType);
+  });
+
+  test("fields that carry secrets are marked as secret", () => {
+    const telling =
+      /(password|secret|(access|refresh|agent|watchdog|temp)token|recoverycodes|^key|enrollmentkey|url)$/i;
+    const harmless = new Set(["avatarUrl"]);
+    for (const endpoint of endpoints) {
+      const { body, result } = endpoint.schemas();
+      for (const node of [...walk(body), ...walk(result)]) {
+        const name = node.path.split(".").at(-1) ?? "";
+        if (!telling.test(name) || harmless.has(name) || name.endsWith("Key[]")) continue;
+        expect(isSecret(node.schema), `${label(endpoint)} ${node.path}`).toBe(true);
+      }
+    }
+  });
+
+  test("a POST with a credential that answers a secret takes an idempotency key", () => {
+    const minting = endpoints.filter(
+      ({ method, access, schemas }) =>
+        method === "POST" &&
+        access.kinds.includes("user") &&
+        [...walk(schemas().result)].some((n) => isSecret(n.schema)),
+    );
+    expect(minting.length).toBeGreaterThan(5);
+    expect(minting.filter((one) => !one.idempotent).map(label)).toEqual([]);
+  });
+
+  test("lists name the key under which their items stand", () => {
+    for (const endpoint of endpoints.filter((one) => one.paging !== undefined)) {
+      const keys = [...walk(endpoint.schemas().result)].map((node) => node.path);
+      expect(keys, label(endpoint)).toContain(`.${endpoint.paging?.items}`);
+    }
+  });
+
+  test("a heartbeat keeps what is well-formed and drops the rest", () => {
+    const body = contract.agents.heartbeat.schemas().body;
+    const sent = { status: "ok", agentVersion: "1", lastUser: 5, pendingReboot: true, watches: ["x"], more: 1 };
+    expect(body?.parse(sent)).toEqual({ status: "ok", agentVersion: "1", pendingReboot: true, watches: [] });
+    expect(body?.parse({ status: "ok", agentVersion: "1" })).toEqual({ status: "ok", agentVersion: "1" });
+  });
+
+  test("a resource gives its endpoints their names", () => {
+    const named: Resource = resource("things", { list: { ...contract.sites.list } });
+    expect(named["list"]).toMatchObject({ noun: "things", verb: "list" });
+  });
+});

@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+/** `source` makes `#contract/…`, `#sdk/…` and their like resolve to the TypeScript files. */
+const conditions = ["source"];
+
+export default defineConfig({
+  resolve: { conditions },
+  // The compiler settings that matter here are the defaults; reading every referenced project would only cost time.
+  oxc: { tsconfig: false },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    include: ["sdk/**/*.test.ts", "server/**/*.test.ts", "cli/**/*.test.ts", "scripts/**/*.test.ts"],
+    testTimeout: 30_000,
+    pool: "forks",
+  },
+});
