@@ -6,10 +6,11 @@ const conditions = ["source"];
 export default defineConfig({
   resolve: { conditions },
   // The compiler settings that matter here are the defaults; reading every referenced project would only cost time.
-  oxc: { tsconfig: false },
+  oxc: { tsconfig: false } as object,
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     include: ["sdk/**/*.test.ts", "server/**/*.test.ts", "cli/**/*.test.ts", "scripts/**/*.test.ts"],
+    globalSetup: ["server/test/global-postgres.ts"],
     testTimeout: 30_000,
     pool: "forks",
   },

@@ -264,6 +264,9 @@ export type ErrorCode = keyof typeof errorTable;
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code);
 
 export const statusOf = (code: ErrorCode): number => errorTable[code][0];
+/** Status as the receiver sees it: `DEVICE_DECOMMISSIONED` is 400 to users and 403 to agents (contract 1 A5). */
+export const statusFor = (code: ErrorCode, toAgent: boolean): number =>
+  toAgent && code === "DEVICE_DECOMMISSIONED" ? 403 : statusOf(code);
 export const messageOf = (code: ErrorCode): string => errorTable[code][1];
 
 /** Codes the pipeline itself may answer on any endpoint that takes part in the step named. */

@@ -1,0 +1,72 @@
+/** Shapes of `cli/generated`: what the command knows of the API without loading the contract. Made by `npm run gen`. */
+
+export type FlagType = "string" | "integer" | "number" | "boolean" | "enum" | "array" | "object";
+
+/** One field of a query or a body as a flag. */
+export interface FlagSpec {
+  /** The field's name in the contract, as sent. */
+  readonly name: string;
+  /** `--flag`, in kebab-case, without dashes. */
+  readonly flag: string;
+  /** `object` takes JSON; `array` repeats or takes commas. */
+  readonly type: FlagType;
+  readonly values?: readonly string[];
+  /** Of an array's items. */
+  readonly itemType?: FlagType;
+  readonly itemValues?: readonly string[];
+  readonly required: boolean;
+  /** An explicit null clears the field. */
+  readonly nullable: boolean;
+  /** Never taken from argv as a value. */
+  readonly secret: boolean;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly format?: string;
+}
+
+export interface CommandSpec {
+  /** Kebab-case: the command is `rmm <noun> <name>`. */
+  readonly name: string;
+  readonly noun: string;
+  /** Where the SDK has it: `rmm[sdkNoun][sdkVerb]`. */
+  readonly sdkNoun: string;
+  readonly sdkVerb: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Relative to `/api/v1`, parameters as `:name`. */
+  readonly path: string;
+  readonly params: readonly string[];
+  readonly query: readonly FlagSpec[];
+  readonly body: readonly FlagSpec[];
+  readonly hasBody: boolean;
+  readonly bodyOptional: boolean;
+  /** Top-level fields of the result, or of one item of a list. */
+  readonly fields: readonly string[];
+  readonly paging: { readonly kind: "whole" | "page" | "cursor"; readonly items: string } | null;
+  readonly access: {
+    readonly kinds: readonly ("user" | "apiKey" | "partnerKey" | "agent" | "public")[];
+    readonly scopes: readonly ("organization" | "partner" | "system")[];
+    readonly permissions: readonly string[];
+    readonly mfa: boolean;
+    readonly fullPartner: boolean;
+  };
+  /** Audit action; null when it writes none. */
+  readonly audit: string | null;
+  readonly errors: readonly string[];
+  readonly idempotent: boolean;
+  readonly transport: "json" | "text" | "html" | "redirect" | "multipart" | "stream" | "proxy" | "websocket";
+  readonly status: number;
+  /** Paths of secret fields in the result: `key`, `items[].secret`. */
+  readonly secretResult: readonly string[];
+}
+
+/** One group of commands, small enough to be loaded at every start. */
+export interface NounSpec {
+  readonly noun: string;
+  readonly summary: string;
+  readonly verbs: readonly { readonly name: string; readonly summary: string }[];
+}

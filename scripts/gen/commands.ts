@@ -1,0 +1,87 @@
+import type { CommandSpec, NounSpec } from "#cli/manifest";
+import type { AnyEndpoint } from "#contract/core/endpoint";
+import { contract } from "#contract/index";
+import { alternatives, type JsonSchema, jsonSchemaOf, secretPaths } from "#contract/json-schema";
+import { nounSummaries } from "#contract/nouns";
+import { flagsOf } from "./flags.ts";
+import { banner, kebab } from "./text.ts";
+
+/** `cli/generated/…`: the small list of groups, and one file per noun with everything about its commands. */
+export function cliManifest(): Map<string, string> {
+  const files = new Map<string, string>();
+  const nouns: NounSpec[] = [];
+  for (const [sdkNoun, verbs] of Object.entries(contract)) {
+    const commands = Object.entries<AnyEndpoint>(verbs).map(([verb, endpoint]) => command(sdkNoun, verb, endpoint));
+    const noun = kebab(sdkNoun);
+    nouns.push({
+      noun,
+      summary: nounSummaries[sdkNoun as keyof typeof contract],
+      verbs: commands.map(({ name, summary }) => ({ name, summary })),
+    });
+    files.set(`cli/generated/${noun}.ts`, moduleOf("commands", "CommandSpec", commands));
+  }
+  files.set("cli/generated/nouns.ts", moduleOf("nouns", "NounSpec", nouns));
+  return files;
+}
+
+function moduleOf(name: string, type: string, entries: readonly object[]): string {
+  return [
+    banner,
+    `import type { ${type} } from "../manifest.ts";`,
+    "",
+    `export const ${name}: readonly ${type}[] = [`,
+    ...entries.map((entry) => `  ${JSON.stringify(entry)},`),
+    "];",
+    "",
+  ].join("\n");
+}
+
+function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): CommandSpec {
+  const { access, audit } = endpoint;
+  const { params, query, body, result } = endpoint.schemas();
+  const output = result && jsonSchemaOf(result, "output");
+  return {
+    name: kebab(sdkVerb),
+    noun: endpoint.noun,
+    sdkNoun,
+    sdkVerb,
+    summary: endpoint.summary,
+    ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
+    method: endpoint.method,
+    path: endpoint.path,
+    params: Object.keys((params && jsonSchemaOf(params, "input").properties) ?? {}),
+    query: flagsOf(query && jsonSchemaOf(query, "input")),
+    body: flagsOf(body && jsonSchemaOf(body, "input")),
+    hasBody: body !== undefined,
+    bodyOptional: endpoint.bodyOptional,
+    fields: fieldsOf(output, endpoint.paging?.items),
+    paging: endpoint.paging ?? null,
+    access: {
+      kinds: access.kinds,
+      scopes: access.scopes,
+      permissions: access.permissions,
+      mfa: access.mfa,
+      fullPartner: access.fullPartner,
+    },
+    audit: typeof audit === "string" ? audit : null,
+    errors: endpoint.errors,
+    idempotent: endpoint.idempotent,
+    transport: endpoint.transport,
+    status: endpoint.status,
+    secretResult: secretPaths(output),
+  };
+}
+
+/** Top-level field names of the result, or of one item when the result is a list. */
+function fieldsOf(output: JsonSchema | undefined, items: string | undefined): string[] {
+  if (output === undefined) return [];
+  const objects = alternatives(output);
+  const described =
+    items === undefined
+      ? objects
+      : objects.flatMap((one) => {
+          const item = one.properties?.[items]?.items;
+          return item === undefined ? [] : alternatives(item);
+        });
+  return [...new Set(described.flatMap((one) => Object.keys(one.properties ?? {})))];
+}

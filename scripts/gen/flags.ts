@@ -1,0 +1,65 @@
+import type { FlagSpec, FlagType } from "#cli/manifest";
+import { alternatives, type JsonSchema } from "#contract/json-schema";
+import { kebab } from "./text.ts";
+
+/** Flags for the top-level fields of a query or a body. */
+export function flagsOf(schema: JsonSchema | undefined): FlagSpec[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, field]) =>
+    flag(name, field, (schema?.required ?? []).includes(name)),
+  );
+}
+
+function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
+  const { filled, nullable } = withoutNull(field);
+  const first = filled[0] ?? {};
+  const item = first.items === undefined ? undefined : withoutNull(first.items).filled[0];
+  const values = filled.length === 1 ? valuesOf(first) : undefined;
+  const itemValues = item && valuesOf(item);
+  return {
+    name,
+    flag: kebab(name),
+    type: values === undefined ? typeOf(filled) : "enum",
+    ...present({ values, itemType: item && (itemValues === undefined ? typeOf([item]) : "enum"), itemValues }),
+    required,
+    nullable,
+    secret: field["x-secret"] === true || filled.some((one) => one["x-secret"] === true),
+    ...present({
+      description: field.description ?? first.description,
+      default: field.default,
+      minimum: first["minimum"] as number | undefined,
+      maximum: first["maximum"] as number | undefined,
+      maxLength: first["maxLength"] as number | undefined,
+      format: first["format"] as string | undefined,
+    }),
+  };
+}
+
+/** The alternatives that are not null, and whether null was one of them. */
+function withoutNull(field: JsonSchema): { filled: JsonSchema[]; nullable: boolean } {
+  const all = alternatives(field);
+  const filled = all
+    .filter((one) => one.type !== "null")
+    .map((one) => (Array.isArray(one.type) ? { ...one, type: one.type.find((type) => type !== "null") } : one));
+  const nullable =
+    filled.length < all.length || all.some((one) => Array.isArray(one.type) && one.type.includes("null"));
+  return { filled, nullable };
+}
+
+function valuesOf(field: JsonSchema): string[] | undefined {
+  const values = field.enum ?? (typeof field.const === "string" ? [field.const] : undefined);
+  return values?.every((value) => typeof value === "string") ? values : undefined;
+}
+
+const plainTypes: readonly string[] = ["string", "integer", "number", "boolean", "array", "object"];
+
+function typeOf(filled: JsonSchema[]): FlagType {
+  const types = new Set(filled.map((one) => one.type));
+  const [only] = types;
+  if (types.size === 1 && typeof only === "string" && plainTypes.includes(only)) return only as FlagType;
+  return types.size > 1 && [...types].every((type) => type === "string") ? "string" : "object";
+}
+
+/** Leaves out what is undefined, so that the generated text stays short. */
+function present<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

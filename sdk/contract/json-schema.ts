@@ -1,0 +1,73 @@
+import { z } from "zod";
+import type { FieldMeta } from "./core/fields.ts";
+
+/** JSON Schema 2020-12 as the documents carry it; `x-secret` marks what must never be shown. */
+export type JsonSchema = {
+  type?: string | string[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  description?: string;
+  "x-secret"?: true;
+  [keyword: string]: unknown;
+};
+
+/** Describes what a client sends (`input`) or gets (`output`); what a schema publishes replaces what zod infers. */
+export function jsonSchemaOf(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  const described = z.toJSONSchema(schema, {
+    io,
+    target: "draft-2020-12",
+    unrepresentable: "any",
+    override({ zodSchema, jsonSchema }) {
+      publish(jsonSchema as JsonSchema & FieldMeta);
+      const { def } = zodSchema._zod;
+      // Clients must accept fields they do not know.
+      if (io === "output" && def.type === "object") delete jsonSchema.additionalProperties;
+    },
+  }) as JsonSchema;
+  delete described["$schema"];
+  return described;
+}
+
+function publish(schema: JsonSchema & FieldMeta): void {
+  const { published, secret } = schema;
+  if (published !== undefined) {
+    const { description, default: preset } = schema;
+    for (const key of Object.keys(schema)) delete schema[key];
+    if (description !== undefined) schema.description = description;
+    if (preset !== undefined) schema.default = preset;
+    Object.assign(schema, structuredClone(published));
+  }
+  delete schema.secret;
+  if (secret === true) {
+    schema["x-secret"] = true;
+    if (schema.type === "string") schema["format"] = "password";
+  }
+}
+
+const branches = (schema: JsonSchema): JsonSchema[] => schema.anyOf ?? schema.oneOf ?? [];
+
+/** The alternatives of a schema, nested ones laid flat. */
+export function alternatives(schema: JsonSchema): JsonSchema[] {
+  const inner = branches(schema);
+  return inner.length === 0 ? [schema] : inner.flatMap(alternatives);
+}
+
+/** Paths of the secret fields below a schema: `key`, `user.token`, `items[].secret`. */
+export function secretPaths(schema: JsonSchema | undefined, path = ""): string[] {
+  if (schema === undefined) return [];
+  if (schema["x-secret"] === true) return [path];
+  const below = [
+    ...branches(schema).flatMap((branch) => secretPaths(branch, path)),
+    ...Object.entries(schema.properties ?? {}).flatMap(([key, child]) =>
+      secretPaths(child, path === "" ? key : `${path}.${key}`),
+    ),
+    ...secretPaths(schema.items, `${path}[]`),
+  ];
+  return [...new Set(below)];
+}

@@ -1,0 +1,19 @@
+import type { Contract } from "./index.ts";
+
+/** One line for each noun: group help of the command, tag descriptions of OpenAPI. */
+export const nounSummaries = {
+  sessions: "Sign in, refresh, sign out and see where you are signed in",
+  mfa: "Second factor: set up, prove, turn off, recovery codes",
+  passwords: "Forgotten, reset and changed passwords",
+  partners: "Managed service providers and their settings",
+  organizations: "Customers of a partner",
+  sites: "Places of an organization",
+  contacts: "People of an organization",
+  enrollmentKeys: "Tokens that let devices join an organization",
+  apiKeys: "Machine credentials of an organization",
+  users: "People who sign in, and their invitations",
+  agents: "What the agent on a device calls",
+  devices: "Managed machines",
+  auditLogs: "The tamper-evident record of what was done",
+  serviceStatus: "Health, metrics and the description of this API",
+} satisfies Record<keyof Contract, string>;

@@ -1,0 +1,152 @@
+import type { CredentialKind } from "./core/access.ts";
+import type { AnyEndpoint, Transport } from "./core/endpoint.ts";
+import { errorTable, statusFor } from "./core/errors.ts";
+import { possibleErrors } from "./core/possible-errors.ts";
+import { allEndpoints, contract } from "./index.ts";
+import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
+import { nounSummaries } from "./nouns.ts";
+
+type Json = Record<string, unknown>;
+
+const BASE = "/api/v1";
+
+/** The whole API as an OpenAPI 3.1 document: what `GET /openapi.json` serves and what is kept as golden file. */
+export function buildOpenApi(): Json {
+  const paths: Record<string, Json> = {};
+  for (const endpoint of allEndpoints()) {
+    const path = endpoint.path.replace(/:([A-Za-z]+)/g, "{$1}");
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "rmm",
+      version: "1.0.0",
+      description: "Multi-tenant administration for remote monitoring and management.",
+    },
+    servers: [{ url: BASE }],
+    tags: Object.entries(contract).map(([name, verbs]) => ({
+      name: (Object.values(verbs)[0] as AnyEndpoint).noun,
+      description: nounSummaries[name as keyof typeof contract],
+    })),
+    paths,
+    components: {
+      securitySchemes,
+      schemas: { Error: errorSchema },
+      responses: { Error: errorResponse },
+      headers: { RequestId: requestIdHeader },
+    },
+  };
+}
+
+const securitySchemes = {
+  bearerAuth: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A signed-in user." },
+  apiKeyAuth: { type: "apiKey", in: "header", name: "X-API-Key", description: "An API key or partner key." },
+  agentAuth: { type: "http", scheme: "bearer", description: "The token of an enrolled device." },
+};
+
+const schemeOf: Record<Exclude<CredentialKind, "public">, keyof typeof securitySchemes> = {
+  user: "bearerAuth",
+  apiKey: "apiKeyAuth",
+  partnerKey: "apiKeyAuth",
+  agent: "agentAuth",
+};
+
+const errorSchema = {
+  type: "object",
+  required: ["error", "code"],
+  properties: {
+    error: { type: "string", description: "public message" },
+    code: { type: "string", enum: Object.keys(errorTable) },
+    details: {},
+  },
+};
+
+const requestIdHeader = { schema: { type: "string" }, description: "Repeats X-Request-Id, or names the request." };
+
+const errorResponse = {
+  description: "The request was refused or failed.",
+  headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+};
+
+const idempotencyHeader = {
+  name: "X-Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "The same key within 24 hours answers the first result again and does nothing.",
+  schema: { type: "string", minLength: 8, maxLength: 128 },
+};
+
+function operation(endpoint: AnyEndpoint): Json {
+  const { access, audit } = endpoint;
+  const { params, query, body } = endpoint.schemas();
+  return {
+    operationId: `${endpoint.noun}.${endpoint.verb}`,
+    tags: [endpoint.noun],
+    summary: endpoint.summary,
+    ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
+    ...(endpoint.alsoAtRoot ? { servers: [{ url: BASE }, { url: "/" }] } : {}),
+    security: access.kinds.flatMap((kind) => (kind === "public" ? [] : [{ [schemeOf[kind]]: [] }])),
+    parameters: [
+      ...parameters("path", params && jsonSchemaOf(params, "input")),
+      ...parameters("query", query && jsonSchemaOf(query, "input")),
+      ...(endpoint.idempotent ? [idempotencyHeader] : []),
+    ],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !endpoint.bodyOptional,
+            content: { "application/json": { schema: jsonSchemaOf(body, "input") } },
+          },
+        }),
+    responses: { [endpoint.status]: success(endpoint), ...failures(endpoint) },
+    "x-permission": access.permissions,
+    "x-scopes": access.scopes,
+    "x-mfa": access.mfa,
+    "x-audit": typeof audit === "string" ? audit : null,
+  };
+}
+
+function parameters(place: "path" | "query", schema: JsonSchema | undefined): Json[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, { description, ...field }]) => ({
+    name,
+    in: place,
+    required: place === "path" || (schema?.required ?? []).includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: field,
+  }));
+}
+
+const mediaTypes: Partial<Record<Transport, string>> = { text: "text/plain", html: "text/html" };
+
+function success(endpoint: AnyEndpoint): Json {
+  const { result } = endpoint.schemas();
+  return {
+    description: endpoint.summary,
+    headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
+    ...(result === undefined
+      ? {}
+      : {
+          content: {
+            [mediaTypes[endpoint.transport] ?? "application/json"]: { schema: jsonSchemaOf(result, "output") },
+          },
+        }),
+  };
+}
+
+/** One response per status, described by the codes that can stand in it. */
+function failures(endpoint: AnyEndpoint): Json {
+  const byStatus: Record<string, string[]> = {};
+  for (const code of possibleErrors(endpoint)) {
+    const status = String(statusFor(code, endpoint.access.kinds.includes("agent")));
+    byStatus[status] = [...(byStatus[status] ?? []), code];
+  }
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, codes]) => [
+      status,
+      { $ref: "#/components/responses/Error", description: codes.toSorted().join(", ") },
+    ]),
+  );
+}
