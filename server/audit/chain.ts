@@ -1,4 +1,5 @@
 import * as crypto from "node:crypto";
+import { timestampMs } from "./timestamp-ms.ts";
 
 /** Which tenant an entry belongs to: its organization, else its partner, else the installation itself. */
 export type ChainKind = "system" | "partner" | "organization";
@@ -82,7 +83,7 @@ export const chainOf = (owner: { orgId: string | null; partnerId: string | null 
 export const canonicalContent = (entry: AuditContent): string =>
   JSON.stringify([
     CONTENT_TAG,
-    ...contentFields.map((field) => (field === "timestamp" ? String(Date.parse(entry.timestamp)) : entry[field])),
+    ...contentFields.map((field) => (field === "timestamp" ? String(timestampMs(entry.timestamp)) : entry[field])),
   ]);
 
 /** Reads canonical text back; the inverse of `canonicalContent`. */

@@ -1,0 +1,94 @@
+import type { ColumnType, Generated } from "kysely";
+import type { AnchorStatement } from "./anchor-format.ts";
+import type { AuditContent, ChainKind } from "./chain.ts";
+
+type Fixed<T> = ColumnType<T, T, never>;
+type Derived<T> = ColumnType<T, never, never>;
+
+/** Entries that wait for the writer, written in the transaction of the change they tell of. */
+export interface AuditOutboxTable {
+  id: Generated<number>;
+  auditId: Fixed<string>;
+  orgId: Fixed<string | null>;
+  partnerId: Fixed<string | null>;
+  /** The canonical content (`chain.ts`); read as text or, where the db layer parses JSON, as its array. */
+  entry: ColumnType<string | (string | null)[], string, never>;
+  createdAt: Generated<string>;
+}
+
+/** `details` is RFC 8785 text, `checksum` the content hash in hex; `prevChecksum` is null on every new row. */
+export interface AuditLogsTable extends Record<keyof AuditContent, unknown> {
+  id: Fixed<string>;
+  orgId: Fixed<string | null>;
+  partnerId: Fixed<string | null>;
+  timestamp: Fixed<string>;
+  actorType: Fixed<string>;
+  actorId: Fixed<string | null>;
+  actorEmail: Fixed<string | null>;
+  action: Fixed<string>;
+  resourceType: Fixed<string | null>;
+  resourceId: Fixed<string | null>;
+  resourceName: Fixed<string | null>;
+  details: Fixed<string>;
+  ipAddress: Fixed<string | null>;
+  userAgent: Fixed<string | null>;
+  result: Fixed<string>;
+  errorMessage: Fixed<string | null>;
+  checksum: Fixed<string>;
+  prevChecksum: ColumnType<string | null, never, never>;
+}
+
+/** Written by the sealing trigger alone. Hashes are hex on SQLite and bytes on Postgres: read with `hexOf`. */
+export interface AuditChainTable {
+  chainKind: Derived<ChainKind>;
+  chainId: Derived<string>;
+  chainSeq: Derived<number>;
+  auditId: Derived<string>;
+  contentHash: Derived<string | Uint8Array>;
+  prevHash: Derived<string | Uint8Array | null>;
+  chainHash: Derived<string | Uint8Array>;
+  sealedAt: Derived<string>;
+}
+
+/** Append-only heads of the chains (`anchor-format.ts`). `orgId` and `partnerId` follow from the chain. */
+export interface AuditAnchorsTable extends Record<keyof AnchorStatement, unknown> {
+  chainKind: Fixed<ChainKind>;
+  chainId: Fixed<string>;
+  orgId: Derived<string | null>;
+  partnerId: Derived<string | null>;
+  anchorSeq: Fixed<number>;
+  headChainSeq: Fixed<number>;
+  headChainHash: Fixed<string | null>;
+  entryCount: Fixed<number>;
+  merkleRoot: Fixed<string | null>;
+  prevAnchorHash: Fixed<string | null>;
+  anchoredAt: Fixed<string>;
+  signature: Fixed<string | null>;
+  signingKeyId: Fixed<string | null>;
+}
+
+/** One record per retention run that removed something; written with the removal. */
+export interface AuditPrunesTable {
+  chainKind: Derived<ChainKind>;
+  chainId: Derived<string>;
+  orgId: Derived<string | null>;
+  partnerId: Derived<string | null>;
+  prunedThroughSeq: Derived<number>;
+  prunedThroughHash: Derived<string>;
+  prunedCount: Derived<number>;
+  cutoff: Derived<string>;
+  prunedAt: Derived<string>;
+}
+
+/** What the audit code needs of the database; the db layer's `Database` extends it. */
+export interface AuditTables {
+  auditOutbox: AuditOutboxTable;
+  auditLogs: AuditLogsTable;
+  auditChain: AuditChainTable;
+  auditAnchors: AuditAnchorsTable;
+  auditPrunes: AuditPrunesTable;
+}
+
+/** One spelling for a hash column of either database. */
+export const hexOf = (hash: string | Uint8Array): string =>
+  typeof hash === "string" ? hash : Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString("hex");
