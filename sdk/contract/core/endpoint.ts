@@ -38,6 +38,8 @@ export interface EndpointTypes {
   body: unknown;
   bodyInput: unknown;
   result: unknown;
+  /** One entry of a list; undefined where the result is no list. */
+  item: unknown;
 }
 
 export interface Schemas {
@@ -47,7 +49,12 @@ export interface Schemas {
   readonly result: z.ZodType | undefined;
 }
 
-export interface EndpointSpec<Q extends Shape | undefined, B extends Shape | undefined, R extends Shape | undefined> {
+export interface EndpointSpec<
+  Q extends Shape | undefined,
+  B extends Shape | undefined,
+  R extends Shape | undefined,
+  G extends Paging | undefined = Paging | undefined,
+> {
   /** One line, imperative: the help text of the command and the summary in OpenAPI. */
   readonly summary: string;
   readonly description?: string;
@@ -59,7 +66,7 @@ export interface EndpointSpec<Q extends Shape | undefined, B extends Shape | und
   readonly body?: B;
   readonly returns?: R;
   readonly status?: 200 | 201 | 202;
-  readonly paging?: Paging;
+  readonly paging?: G;
   /** Accepts `X-Idempotency-Key` (contract 1 A1). Every create and every minting of a secret does. */
   readonly idempotent?: boolean;
   readonly transport?: Transport;
@@ -98,6 +105,8 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
 type Plain<T> = T extends (infer I)[] ? Plain<I>[] : T extends object ? { [K in keyof T]: T[K] } : T;
 type Output<F> = F extends () => infer S ? (S extends z.ZodType ? Plain<z.output<S>> : undefined) : undefined;
 type Input<F> = F extends () => infer S ? (S extends z.ZodType ? Plain<z.input<S>> : undefined) : undefined;
+type Item<F, G> = G extends { readonly items: infer K extends string } ? ItemUnder<Output<F>, K> : undefined;
+type ItemUnder<R, K extends string> = R extends { [Key in K]: (infer I)[] } ? I : never;
 type ParamNames<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
   ? ParamNames<Segment> | ParamNames<Rest>
   : Path extends `:${infer Name}`
@@ -106,18 +115,19 @@ type ParamNames<Path extends string> = Path extends `${infer Segment}/${infer Re
 type PathParams<Path extends string> = { [N in ParamNames<Path>]: string };
 
 interface Mutation<Q extends Shape | undefined, B extends Shape | undefined, R extends Shape | undefined>
-  extends EndpointSpec<Q, B, R> {
+  extends EndpointSpec<Q, B, R, undefined> {
   readonly audit: AuditRule;
 }
 
 /** Worked out once, so that hovers and emitted declarations show plain types and no schema. */
-interface Types<P extends string, Q, B, R> {
+interface Types<P extends string, Q, B, R, G> {
   params: PathParams<P>;
   query: Output<Q>;
   queryInput: Input<Q>;
   body: Output<B>;
   bodyInput: Input<B>;
   result: Output<R>;
+  item: Item<R, G>;
 }
 
 const MEGABYTE = 1024 * 1024;
@@ -127,11 +137,12 @@ function define<
   Q extends Shape | undefined,
   B extends Shape | undefined,
   R extends Shape | undefined,
+  const G extends Paging | undefined = undefined,
 >(
   method: Method,
   path: P,
-  spec: EndpointSpec<Q, B, R> | Mutation<Q, B, R>,
-): Endpoint<{ [K in keyof Types<P, Q, B, R>]: Types<P, Q, B, R>[K] }> {
+  spec: EndpointSpec<Q, B, R, G> | Mutation<Q, B, R>,
+): Endpoint<{ [K in keyof Types<P, Q, B, R, G>]: Types<P, Q, B, R, G>[K] }> {
   let built: Schemas | undefined;
   const names = [...path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] as string);
   return {
@@ -168,9 +179,10 @@ export const get = <
   Q extends Shape | undefined = undefined,
   B extends Shape | undefined = undefined,
   R extends Shape | undefined = undefined,
+  const G extends Paging | undefined = undefined,
 >(
   path: P,
-  spec: EndpointSpec<Q, B, R>,
+  spec: EndpointSpec<Q, B, R, G>,
 ) => define("GET", path, spec);
 export const post = <
   P extends string,

@@ -158,6 +158,8 @@ export const errorTable = {
   INVOICE_LINE_NOT_FOUND: [404, "Invoice line not found"],
   NO_ACTIVE_SSO_PROVIDER: [404, "No active SSO provider for this organization"],
   NO_ACTIVE_INTEGRATION: [404, "No active integration"],
+  // 405 (chosen: the path exists, the method does not)
+  METHOD_NOT_ALLOWED: [405, "Method not allowed"],
   // 409
   INVALID_STATE: [409, "Not possible in the current state"],
   INVALID_TRANSITION: [409, "Status change not allowed"],
