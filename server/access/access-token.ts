@@ -1,0 +1,53 @@
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { Clock } from "#server/platform/clock";
+
+export const ACCESS_TOKEN_SECONDS = 900;
+
+/** Claims select which membership of the user counts; they never widen it (contract 1 A2). */
+export interface AccessClaims {
+  sub: string;
+  sid: string;
+  scope: "organization" | "partner" | "system";
+  partnerId: string | null;
+  orgId: string | null;
+  roleId: string;
+  mfa: boolean;
+  typ: "access";
+  iat: number;
+  exp: number;
+  jti: string;
+}
+
+/** JWT HS256 (contract 1 B). Only this algorithm is ever accepted. */
+export interface AccessTokens {
+  sign(claims: Omit<AccessClaims, "typ" | "iat" | "exp">): string;
+  /** Undefined when malformed, forged or expired. */
+  verify(token: string): AccessClaims | undefined;
+}
+
+const HEADER = Buffer.from(JSON.stringify({ alg: "HS256", typ: "JWT" })).toString("base64url");
+const TOKEN_MAX_LENGTH = 4_096;
+
+export function accessTokens(secret: string, clock: Clock): AccessTokens {
+  const key: KeyObject = createSecretKey(Buffer.from(secret, "utf8"));
+  const signature = (text: string) => createHmac("sha256", key).update(text).digest();
+  return {
+    sign(claims) {
+      const iat = Math.floor(clock.nowMs() / 1000);
+      const payload: AccessClaims = { ...claims, typ: "access", iat, exp: iat + ACCESS_TOKEN_SECONDS };
+      const text = `${HEADER}.${Buffer.from(JSON.stringify(payload)).toString("base64url")}`;
+      return `${text}.${signature(text).toString("base64url")}`;
+    },
+    verify(token) {
+      if (token.length > TOKEN_MAX_LENGTH) return undefined;
+      const [header, payload, given, ...rest] = token.split(".");
+      if (header !== HEADER || !payload || !given || rest.length > 0) return undefined;
+      const wanted = signature(`${header}.${payload}`);
+      const bytes = Buffer.from(given, "base64url");
+      if (bytes.length !== wanted.length || !timingSafeEqual(bytes, wanted)) return undefined;
+      const claims = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as AccessClaims;
+      if (claims.typ !== "access" || claims.exp * 1000 <= clock.nowMs()) return undefined;
+      return claims;
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Access } from "#contract/core/access";
+import { problem } from "#server/problem";
+import { holds, type Principal, type UserPrincipal } from "./principal.ts";
+
+/**
+ * Decides whether a caller may use an endpoint, in the order of contract 1 A1: partner guard, forced
+ * MFA enrolment, scope, permission, MFA. Pure: everything it needs is in the principal.
+ */
+export function authorize(who: Principal, access: Access, options: { mfaGate: boolean }): void {
+  if (who.kind === "agent") {
+    if (who.credential === "watchdog" && !access.watchdog) {
+      throw problem("FORBIDDEN", { message: "The watchdog credential cannot call this" });
+    }
+    return;
+  }
+  if (who.kind !== "user") return;
+  guardPartner(who, access);
+  if (options.mfaGate && who.mfaForced && !who.mfaEnrolled && !access.exempt.mfaEnrollment) {
+    throw problem("MFA_ENROLLMENT_REQUIRED");
+  }
+  if (!access.scopes.includes(who.scope)) refuseScope(who, access);
+  if (access.fullPartner && who.scope === "partner" && who.orgAccess !== "all") {
+    throw problem("FULL_PARTNER_ACCESS_REQUIRED");
+  }
+  for (const permission of access.permissions) {
+    if (!holds(who, permission)) throw problem("PERMISSION_DENIED", { details: { required: permission } });
+  }
+  if (access.mfa && options.mfaGate && !who.mfa) throw problem("MFA_REQUIRED");
+}
+
+function guardPartner(who: UserPrincipal, access: Access): void {
+  if (who.scope === "system" || access.exempt.partnerGuard) return;
+  if (who.partnerStatus !== "active") throw problem("PARTNER_INACTIVE", { details: { status: who.partnerStatus } });
+}
+
+function refuseScope(who: UserPrincipal, access: Access): never {
+  // The self-service routes name the missing context instead (contract 1 C1).
+  if (access.scopes.length === 1 && access.scopes[0] === "partner" && who.partnerId === null) {
+    throw problem("PARTNER_CONTEXT_REQUIRED");
+  }
+  throw problem("FORBIDDEN", { details: { requiredScopes: access.scopes } });
+}

@@ -1,0 +1,64 @@
+import { systemHandle } from "#server/db/unit-of-work";
+import { sha256 } from "#server/platform/vault";
+import { problem } from "#server/problem";
+import type { Services } from "#server/services";
+import type { AgentPrincipal } from "./principal.ts";
+
+/** Organizations whose agents are cut off (contract 1 C3, column "Agents"). */
+const severed: readonly string[] = ["archived", "churned", "purging"];
+
+/**
+ * The device behind an agent token; each device has a main and a watchdog credential, and for ten
+ * minutes after a rotation the previous pair (contract 1 H1, H2).
+ */
+export async function loadAgent(services: Services, token: string): Promise<AgentPrincipal> {
+  if (!/^agt_[0-9a-f]{64}$/.test(token)) throw problem("INVALID_AGENT_CREDENTIALS");
+  const hash = sha256(token);
+  const row = await systemHandle(services.store)
+    .selectFrom("devices")
+    .innerJoin("organizations", "organizations.id", "devices.orgId")
+    .innerJoin("partners", "partners.id", "organizations.partnerId")
+    .where((eb) =>
+      eb.or([
+        eb("agentTokenHash", "=", hash),
+        eb("watchdogTokenHash", "=", hash),
+        eb("previousAgentTokenHash", "=", hash),
+        eb("previousWatchdogTokenHash", "=", hash),
+      ]),
+    )
+    .select([
+      "devices.id",
+      "devices.agentId",
+      "devices.hostname",
+      "devices.orgId",
+      "devices.siteId",
+      "devices.status",
+      "devices.agentTokenHash",
+      "devices.watchdogTokenHash",
+      "devices.previousTokensExpireAt",
+      "organizations.status as orgStatus",
+      "organizations.deletedAt as orgDeletedAt",
+      "partners.status as partnerStatus",
+      "partners.deletedAt as partnerDeletedAt",
+      "previousWatchdogTokenHash",
+    ])
+    .executeTakeFirst();
+  if (!row || row.agentId === null) throw problem("INVALID_AGENT_CREDENTIALS");
+  const current = hash === row.agentTokenHash || hash === row.watchdogTokenHash;
+  if (!current && (row.previousTokensExpireAt ?? "") <= services.clock.now())
+    throw problem("INVALID_AGENT_CREDENTIALS");
+  if (row.status === "decommissioned") throw problem("DEVICE_DECOMMISSIONED");
+  const tenantGone = row.orgDeletedAt !== null || row.partnerDeletedAt !== null || row.partnerStatus === "churned";
+  if (tenantGone || severed.includes(row.orgStatus)) throw problem("INVALID_AGENT_CREDENTIALS");
+  if (row.status === "quarantined") throw problem("DEVICE_QUARANTINED");
+  return {
+    kind: "agent",
+    deviceId: row.id,
+    agentId: row.agentId,
+    hostname: row.hostname,
+    orgId: row.orgId,
+    siteId: row.siteId,
+    credential: hash === row.watchdogTokenHash || hash === row.previousWatchdogTokenHash ? "watchdog" : "agent",
+    orgStatus: row.orgStatus,
+  };
+}

@@ -1,0 +1,142 @@
+import type { Reader } from "#server/db/unit-of-work";
+import type { AccessClaims } from "./access-token.ts";
+import type { UserPrincipal } from "./principal.ts";
+import { permissionsOfRole } from "./roles.ts";
+
+/** An organization whose people may sign in (contract 1 C3, columns "Org users"). */
+const openOrganization = ["active", "trial"] as const;
+
+/**
+ * Rebuilds the caller from stored membership on every request (contract 1 A2): a revoked session, a
+ * disabled user, a lost membership or a suspended tenant counts from its commit, on every replica.
+ */
+export async function loadUser(db: Reader, claims: AccessClaims, now: string): Promise<UserPrincipal | undefined> {
+  const row = await find(db, claims);
+  if (!row || row.revokedAt !== null || row.absoluteExpiresAt <= now || row.userStatus !== "active") return undefined;
+  if (claims.scope === "system" && !row.isPlatformAdmin) return undefined;
+  if (claims.scope === "organization" && !openOrganization.includes(row.orgStatus as "active")) return undefined;
+  return {
+    kind: "user",
+    userId: row.userId,
+    email: row.email,
+    name: row.name,
+    scope: claims.scope,
+    partnerId: row.partnerId,
+    partnerStatus: row.partnerDeletedAt === null ? row.partnerStatus : "deleted",
+    orgId: row.orgId,
+    membershipId: row.membershipId,
+    roleId: row.roleId,
+    roleName: row.roleName,
+    permissions: await permissionsOfRole(db, row.roleId),
+    sessionId: claims.sid,
+    mfa: row.mfaVerifiedAt !== null,
+    mfaEnrolled: row.mfaSecret !== null,
+    mfaForced: row.forceMfa || requiresMfa(row.partnerSettings) || requiresMfa(row.orgSettings),
+    orgAccess: row.orgAccess,
+    allowedSiteIds: row.siteIds !== null && row.siteIds.length > 0 ? row.siteIds : null,
+  };
+}
+
+const requiresMfa = (settings: Record<string, unknown> | null): boolean =>
+  (settings?.["security"] as { requireMfa?: unknown } | undefined)?.requireMfa === true;
+
+interface Row {
+  userId: string;
+  email: string;
+  name: string;
+  userStatus: string;
+  isPlatformAdmin: boolean;
+  mfaSecret: string | null;
+  revokedAt: string | null;
+  absoluteExpiresAt: string;
+  mfaVerifiedAt: string | null;
+  roleId: string;
+  roleName: string;
+  forceMfa: boolean;
+  membershipId: string | null;
+  orgAccess: "all" | "selected" | "none" | null;
+  siteIds: string[] | null;
+  partnerId: string | null;
+  partnerStatus: string | null;
+  partnerDeletedAt: string | null;
+  partnerSettings: Record<string, unknown> | null;
+  orgId: string | null;
+  orgStatus: string | null;
+  orgSettings: Record<string, unknown> | null;
+}
+
+/** One query a request, whatever the scope. */
+async function find(db: Reader, claims: AccessClaims): Promise<Row | undefined> {
+  if (claims.scope === "partner") return findPartnerUser(db, claims);
+  if (claims.scope === "organization") return findOrganizationUser(db, claims);
+  const row = await session(db, claims)
+    .innerJoin("roles", (join) => join.on("roles.id", "=", claims.roleId).on("roles.scope", "=", "system"))
+    .select(["roles.id as roleId", "roles.name as roleName", "roles.forceMfa"])
+    .executeTakeFirst();
+  return row && { ...row, ...noPartner, ...noOrganization };
+}
+
+const noPartner = {
+  partnerId: null,
+  partnerStatus: null,
+  partnerDeletedAt: null,
+  partnerSettings: null,
+  orgAccess: null,
+};
+const noOrganization = { membershipId: null, orgId: null, orgStatus: null, orgSettings: null, siteIds: null };
+
+const session = (db: Reader, claims: AccessClaims) =>
+  db
+    .selectFrom("sessions")
+    .innerJoin("users", "users.id", "sessions.userId")
+    .where("sessions.id", "=", claims.sid)
+    .where("sessions.userId", "=", claims.sub)
+    .select([
+      "users.id as userId",
+      "users.email",
+      "users.name",
+      "users.status as userStatus",
+      "users.isPlatformAdmin",
+      "users.mfaSecret",
+      "sessions.revokedAt",
+      "sessions.absoluteExpiresAt",
+      "sessions.mfaVerifiedAt",
+    ]);
+
+const partnerColumns = [
+  "partners.id as partnerId",
+  "partners.status as partnerStatus",
+  "partners.deletedAt as partnerDeletedAt",
+  "partners.settings as settings",
+] as const;
+
+async function findPartnerUser(db: Reader, claims: AccessClaims): Promise<Row | undefined> {
+  const row = await session(db, claims)
+    .innerJoin("partnerUsers", "partnerUsers.userId", "users.id")
+    .innerJoin("partners", "partners.id", "partnerUsers.partnerId")
+    .innerJoin("roles", "roles.id", "partnerUsers.roleId")
+    .where("partners.id", "=", claims.partnerId)
+    .select(["roles.id as roleId", "roles.name as roleName", "roles.forceMfa"])
+    .select(["partnerUsers.id as membershipId", "partnerUsers.orgAccess"])
+    .select(partnerColumns)
+    .executeTakeFirst();
+  return row && { ...noOrganization, ...row, partnerSettings: row.settings };
+}
+
+async function findOrganizationUser(db: Reader, claims: AccessClaims): Promise<Row | undefined> {
+  const row = await session(db, claims)
+    .innerJoin("organizationUsers", "organizationUsers.userId", "users.id")
+    .innerJoin("organizations", "organizations.id", "organizationUsers.orgId")
+    .innerJoin("partners", "partners.id", "organizations.partnerId")
+    .innerJoin("roles", "roles.id", "organizationUsers.roleId")
+    .where("organizations.id", "=", claims.orgId)
+    .where("organizations.deletedAt", "is", null)
+    .select(["roles.id as roleId", "roles.name as roleName", "roles.forceMfa"])
+    .select(["organizationUsers.id as membershipId", "organizationUsers.siteIds"])
+    .select(["organizations.id as orgId", "organizations.status as orgStatus"])
+    .select(partnerColumns)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const org = await db.selectFrom("organizations").select("settings").where("id", "=", row.orgId).executeTakeFirst();
+  return { ...noPartner, ...row, partnerSettings: row.settings, orgSettings: org?.settings ?? null };
+}

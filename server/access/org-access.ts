@@ -1,0 +1,102 @@
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import type { Database } from "#server/db/tables";
+import type { OrganizationStatus } from "#server/db/tables/tenancy";
+import type { Reader } from "#server/db/unit-of-work";
+import type { Call } from "#server/http/call";
+import { user } from "#server/http/call";
+import { problem } from "#server/problem";
+
+/** What access decisions need of a call. */
+type Caller = Pick<Call, "who" | "scope" | "db">;
+
+/** Organizations whose data can be read but not written (contract 1 A2 "Org lifecycle guard"). */
+const readOnlyStatuses: readonly OrganizationStatus[] = ["offboarding", "archived", "merging", "purging", "churned"];
+
+export interface AccessibleOrg {
+  id: string;
+  name: string;
+  partnerId: string;
+  status: OrganizationStatus;
+  settings: Record<string, unknown>;
+}
+
+/** `canAccessOrg` (contract 1 A2): the organization when the caller reaches it, hidden ones included. */
+export async function findOrg(call: Caller, orgId: string, db: Reader = call.db): Promise<AccessibleOrg | undefined> {
+  const org = await db
+    .selectFrom("organizations")
+    .select(["id", "name", "partnerId", "status", "settings"])
+    .where("id", "=", orgId)
+    .executeTakeFirst();
+  // From here on rows may be inserted for it in this request (see the tenant scope).
+  if (org && call.scope.kind === "partner") call.scope.known.add(org.id);
+  return org;
+}
+
+/** An explicit `orgId` that the caller does not reach is 403, whether it exists or not. */
+export async function getNamedOrg(call: Caller, orgId: string, db?: Reader): Promise<AccessibleOrg> {
+  const org = await findOrg(call, orgId, db);
+  if (!org) throw problem("ORG_ACCESS_DENIED");
+  return org;
+}
+
+/** Refuses a write while the organization is being wound down (409 `ORG_READ_ONLY`). */
+export function refuseReadOnly(org: { status: OrganizationStatus }): void {
+  if (readOnlyStatuses.includes(org.status)) throw problem("ORG_READ_ONLY", { details: { status: org.status } });
+}
+
+/** The organization of a row the caller already reached, ready to be written. */
+export async function getWritableOrg(call: Caller, orgId: string, db?: Reader): Promise<AccessibleOrg> {
+  const org = await findOrg(call, orgId, db);
+  if (!org) throw problem("NOT_FOUND");
+  refuseReadOnly(org);
+  return org;
+}
+
+/**
+ * ORG rule (contract 1 A2): the organization a new thing belongs to. Organization scope has its own;
+ * partner and system scope name one.
+ */
+export async function orgForCreate(call: Caller, orgId: string | undefined, db?: Reader): Promise<AccessibleOrg> {
+  const who = user(call);
+  if (who.scope === "organization") {
+    if (who.orgId === null) throw problem("ORG_CONTEXT_REQUIRED");
+    if (orgId !== undefined && orgId !== who.orgId) throw problem("ORG_ACCESS_DENIED");
+  } else if (orgId === undefined) {
+    throw problem("ORG_ID_REQUIRED", { message: `orgId is required for ${who.scope} scope` });
+  }
+  const org = await getNamedOrg(call, (who.scope === "organization" ? who.orgId : orgId) as string, db);
+  refuseReadOnly(org);
+  return org;
+}
+
+/** Site-restricted callers cannot write what belongs to the whole organization (contract 1 A2 SITE rule). */
+export function refuseSiteRestricted(call: Pick<Call, "who">): void {
+  if (call.who.kind === "user" && call.who.allowedSiteIds !== null) throw problem("SITE_ACCESS_DENIED");
+}
+
+/** Whether the caller is confined to sites and this row is outside them. */
+export function outsideSites(call: Pick<Call, "who">, siteId: string | null): boolean {
+  const allowed = call.who.kind === "user" ? call.who.allowedSiteIds : null;
+  return allowed !== null && (siteId === null || !allowed.includes(siteId));
+}
+
+/** Statuses that lists leave out (contract 1 C3, column "In lists/search"). */
+export function visibleInLists(eb: ExpressionBuilder<Database, "organizations">): Expression<SqlBool> {
+  return eb.and([
+    eb("organizations.status", "not in", ["archived", "purging"]),
+    eb.or([
+      eb("organizations.status", "<>", "offboarding"),
+      eb("organizations.offboardingTarget", "is distinct from", "archived"),
+    ]),
+  ]);
+}
+
+/** The organizations whose rows lists show: the reachable ones without hidden ones, or the one named. */
+export async function listedOrgs(call: Caller, orgId: string | undefined) {
+  if (orgId !== undefined && call.who.kind === "user" && call.who.scope !== "organization")
+    await getNamedOrg(call, orgId);
+  const all = call.db.selectFrom("organizations").select("organizations.id");
+  // Organization scope has one organization and ignores the filter (contract 1 A2 ORG rule).
+  const own = call.who.kind === "user" && call.who.scope === "organization";
+  return orgId === undefined || own ? all.where(visibleInLists) : all.where("organizations.id", "=", orgId);
+}

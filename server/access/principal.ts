@@ -1,0 +1,72 @@
+import type { Permission } from "#contract/core/permissions";
+import { grants } from "#contract/core/permissions";
+import type { Scope } from "#server/db/tenant-predicate";
+
+/** A signed-in user in the membership its token selected (contract 1 A2). */
+export interface UserPrincipal {
+  readonly kind: "user";
+  readonly userId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly scope: "organization" | "partner" | "system";
+  readonly partnerId: string | null;
+  readonly partnerStatus: string | null;
+  readonly orgId: string | null;
+  readonly membershipId: string | null;
+  readonly roleId: string;
+  readonly roleName: string;
+  readonly permissions: readonly string[];
+  readonly sessionId: string;
+  /** The session has completed MFA. */
+  readonly mfa: boolean;
+  readonly mfaEnrolled: boolean;
+  /** Role or tenant demands that this user enrols. */
+  readonly mfaForced: boolean;
+  readonly orgAccess: "all" | "selected" | "none" | null;
+  readonly allowedSiteIds: readonly string[] | null;
+}
+
+export interface AgentPrincipal {
+  readonly kind: "agent";
+  readonly deviceId: string;
+  readonly agentId: string;
+  readonly hostname: string;
+  readonly orgId: string;
+  readonly siteId: string | null;
+  readonly credential: "agent" | "watchdog";
+  readonly orgStatus: string;
+}
+
+export interface PublicPrincipal {
+  readonly kind: "public";
+}
+
+export type Principal = UserPrincipal | AgentPrincipal | PublicPrincipal;
+
+export const nobody: PublicPrincipal = { kind: "public" };
+
+export const holds = (who: UserPrincipal, permission: Permission): boolean => grants(who.permissions, permission);
+
+/** The tenant scope of a principal's database handle. */
+export function scopeOf(who: Principal): Scope {
+  if (who.kind === "public") return { kind: "none" };
+  if (who.kind === "agent") return { kind: "organization", orgId: who.orgId, siteIds: null, userId: null };
+  if (who.scope === "system") return { kind: "system" };
+  if (who.scope === "organization") {
+    return { kind: "organization", orgId: who.orgId as string, siteIds: who.allowedSiteIds, userId: who.userId };
+  }
+  return {
+    kind: "partner",
+    partnerId: who.partnerId as string,
+    selected: who.orgAccess === "all" ? null : who.orgAccess === "selected" ? who.membershipId : "none",
+    userId: who.userId,
+    known: new Set(),
+  };
+}
+
+/** Identifies the caller in idempotency records and rate limits. */
+export function callerKey(who: Principal, ip: string | null): string {
+  if (who.kind === "user") return `user:${who.userId}`;
+  if (who.kind === "agent") return `device:${who.deviceId}`;
+  return `ip:${ip ?? "unknown"}`;
+}

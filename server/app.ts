@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { accessTokens } from "./access/access-token.ts";
+import { RateLimiter } from "./access/rate-limit.ts";
+import type { Config } from "./config.ts";
+import type { Store } from "./db/dialect/index.ts";
+import { openPostgres } from "./db/dialect/postgres.ts";
+import { openSqlite } from "./db/dialect/sqlite.ts";
+import { type Clock, systemClock } from "./platform/clock.ts";
+import { jsonLog, type Log } from "./platform/log.ts";
+import { type Mailer, mailer } from "./platform/mail.ts";
+import { processMetrics } from "./platform/metrics.ts";
+import { type Random, secureRandom } from "./platform/random.ts";
+import { vault } from "./platform/vault.ts";
+import type { Services } from "./services.ts";
+
+/** What a test may put in place of the real thing. */
+export interface Seams {
+  clock?: Clock;
+  random?: Random;
+  log?: Log;
+  mailer?: Mailer;
+  store?: Store;
+}
+
+/** config → dependencies. `wakeAuditWriter` is set when the writer starts. */
+export function buildServices(config: Config, seams: Seams = {}): Services & { wakeAuditWriter: () => void } {
+  const clock = seams.clock ?? systemClock;
+  const random = seams.random ?? secureRandom(clock);
+  const log = seams.log ?? jsonLog(config.logLevel, (line) => process.stderr.write(line));
+  const store = seams.store ?? openStore(config, log);
+  return {
+    config,
+    store,
+    clock,
+    random,
+    log,
+    vault: vault(config.encryptionKey, random),
+    accessTokens: accessTokens(config.jwtSecret, clock),
+    limiter: new RateLimiter(store, clock),
+    mailer: seams.mailer ?? mailer(config),
+    metrics: processMetrics(),
+    wakeAuditWriter: () => undefined,
+  };
+}
+
+export function openStore(config: Pick<Config, "databaseUrl" | "dataDir">, log: Log): Store {
+  const url = config.databaseUrl;
+  if (url !== undefined && /^postgres/.test(url)) {
+    return openPostgres({ url, onError: (error) => log.warn("database.connection_lost", { error }) });
+  }
+  return openSqlite(url?.slice("sqlite:".length) ?? join(config.dataDir, "rmm.db"));
+}

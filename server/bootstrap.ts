@@ -1,0 +1,63 @@
+import { hashPassword, passwordProblem } from "./access/password.ts";
+import { builtInRoleId, seedBuiltInRoles } from "./access/roles.ts";
+import { ConfigError } from "./config.ts";
+import { UnitOfWork } from "./db/unit-of-work.ts";
+import type { Services } from "./services.ts";
+
+/** Seeds what every installation has: built-in roles, and the first administrator when one is configured. */
+export async function bootstrap(services: Services): Promise<void> {
+  const unit = new UnitOfWork(services.store, { kind: "system" });
+  await unit.asSystem("bootstrap", (tx) => seedBuiltInRoles(tx, services.clock.now()));
+  const admin = services.config.bootstrapAdmin;
+  if (!admin) return;
+  const weak = passwordProblem(admin.password);
+  if (weak) throw new ConfigError(`BOOTSTRAP_ADMIN_PASSWORD: ${weak}`);
+  const made = await createSystemAdmin(services, { ...admin, name: "System Administrator", onlyFirst: true });
+  if (made) services.log.info("bootstrap.admin_created", { userId: made });
+}
+
+export interface NewAdmin {
+  email: string;
+  password: string;
+  name: string;
+  /** Make it only while there is no user at all. */
+  onlyFirst: boolean;
+}
+
+/** Makes a System Admin; returns its id, or undefined when `onlyFirst` and users exist already. */
+export async function createSystemAdmin(services: Services, admin: NewAdmin): Promise<string | undefined> {
+  const passwordHash = await hashPassword(admin.password);
+  const now = services.clock.now();
+  const id = services.random.uuid();
+  return new UnitOfWork(services.store, { kind: "system" }).asSystem("bootstrap", async (tx) => {
+    const existing = await tx.selectFrom("users").select("id").limit(1).executeTakeFirst();
+    if (existing && admin.onlyFirst) return undefined;
+    await tx
+      .insertInto("users")
+      .values({
+        id,
+        email: admin.email.trim().toLowerCase(),
+        name: admin.name,
+        avatarUrl: null,
+        status: "active",
+        passwordHash,
+        passwordChangedAt: now,
+        mfaSecret: null,
+        mfaLastStep: 0,
+        mfaPending: null,
+        mfaPendingExpiresAt: null,
+        isPlatformAdmin: true,
+        lastLoginAt: null,
+        emailVerifiedAt: now,
+        preferences: {},
+        failedLogins: 0,
+        lockedUntil: null,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .execute();
+    return id;
+  });
+}
+
+export const systemAdminRoleId = builtInRoleId("System Admin");

@@ -1,0 +1,27 @@
+import type { Kysely } from "kysely";
+import type { Database } from "../tables.ts";
+
+export type DialectName = "sqlite" | "postgres";
+
+/** Any handle on the data: unscoped, scoped, or a transaction of either. */
+export type Db = Kysely<Database>;
+
+/**
+ * A database that is open. Holds every difference between the two engines; features see `Db` and
+ * the functions of `dialect/text.ts` and `dialect/locks.ts` only.
+ */
+export interface Store {
+  readonly dialect: DialectName;
+  /**
+   * Kysely without plugins whose connections carry this tenant wall: `system`, `partner:<uuid>`,
+   * `org:<uuid>` or `none`. On Postgres row-level security enforces it; SQLite has no second wall.
+   */
+  connection(wall: string): Kysely<Database>;
+  /** Runs every migration that is missing; replicas wait for the one that migrates. */
+  migrate(): Promise<string[]>;
+  /** SQLite file, for workers that open a connection of their own. */
+  readonly file: string | undefined;
+  /** Postgres URL, for the same purpose. */
+  readonly url: string | undefined;
+  close(): Promise<void>;
+}

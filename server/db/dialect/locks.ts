@@ -1,0 +1,20 @@
+import { sql } from "kysely";
+import type { TableName } from "../tables.ts";
+import type { Tx } from "../unit-of-work.ts";
+import type { DialectName, Store } from "./index.ts";
+
+/**
+ * Holds a named lock until the transaction ends. SQLite needs none: its write transactions already
+ * exclude each other from the start.
+ */
+export async function lockText(tx: Tx, dialect: DialectName, name: string): Promise<void> {
+  if (dialect === "postgres") await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 1))`.execute(tx);
+}
+
+/** Holds one row until the transaction ends: for caps that count other rows. */
+export async function lockRow(tx: Tx, dialect: DialectName, table: TableName, id: string): Promise<void> {
+  await lockText(tx, dialect, `${table}:${id}`);
+}
+
+/** `for update skip locked` where the database has it; SQLite's one writer needs none. */
+export const skipsLocked = (store: Pick<Store, "dialect">): boolean => store.dialect === "postgres";

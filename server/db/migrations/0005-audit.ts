@@ -1,0 +1,5 @@
+import type { SchemaChange } from "../migrate.ts";
+import { auditTables } from "./audit-schema.ts";
+
+/** The record that nobody rewrites (contract 4 §8.1). */
+export const audit: SchemaChange = { name: "0005-audit", statements: (dialect) => auditTables[dialect] };

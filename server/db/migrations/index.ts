@@ -1,0 +1,10 @@
+import type { SchemaChange } from "../migrate.ts";
+import { foundation } from "./0001-foundation.ts";
+import { tenancy } from "./0002-tenancy.ts";
+import { identity } from "./0003-identity.ts";
+import { devices } from "./0004-devices.ts";
+import { audit } from "./0005-audit.ts";
+import { platform } from "./0006-platform.ts";
+
+/** In order. A released migration is never edited; a change is a new file. */
+export const migrations: readonly SchemaChange[] = [foundation, tenancy, identity, devices, audit, platform];

@@ -1,0 +1,29 @@
+import type { SelectQueryBuilder } from "kysely";
+import type { Pagination } from "#contract/core/page";
+import type { Database } from "./tables.ts";
+
+interface PageRequest {
+  page: number;
+  limit: number;
+}
+
+/**
+ * One page and the total of the same query (contract 1 A1). The caller's query carries filters, a total
+ * order that `id` completes, and the selection.
+ */
+export async function paginate<TB extends keyof Database, O>(
+  query: SelectQueryBuilder<Database, TB, O>,
+  { page, limit }: PageRequest,
+): Promise<{ data: O[]; pagination: Pagination }> {
+  const counted = query
+    .clearSelect()
+    .clearOrderBy()
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  const data = query
+    .limit(limit)
+    .offset((page - 1) * limit)
+    .execute();
+  const [{ total }, rows] = await Promise.all([counted as Promise<{ total: number }>, data]);
+  return { data: rows as O[], pagination: { page, limit, total: Number(total) } };
+}

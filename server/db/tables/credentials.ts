@@ -1,0 +1,46 @@
+import type { Fixed } from "./tenancy.ts";
+
+export interface ApiKeysTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  name: string;
+  /** First 12 characters, the only part that is ever shown again. */
+  keyPrefix: string;
+  /** SHA-256 of the whole key, hex. */
+  keyHash: string;
+  scopes: string[];
+  expiresAt: string | null;
+  /** Requests an hour. */
+  rateLimit: number;
+  status: "active" | "expired" | "revoked";
+  principalType: Fixed<"human" | "service">;
+  principalId: string | null;
+  createdBy: Fixed<string | null>;
+  lastUsedAt: string | null;
+  usageCount: number;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export interface EnrollmentKeysTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  siteId: string | null;
+  name: string;
+  /** SHA-256 of `pepper:key`, hex. */
+  keyHash: string;
+  enrollmentSecretHash: string | null;
+  /** Null = unlimited. */
+  maxUsage: number | null;
+  usageCount: number;
+  expiresAt: string;
+  createdBy: Fixed<string | null>;
+  createdByPrincipalId: Fixed<string | null>;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export interface CredentialTables {
+  apiKeys: ApiKeysTable;
+  enrollmentKeys: EnrollmentKeysTable;
+}

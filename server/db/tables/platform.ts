@@ -1,0 +1,73 @@
+import type { Fixed, Json } from "./tenancy.ts";
+
+/** Durable work: claimed by one worker at a time, repeated until it succeeds or runs out of attempts. */
+export interface JobsTable {
+  id: Fixed<string>;
+  kind: Fixed<string>;
+  payload: Fixed<Json>;
+  status: "queued" | "running" | "done" | "failed";
+  /** At most one unfinished job per key. */
+  uniqueKey: string | null;
+  runAt: string;
+  attempts: number;
+  maxAttempts: Fixed<number>;
+  lockedBy: string | null;
+  lockedUntil: string | null;
+  lastError: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** Named leadership that one replica holds until it expires. */
+export interface LeasesTable {
+  name: Fixed<string>;
+  holder: string;
+  expiresAt: string;
+}
+
+/** Ring of 61 buckets that together cover one window (see `access/rate-limit.ts`). */
+export interface RateLimitsTable {
+  key: Fixed<string>;
+  head: number;
+  ring: number[];
+  expiresAt: string;
+}
+
+export interface IdempotencyKeysTable {
+  id: Fixed<string>;
+  /** HMAC of caller, method, path and the client's key. */
+  requestHash: Fixed<string>;
+  bodyHash: Fixed<string>;
+  state: "running" | "done";
+  /** Run token: only the run that made the row may finish it. */
+  owner: string;
+  status: number | null;
+  /** Plain JSON, or sealed where the response shows a secret. */
+  response: string | null;
+  sealed: boolean;
+  salt: string | null;
+  createdAt: Fixed<string>;
+  /** End of the run's lease while running, of the memory (24 h) once done. */
+  expiresAt: string;
+}
+
+export interface MailOutboxTable {
+  id: Fixed<string>;
+  recipient: Fixed<string>;
+  subject: Fixed<string>;
+  /** Sealed: mails carry one-time links. */
+  bodySealed: string | null;
+  status: "queued" | "sent" | "failed";
+  attempts: number;
+  lastError: string | null;
+  createdAt: Fixed<string>;
+  sentAt: string | null;
+}
+
+export interface PlatformTables {
+  jobs: JobsTable;
+  leases: LeasesTable;
+  rateLimits: RateLimitsTable;
+  idempotencyKeys: IdempotencyKeysTable;
+  mailOutbox: MailOutboxTable;
+}

@@ -1,0 +1,202 @@
+import {
+  type ColumnNode,
+  type ExpressionBuilder,
+  expressionBuilder,
+  type InsertQueryNode,
+  type OperationNode,
+  type PrimitiveValueListNode,
+  ValueListNode,
+  ValueNode,
+  ValuesNode,
+} from "kysely";
+import { type Ownership, ownership, type TableName } from "./tables.ts";
+
+/** What a caller may reach. Made once a request by `access/`; `known` grows as access is checked. */
+export type Scope =
+  | { readonly kind: "system" }
+  | { readonly kind: "none" }
+  | {
+      readonly kind: "partner";
+      readonly partnerId: string;
+      /** Organizations of this membership only; `null` = all, `none` = no organization. */
+      readonly selected: string | "none" | null;
+      readonly userId: string;
+      /** Organizations whose access was checked in this request: rows may be inserted for these. */
+      readonly known: Set<string>;
+    }
+  | {
+      readonly kind: "organization";
+      readonly orgId: string;
+      /** Null = every site. */
+      readonly siteIds: readonly string[] | null;
+      readonly userId: string | null;
+    };
+
+/** Value of the Postgres wall that stands behind this scope. */
+export function wallOf(scope: Scope): string {
+  if (scope.kind === "partner") return `partner:${scope.partnerId}`;
+  if (scope.kind === "organization") return `org:${scope.orgId}`;
+  return scope.kind;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the predicate is written for any table that has the owner's columns
+type Builder = ExpressionBuilder<any, any>;
+type Predicate = ReturnType<Builder["and"]>;
+
+/** The condition that narrows `table` (visible as `alias`) to the scope; undefined = every row. */
+export function scopePredicate(scope: Scope, table: TableName, alias: string): OperationNode | undefined {
+  const eb = expressionBuilder() as unknown as Builder;
+  const predicate = rules[ownership[table]]({ eb, scope, column: (name) => `${alias}.${name}` });
+  return predicate?.toOperationNode();
+}
+
+interface Context {
+  eb: Builder;
+  scope: Scope;
+  column(name: string): string;
+}
+
+const nothing = (eb: Builder): Predicate => eb.and([eb(eb.val(1), "=", 0)]);
+
+/** Organizations the scope reaches: not deleted, not being purged (contract 1 A2 `canAccessOrg`). */
+function reachable(eb: Builder, scope: Scope & { kind: "partner" }) {
+  const organizations = eb
+    .selectFrom("organizations")
+    .select("organizations.id")
+    .where("organizations.partnerId", "=", scope.partnerId)
+    .where("organizations.deletedAt", "is", null)
+    .where("organizations.status", "<>", "purging");
+  if (scope.selected === null) return organizations;
+  return organizations.where(
+    "organizations.id",
+    "in",
+    eb.selectFrom("partnerUserOrgs").select("orgId").where("membershipId", "=", scope.selected),
+  );
+}
+
+function byOrg({ eb, scope, column }: Context): Predicate | undefined {
+  if (scope.kind === "system") return undefined;
+  if (scope.kind === "organization") return eb(column("orgId"), "=", scope.orgId) as Predicate;
+  if (scope.kind === "none" || scope.selected === "none") return nothing(eb);
+  return eb(column("orgId"), "in", reachable(eb, scope)) as Predicate;
+}
+
+function bySite(context: Context, siteColumn: string, shared = false): Predicate | undefined {
+  const { eb, scope, column } = context;
+  const base = byOrg(context);
+  if (scope.kind !== "organization" || scope.siteIds === null) return base;
+  const own =
+    scope.siteIds.length === 0 ? nothing(eb) : (eb(column(siteColumn), "in", [...scope.siteIds]) as Predicate);
+  const seen = shared ? eb.or([own, eb(column(siteColumn), "is", null) as Predicate]) : own;
+  return eb.and([base as Predicate, seen]);
+}
+
+function byTenant(context: Context, builtIn: boolean): Predicate | undefined {
+  const { eb, scope, column } = context;
+  if (scope.kind === "system") return undefined;
+  const parts = [byOrg(context) as Predicate];
+  if (scope.kind === "partner") {
+    parts.push(eb.and([eb(column("orgId"), "is", null), eb(column("partnerId"), "=", scope.partnerId)]) as Predicate);
+  }
+  if (builtIn) parts.push(eb.and([eb(column("orgId"), "is", null), eb(column("partnerId"), "is", null)]) as Predicate);
+  return eb.or(parts);
+}
+
+const rules: Record<Ownership, (context: Context) => Predicate | undefined> = {
+  partners({ eb, scope, column }) {
+    const live = eb(column("deletedAt"), "is", null) as Predicate;
+    if (scope.kind === "system") return live;
+    if (scope.kind === "partner") return eb.and([eb(column("id"), "=", scope.partnerId) as Predicate, live]);
+    return nothing(eb);
+  },
+  organizations({ eb, scope, column }) {
+    const live = [eb(column("deletedAt"), "is", null), eb(column("status"), "<>", "purging")] as Predicate[];
+    if (scope.kind === "system") return eb.and(live);
+    if (scope.kind === "organization") return eb.and([eb(column("id"), "=", scope.orgId) as Predicate, ...live]);
+    if (scope.kind === "none" || scope.selected === "none") return nothing(eb);
+    return eb(column("id"), "in", reachable(eb, scope)) as Predicate;
+  },
+  org: byOrg,
+  "org+site": (context) => bySite(context, "siteId"),
+  "org+site?": (context) => bySite(context, "siteId", true),
+  sites: (context) => bySite(context, "id"),
+  partner({ eb, scope, column }) {
+    if (scope.kind === "system") return undefined;
+    return scope.kind === "partner" ? (eb(column("partnerId"), "=", scope.partnerId) as Predicate) : nothing(eb);
+  },
+  tenant: (context) => byTenant(context, false),
+  "tenant-or-builtin": (context) => byTenant(context, true),
+  member(context) {
+    const { eb, scope, column } = context;
+    if (scope.kind === "system") return undefined;
+    if (scope.kind === "none") return nothing(eb);
+    const members = byOrg({ ...context, column: (name) => `organizationUsers.${name}` }) as Predicate;
+    const parts = [
+      eb(
+        column("id"),
+        "in",
+        eb.selectFrom("organizationUsers").select("organizationUsers.userId").where(members),
+      ) as Predicate,
+    ];
+    if (scope.userId !== null) parts.push(eb(column("id"), "=", scope.userId) as Predicate);
+    if (scope.kind === "partner") {
+      const staff = eb
+        .selectFrom("partnerUsers")
+        .select("partnerUsers.userId")
+        .where("partnerUsers.partnerId", "=", scope.partnerId);
+      parts.push(eb(column("id"), "in", staff) as Predicate);
+    }
+    return eb.or(parts);
+  },
+  system: ({ eb }) => nothing(eb),
+};
+
+/** Rows may be inserted only for owners the scope reaches (design, lock 2). */
+export function checkInsert(scope: Scope, table: TableName, node: InsertQueryNode): void {
+  const owner: Ownership = ownership[table];
+  if (scope.kind === "system") return;
+  const rows = insertedRows(node);
+  for (const row of rows)
+    if (!mayInsert(scope, owner, row)) throw new Error(`insert into ${table} outside the tenant scope`);
+}
+
+type Row = (column: string) => unknown;
+
+function mayInsert(scope: Exclude<Scope, { kind: "system" }>, owner: Ownership, row: Row): boolean {
+  if (scope.kind === "none") return false;
+  const ownOrg = () =>
+    scope.kind === "organization" ? row("orgId") === scope.orgId : scope.known.has(row("orgId") as string);
+  const ownPartner = () => scope.kind === "partner" && row("partnerId") === scope.partnerId;
+  const ownSite = (column: string) =>
+    scope.kind !== "organization" || scope.siteIds === null || scope.siteIds.includes(row(column) as string);
+  switch (owner) {
+    case "org":
+      return ownOrg();
+    case "org+site":
+    case "org+site?":
+      return ownOrg() && ownSite("siteId");
+    case "sites":
+      return ownOrg() && (scope.kind !== "organization" || scope.siteIds === null);
+    case "organizations":
+    case "partner":
+      return ownPartner();
+    case "tenant":
+    case "tenant-or-builtin":
+      return row("orgId") === null || row("orgId") === undefined ? ownPartner() : ownOrg();
+    case "partners":
+    case "member":
+    case "system":
+      return false;
+  }
+}
+
+function insertedRows(node: InsertQueryNode): Row[] {
+  if (!node.values || !ValuesNode.is(node.values)) throw new Error("INSERT takes literal rows under a tenant scope");
+  const columns = (node.columns ?? []).map((column: ColumnNode) => column.column.name);
+  return node.values.values.map((item) => {
+    const values = ValueListNode.is(item)
+      ? item.values.map((value) => (ValueNode.is(value) ? value.value : undefined))
+      : (item as PrimitiveValueListNode).values;
+    return (column) => values[columns.indexOf(column)];
+  });
+}

@@ -1,0 +1,120 @@
+import { CamelCasePlugin, type Kysely, type KyselyPlugin, sql, type Transaction } from "kysely";
+import type { Store } from "./dialect/index.ts";
+import type { SystemReason } from "./system-reasons.ts";
+import type { Database } from "./tables.ts";
+import { type Scope, wallOf } from "./tenant-predicate.ts";
+import { tenantScope } from "./tenant-scope.ts";
+
+/** Reads only: writing takes a transaction, so that a mutation cannot miss its audit entry. */
+export type Reader = Pick<Kysely<Database>, "selectFrom" | "with" | "fn" | "dynamic">;
+export type Tx = Transaction<Database>;
+
+const camelCase = new CamelCasePlugin({ maintainNestedObjectKeys: true });
+const SYSTEM_WALL = "system";
+
+/**
+ * All database work of one request or job, under one tenant scope. A transaction inside a
+ * transaction joins it; `asSystem` lifts the scope for its own length only.
+ */
+export class UnitOfWork {
+  readonly #store: Store;
+  readonly #scope: Scope;
+  #plugin: KyselyPlugin | undefined;
+  #open: Transaction<Database> | undefined;
+  #wall: string;
+  #beforeCommit: ((tx: Tx) => Promise<void>) | undefined;
+  #afterCommit: (() => void)[] = [];
+
+  constructor(store: Store, scope: Scope) {
+    this.#store = store;
+    this.#scope = scope;
+    this.#wall = wallOf(scope);
+  }
+
+  get scope(): Scope {
+    return this.#scope;
+  }
+
+  /** Scoped reads; inside a transaction they see its writes. */
+  get reader(): Reader {
+    const base = this.#open ?? this.#store.connection(this.#wall);
+    return this.#scoped(base);
+  }
+
+  /** Runs `work` and the closing step of the unit (audit entry, idempotency record) atomically. */
+  async transaction<R>(work: (tx: Tx) => Promise<R>): Promise<R> {
+    if (this.#open) return work(this.#scoped(this.#open));
+    const result = await this.#begin(this.#wall, async (raw) => {
+      const done = await work(this.#scoped(raw));
+      const closing = this.#beforeCommit;
+      if (closing) await this.#lifted(raw, closing);
+      return done;
+    });
+    for (const wake of this.#afterCommit.splice(0)) wake();
+    return result;
+  }
+
+  /** Set once by the pipeline: runs, unscoped, as the last step of the outermost transaction. */
+  beforeCommit(step: (tx: Tx) => Promise<void>): void {
+    this.#beforeCommit = step;
+  }
+
+  /** Runs once the outermost transaction is durable. */
+  afterCommit(step: () => void): void {
+    this.#afterCommit.push(step);
+  }
+
+  /** The one exit from the tenant scope (design, lock 5). Joins an open transaction or makes its own. */
+  async asSystem<R>(_reason: SystemReason, work: (tx: Tx) => Promise<R>): Promise<R> {
+    if (this.#open) return this.#lifted(this.#open, work);
+    return this.#begin(SYSTEM_WALL, (raw) => work(raw.withPlugin(camelCase)));
+  }
+
+  /** Unscoped reads outside any transaction of their own. */
+  async readAsSystem<R>(reason: SystemReason, work: (db: Reader) => Promise<R>): Promise<R> {
+    if (this.#open) return this.asSystem(reason, work);
+    return work(this.#store.connection(SYSTEM_WALL).withPlugin(camelCase));
+  }
+
+  async #begin<R>(wall: string, work: (raw: Transaction<Database>) => Promise<R>): Promise<R> {
+    const before = this.#wall;
+    return this.#store
+      .connection(wall)
+      .transaction()
+      .execute(async (raw) => {
+        this.#open = raw;
+        this.#wall = wall;
+        try {
+          return await work(raw);
+        } finally {
+          this.#open = undefined;
+          this.#wall = before;
+        }
+      });
+  }
+
+  async #lifted<R>(raw: Transaction<Database>, work: (tx: Tx) => Promise<R>): Promise<R> {
+    const before = this.#wall;
+    if (before === SYSTEM_WALL) return work(raw.withPlugin(camelCase));
+    await this.#setWall(raw, SYSTEM_WALL);
+    try {
+      return await work(raw.withPlugin(camelCase));
+    } finally {
+      await this.#setWall(raw, before).catch(() => undefined);
+    }
+  }
+
+  /** Local to the transaction: the connection's own wall returns at its end. */
+  async #setWall(raw: Transaction<Database>, wall: string): Promise<void> {
+    this.#wall = wall;
+    if (this.#store.dialect === "postgres") await sql`select set_config('rmm.scope', ${wall}, true)`.execute(raw);
+  }
+
+  #scoped<K extends Kysely<Database>>(base: K): K {
+    this.#plugin ??= tenantScope(this.#scope);
+    return base.withPlugin(this.#plugin).withPlugin(camelCase) as K;
+  }
+}
+
+/** Unscoped handle for workers of the installation itself (writer, scheduler, limiter). */
+export const systemHandle = (store: Store): Kysely<Database> => store.connection(SYSTEM_WALL).withPlugin(camelCase);

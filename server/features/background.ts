@@ -1,0 +1,8 @@
+import type { JobHandlers } from "#server/jobs/queue";
+import type { Schedule } from "#server/jobs/scheduler";
+
+/** Durable jobs by kind. */
+export const jobHandlers: JobHandlers = {};
+
+/** What runs by the clock (contract 4 §15). */
+export const schedules: readonly Schedule[] = [];

@@ -1,0 +1,85 @@
+import type { AuditAction } from "#contract/core/audit-actions";
+import type { EndpointTypes } from "#contract/core/endpoint";
+import type { Principal, UserPrincipal } from "#server/access/principal";
+import type { Config } from "#server/config";
+import type { SystemReason } from "#server/db/system-reasons";
+import type { Scope } from "#server/db/tenant-predicate";
+import type { Reader, Tx } from "#server/db/unit-of-work";
+import type { Clock } from "#server/platform/clock";
+import type { Log } from "#server/platform/log";
+import type { Random } from "#server/platform/random";
+import type { Services } from "#server/services";
+
+/** Which tenant's chain an entry belongs to. */
+export interface AuditOwner {
+  readonly orgId?: string | null;
+  readonly partnerId?: string | null;
+}
+
+export interface AuditResource {
+  readonly type?: string;
+  readonly id: string;
+  readonly name?: string | null;
+}
+
+/** What a handler adds to the entry that the pipeline writes. */
+export interface AuditNote {
+  /** Replaces the endpoint's action, such as `user.login.failed` on a refused login. */
+  readonly action?: AuditAction;
+  readonly resource?: AuditResource;
+  /** Chain of the entry; default the caller's tenant (contract 4 §8.4). */
+  readonly owner?: AuditOwner;
+  /** Context; secrets never belong here and are dropped by name as a second guard. */
+  readonly details?: Record<string, unknown>;
+  /** Where the caller is not the signed-in principal: the person signing in, the device enrolling. */
+  readonly actor?: { readonly type: "user" | "agent" | "system"; readonly id: string; readonly email?: string | null };
+}
+
+export interface AuditPen {
+  /** Adds to the entry of this call; later notes win field by field, details are merged. */
+  note(note: AuditNote): void;
+  /** A further entry, written in the same transaction. */
+  also(note: AuditNote & { readonly action: AuditAction }): void;
+  /** This call turned out to change nothing that is audited. */
+  skip(): void;
+}
+
+/** The one object a handler gets (design §3). */
+export interface Call<T extends EndpointTypes = EndpointTypes> {
+  readonly who: Principal;
+  readonly params: T["params"];
+  readonly query: T["query"];
+  readonly body: T["body"];
+  readonly requestId: string;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly config: Config;
+  readonly services: Services;
+  readonly scope: Scope;
+  readonly audit: AuditPen;
+  /** Scoped reads. Writing takes `transaction`. */
+  readonly db: Reader;
+  /** Scoped writes; the audit entry and the idempotency record commit with them. Joins an open one. */
+  transaction<R>(work: (tx: Tx) => Promise<R>): Promise<R>;
+  /** Unscoped work for one of the listed reasons; joins an open transaction, else opens its own without audit. */
+  asSystem<R>(reason: SystemReason, work: (tx: Tx) => Promise<R>): Promise<R>;
+  readAsSystem<R>(reason: SystemReason, work: (db: Reader) => Promise<R>): Promise<R>;
+  /** Runs when what this call wrote is durable. */
+  afterCommit(step: () => void): void;
+  header(name: string): string | undefined;
+  setHeader(name: string, value: string): void;
+  /** Where this server is reached, for links and agents. */
+  readonly serverUrl: string;
+}
+
+/** A call whose caller is known to be a signed-in user. */
+export type UserCall<T extends EndpointTypes = EndpointTypes> = Omit<Call<T>, "who"> & { readonly who: UserPrincipal };
+
+/** The signed-in user of a call on an endpoint that only users may reach. */
+export function user(call: Pick<Call, "who">): UserPrincipal {
+  if (call.who.kind !== "user") throw new Error("the endpoint let a caller through that is no user");
+  return call.who;
+}

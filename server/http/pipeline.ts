@@ -1,0 +1,209 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { mutates } from "#contract/core/endpoint";
+import { authorize } from "#server/access/authorize";
+import { callerKey, nobody, type Principal, scopeOf } from "#server/access/principal";
+import { UnitOfWork } from "#server/db/unit-of-work";
+import type { Problem } from "#server/problem";
+import type { Services } from "#server/services";
+import { AuditNotes, enqueueAudit } from "./audit-entry.ts";
+import { authenticate } from "./authenticate.ts";
+import type { Call } from "./call.ts";
+import { beginIdempotent, type IdempotentRun, readIdempotencyKey } from "./idempotency.ts";
+import type { Implementation } from "./implement.ts";
+import { limitRequest } from "./limit-request.ts";
+import { readJson } from "./request-body.ts";
+import type { RequestFacts } from "./request-facts.ts";
+import { sendError, sendResult } from "./respond.ts";
+import { responseHoldsSecret } from "./secret-response.ts";
+import { readQuery, validate } from "./validate.ts";
+
+/** Everything one request carries through the pipeline. */
+interface Passage {
+  services: Services;
+  implementation: Implementation;
+  request: IncomingMessage & { params: Record<string, string> };
+  response: ServerResponse;
+  facts: RequestFacts;
+  notes: AuditNotes;
+  who: Principal;
+  written: boolean;
+}
+
+/**
+ * The one way in (contract 1 A1): authentication → rate limit → partner guard → scope → permission →
+ * MFA → validation → handler → audit → answer. Never throws.
+ */
+export async function answer(
+  services: Services,
+  implementation: Implementation,
+  request: Passage["request"],
+  response: ServerResponse,
+  facts: RequestFacts,
+): Promise<void> {
+  const passage: Passage = {
+    services,
+    implementation,
+    request,
+    response,
+    facts,
+    notes: new AuditNotes(),
+    who: nobody,
+    written: false,
+  };
+  try {
+    await pass(passage);
+  } catch (error) {
+    const told = sendError(services, response, facts, error);
+    await recordRefusal(passage, told).catch((cause) =>
+      services.log.error("audit.refusal_lost", { cause, requestId: facts.requestId }),
+    );
+  }
+}
+
+async function pass(passage: Passage): Promise<void> {
+  const { services, implementation, request, response, facts } = passage;
+  const { endpoint } = implementation;
+  passage.who = await authenticate(services, endpoint.access, request);
+  facts.caller = passage.who;
+  await limitRequest(services, passage.who);
+  authorize(passage.who, endpoint.access, { mfaGate: services.config.enable2fa });
+  const body = await readJson(request, endpoint.bodyLimitBytes);
+  const input = validate(endpoint, { params: request.params, query: readQuery(facts.search), body });
+  const unit = new UnitOfWork(services.store, scopeOf(passage.who));
+  const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
+  if (key === undefined) {
+    armAudit(passage, unit);
+    const call = makeCall(passage, unit, input);
+    const result = await implementation.handler(call);
+    await recordSuccess(passage, unit);
+    sendResult(endpoint, response, result);
+    return;
+  }
+  await passIdempotent(passage, unit, { key, input, body: input.body });
+}
+
+interface Keyed {
+  key: string;
+  input: ReturnType<typeof validate>;
+  body: unknown;
+}
+
+/** The whole handler runs in one transaction with the record of its answer: both or neither (cases C08). */
+async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, body }: Keyed): Promise<void> {
+  const { services, implementation, response, facts, who } = passage;
+  const { endpoint } = implementation;
+  const begun = await beginIdempotent(services, {
+    caller: callerKey(who, facts.ip),
+    method: endpoint.method,
+    path: facts.path,
+    key,
+    body,
+    secret: responseHoldsSecret(endpoint),
+  });
+  if (!("finish" in begun)) {
+    response.setHeader("Idempotency-Replayed", "true");
+    sendResult(endpoint, response, begun.body, begun.status);
+    return;
+  }
+  const run: IdempotentRun = begun;
+  try {
+    let result: unknown;
+    armAudit(passage, unit, (tx) => run.finish(tx, { status: endpoint.status, body: result }));
+    await unit.transaction(async () => {
+      result = await implementation.handler(makeCall(passage, unit, input));
+    });
+    sendResult(endpoint, response, result);
+  } catch (error) {
+    await run.abandon();
+    throw error;
+  }
+}
+
+/** The entry, and the record of the answer, commit with the change itself. */
+function armAudit(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWork["beforeCommit"]>[0]): void {
+  const { endpoint } = passage.implementation;
+  unit.beforeCommit(async (tx) => {
+    if (mutates(endpoint)) {
+      await enqueueAudit(tx, entriesOf(passage, { result: "success", errorMessage: null }));
+      unit.afterCommit(() => {
+        passage.written = true;
+        passage.services.wakeAuditWriter();
+      });
+    }
+    await also?.(tx);
+  });
+}
+
+/** For handlers that changed things without a transaction of their own (none should): the entry still exists. */
+async function recordSuccess(passage: Passage, unit: UnitOfWork): Promise<void> {
+  if (!mutates(passage.implementation.endpoint) || passage.written) return;
+  await unit.transaction(async () => undefined);
+}
+
+/** Denied and failed mutations get a small transaction of their own after the answer (contract 4 §8.1). */
+async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
+  const { services, implementation } = passage;
+  if (!mutates(implementation.endpoint) || passage.written) return;
+  const denied = told.status === 401 || told.status === 403 || told.status === 428;
+  const entries = entriesOf(passage, {
+    result: denied ? "denied" : "failure",
+    errorMessage: told.message,
+    details: { errorCode: told.code },
+  });
+  if (entries.length === 0) {
+    services.metrics.droppedAuditEvents.inc();
+    return;
+  }
+  await new UnitOfWork(services.store, { kind: "system" }).asSystem("authenticate", (tx) => enqueueAudit(tx, entries));
+  services.wakeAuditWriter();
+}
+
+const entriesOf = (
+  { services, implementation, facts, notes, who }: Passage,
+  outcome: Parameters<AuditNotes["entries"]>[2],
+) =>
+  notes.entries(
+    implementation.endpoint,
+    {
+      who,
+      requestId: facts.requestId,
+      ip: facts.ip,
+      userAgent: facts.userAgent,
+      at: services.clock.now(),
+      newId: () => services.random.uuid(),
+    },
+    outcome,
+  );
+
+function makeCall(passage: Passage, unit: UnitOfWork, input: { params: unknown; query: unknown; body: unknown }): Call {
+  const { services, request, response, facts, notes, who } = passage;
+  return {
+    who,
+    ...input,
+    requestId: facts.requestId,
+    ip: facts.ip,
+    userAgent: facts.userAgent,
+    clock: services.clock,
+    random: services.random,
+    log: services.log,
+    config: services.config,
+    services,
+    scope: unit.scope,
+    audit: notes,
+    get db() {
+      return unit.reader;
+    },
+    transaction: (work) => unit.transaction(work),
+    asSystem: (reason, work) => unit.asSystem(reason, work),
+    readAsSystem: (reason, work) => unit.readAsSystem(reason, work),
+    afterCommit: (step) => unit.afterCommit(step),
+    header: (name) => headerOf(request, name),
+    setHeader: (name, value) => response.setHeader(name, value),
+    serverUrl: services.config.publicUrl ?? facts.origin,
+  };
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name.toLowerCase()];
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,66 @@
+import type { ServerResponse } from "node:http";
+import type { AnyEndpoint } from "#contract/core/endpoint";
+import type { ErrorBody } from "#contract/core/errors";
+import { Problem, problem } from "#server/problem";
+import type { Services } from "#server/services";
+import type { RequestFacts } from "./request-facts.ts";
+
+const contentTypes: Partial<Record<AnyEndpoint["transport"], string>> = {
+  text: "text/plain; version=0.0.4; charset=utf-8",
+  html: "text/html; charset=utf-8",
+};
+
+export function sendResult(
+  endpoint: AnyEndpoint,
+  response: ServerResponse,
+  result: unknown,
+  status: number = endpoint.status,
+): void {
+  const type = contentTypes[endpoint.transport];
+  if (type !== undefined) write(response, status, result as string, type);
+  else write(response, status, JSON.stringify(result), "application/json; charset=utf-8");
+}
+
+/** Answers what went wrong and returns it; whatever is no `Problem` is a 500 without internals. */
+export function sendError(services: Services, response: ServerResponse, facts: RequestFacts, error: unknown): Problem {
+  const told = tell(error);
+  const body: ErrorBody & Record<string, unknown> = { error: told.message, code: told.code };
+  if (told.options.details !== undefined) body.details = told.options.details;
+  if (told.status >= 500) {
+    body.details = { ...(told.options.details as object | undefined), requestId: facts.requestId };
+    services.log.error("request.failed", { requestId: facts.requestId, code: told.code, cause: error as Error });
+  }
+  Object.assign(body, told.options.beside);
+  if (response.headersSent || response.destroyed) return told;
+  const wait = told.options.retryAfterSeconds;
+  if (wait !== undefined) response.setHeader("Retry-After", String(wait));
+  // The rest of an oversized body is never read, so the connection cannot be used again.
+  if (told.status === 413) response.setHeader("Connection", "close");
+  write(response, told.status, JSON.stringify(body), "application/json; charset=utf-8");
+  return told;
+}
+
+function tell(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isUnavailable(error)) return problem("SERVICE_UNAVAILABLE", { cause: error, retryAfterSeconds: 1 });
+  return problem("INTERNAL_ERROR", { cause: error });
+}
+
+/** The database is starting, stopping, full or out of reach: the caller may try again. */
+function isUnavailable(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return (
+    typeof code === "string" &&
+    /^(08\w{3}|57P0[123]|53[0-9]{3}|40P01|40001|ECONNREFUSED|ECONNRESET|EPIPE|SQLITE_BUSY\w*)$/.test(code)
+  );
+}
+
+function write(response: ServerResponse, status: number, text: string, type: string): void {
+  response.writeHead(status, {
+    "Content-Type": type,
+    "Content-Length": Buffer.byteLength(text),
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+  });
+  response.end(text);
+}

@@ -1,0 +1,59 @@
+import type { z } from "zod";
+import type { AnyEndpoint } from "#contract/core/endpoint";
+import { invalid, problem } from "#server/problem";
+
+export interface Input {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+}
+
+/** Path, query and body against the contract; the first part that is wrong is answered whole. */
+export function validate(endpoint: AnyEndpoint, given: Input): Input {
+  const { params, query, body } = endpoint.schemas();
+  const clean = {
+    params: params ? check(params, given.params, "") : {},
+    query: query ? check(query, given.query, "") : {},
+    body: undefined as unknown,
+  };
+  if (!body) return clean;
+  if (given.body === undefined && !endpoint.bodyOptional)
+    throw problem("INVALID_JSON", { message: "A JSON body is needed" });
+  clean.body = check(body, given.body ?? {}, "");
+  const changes = endpoint.method === "PATCH" || endpoint.method === "PUT";
+  if (changes && isEmptyObject(clean.body)) throw problem("NO_UPDATES");
+  return clean;
+}
+
+const isEmptyObject = (value: unknown) =>
+  value !== null && typeof value === "object" && Object.values(value).every((field) => field === undefined);
+
+function check(schema: z.ZodType, value: unknown, prefix: string): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalid(
+    ...result.error.issues.slice(0, 50).map((issue) => {
+      const path = pathText(issue.path, prefix);
+      return { path, message: path === "" ? issue.message : `${path}: ${issue.message}` };
+    }),
+  );
+}
+
+/** `rows[0].email` */
+function pathText(path: readonly PropertyKey[], prefix: string): string {
+  return path.reduce<string>(
+    (text, part) =>
+      typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`,
+    prefix,
+  );
+}
+
+/** A query as plain strings. A key given twice is refused: which one counts would be a guess. */
+export function readQuery(search: string): Record<string, string> {
+  const query: Record<string, string> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (name in query) throw invalid({ path: name, message: `${name} is given more than once` });
+    query[name] = value;
+  }
+  return { ...query };
+}

@@ -1,0 +1,89 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buildServices, type Seams } from "./app.ts";
+import { startBackground } from "./background.ts";
+import { bootstrap } from "./bootstrap.ts";
+import type { Config } from "./config.ts";
+import { implementations } from "./features/index.ts";
+import { httpApp } from "./http/router.ts";
+import type { Services } from "./services.ts";
+
+export interface RunningServer {
+  readonly url: string;
+  readonly services: Services;
+  /** Stops taking requests, lets running ones finish, drains audit and jobs, closes the database. */
+  stop(): Promise<void>;
+}
+
+export interface StartOptions extends Seams {
+  config: Config;
+  host?: string;
+  /** Schedules, the job runner and the audit writer; off only where a test drives them itself. */
+  background?: boolean;
+}
+
+const DRAIN_MS = 10_000;
+
+/** Migrates, seeds, listens. Refuses to start rather than run half configured. */
+export async function startServer(options: StartOptions): Promise<RunningServer> {
+  const services = buildServices(options.config, options);
+  try {
+    const applied = await services.store.migrate();
+    if (applied.length > 0) services.log.info("database.migrated", { applied });
+    await bootstrap(services);
+    const background = await startBackground(services, { schedules: options.background ?? true });
+    const server = listener(services);
+    await listen(server, options.config.port, options.host ?? "127.0.0.1");
+    const { port } = server.address() as AddressInfo;
+    return {
+      url: `http://${printableHost(options.host ?? "127.0.0.1")}:${port}`,
+      services,
+      stop: once(async () => {
+        await drain(server);
+        await background.stop();
+        await services.store.close();
+      }),
+    };
+  } catch (error) {
+    await services.store.close();
+    throw error;
+  }
+}
+
+/** Limits that keep one slow or hostile client from costing the others anything. */
+function listener(services: Services): Server {
+  const server = createServer({ maxHeaderSize: 16 * 1024 }, httpApp(services, implementations));
+  server.headersTimeout = 15_000;
+  server.requestTimeout = 60_000;
+  server.keepAliveTimeout = 10_000;
+  server.maxHeadersCount = 200;
+  server.maxRequestsPerSocket = 0;
+  return server;
+}
+
+const listen = (server: Server, port: number, host: string) =>
+  new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+const printableHost = (host: string) => (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host);
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => {
+    running ??= work();
+    return running;
+  };
+}

@@ -1,0 +1,52 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** Counters of this process for `GET /metrics`; no tenant labels (contract 3 §14). */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly requests: Counter<"method" | "route" | "status_class">;
+  readonly duration: Histogram<"method" | "route">;
+  readonly inFlight: Gauge;
+  readonly workerLastRun: Gauge<"worker">;
+  readonly devices: Gauge<"status">;
+  readonly brokenChains: Gauge;
+  /** Audit events that belong to no tenant at all and were dropped (contract 4 §8.1). */
+  readonly droppedAuditEvents: Counter;
+}
+
+export function processMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  return {
+    registry,
+    requests: new Counter({
+      name: "http_requests_total",
+      help: "Requests answered",
+      labelNames: ["method", "route", "status_class"],
+      registers,
+    }),
+    duration: new Histogram({
+      name: "http_request_duration_seconds",
+      help: "Time to answer",
+      labelNames: ["method", "route"],
+      registers,
+    }),
+    inFlight: new Gauge({ name: "http_requests_in_flight", help: "Requests being answered", registers }),
+    workerLastRun: new Gauge({
+      name: "worker_last_run_timestamp_seconds",
+      help: "Last successful run of a worker",
+      labelNames: ["worker"],
+      registers,
+    }),
+    devices: new Gauge({ name: "devices_total", help: "Devices by status", labelNames: ["status"], registers }),
+    brokenChains: new Gauge({
+      name: "audit_chain_broken_orgs",
+      help: "Chains whose last verification failed",
+      registers,
+    }),
+    droppedAuditEvents: new Counter({
+      name: "audit_events_without_tenant_total",
+      help: "Audit events attributable to no tenant",
+      registers,
+    }),
+  };
+}

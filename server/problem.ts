@@ -1,0 +1,37 @@
+import { type ErrorCode, messageOf, statusOf } from "#contract/core/errors";
+
+export interface ProblemOptions {
+  /** Public, machine-readable facts. Never a secret. */
+  details?: unknown;
+  /** Goes to the log alone. */
+  cause?: unknown;
+  /** Replaces the public message of the code where the contract words it per case. */
+  message?: string;
+  /** Fields the specification prints beside `error`, such as `reason` or `resetAt`. */
+  beside?: Record<string, unknown>;
+  /** Seconds, for `Retry-After`. */
+  retryAfterSeconds?: number;
+}
+
+/** An answer the contract knows. Anything else that is thrown becomes a 500 without internals. */
+export class Problem extends Error {
+  override name = "Problem";
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly options: ProblemOptions;
+
+  constructor(code: ErrorCode, options: ProblemOptions = {}) {
+    super(options.message ?? messageOf(code), { cause: options.cause });
+    this.code = code;
+    this.status = statusOf(code);
+    this.options = options;
+  }
+}
+
+/** `throw problem("NOT_FOUND")`: the code gives status and public message (contract 1 A5). */
+export const problem = (code: ErrorCode, options?: ProblemOptions): Problem => new Problem(code, options);
+
+/** One or more invalid fields; path "" is the whole body (contract 1 A1). */
+export function invalid(...issues: { path: string; message: string }[]): Problem {
+  return problem("VALIDATION_ERROR", { message: issues.map((issue) => issue.message).join("; "), details: issues });
+}

@@ -1,0 +1,26 @@
+import type { AccessTokens } from "./access/access-token.ts";
+import type { RateLimiter } from "./access/rate-limit.ts";
+import type { Config } from "./config.ts";
+import type { Store } from "./db/dialect/index.ts";
+import type { Clock } from "./platform/clock.ts";
+import type { Log } from "./platform/log.ts";
+import type { Mailer } from "./platform/mail.ts";
+import type { Metrics } from "./platform/metrics.ts";
+import type { Random } from "./platform/random.ts";
+import type { Vault } from "./platform/vault.ts";
+
+/** What the server is made of; built once at start (`main.ts`) or by the test harness. */
+export interface Services {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly vault: Vault;
+  readonly accessTokens: AccessTokens;
+  readonly limiter: RateLimiter;
+  readonly mailer: Mailer;
+  readonly metrics: Metrics;
+  /** Tells the audit writer that the outbox has work. */
+  readonly wakeAuditWriter: () => void;
+}

@@ -1,0 +1,272 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Insertable, Kysely } from "kysely";
+import { builtInRoleId } from "#server/access/roles";
+import { type Environment, readConfig } from "#server/config";
+import type { Database } from "#server/db/tables";
+import { systemHandle } from "#server/db/unit-of-work";
+import { type RunningServer, startServer } from "#server/main";
+import { type HeldClock, heldClock } from "#server/platform/clock";
+import { silentLog } from "#server/platform/log";
+import type { Mail, Mailer } from "#server/platform/mail";
+import { createDatabase, dropDatabase } from "./postgres.ts";
+
+export const databases = ["sqlite", "postgres"] as const;
+export type DatabaseName = (typeof databases)[number];
+
+export interface TestServer extends RunningServer {
+  clock: HeldClock;
+  /** Unscoped handle for arranging and looking behind the API. */
+  db: Kysely<Database>;
+  mails: Mail[];
+  /** Sends JSON and reads JSON; throws on nothing. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** A signed-in user with an access token, made behind the API. */
+  signIn(user: TestUser): Promise<SignedInUser>;
+}
+
+export interface RequestOptions {
+  token?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever the server says
+  body: any;
+  headers: Headers;
+}
+
+export interface TestUser {
+  email?: string;
+  name?: string;
+  role: string;
+  partnerId?: string;
+  orgId?: string;
+  orgAccess?: "all" | "selected" | "none";
+  orgIds?: string[];
+  siteIds?: string[] | null;
+  /** Default true: the session has completed MFA. */
+  mfa?: boolean;
+}
+
+export interface SignedInUser {
+  userId: string;
+  sessionId: string;
+  email: string;
+  token: string;
+}
+
+export const START = "2026-03-02T09:00:00.000Z";
+
+/** A server in this process on a fresh database, with a held clock and mails kept in memory. */
+export async function startTestServer(database: DatabaseName, env: Environment = {}): Promise<TestServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), "rmm-test-"));
+  const url = database === "postgres" ? await createDatabase() : undefined;
+  const clock = heldClock(START);
+  const mails: Mail[] = [];
+  const kept: Mailer = { delivers: true, send: async (mail) => void mails.push(mail) };
+  const config = readConfig({
+    PORT: "0",
+    RMM_DATA_DIR: dataDir,
+    API_RATE_LIMIT_PER_MINUTE: "0",
+    ...(url ? { DATABASE_URL: url } : {}),
+    ...env,
+  });
+  const server = await startServer({
+    config: { ...config, port: 0 },
+    clock,
+    log: silentLog,
+    mailer: kept,
+    background: false,
+  });
+  const db = systemHandle(server.services.store);
+  return {
+    ...server,
+    clock,
+    db,
+    mails,
+    request: (method, path, options) => send(server.url, method, path, options),
+    signIn: (user) => signIn(server, db, user),
+    async stop() {
+      await server.stop();
+      if (url) await dropDatabase(url);
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function send(
+  url: string,
+  method: string,
+  path: string,
+  { token, body, headers = {} }: RequestOptions = {},
+): Promise<Answer> {
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const json = response.headers.get("content-type")?.startsWith("application/json");
+  return { status: response.status, body: json ? JSON.parse(text) : text, headers: response.headers };
+}
+
+async function signIn(server: RunningServer, db: Kysely<Database>, user: TestUser): Promise<SignedInUser> {
+  const { random, clock, accessTokens } = server.services;
+  const now = clock.now();
+  const userId = random.uuid();
+  const sessionId = random.uuid();
+  const email = user.email ?? `${userId}@test.example`;
+  const roleId = builtInRoleId(user.role);
+  const scope = user.orgId ? "organization" : user.partnerId ? "partner" : "system";
+  await db
+    .insertInto("users")
+    .values({ ...plainUser(now), id: userId, email, name: user.name ?? user.role, isPlatformAdmin: scope === "system" })
+    .execute();
+  if (user.orgId) {
+    await db
+      .insertInto("organizationUsers")
+      .values({
+        id: random.uuid(),
+        orgId: user.orgId,
+        userId,
+        roleId,
+        siteIds: user.siteIds ?? null,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .execute();
+  } else if (user.partnerId) {
+    const membershipId = random.uuid();
+    const partnerId = user.partnerId;
+    await db
+      .insertInto("partnerUsers")
+      .values({
+        id: membershipId,
+        partnerId,
+        userId,
+        roleId,
+        orgAccess: user.orgAccess ?? "all",
+        createdAt: now,
+        updatedAt: now,
+      })
+      .execute();
+    for (const orgId of user.orgIds ?? [])
+      await db.insertInto("partnerUserOrgs").values({ partnerId, membershipId, orgId }).execute();
+  }
+  const mfa = user.mfa ?? true;
+  await db
+    .insertInto("sessions")
+    .values({
+      id: sessionId,
+      userId,
+      createdAt: now,
+      lastUsedAt: now,
+      ipAddress: null,
+      userAgent: null,
+      mfaVerifiedAt: mfa ? now : null,
+      absoluteExpiresAt: "2099-01-01T00:00:00.000Z",
+      revokedAt: null,
+      revokedReason: null,
+    })
+    .execute();
+  const token = accessTokens.sign({
+    sub: userId,
+    sid: sessionId,
+    scope,
+    partnerId: scope === "partner" ? (user.partnerId ?? null) : null,
+    orgId: user.orgId ?? null,
+    roleId,
+    mfa,
+    jti: random.uuid(),
+  });
+  return { userId, sessionId, email, token };
+}
+
+const plainUser = (now: string): Omit<Insertable<Database["users"]>, "id" | "email" | "name"> => ({
+  avatarUrl: null,
+  status: "active",
+  passwordHash: null,
+  passwordChangedAt: null,
+  mfaSecret: null,
+  mfaLastStep: 0,
+  mfaPending: null,
+  mfaPendingExpiresAt: null,
+  isPlatformAdmin: false,
+  lastLoginAt: null,
+  emailVerifiedAt: now,
+  preferences: {},
+  failedLogins: 0,
+  lockedUntil: null,
+  createdAt: now,
+  updatedAt: now,
+});
+
+/** A partner and organizations of it, made behind the API. */
+export async function seedPartner(
+  server: TestServer,
+  slug: string,
+  orgSlugs: string[] = [],
+): Promise<{ partnerId: string; orgIds: string[] }> {
+  const { random, clock } = server.services;
+  const stamps = { createdAt: clock.now(), updatedAt: clock.now() };
+  const partnerId = random.uuid();
+  await server.db
+    .insertInto("partners")
+    .values({
+      id: partnerId,
+      name: slug,
+      slug,
+      type: "msp",
+      plan: "pro",
+      status: "active",
+      maxOrganizations: null,
+      maxDevices: null,
+      settings: {},
+      ssoConfig: {},
+      billingEmail: null,
+      serviceManagementMode: "native",
+      serviceManagementPsaConnectionId: null,
+      deletedAt: null,
+      ...stamps,
+    })
+    .execute();
+  const orgIds: string[] = [];
+  for (const orgSlug of orgSlugs) {
+    const id = random.uuid();
+    orgIds.push(id);
+    await server.db
+      .insertInto("organizations")
+      .values({
+        id,
+        partnerId,
+        name: orgSlug,
+        slug: orgSlug,
+        type: "customer",
+        status: "active",
+        maxDevices: null,
+        settings: {},
+        ssoConfig: {},
+        contractStart: null,
+        contractEnd: null,
+        billingContact: null,
+        offboardingStartedAt: null,
+        offboardingTarget: null,
+        archivedAt: null,
+        retentionMode: null,
+        purgeAt: null,
+        mergedIntoOrgId: null,
+        deletedAt: null,
+        ...stamps,
+      })
+      .execute();
+  }
+  return { partnerId, orgIds };
+}
