@@ -91,10 +91,18 @@ function bySite(context: Context, siteColumn: string, shared = false): Predicate
   return eb.and([base as Predicate, seen]);
 }
 
+/** A partner still reads what was recorded of organizations it deleted since. */
+function byOrgOfAnyTime(context: Context): Predicate {
+  const { eb, scope, column } = context;
+  if (scope.kind !== "partner" || scope.selected !== null) return byOrg(context) as Predicate;
+  const every = eb.selectFrom("organizations").select("organizations.id").where("organizations.partnerId", "=", scope.partnerId);
+  return eb(column("orgId"), "in", every) as Predicate;
+}
+
 function byTenant(context: Context, builtIn: boolean): Predicate | undefined {
   const { eb, scope, column } = context;
   if (scope.kind === "system") return undefined;
-  const parts = [byOrg(context) as Predicate];
+  const parts = [builtIn ? (byOrg(context) as Predicate) : byOrgOfAnyTime(context)];
   if (scope.kind === "partner") {
     parts.push(eb.and([eb(column("orgId"), "is", null), eb(column("partnerId"), "=", scope.partnerId)]) as Predicate);
   }
