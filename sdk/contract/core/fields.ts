@@ -10,9 +10,10 @@ export interface FieldMeta {
 }
 
 /** What must never be seen twice: keys, tokens, passwords, codes. A string unless another schema is given. */
-export function secret<S extends z.ZodType = z.ZodString>(schema?: S): S {
-  const marked: z.ZodType = schema ?? z.string();
-  return marked.meta({ secret: true } satisfies FieldMeta) as S;
+export function secret(): z.ZodString;
+export function secret<S extends z.ZodType>(schema: S): S;
+export function secret(schema: z.ZodType = z.string()): z.ZodType {
+  return schema.meta({ secret: true } satisfies FieldMeta);
 }
 
 /** uuid of any version (contract 1 A1). */

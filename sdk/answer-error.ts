@@ -1,0 +1,102 @@
+import {
+  BadRequestError,
+  ConflictError,
+  type ErrorFacts,
+  ForbiddenError,
+  GoneError,
+  MfaRequiredError,
+  NotFoundError,
+  PayloadTooLargeError,
+  PreconditionError,
+  RateLimitError,
+  type RmmError,
+  ServerError,
+  UnauthenticatedError,
+  UnavailableError,
+  UnprocessableError,
+  ValidationError,
+} from "./errors.ts";
+import { scrubbed } from "./redact.ts";
+import { parseRetryAfter } from "./retry.ts";
+import type { RawResponse } from "./transport.ts";
+
+const byStatus: Record<number, new (message: string, facts: ErrorFacts) => RmmError> = {
+  400: BadRequestError,
+  401: UnauthenticatedError,
+  403: ForbiddenError,
+  404: NotFoundError,
+  409: ConflictError,
+  410: GoneError,
+  412: PreconditionError,
+  413: PayloadTooLargeError,
+  422: UnprocessableError,
+  503: UnavailableError,
+};
+const mfaCodes = new Set(["MFA_REQUIRED", "MFA_ENROLLMENT_REQUIRED", "STEP_UP_REQUIRED"]);
+/** Codes after which nobody can say whether it was done. */
+const unsettled = new Set(["INTERNAL_ERROR", "AGENT_TIMEOUT"]);
+/** Statuses worth another try when no code, or one of these, says that it is a passing state. */
+const passing = new Set([408, 429, 502, 503, 504]);
+const passingCodes = new Set(["RATE_LIMITED", "SERVICE_UNAVAILABLE"]);
+
+/** Reads an error answer into its class. `secrets` are masked wherever the answer repeats them. */
+export function answerError(
+  response: RawResponse,
+  text: string,
+  context: { operation: string; secrets: readonly string[]; nowMs: number },
+): RmmError {
+  const { status } = response;
+  const { error, code, details, ...extra } = envelopeOf(text);
+  const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"), context.nowMs);
+  const facts = {
+    status,
+    code: code ?? `HTTP_${status}`,
+    requestId: response.headers.get("x-request-id") ?? undefined,
+    retryable: passing.has(status) && (code === undefined || passingCodes.has(code) || retryAfterMs !== undefined),
+    outcome: status < 500 || (code !== undefined && !unsettled.has(code)) ? "rejected" : "unknown",
+    operation: context.operation,
+    details: scrubbed(details, context.secrets),
+    extra: scrubbed(extra, context.secrets),
+    retryAfterMs,
+  } as const;
+  const message = scrubbed(error ?? `The server answered ${status}`, context.secrets);
+  if (code === "VALIDATION_ERROR") return new ValidationError(message, facts);
+  if (code !== undefined && mfaCodes.has(code)) return new MfaRequiredError(message, facts);
+  if (status === 429) {
+    return new RateLimitError(message, {
+      ...facts,
+      ...(retryAfterMs === undefined ? {} : { retryAt: new Date(context.nowMs + retryAfterMs) }),
+      limit: numberIn(response, "x-ratelimit-limit"),
+      remaining: numberIn(response, "x-ratelimit-remaining"),
+    });
+  }
+  return new (byStatus[status] ?? (status >= 400 && status < 500 ? BadRequestError : ServerError))(message, facts);
+}
+
+interface Envelope {
+  error?: string;
+  code?: string;
+  details?: unknown;
+  [beside: string]: unknown;
+}
+
+/** A proxy may answer with HTML or nothing: then there is only the status to go by. */
+function envelopeOf(text: string): Envelope {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return {};
+    const { error, code, ...rest } = parsed as Record<string, unknown>;
+    return {
+      ...rest,
+      ...(typeof error === "string" ? { error } : {}),
+      ...(typeof code === "string" ? { code } : {}),
+    };
+  } catch {
+    return {};
+  }
+}
+
+function numberIn(response: RawResponse, header: string): number | undefined {
+  const value = response.headers.get(header);
+  return value !== null && /^\d+$/.test(value) ? Number(value) : undefined;
+}

@@ -1,0 +1,10 @@
+export { ApiCall, ListCall } from "./call.ts";
+export { createClient, type RmmClient } from "./client.ts";
+export type { CredentialKind, Credentials } from "./credential.ts";
+export type { EndpointInfo } from "./endpoint-info.ts";
+export * from "./errors.ts";
+export type { CallOptions, ClientOptions, Hooks, Validation } from "./options.ts";
+export { Page } from "./paginate.ts";
+export { type RetryBudget, retryBudget } from "./retry.ts";
+export { memoryStore, type SessionStore, type SessionTokens, type TokenPairAnswer } from "./session.ts";
+export { fetchTransport, type RawResponse, type Transport, type TransportRequest } from "./transport.ts";

@@ -1,0 +1,74 @@
+import type { EndpointInfo } from "./endpoint-info.ts";
+import type { CallOptions } from "./options.ts";
+import { redacted, secretsIn } from "./redact.ts";
+
+export interface CallInput {
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: unknown;
+}
+
+/** A request but for its credential. */
+export interface Prepared {
+  readonly operation: string;
+  readonly method: EndpointInfo["method"];
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  /** The body as a hook may see it. */
+  readonly shownBody: unknown;
+  /** Secret strings of the body, to be masked wherever they come back. */
+  readonly secrets: readonly string[];
+}
+
+/** Builds address, headers and body of a call. */
+export function prepare(
+  base: string,
+  endpoint: EndpointInfo,
+  input: CallInput,
+  options: CallOptions & { headers?: Readonly<Record<string, string>> | undefined },
+): Prepared {
+  const { body } = input;
+  const idempotencyKey = options.idempotencyKey ?? (endpoint.idempotent ? crypto.randomUUID() : undefined);
+  return {
+    operation: `${endpoint.noun}.${endpoint.verb}`,
+    method: endpoint.method,
+    url: `${base}${pathOf(endpoint.path, input.params ?? {})}${queryOf(input.query ?? {})}`,
+    headers: {
+      accept: endpoint.transport === "json" ? "application/json" : "*/*",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(idempotencyKey === undefined ? {} : { "x-idempotency-key": idempotencyKey }),
+      ...lowerCased(options.headers ?? {}),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    idempotencyKey,
+    shownBody: redacted(body, endpoint.secretBody),
+    secrets: secretsIn(body, endpoint.secretBody),
+  };
+}
+
+/** `/api-keys/:id` with its values; a missing or empty one would reach another endpoint. */
+function pathOf(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replace(/:([A-Za-z]+)/g, (_, name: string) => {
+    const value = params[name];
+    if (typeof value !== "string" || value === "" || value === "." || value === "..") {
+      throw new TypeError(`params.${name} is missing`);
+    }
+    return encodeURIComponent(value);
+  });
+}
+
+/** Undefined is left out, an array is joined with commas. */
+function queryOf(query: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(query)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(textOf(value))}`);
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+}
+
+const textOf = (value: unknown): string =>
+  Array.isArray(value) ? value.map(textOf).join(",") : value instanceof Date ? value.toISOString() : String(value);
+
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
