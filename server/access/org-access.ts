@@ -1,13 +1,17 @@
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Database } from "#server/db/tables";
 import type { OrganizationStatus } from "#server/db/tables/tenancy";
+import type { Scope } from "#server/db/tenant-predicate";
 import type { Reader } from "#server/db/unit-of-work";
-import type { Call } from "#server/http/call";
-import { user } from "#server/http/call";
 import { problem } from "#server/problem";
+import { type Principal, user } from "./principal.ts";
 
 /** What access decisions need of a call. */
-type Caller = Pick<Call, "who" | "scope" | "db">;
+export interface Caller {
+  readonly who: Principal;
+  readonly scope: Scope;
+  readonly db: Reader;
+}
 
 /** Organizations whose data can be read but not written (contract 1 A2 "Org lifecycle guard"). */
 const readOnlyStatuses: readonly OrganizationStatus[] = ["offboarding", "archived", "merging", "purging", "churned"];
@@ -70,12 +74,12 @@ export async function orgForCreate(call: Caller, orgId: string | undefined, db?:
 }
 
 /** Site-restricted callers cannot write what belongs to the whole organization (contract 1 A2 SITE rule). */
-export function refuseSiteRestricted(call: Pick<Call, "who">): void {
+export function refuseSiteRestricted(call: Pick<Caller, "who">): void {
   if (call.who.kind === "user" && call.who.allowedSiteIds !== null) throw problem("SITE_ACCESS_DENIED");
 }
 
 /** Whether the caller is confined to sites and this row is outside them. */
-export function outsideSites(call: Pick<Call, "who">, siteId: string | null): boolean {
+export function outsideSites(call: Pick<Caller, "who">, siteId: string | null): boolean {
   const allowed = call.who.kind === "user" ? call.who.allowedSiteIds : null;
   return allowed !== null && (siteId === null || !allowed.includes(siteId));
 }

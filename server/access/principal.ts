@@ -70,3 +70,9 @@ export function callerKey(who: Principal, ip: string | null): string {
   if (who.kind === "agent") return `device:${who.deviceId}`;
   return `ip:${ip ?? "unknown"}`;
 }
+
+/** The signed-in user of a call on an endpoint that only users may reach. */
+export function user(call: { readonly who: Principal }): UserPrincipal {
+  if (call.who.kind !== "user") throw new Error("the endpoint let a caller through that is no user");
+  return call.who;
+}

@@ -2,48 +2,8 @@ import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import type { DialectName } from "./dialect/index.ts";
 import { migrations } from "./migrations/index.ts";
 import { rowLevelSecurity } from "./row-level-security.ts";
+import type { SchemaChange } from "./schema-change.ts";
 import type { Database } from "./tables.ts";
-
-/** A change of the schema, written once for both databases (see `schemaText`). */
-export interface SchemaChange {
-  readonly name: string;
-  statements(dialect: DialectName): readonly string[];
-}
-
-const types = {
-  sqlite: {
-    uuid: "text",
-    ts: "text",
-    json: "text",
-    bool: "integer",
-    int: "integer",
-    bigint: "integer",
-    float: "real",
-    serial: "integer primary key autoincrement",
-    strict: "strict",
-  },
-  postgres: {
-    uuid: "uuid",
-    ts: "timestamptz(3)",
-    json: "jsonb",
-    bool: "boolean",
-    int: "integer",
-    bigint: "bigint",
-    float: "double precision",
-    serial: "bigserial primary key",
-    strict: "",
-  },
-} as const;
-
-/** Splits a script at `;` line ends and puts each database's type for `{uuid}`, `{ts}`, `{json}`, `{bool}` … */
-export function schemaText(script: string): (dialect: DialectName) => string[] {
-  return (dialect) =>
-    script
-      .replace(/\{(\w+)\}/g, (_, name: keyof (typeof types)["sqlite"]) => types[dialect][name])
-      .split(/;\s*$/m)
-      .map((statement) => statement.trim())
-      .filter((statement) => statement !== "");
-}
 
 /**
  * Brings the schema up to date and returns the names of the migrations that ran. Safe to call from

@@ -78,8 +78,4 @@ export interface Call<T extends EndpointTypes = EndpointTypes> {
 /** A call whose caller is known to be a signed-in user. */
 export type UserCall<T extends EndpointTypes = EndpointTypes> = Omit<Call<T>, "who"> & { readonly who: UserPrincipal };
 
-/** The signed-in user of a call on an endpoint that only users may reach. */
-export function user(call: Pick<Call, "who">): UserPrincipal {
-  if (call.who.kind !== "user") throw new Error("the endpoint let a caller through that is no user");
-  return call.who;
-}
+export { user } from "#server/access/principal";

@@ -1,4 +1,4 @@
-import type { SchemaChange } from "../migrate.ts";
+import type { SchemaChange } from "../schema-change.ts";
 
 /** What Postgres needs before the first table: the application's role, its walls, and Unicode case folding. */
 export const foundation: SchemaChange = {

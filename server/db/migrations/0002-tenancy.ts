@@ -1,4 +1,4 @@
-import { type SchemaChange, schemaText } from "../migrate.ts";
+import { type SchemaChange, schemaText } from "../schema-change.ts";
 
 /** Partner > organization > site, and the people of a customer (specification 1). */
 export const tenancy: SchemaChange = {

@@ -1,4 +1,4 @@
-import { type SchemaChange, schemaText } from "../migrate.ts";
+import { type SchemaChange, schemaText } from "../schema-change.ts";
 
 /** Users, their memberships, roles and sessions (contract 1 B, G), and the credentials of machines (contract 4 §1, §3). */
 export const identity: SchemaChange = {

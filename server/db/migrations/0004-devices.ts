@@ -1,4 +1,4 @@
-import { type SchemaChange, schemaText } from "../migrate.ts";
+import { type SchemaChange, schemaText } from "../schema-change.ts";
 
 /** Devices and what their agents report (contract 1 E, H). */
 export const devices: SchemaChange = {

@@ -1,4 +1,4 @@
-import type { SchemaChange } from "../migrate.ts";
+import type { SchemaChange } from "../schema-change.ts";
 import { auditTables } from "./audit-schema.ts";
 
 /** The record that nobody rewrites (contract 4 §8.1). */

@@ -1,4 +1,4 @@
-import { type SchemaChange, schemaText } from "../migrate.ts";
+import { type SchemaChange, schemaText } from "../schema-change.ts";
 
 /** The database as the engine replicas share: jobs, leases, rate limits, idempotency, mail. */
 export const platform: SchemaChange = {

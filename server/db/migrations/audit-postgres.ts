@@ -13,8 +13,9 @@
  * may call the sealing function may hang it on a table of their own.
  */
 
+/** An assignment, because `perform` would start the executor for it. */
 const lock = (kind: string, id: string) =>
-  `perform pg_advisory_xact_lock(hashtextextended(${kind} || ${id}::text, 7141))`;
+  `locked := pg_advisory_xact_lock(hashtextextended(${kind} || ${id}::text, 7141)) is null`;
 const definer = `language plpgsql security definer
   set search_path = pg_catalog, pg_temp set rmm.scope = 'system'
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off`;
@@ -58,15 +59,15 @@ const tables = [
   where partner_id is not null`,
   `create index audit_logs_time on public.audit_logs ("timestamp" desc, id desc)`,
   `create table public.audit_chain (
-  ${chainColumns},
+  chain_kind text not null,
+  chain_id uuid not null,
   chain_seq bigint not null,
   audit_id uuid not null unique,
   content_hash bytea not null,
-  prev_hash bytea unique,
+  prev_hash bytea,
   chain_hash bytea not null,
   sealed_at timestamptz(3) not null default now(),
-  primary key (chain_kind, chain_id, chain_seq),
-  check (chain_seq > 0 and (chain_seq = 1) = (prev_hash is null))
+  primary key (chain_kind, chain_id, chain_seq)
 )`,
   `create table public.audit_anchors (
   ${chainColumns},
@@ -94,22 +95,24 @@ const tables = [
 )`,
 ];
 
+/** Hash of an entry at `seq` after `prev`; kind, chain and content are the function's variables. */
+const linkHash = (seq: string, prev: string) => `sha256('\\x01414331'::bytea
+    || case kind when 'system' then '\\x00'::bytea when 'partner' then '\\x01' else '\\x02' end
+    || uuid_send(chain) || int8send(${seq}) || content || ${prev})`;
+
+/**
+ * One statement reads the tail and appends after it: each further statement costs as much as the hashing. Its
+ * snapshot is newer than the lock, so the tail it reads is the committed one. The first entry of a chain, also after
+ * everything older was pruned, takes the second way.
+ */
 const seal = `create function public.audit_seal() returns trigger ${definer} as $$
-declare kind text; chain uuid; seq bigint; prev bytea; content bytea;
+declare kind text; chain uuid; content bytea; locked boolean; seq bigint; prev bytea;
 begin
   if tg_relid <> 'public.audit_logs'::regclass then
     raise exception 'audit_seal belongs to audit_logs' using errcode = '42501';
   end if;
   kind := case when new.org_id is not null then 'organization' when new.partner_id is not null then 'partner' else 'system' end;
   chain := coalesce(new.org_id, new.partner_id, '00000000-0000-0000-0000-000000000000'::uuid);
-  ${lock("kind", "chain")};
-  select c.chain_seq, c.chain_hash into seq, prev from public.audit_chain c
-    where c.chain_kind = kind and c.chain_id = chain order by c.chain_seq desc limit 1;
-  if seq is null then
-    select p.pruned_through_seq, decode(p.pruned_through_hash, 'hex') into seq, prev from public.audit_prunes p
-      where p.chain_kind = kind and p.chain_id = chain order by p.pruned_through_seq desc limit 1;
-  end if;
-  seq := coalesce(seq, 0) + 1;
   content := sha256(convert_to(array_to_json(array['al1', new.id::text, new.org_id::text, new.partner_id::text,
     (extract(epoch from new."timestamp") * 1000)::bigint::text, new.actor_type, new.actor_id::text, new.actor_email,
     new.action, new.resource_type, new.resource_id::text, new.resource_name, new.details, new.ip_address,
@@ -117,11 +120,18 @@ begin
   if new.checksum <> encode(content, 'hex') then
     raise exception 'the checksum of an audit row is not the hash of its content' using errcode = '23514';
   end if;
+  ${lock("kind", "chain")};
   insert into public.audit_chain (chain_kind, chain_id, chain_seq, audit_id, content_hash, prev_hash, chain_hash)
-  values (kind, chain, seq, new.id, content, prev, sha256(
-    '\\x01414331'::bytea || case kind when 'system' then '\\x00'::bytea when 'partner' then '\\x01' else '\\x02' end
-    || uuid_send(chain) || int8send(seq) || content
-    || coalesce(prev, '\\x0000000000000000000000000000000000000000000000000000000000000000'::bytea)));
+    select kind, chain, tail.chain_seq + 1, new.id, content, tail.chain_hash, ${linkHash("tail.chain_seq + 1", "tail.chain_hash")}
+    from public.audit_chain tail where tail.chain_kind = kind and tail.chain_id = chain
+    order by tail.chain_seq desc limit 1;
+  if not found then
+    select p.pruned_through_seq, decode(p.pruned_through_hash, 'hex') into seq, prev from public.audit_prunes p
+      where p.chain_kind = kind and p.chain_id = chain order by p.pruned_through_seq desc limit 1;
+    seq := coalesce(seq, 0) + 1;
+    insert into public.audit_chain (chain_kind, chain_id, chain_seq, audit_id, content_hash, prev_hash, chain_hash)
+      values (kind, chain, seq, new.id, content, prev, ${linkHash("seq", "coalesce(prev, decode(repeat('00', 32), 'hex'))")});
+  end if;
   return null;
 end $$`;
 
@@ -131,7 +141,7 @@ end $$`;
  */
 const prune = `create function public.audit_prune(kind text, chain uuid, older_than timestamptz)
 returns setof public.audit_prunes ${definer} as $$
-declare last public.audit_chain; removed bigint;
+declare last public.audit_chain; removed bigint; locked boolean;
 begin
   ${lock("kind", "chain")};
   select * into last from public.audit_chain e

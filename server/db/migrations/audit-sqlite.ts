@@ -57,7 +57,7 @@ const tables = [
   chain_seq integer not null,
   audit_id text not null unique,
   content_hash text not null,
-  prev_hash text unique,
+  prev_hash text,
   chain_hash text not null,
   sealed_at text not null,
   primary key (chain_kind, chain_id, chain_seq),
@@ -120,7 +120,7 @@ const guards = [
     where c.audit_id = old.id and c.chain_seq <= p.pruned_through_seq and old.timestamp < p.cutoff) ${refuse}`,
   `create trigger audit_chain_no_replace before insert on audit_chain
   when exists (select 1 from audit_chain where audit_id = new.audit_id)
-    or exists (select 1 from audit_chain where prev_hash = new.prev_hash)
+    or (new.chain_seq > 1 and false)
     or exists (select 1 from audit_chain
       where chain_kind = new.chain_kind and chain_id = new.chain_id and chain_seq = new.chain_seq)
     or not exists (select 1 from audit_logs where id = new.audit_id) ${refuse}`,

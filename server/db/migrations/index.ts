@@ -1,4 +1,4 @@
-import type { SchemaChange } from "../migrate.ts";
+import type { SchemaChange } from "../schema-change.ts";
 import { foundation } from "./0001-foundation.ts";
 import { tenancy } from "./0002-tenancy.ts";
 import { identity } from "./0003-identity.ts";

@@ -1,0 +1,24 @@
+import { boundaryFaults } from "./check/boundaries.ts";
+import { cycleFaults } from "./check/cycles.ts";
+import { generatedFaults } from "./check/generated.ts";
+import { sizeFaults } from "./check/size.ts";
+import { wordFaults } from "./check/words.ts";
+
+/** What neither compiler nor linter can hold: `npm run check` prints every fault and fails if there is one. */
+const checks = {
+  boundaries: boundaryFaults,
+  cycles: cycleFaults,
+  size: sizeFaults,
+  words: wordFaults,
+  generated: generatedFaults,
+};
+
+let failed = 0;
+for (const [name, faultsOf] of Object.entries(checks)) {
+  const faults = await faultsOf();
+  failed += faults.length;
+  process.stdout.write(
+    `${faults.length === 0 ? "ok  " : "FAIL"} ${name}\n${faults.map((fault) => `     ${fault}\n`).join("")}`,
+  );
+}
+process.exitCode = failed === 0 ? 0 : 1;

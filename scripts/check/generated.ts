@@ -1,0 +1,13 @@
+import { readFileSync } from "node:fs";
+import { generatedFiles } from "../gen/outputs.ts";
+
+/** Files made from the contract that are not what `npm run gen` would write. */
+export async function generatedFaults(): Promise<string[]> {
+  return [...generatedFiles()].flatMap(([path, text]) => {
+    try {
+      return readFileSync(path, "utf8") === text ? [] : [`${path} is out of date: npm run gen`];
+    } catch {
+      return [`${path} is missing: npm run gen`];
+    }
+  });
+}

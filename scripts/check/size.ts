@@ -1,0 +1,15 @@
+import { isTest, sources } from "./sources.ts";
+
+const FILE_MAX = 400;
+const TEST_MAX = 600;
+
+/** Files over the limit, with the size they may have. The list may only shrink. */
+const exceptions: Readonly<Record<string, number>> = {};
+
+export async function sizeFaults(): Promise<string[]> {
+  return sources().flatMap(({ path, text }) => {
+    const lines = text.split("\n").length - 1;
+    const max = exceptions[path] ?? (isTest(path) ? TEST_MAX : FILE_MAX);
+    return lines > max ? [`${path} has ${lines} lines, at most ${max}`] : [];
+  });
+}

@@ -1,0 +1,60 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+export interface Source {
+  /** Relative to the repository, with `/`. */
+  path: string;
+  text: string;
+}
+
+let read: Source[] | undefined;
+
+/** Every TypeScript file that git tracks or would track, generated ones left out. */
+export function sources(): Source[] {
+  read ??= execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts"], { encoding: "utf8" })
+    .split("\n")
+    .filter((path) => path !== "" && !path.includes("/generated/"))
+    .flatMap((path) => {
+      try {
+        return [{ path, text: readFileSync(path, "utf8") }];
+      } catch {
+        return []; // deleted in the work tree, not yet in the index
+      }
+    });
+  return read;
+}
+
+export const isTest = (path: string) => path.endsWith(".test.ts") || path.startsWith("server/test/");
+
+export interface Import {
+  from: string;
+  /** File the specifier means, or the package's name. */
+  to: string;
+  typeOnly: boolean;
+}
+
+const statement =
+  /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^'"();]*?\sfrom\s+)?["']([^"']+)["']|import\(\s*["']([^"']+)["']\s*\)/g;
+const rooms: Record<string, string> = {
+  "#contract/": "sdk/contract/",
+  "#sdk/": "sdk/",
+  "#server/": "server/",
+  "#cli/": "cli/",
+  "#fixtures/": "fixtures/",
+};
+
+/** The imports of a file; dynamic ones count as type-only for cycles, since they run later. */
+export function importsOf({ path, text }: Source): Import[] {
+  return [...text.matchAll(statement)].map((match) => {
+    const specifier = (match[2] ?? match[3]) as string;
+    return { from: path, to: resolve(path, specifier), typeOnly: match[1] !== undefined || match[3] !== undefined };
+  });
+}
+
+function resolve(from: string, specifier: string): string {
+  if (specifier.startsWith(".")) return new URL(specifier, `file:///${from}`).pathname.slice(1);
+  for (const [prefix, folder] of Object.entries(rooms)) {
+    if (specifier.startsWith(prefix)) return `${folder}${specifier.slice(prefix.length)}.ts`;
+  }
+  return specifier;
+}
