@@ -41,6 +41,11 @@ export class AuditNotes implements AuditPen {
     this.#skipped = true;
   }
 
+  /** True when the handler named an action, also on an endpoint that has none of its own. */
+  get named(): boolean {
+    return this.#main.action !== undefined;
+  }
+
   /** The entries of this call; none when its owner cannot be told (contract 4 §8.1). */
   entries(endpoint: AnyEndpoint, scene: AuditScene, outcome: Outcome): AuditContent[] {
     const action = this.#main.action ?? endpoint.audit;
@@ -79,7 +84,7 @@ function entry(
     details: clean(canonicalize(safe(details)) as string, Number.POSITIVE_INFINITY) as string,
     ipAddress: clean(scene.ip, 45),
     userAgent: clean(scene.userAgent, 1_000),
-    result: outcome.result,
+    result: outcome.result === "success" ? (note.result ?? outcome.result) : outcome.result,
     errorMessage: clean(outcome.errorMessage, 1_000),
   };
 }

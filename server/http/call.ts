@@ -31,6 +31,8 @@ export interface AuditNote {
   readonly owner?: AuditOwner;
   /** Context; secrets never belong here and are dropped by name as a second guard. */
   readonly details?: Record<string, unknown>;
+  /** For a change that was made because the call is refused, such as ending a stolen session; default success. */
+  readonly result?: "failure" | "denied";
   /** Where the caller is not the signed-in principal: the person signing in, the device enrolling. */
   readonly actor?: { readonly type: "user" | "agent" | "system"; readonly id: string; readonly email?: string | null };
 }

@@ -119,11 +119,13 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
   }
 }
 
+/** The endpoint names an action, or its handler named one for what happened. */
+const audited = ({ implementation, notes }: Passage) => mutates(implementation.endpoint) || notes.named;
+
 /** The entry, and the record of the answer, commit with the change itself. */
 function armAudit(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWork["beforeCommit"]>[0]): void {
-  const { endpoint } = passage.implementation;
   unit.beforeCommit(async (tx) => {
-    if (mutates(endpoint)) {
+    if (audited(passage)) {
       await enqueueAudit(tx, entriesOf(passage, { result: "success", errorMessage: null }));
       unit.afterCommit(() => {
         passage.written = true;
@@ -136,14 +138,14 @@ function armAudit(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWo
 
 /** For handlers that changed things without a transaction of their own (none should): the entry still exists. */
 async function recordSuccess(passage: Passage, unit: UnitOfWork): Promise<void> {
-  if (!mutates(passage.implementation.endpoint) || passage.written) return;
+  if (!audited(passage) || passage.written) return;
   await unit.transaction(async () => undefined);
 }
 
 /** Denied and failed mutations get a small transaction of their own after the answer (contract 4 §8.1). */
 async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
-  const { services, implementation } = passage;
-  if (!mutates(implementation.endpoint) || passage.written) return;
+  const { services } = passage;
+  if (!audited(passage) || passage.written) return;
   const denied = told.status === 401 || told.status === 403 || told.status === 428;
   const entries = entriesOf(passage, {
     result: denied ? "denied" : "failure",
