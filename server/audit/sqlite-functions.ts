@@ -1,8 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { type ChainKind, chainHasher, sha256 } from "./chain.ts";
-import { timestampMs } from "./timestamp-ms.ts";
-
-type Text = string | null;
+import { joinCanonical } from "./sqlite-canonical.ts";
 
 const HASHERS_MAX = 1_000;
 
@@ -11,6 +9,12 @@ const HASHERS_MAX = 1_000;
  * writes needs them. `mayPrune` is for the retention worker's own connection and nobody else's.
  */
 export function registerAuditFunctions(db: Database, options: { mayPrune?: boolean } = {}): void {
+  db.function("audit_seal", { deterministic: true }, sealing() as (...values: unknown[]) => string);
+  db.function("audit_may_prune", () => (options.mayPrune ? 1 : 0));
+}
+
+/** Makes `audit_seal`: the chain hash of a new row, refused unless its checksum is the hash of its content. */
+function sealing() {
   const hashers = new Map<string, ReturnType<typeof chainHasher>>();
   const hasherOf = (kind: ChainKind, id: string) => {
     const key = kind + id;
@@ -21,13 +25,18 @@ export function registerAuditFunctions(db: Database, options: { mayPrune?: boole
     hashers.set(key, made);
     return made;
   };
-  const seal = (kind: ChainKind, id: string, seq: number, prev: Text, checksum: string, ...content: Text[]) => {
-    // Content is in canonical order; its fourth element is the timestamp.
-    content[3] = String(timestampMs(content[3] ?? ""));
-    if (sha256(JSON.stringify(["al1", ...content])) !== checksum)
+  return (
+    kind: ChainKind,
+    id: string,
+    seq: number,
+    prev: string | null,
+    checksum: string,
+    before: string,
+    timestamp: string,
+    after: string,
+  ) => {
+    if (sha256(joinCanonical(before, timestamp, after)) !== checksum)
       throw new Error("the checksum of an audit row is not the hash of its content");
     return hasherOf(kind, id)(seq, checksum, prev);
   };
-  db.function("audit_seal", { varargs: true, deterministic: true }, seal as (...args: unknown[]) => unknown);
-  db.function("audit_may_prune", () => (options.mayPrune ? 1 : 0));
 }

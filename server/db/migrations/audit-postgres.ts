@@ -10,7 +10,8 @@
  * Why each guard is there: names are schema-qualified and pg_temp is last, because a temporary table could shadow
  * `audit_chain`; the planner is pinned, because a plan made while the chain was empty sorts it for every row;
  * triggers fire ALWAYS, because `session_replication_role` switches others off; EXECUTE is revoked, because whoever
- * may call the sealing function may hang it on a table of their own.
+ * may call the sealing function may hang it on a table of their own. `(chain, prev_hash)` needs no index: the
+ * predecessor of every entry is the one at `chain_seq - 1`, and that key is unique.
  */
 
 /** An assignment, because `perform` would start the executor for it. */

@@ -1,3 +1,5 @@
+import { canonicalParts } from "../../audit/sqlite-canonical.ts";
+
 /**
  * The audit tables on SQLite. One writer at a time and triggers inside the statement's transaction give what the
  * deferred trigger gives on Postgres: a row and its chain entry are stored together or not at all, and no two
@@ -5,6 +7,8 @@
  *
  * - The hash comes from `audit_seal`, a function of `server/audit/sqlite-functions.ts`. A program that opens the
  *   file without it can not insert. It also refuses a row whose `checksum` is not the hash of its content.
+ * - `(chain, prev_hash)` is unique without an index of its own: every entry's predecessor is the one at `chain_seq - 1`,
+ *   and that key is unique. A random-order index on hashes halved the append rate.
  * - WITHOUT ROWID is part of the wall: `INSERT OR REPLACE` with a rowid deletes the old row without any trigger.
  * - `INSERT OR REPLACE` and `OR IGNORE` also rule the statements inside triggers, so every conflict is looked for
  *   and refused before the insert, whatever the conflict clause.
@@ -53,15 +57,15 @@ const tables = [
   "create index audit_logs_partner on audit_logs (partner_id, timestamp desc, id desc) where partner_id is not null",
   "create index audit_logs_time on audit_logs (timestamp desc, id desc)",
   `create table audit_chain (
-  ${chainColumns},
+  chain_kind text not null,
+  chain_id text not null,
   chain_seq integer not null,
   audit_id text not null unique,
   content_hash text not null,
   prev_hash text,
   chain_hash text not null,
   sealed_at text not null,
-  primary key (chain_kind, chain_id, chain_seq),
-  check (chain_seq > 0 and (chain_seq = 1) = (prev_hash is null))
+  primary key (chain_kind, chain_id, chain_seq)
 ) strict, without rowid`,
   `create table audit_anchors (
   ${chainColumns},
@@ -89,24 +93,19 @@ const tables = [
 ) strict, without rowid`,
 ];
 
-const latestPrune = (column: string) =>
-  `(select ${column} from audit_prunes where chain_kind = ${chainKind} and chain_id = ${chainId} order by pruned_through_seq desc limit 1)`;
+const newest = (column: string, table: string, position: string) =>
+  `(select ${column} from ${table} where chain_kind = ${chainKind} and chain_id = ${chainId} order by ${position} desc limit 1)`;
+/** Looked up twice, in the key and in the hash: two seeks cost less than the temporary table of a `from`. */
+const nextSeq = `coalesce(${newest("chain_seq", "audit_chain", "chain_seq")},
+    ${newest("pruned_through_seq", "audit_prunes", "pruned_through_seq")}, 0) + 1`;
+const prevHash = `coalesce(${newest("chain_hash", "audit_chain", "chain_seq")},
+    ${newest("pruned_through_hash", "audit_prunes", "pruned_through_seq")})`;
 
 const seal = `create trigger audit_logs_seal after insert on audit_logs begin
   insert into audit_chain (chain_kind, chain_id, chain_seq, audit_id, content_hash, prev_hash, chain_hash, sealed_at)
-  select ${chainKind}, ${chainId}, next.seq, new.id, new.checksum, next.prev,
-    audit_seal(${chainKind}, ${chainId}, next.seq, next.prev, new.checksum, new.id, new.org_id, new.partner_id,
-      new.timestamp, new.actor_type, new.actor_id, new.actor_email, new.action, new.resource_type, new.resource_id,
-      new.resource_name, new.details, new.ip_address, new.user_agent, new.result, new.error_message),
-    ${now}
-  from (
-    select coalesce(tail.seq, ${latestPrune("pruned_through_seq")}, 0) + 1 as seq,
-      coalesce(tail.hash, ${latestPrune("pruned_through_hash")}) as prev
-    from (select 1) left join (
-      select chain_seq as seq, chain_hash as hash from audit_chain
-      where chain_kind = ${chainKind} and chain_id = ${chainId} order by chain_seq desc limit 1
-    ) as tail on true
-  ) as next;
+  values (${chainKind}, ${chainId}, ${nextSeq}, new.id, new.checksum, ${prevHash},
+    audit_seal(${chainKind}, ${chainId}, ${nextSeq}, ${prevHash}, new.checksum, ${canonicalParts("new")}),
+    ${now});
 end`;
 
 /** Deletes pass on the retention worker's connection alone, and only below a prune record already written. */
@@ -120,7 +119,6 @@ const guards = [
     where c.audit_id = old.id and c.chain_seq <= p.pruned_through_seq and old.timestamp < p.cutoff) ${refuse}`,
   `create trigger audit_chain_no_replace before insert on audit_chain
   when exists (select 1 from audit_chain where audit_id = new.audit_id)
-    or (new.chain_seq > 1 and false)
     or exists (select 1 from audit_chain
       where chain_kind = new.chain_kind and chain_id = new.chain_id and chain_seq = new.chain_seq)
     or not exists (select 1 from audit_logs where id = new.audit_id) ${refuse}`,
