@@ -11,16 +11,16 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   },
   mfa: {
     verify: {"noun":"mfa","verb":"verify","method":"POST","path":"/auth/mfa/verify","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["tempToken","code"],"secretResult":["accessToken","refreshToken"]},
-    setup: {"noun":"mfa","verb":"setup","method":"POST","path":"/auth/mfa/setup","status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":["currentPassword"],"secretResult":["secret","otpAuthUrl","qrCodeDataUrl","recoveryCodes"]},
-    enable: {"noun":"mfa","verb":"enable","method":"POST","path":"/auth/mfa/enable","status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":["code"],"secretResult":["recoveryCodes","accessToken","refreshToken"]},
-    stepUp: {"noun":"mfa","verb":"stepUp","method":"POST","path":"/auth/mfa/step-up","status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":["code"],"secretResult":["accessToken","refreshToken"]},
+    setup: {"noun":"mfa","verb":"setup","method":"POST","path":"/auth/mfa/setup","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["currentPassword"],"secretResult":["secret","otpAuthUrl","qrCodeDataUrl","recoveryCodes"]},
+    enable: {"noun":"mfa","verb":"enable","method":"POST","path":"/auth/mfa/enable","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["code"],"secretResult":["recoveryCodes","accessToken","refreshToken"]},
+    stepUp: {"noun":"mfa","verb":"stepUp","method":"POST","path":"/auth/mfa/step-up","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["code"],"secretResult":["accessToken","refreshToken"]},
     disable: {"noun":"mfa","verb":"disable","method":"POST","path":"/auth/mfa/disable","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["code","currentPassword"],"secretResult":[]},
-    recoveryCodes: {"noun":"mfa","verb":"recoveryCodes","method":"POST","path":"/auth/mfa/recovery-codes","status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":["currentPassword"],"secretResult":["recoveryCodes"]},
+    recoveryCodes: {"noun":"mfa","verb":"recoveryCodes","method":"POST","path":"/auth/mfa/recovery-codes","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["currentPassword"],"secretResult":["recoveryCodes"]},
   },
   passwords: {
     forgot: {"noun":"passwords","verb":"forgot","method":"POST","path":"/auth/forgot-password","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     reset: {"noun":"passwords","verb":"reset","method":"POST","path":"/auth/reset-password","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["token","password"],"secretResult":[]},
-    change: {"noun":"passwords","verb":"change","method":"POST","path":"/auth/change-password","status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":["currentPassword","newPassword"],"secretResult":["accessToken","refreshToken"]},
+    change: {"noun":"passwords","verb":"change","method":"POST","path":"/auth/change-password","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["currentPassword","newPassword"],"secretResult":["accessToken","refreshToken"]},
   },
   partners: {
     getMine: {"noun":"partners","verb":"getMine","method":"GET","path":"/orgs/partners/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -1,5 +1,6 @@
 import { CamelCasePlugin, type Kysely, type KyselyPlugin, sql, type Transaction } from "kysely";
 import type { Store } from "./dialect/index.ts";
+import { insideTransaction } from "./open-transaction.ts";
 import type { SystemReason } from "./system-reasons.ts";
 import type { Database } from "./tables.ts";
 import { type Scope, wallOf } from "./tenant-predicate.ts";
@@ -85,7 +86,7 @@ export class UnitOfWork {
         this.#open = raw;
         this.#wall = wall;
         try {
-          return await work(raw);
+          return await insideTransaction(() => work(raw));
         } finally {
           this.#open = undefined;
           this.#wall = before;

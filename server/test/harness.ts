@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Insertable, Kysely } from "kysely";
+import type { Kysely } from "kysely";
+import { plainUser } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { type Environment, readConfig } from "#server/config";
 import type { Database } from "#server/db/tables";
@@ -43,6 +44,8 @@ export interface TestUser {
   email?: string;
   name?: string;
   role: string;
+  /** Signs in with a role of its own that holds exactly these. */
+  permissions?: readonly string[];
   partnerId?: string;
   orgId?: string;
   orgAccess?: "all" | "selected" | "none";
@@ -124,8 +127,8 @@ async function signIn(server: RunningServer, db: Kysely<Database>, user: TestUse
   const userId = random.uuid();
   const sessionId = random.uuid();
   const email = user.email ?? `${userId}@test.example`;
-  const roleId = builtInRoleId(user.role);
   const scope = user.orgId ? "organization" : user.partnerId ? "partner" : "system";
+  const roleId = user.permissions ? await makeRole(server, db, scope, user) : builtInRoleId(user.role);
   await db
     .insertInto("users")
     .values({ ...plainUser(now), id: userId, email, name: user.name ?? user.role, isPlatformAdmin: scope === "system" })
@@ -190,24 +193,20 @@ async function signIn(server: RunningServer, db: Kysely<Database>, user: TestUse
   return { userId, sessionId, email, token };
 }
 
-const plainUser = (now: string): Omit<Insertable<Database["users"]>, "id" | "email" | "name"> => ({
-  avatarUrl: null,
-  status: "active",
-  passwordHash: null,
-  passwordChangedAt: null,
-  mfaSecret: null,
-  mfaLastStep: 0,
-  mfaPending: null,
-  mfaPendingExpiresAt: null,
-  isPlatformAdmin: false,
-  lastLoginAt: null,
-  emailVerifiedAt: now,
-  preferences: {},
-  failedLogins: 0,
-  lockedUntil: null,
-  createdAt: now,
-  updatedAt: now,
-});
+async function makeRole(server: RunningServer, db: Kysely<Database>, scope: "organization" | "partner" | "system", user: TestUser): Promise<string> {
+  const id = server.services.random.uuid();
+  const now = server.services.clock.now();
+  await db
+    .insertInto("roles")
+    .values({
+      id, scope, partnerId: scope === "partner" ? (user.partnerId ?? null) : null, orgId: user.orgId ?? null, name: `custom ${id}`,
+      description: null, isSystem: false, forceMfa: false, parentRoleId: null, createdAt: now, updatedAt: now,
+    })
+    .execute();
+  const held = (user.permissions ?? []).map((permission) => ({ roleId: id, permission }));
+  if (held.length > 0) await db.insertInto("rolePermissions").values(held).execute();
+  return id;
+}
 
 /** A partner and organizations of it, made behind the API. */
 export async function seedPartner(

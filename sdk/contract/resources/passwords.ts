@@ -30,7 +30,6 @@ export const passwords = resource("passwords", {
     description: "Your other sessions end; this one goes on with the tokens in the answer.",
     access: staff().exemptFrom("partnerGuard", "mfaEnrollment"),
     audit: "user.password.change",
-    idempotent: true,
     errors: ["PASSWORD_LOGIN_UNAVAILABLE", "INVALID_PASSWORD", "SSO_REQUIRED", "WEAK_PASSWORD"],
     body: () => z.object({ currentPassword: typedPassword(), newPassword: newPassword() }),
     returns: () => z.object({ ...success().shape, ...TokenPair().shape }),

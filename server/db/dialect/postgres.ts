@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
 import pg from "pg";
 import { migrate } from "../migrate.ts";
+import { refuseInsideTransaction } from "../open-transaction.ts";
 import { APP_ROLE } from "../row-level-security.ts";
 import type { Database } from "../tables.ts";
 import { encodeJson } from "./codec.ts";
@@ -66,6 +67,7 @@ export function openPostgres(options: PostgresOptions): Store {
 function walled(pool: pg.Pool, wall: string): PostgresPool {
   return {
     async connect() {
+      refuseInsideTransaction();
       const client: WalledClient = await pool.connect();
       if (client.wall !== wall) {
         try {

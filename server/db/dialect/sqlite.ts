@@ -1,9 +1,10 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { type Driver, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { registerAuditFunctions } from "../../audit/sqlite-functions.ts";
 import { migrate } from "../migrate.ts";
+import { refuseInsideTransaction } from "../open-transaction.ts";
 import type { Database } from "../tables.ts";
 import { decodeSqliteRow, encodeSqlite } from "./codec.ts";
 import type { Store } from "./index.ts";
@@ -18,7 +19,7 @@ export function openSqlite(file: string, options: { readonly?: boolean } = {}): 
     chmodSync(file, 0o600);
   }
   const raw = connectSqlite(file, options);
-  const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: cached(raw) }) });
+  const db = new Kysely<Database>({ dialect: new GuardedDialect({ database: cached(raw) }) });
   return {
     dialect: "sqlite",
     file,
@@ -27,6 +28,18 @@ export function openSqlite(file: string, options: { readonly?: boolean } = {}): 
     migrate: () => migrate(db, "sqlite"),
     close: () => db.destroy(),
   };
+}
+
+class GuardedDialect extends SqliteDialect {
+  override createDriver(): Driver {
+    const driver = super.createDriver();
+    const acquire = driver.acquireConnection.bind(driver);
+    driver.acquireConnection = async () => {
+      refuseInsideTransaction();
+      return acquire();
+    };
+    return driver;
+  }
 }
 
 /** One connection with the settings every part of the product relies on. */
