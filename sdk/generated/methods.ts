@@ -201,10 +201,10 @@ export interface OrganizationsMethods {
   get: Method<Contract["organizations"]["get"]>;
   /**
    * Change an organization.
-   * A status of `offboarding` starts the drain; `active` or `trial` aborts it (contract 1 C3).
+   * `active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.
    *
    * `PATCH /orgs/organizations/:id` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, FIELD_IMMUTABLE, INVALID_STATUS, NO_UPDATES, SLUG_TAKEN, INVALID_TRANSITION, ORG_READ_ONLY.
+   * Errors: NOT_FOUND, FIELD_IMMUTABLE, INVALID_STATUS, NO_UPDATES, SLUG_TAKEN, INVALID_TRANSITION, CONCURRENT_MODIFICATION, ORG_READ_ONLY.
    */
   update: Method<Contract["organizations"]["update"]>;
   /**
@@ -433,15 +433,15 @@ export interface UsersMethods {
 export interface AgentsMethods {
   /**
    * Join an organization with an enrollment key.
-   * The second factor may also come in the header `X-Agent-Enrollment-Secret`.
+   * The second factor may also come in the header `X-Agent-Enrollment-Secret`. With the device's current token in `Authorization` the same device gets new tokens; otherwise a new device is made.
    *
    * `POST /agents/enroll` · public
-   * Errors: ENROLLMENT_KEY_NOT_FOUND, ENROLLMENT_KEY_EXPIRED, ENROLLMENT_KEY_EXHAUSTED, ENROLLMENT_SECRET_REQUIRED, ENROLLMENT_SECRET_INVALID, TENANT_INACTIVE, TENANT_OFFBOARDING, SITE_NOT_IN_ORG, DEVICE_LIMIT_REACHED, DEVICE_QUARANTINED.
+   * Errors: ENROLLMENT_KEY_NOT_FOUND, ENROLLMENT_KEY_EXPIRED, ENROLLMENT_KEY_EXHAUSTED, ENROLLMENT_SECRET_REQUIRED, ENROLLMENT_SECRET_INVALID, TENANT_INACTIVE, TENANT_OFFBOARDING, SITE_NOT_IN_ORG, DEVICE_LIMIT_REACHED, DEVICE_QUARANTINED, CONCURRENT_MODIFICATION.
    */
   enroll: Method<Contract["agents"]["enroll"]>;
   /**
    * Report that the device is alive and collect work.
-   * Unknown or malformed optional fields are ignored.
+   * Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential reports as the watchdog whatever `role` says.
    *
    * `POST /agents/:id/heartbeat` · agent
    * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, NOT_FOUND.
@@ -451,7 +451,7 @@ export interface AgentsMethods {
    * Replace the device's tokens; the old ones last ten more minutes.
    *
    * `POST /agents/:id/rotate-token` · agent
-   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND, CONCURRENT_MODIFICATION.
    */
   rotateToken: Method<Contract["agents"]["rotateToken"]>;
 }

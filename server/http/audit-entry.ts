@@ -46,6 +46,11 @@ export class AuditNotes implements AuditPen {
     return this.#main.action !== undefined;
   }
 
+  /** True when the handler added entries beside the endpoint's own. */
+  get added(): boolean {
+    return this.#more.length > 0;
+  }
+
   /** The entries of this call; none when its owner cannot be told (contract 4 §8.1). */
   entries(endpoint: AnyEndpoint, scene: AuditScene, outcome: Outcome): AuditContent[] {
     const action = this.#main.action ?? endpoint.audit;

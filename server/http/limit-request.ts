@@ -1,6 +1,6 @@
+import { rateLimited } from "#server/access/attempts";
 import type { Principal } from "#server/access/principal";
 import type { Limit } from "#server/access/rate-limit";
-import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 
 const agentLimit: Limit = { name: "agent", max: 120, windowSeconds: 60 };
@@ -18,8 +18,4 @@ async function refuseOver(services: Services, limit: Limit, subject: string): Pr
   if (!allowance.allowed) throw rateLimited(services, allowance.resetAtMs);
 }
 
-/** 429 with the first moment a slot can free. */
-export function rateLimited(services: Services, resetAtMs: number) {
-  const seconds = Math.max(1, Math.ceil((resetAtMs - services.clock.nowMs()) / 1_000));
-  return problem("RATE_LIMITED", { retryAfterSeconds: seconds });
-}
+export { rateLimited };

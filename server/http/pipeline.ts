@@ -67,7 +67,10 @@ async function pass(passage: Passage): Promise<void> {
   facts.caller = passage.who;
   await limitRequest(services, passage.who);
   authorize(passage.who, endpoint.access, { mfaGate: services.config.enable2fa });
-  const body = await readJson(request, endpoint.bodyLimitBytes);
+  const body = await readJson(request, {
+    limitBytes: endpoint.bodyLimitBytes,
+    scrubNul: endpoint.access.kinds.includes("agent") || endpoint.path.startsWith("/agents/"),
+  });
   const input = validate(endpoint, { params: request.params, query: readQuery(facts.search), body });
   const unit = new UnitOfWork(services.store, scopeOf(passage.who));
   const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
@@ -122,10 +125,13 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
 /** The endpoint names an action, or its handler named one for what happened. */
 const audited = ({ implementation, notes }: Passage) => mutates(implementation.endpoint) || notes.named;
 
-/** The entry, and the record of the answer, commit with the change itself. */
+/**
+ * The entry, and the record of the answer, commit with the change itself. An endpoint without an action of its own
+ * (an agent's report) still writes the entries its handler added with `audit.also`.
+ */
 function armAudit(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWork["beforeCommit"]>[0]): void {
   unit.beforeCommit(async (tx) => {
-    if (audited(passage)) {
+    if (audited(passage) || passage.notes.added) {
       await enqueueAudit(tx, entriesOf(passage, { result: "success", errorMessage: null }));
       unit.afterCommit(() => {
         passage.written = true;
@@ -138,7 +144,7 @@ function armAudit(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWo
 
 /** For handlers that changed things without a transaction of their own (none should): the entry still exists. */
 async function recordSuccess(passage: Passage, unit: UnitOfWork): Promise<void> {
-  if (!audited(passage) || passage.written) return;
+  if (passage.written || !(audited(passage) || passage.notes.added)) return;
   await unit.transaction(async () => undefined);
 }
 

@@ -1,11 +1,17 @@
 import type { IncomingMessage } from "node:http";
-import { problem } from "#server/problem";
+import { invalid, problem } from "#server/problem";
 
 /** Deeper JSON than this is nothing a caller means, and recursion over it would overflow the stack. */
 const JSON_DEPTH_MAX = 100;
 
-/** Reads a JSON body of at most `limitBytes`; `undefined` when there is none. */
-export async function readJson(request: IncomingMessage, limitBytes: number): Promise<unknown> {
+export interface BodyRules {
+  limitBytes: number;
+  /** What machines report is kept with U+FFFD for each NUL; what people send with one is refused. */
+  scrubNul: boolean;
+}
+
+/** Reads a JSON body; `undefined` when there is none. */
+export async function readJson(request: IncomingMessage, { limitBytes, scrubNul }: BodyRules): Promise<unknown> {
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limitBytes) throw tooLarge(request, limitBytes);
   const hasBody = declared > 0 || request.headers["transfer-encoding"] !== undefined;
@@ -19,7 +25,7 @@ export async function readJson(request: IncomingMessage, limitBytes: number): Pr
   if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)) {
     throw problem("INVALID_JSON", { message: "Content-Type must be application/json" });
   }
-  return parse(bytes);
+  return parse(bytes, scrubNul);
 }
 
 async function readAll(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
@@ -39,7 +45,7 @@ function tooLarge(request: IncomingMessage, limitBytes: number) {
   return problem("PAYLOAD_TOO_LARGE", { details: { limitBytes } });
 }
 
-function parse(bytes: Buffer): unknown {
+function parse(bytes: Buffer, scrubNul: boolean): unknown {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -53,7 +59,11 @@ function parse(bytes: Buffer): unknown {
     throw problem("INVALID_JSON");
   }
   if (depthExceeds(value, JSON_DEPTH_MAX)) throw problem("INVALID_JSON", { message: "Body is nested too deeply" });
-  return value;
+  if (!text.includes("\\u0000")) return value;
+  // Postgres text cannot hold U+0000, the one character JSON can and it cannot.
+  const clean = JSON.stringify(value).replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1\\ufffd");
+  if (scrubNul || clean === JSON.stringify(value)) return JSON.parse(clean);
+  throw invalid({ path: "", message: "text must not hold the character U+0000" });
 }
 
 function depthExceeds(root: unknown, max: number): boolean {

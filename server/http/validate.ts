@@ -52,6 +52,7 @@ function pathText(path: readonly PropertyKey[], prefix: string): string {
 export function readQuery(search: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URLSearchParams(search)) {
+    if (value.includes("\u0000")) throw invalid({ path: name, message: `${name} must not hold the character U+0000` });
     if (name in query) throw invalid({ path: name, message: `${name} is given more than once` });
     query[name] = value;
   }

@@ -276,6 +276,8 @@ export const genericErrors = {
   always: ["INTERNAL_ERROR", "RATE_LIMITED", "SERVICE_UNAVAILABLE", "VALIDATION_ERROR"],
   authenticated: ["UNAUTHENTICATED", "PARTNER_INACTIVE", "MFA_ENROLLMENT_REQUIRED", "FORBIDDEN"],
   body: ["INVALID_JSON", "PAYLOAD_TOO_LARGE"],
+  change: ["NO_UPDATES"],
+  partnerOnly: ["PARTNER_CONTEXT_REQUIRED"],
   permission: ["PERMISSION_DENIED"],
   fullPartner: ["FULL_PARTNER_ACCESS_REQUIRED"],
   mfa: ["MFA_REQUIRED"],

@@ -78,7 +78,11 @@ export const timestamp = () =>
     .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/, "must be an ISO-8601 date and time")
     .refine((value) => !Number.isNaN(Date.parse(value)), "must be a valid date and time")
     .transform((value) => new Date(value).toISOString())
+    .refine(isStorable, "must lie in the years 1 to 9999")
     .meta({ published: { type: "string", format: "date-time" } } satisfies FieldMeta);
+
+/** Postgres knows no year 0, and an offset can push the last day of 9999 into a fifth digit. */
+const isStorable = (iso: string) => /^(?!0000)\d{4}-/.test(iso);
 
 const dayOnly = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
@@ -97,6 +101,7 @@ export const bound = (side: "from" | "to") =>
       const ms = Date.parse(value);
       return new Date(side === "to" && dayOnly.test(value) ? ms + DAY_MS - 1 : ms).toISOString();
     })
+    .refine(isStorable, "must lie in the years 1 to 9999")
     .meta({ published: { type: "string", format: "date-time" } } satisfies FieldMeta);
 
 /** Refuses 2026-02-30, which Date.parse would move to March. */

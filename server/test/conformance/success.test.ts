@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mutates } from "#contract/core/endpoint";
+import { databases } from "../harness.ts";
+import { type Case, cases, type Swept, scopeOfExample, startSweep } from "./sweep.ts";
+
+describe.each(databases)("success and its record on %s", (database) => {
+  let swept: Swept;
+  beforeAll(async () => {
+    swept = await startSweep(database);
+  });
+  afterAll(() => swept?.server.stop());
+
+  const direct = cases.filter((item) => item.example(new Proxy({}, { get: () => "x" }) as never).story === undefined);
+
+  const tokenFor = async (item: Case, tenant: Awaited<ReturnType<Swept["freshTenant"]>>) => {
+    if (item.endpoint.access.kinds.includes("public")) return undefined;
+    if (item.endpoint.access.kinds.includes("agent")) return tenant.agentToken;
+    return (await swept.caller(scopeOfExample(item, tenant), tenant)).token;
+  };
+  const entries = async (action: string) =>
+    (await swept.server.db.selectFrom("auditOutbox").select("entry").execute())
+      .map((row) => (typeof row.entry === "string" ? JSON.parse(row.entry) : row.entry) as string[])
+      .concat(
+        (await swept.server.db.selectFrom("auditLogs").select(["action", "result"]).execute()).map((row) => [
+          "",
+          "",
+          "",
+          "",
+          "",
+          "",
+          "",
+          "",
+          row.action as string,
+          "",
+          "",
+          "",
+          "",
+          "",
+          "",
+          row.result as string,
+        ]),
+      )
+      .filter((entry) => entry[8] === action);
+
+  it.each(direct)("$name answers what the contract says and nothing else", async (item) => {
+    const tenant = await swept.freshTenant();
+    const answer = await swept.call(item, { tenant, token: await tokenFor(item, tenant) });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(item.endpoint.status);
+  });
+
+  const audited = direct.filter((item) => mutates(item.endpoint));
+  it.each(audited)("$name leaves exactly one entry of its action, with the change", async (item) => {
+    const tenant = await swept.freshTenant();
+    const token = await tokenFor(item, tenant);
+    const action = item.endpoint.audit as string;
+    const before = (await entries(action)).length;
+    const answer = await swept.call(item, { tenant, token });
+    expect(answer.status).toBeLessThan(300);
+    const after = await entries(action);
+    expect(after.length - before).toBe(1);
+    expect(after.at(-1)?.[15] ?? "success").toBe("success");
+  });
+
+  const deniable = audited.filter((item) => item.endpoint.access.permissions.length > 0);
+  it.each(deniable)("$name leaves one entry when it is denied, and changes nothing", async (item) => {
+    const tenant = await swept.freshTenant();
+    const { token } = await swept.caller(scopeOfExample(item, tenant), tenant, { permissions: [] });
+    const action = item.endpoint.audit as string;
+    const before = (await entries(action)).length;
+    expect((await swept.call(item, { tenant, token })).status).toBe(403);
+    await expect.poll(async () => (await entries(action)).length - before).toBe(1);
+  });
+});
