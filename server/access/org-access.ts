@@ -48,6 +48,11 @@ export function refuseReadOnly(org: { status: OrganizationStatus }): void {
   if (readOnlyStatuses.includes(org.status)) throw problem("ORG_READ_ONLY", { details: { status: org.status } });
 }
 
+/** Refuses what would let a suspended organization grow or act (403 `ORG_SUSPENDED`). */
+export function refuseSuspended(org: { status: OrganizationStatus }): void {
+  if (org.status === "suspended") throw problem("ORG_SUSPENDED");
+}
+
 /** The organization of a row the caller already reached, ready to be written. */
 export async function getWritableOrg(call: Caller, orgId: string, db?: Reader): Promise<AccessibleOrg> {
   const org = await findOrg(call, orgId, db);

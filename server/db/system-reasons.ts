@@ -12,6 +12,7 @@ export const systemReasons = {
   "agent check-in": "tokens and metrics are found by the device's credential",
   "partner administration": "a partner has no owner above it but the system",
   "count against caps": "a caller confined to some organizations must still meet the partner's cap and unique slugs",
+  "answer for another site": "a row of another site is answered 403, one that does not exist 404",
   "revoke access": "sessions of a suspended or deleted tenant's users",
   "read audit chain": "chain, anchors and prune records are not tenant rows; the endpoint checks the chain's owner",
   bootstrap: "the first administrator is made before anybody can sign in",

@@ -16,5 +16,10 @@ export async function lockRow(tx: Tx, dialect: DialectName, table: TableName, id
   await lockText(tx, dialect, `${table}:${id}`);
 }
 
+/** Reads rows and holds them until the transaction ends; SQLite's write transactions already exclude each other. */
+export function held<Q extends { forUpdate(): Q }>(query: Q, dialect: DialectName): Q {
+  return dialect === "postgres" ? query.forUpdate() : query;
+}
+
 /** `for update skip locked` where the database has it; SQLite's one writer needs none. */
 export const skipsLocked = (store: Pick<Store, "dialect">): boolean => store.dialect === "postgres";

@@ -1,0 +1,50 @@
+import type { SystemReason } from "#server/db/system-reasons";
+import type { Reader } from "#server/db/unit-of-work";
+import { type Problem, problem } from "#server/problem";
+import { type Caller, outsideSites } from "./org-access.ts";
+
+interface SystemReader {
+  readAsSystem<R>(reason: SystemReason, work: (db: Reader) => Promise<R>): Promise<R>;
+}
+
+/**
+ * What to answer for a row the caller does not see: 403 when it is of another site of the caller's own
+ * organization, else 404 (contract 1 A2 SITE rule). To `throw`.
+ */
+export async function unseen(
+  call: Pick<Caller, "who"> & SystemReader,
+  table: "devices" | "enrollmentKeys",
+  id: string,
+): Promise<Problem> {
+  const { who } = call;
+  if (who.kind !== "user" || who.allowedSiteIds === null) return problem("NOT_FOUND");
+  const row = await call.readAsSystem("answer for another site", (db) =>
+    db
+      .selectFrom(table as "devices")
+      .select("id")
+      .where("id", "=", id)
+      .where("orgId", "=", who.orgId)
+      .executeTakeFirst(),
+  );
+  return problem(row ? "SITE_ACCESS_DENIED" : "NOT_FOUND");
+}
+
+/**
+ * Refuses a place that a row of this organization cannot have: for callers confined to sites everything
+ * outside them (null, the whole organization, included), for others a site that is not the organization's.
+ */
+export async function refuseForeignSite(
+  call: Pick<Caller, "who">,
+  db: Reader,
+  place: { orgId: string; siteId: string | null; code: "SITE_NOT_IN_ORG" | "site-not-in-org" },
+): Promise<void> {
+  if (outsideSites(call, place.siteId)) throw problem("SITE_ACCESS_DENIED");
+  if (place.siteId === null) return;
+  const site = await db
+    .selectFrom("sites")
+    .select("id")
+    .where("id", "=", place.siteId)
+    .where("orgId", "=", place.orgId)
+    .executeTakeFirst();
+  if (!site) throw problem(place.code);
+}
