@@ -40,7 +40,8 @@ export const text = (max: number, min = 1) =>
     .refine((value) => !value.includes("\u0000") && value.isWellFormed(), "must be well-formed text")
     .meta({ published: { type: "string", minLength: min, maxLength: max } } satisfies FieldMeta);
 
-const emailPattern = /^[^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:".]+$/;
+const emailPattern =
+  /^[^\s\u0000-\u001f@<>()[\]\\,;:"]+@[^\s\u0000-\u001f@<>()[\]\\,;:"]+\.[^\s\u0000-\u001f@<>()[\]\\,;:".]+$/;
 
 /** Trimmed and lower-cased at the boundary (contract 1 A1). */
 export const email = (max = 255) =>
@@ -134,7 +135,11 @@ export const freeObject = (maxBytes = 16 * 1024) =>
   z
     .record(z.string(), z.unknown())
     .refine((value) => byteLength(JSON.stringify(value)) <= maxBytes, `must be at most ${maxBytes} bytes`)
+    .refine((value) => !unstorableEscape.test(JSON.stringify(value)), "must be well-formed text")
     .meta({ published: { type: "object", additionalProperties: true } } satisfies FieldMeta);
+
+/** NUL or half a surrogate pair, which Postgres refuses in JSON; an escaped backslash before it is plain text. */
+const unstorableEscape = /(?:^|[^\\])(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
 const byteLength = (value: string) => new TextEncoder().encode(value).length;
 
@@ -164,6 +169,7 @@ export const searchText = (max = 255) =>
     .string()
     .trim()
     .max(max)
+    .refine((value) => !value.includes("\u0000"), "must be well-formed text")
     .meta({ published: { type: "string", maxLength: max } } satisfies FieldMeta);
 
 export const slug = () =>

@@ -118,7 +118,8 @@ export const organizations = resource("organizations", {
   }),
   update: patch("/orgs/organizations/:id", {
     summary: "Change an organization",
-    description: "A status of `offboarding` starts the drain; `active` or `trial` aborts it (contract 1 C3).",
+    description:
+      "`active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.",
     access: owners.needs("organizations:write").withMfa(),
     audit: "organization.update",
     errors: [
@@ -128,6 +129,7 @@ export const organizations = resource("organizations", {
       "NO_UPDATES",
       "SLUG_TAKEN",
       "INVALID_TRANSITION",
+      "CONCURRENT_MODIFICATION",
       "ORG_READ_ONLY",
     ],
     body: () =>

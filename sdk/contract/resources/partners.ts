@@ -1,18 +1,7 @@
 import { z } from "zod";
 import { staff } from "../core/access.ts";
 import { create, del, get, patch, resource, shape } from "../core/endpoint.ts";
-import {
-  blankable,
-  blankableEmail,
-  email,
-  freeObject,
-  id,
-  instant,
-  slug,
-  success,
-  text,
-  timezone,
-} from "../core/fields.ts";
+import { email, freeObject, id, instant, slug, success, text, timezone } from "../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../core/page.ts";
 
 export const partnerTypes = ["msp", "enterprise", "internal"] as const;
@@ -48,7 +37,8 @@ const openingHours = () => z.strictObject({ start: clock(), end: clock(), closed
 
 /**
  * Settings as sent: each key replaces the stored one, `businessHours`, `contact` and `security` one level
- * deeper, and null removes a key (contract 1 C1). Keys that are not listed are refused.
+ * deeper, and null removes a key (contract 1 C1). An empty text is kept as it is. Keys that are not listed
+ * are refused.
  */
 export const PartnerSettingsChange = shape(() =>
   z.strictObject({
@@ -65,10 +55,13 @@ export const PartnerSettingsChange = shape(() =>
       .optional(),
     contact: z
       .strictObject({
-        name: blankable(255).optional(),
-        email: blankableEmail().optional(),
-        phone: blankable(64).optional(),
-        website: blankable(2048).optional(),
+        name: text(255, 0).nullable().optional(),
+        email: z
+          .union([z.literal(""), email()])
+          .nullable()
+          .optional(),
+        phone: text(64, 0).nullable().optional(),
+        website: text(2048, 0).nullable().optional(),
       })
       .nullable()
       .optional(),

@@ -1,0 +1,25 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { sites } from "#contract/resources/sites";
+import { orgForCreate, refuseSiteRestricted } from "#server/access/org-access";
+import type { Call } from "#server/http/call";
+import { getSite } from "./queries.ts";
+
+type CreateCall = typeof sites.create extends Endpoint<infer T> ? Call<T> : never;
+
+/** Callers confined to sites cannot make further ones (contract 1 A2 SITE rule). */
+export async function createSite(call: CreateCall) {
+  refuseSiteRestricted(call);
+  const { orgId, ...fields } = call.body;
+  return call.transaction(async (tx) => {
+    const org = await orgForCreate(call, orgId, tx);
+    const id = call.random.uuid();
+    const now = call.clock.now();
+    call.audit.note({ resource: { id, name: fields.name }, owner: { orgId: org.id } });
+    await tx
+      .insertInto("sites")
+      .values({ id, orgId: org.id, ...fields, createdAt: now, updatedAt: now })
+      .execute();
+    call.audit.note({ details: { timezone: fields.timezone } });
+    return getSite(call, tx, id);
+  });
+}

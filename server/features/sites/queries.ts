@@ -1,0 +1,42 @@
+import { type AccessibleOrg, type Caller, getWritableOrg } from "#server/access/org-access";
+import { user } from "#server/access/principal";
+import type { Reader, Tx } from "#server/db/unit-of-work";
+import { problem } from "#server/problem";
+
+export const siteColumns = [
+  "sites.id",
+  "sites.orgId",
+  "sites.name",
+  "sites.address",
+  "sites.timezone",
+  "sites.contact",
+  "sites.settings",
+  "sites.createdAt",
+  "sites.updatedAt",
+] as const;
+
+/**
+ * A site out of reach is 403 whether it exists or not, so the answer tells nothing about other tenants
+ * (specification 1, "Errors"); system scope reaches every site, so there it is 404. The join leaves out
+ * sites of deleted organizations.
+ */
+export async function getSite(call: Pick<Caller, "who">, db: Reader, id: string) {
+  const row = await db
+    .selectFrom("sites")
+    .innerJoin("organizations", "organizations.id", "sites.orgId")
+    .select(siteColumns)
+    .where("sites.id", "=", id)
+    .executeTakeFirst();
+  if (!row) throw siteOutOfReach(call);
+  return row;
+}
+
+export const siteOutOfReach = (call: Pick<Caller, "who">) =>
+  problem(user(call).scope === "system" ? "NOT_FOUND" : "SITE_ACCESS_DENIED");
+
+/** The site and its organization, which is not being wound down. */
+export async function getWritableSite(call: Caller, tx: Tx, id: string) {
+  const site = await getSite(call, tx, id);
+  const org: AccessibleOrg = await getWritableOrg(call, site.orgId, tx);
+  return { site, org };
+}
