@@ -12,9 +12,9 @@ type Schema = Record<string, Record<string, { nullable: boolean }>>;
 /** Generated columns included, which Kysely's introspection of SQLite leaves out. */
 const catalogue = {
   sqlite: `select m.name as "table", c.name as "column", c."notnull" = 0 and c.pk = 0 as "nullable"
-    from sqlite_master m, pragma_table_xinfo(m.name) c where m.type = 'table' and m.name not like 'sqlite_%'`,
+    from sqlite_master m, pragma_table_xinfo(m.name) c where m.type = 'table' and m.name not like 'sqlite_%' and m.name not like 'kysely_%'`,
   postgres: `select table_name as "table", column_name as "column", is_nullable = 'YES' as "nullable"
-    from information_schema.columns where table_schema = 'public'`,
+    from information_schema.columns where table_schema = 'public' and table_name not like 'kysely_%'`,
 };
 
 async function schemaOf(server: TestServer): Promise<Schema> {
