@@ -1,4 +1,4 @@
-import { type ErrorCode, messageOf, statusOf } from "#contract/core/errors";
+import { type ErrorCode, messageOf, statusFor } from "#contract/core/errors";
 
 export interface ProblemOptions {
   /** Public, machine-readable facts. Never a secret. */
@@ -11,6 +11,8 @@ export interface ProblemOptions {
   beside?: Record<string, unknown>;
   /** Seconds, for `Retry-After`. */
   retryAfterSeconds?: number;
+  /** The answer goes to a device, for the one code whose status depends on it (contract 1 A5). */
+  toAgent?: boolean;
 }
 
 /** An answer the contract knows. Anything else that is thrown becomes a 500 without internals. */
@@ -23,7 +25,7 @@ export class Problem extends Error {
   constructor(code: ErrorCode, options: ProblemOptions = {}) {
     super(options.message ?? messageOf(code), { cause: options.cause });
     this.code = code;
-    this.status = statusOf(code);
+    this.status = statusFor(code, options.toAgent ?? false);
     this.options = options;
   }
 }

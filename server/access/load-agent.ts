@@ -36,6 +36,12 @@ export async function loadAgent(services: Services, token: string): Promise<Agen
       "devices.agentTokenHash",
       "devices.watchdogTokenHash",
       "devices.previousTokensExpireAt",
+      "devices.lastSeenAt",
+      "devices.lastSeenIp",
+      "devices.deviceRoleSource",
+      "devices.watchdogStatus",
+      "devices.mainAgentSilentSince",
+      "devices.tokensIssuedAt",
       "organizations.status as orgStatus",
       "organizations.deletedAt as orgDeletedAt",
       "partners.status as partnerStatus",
@@ -47,7 +53,7 @@ export async function loadAgent(services: Services, token: string): Promise<Agen
   const current = hash === row.agentTokenHash || hash === row.watchdogTokenHash;
   if (!current && (row.previousTokensExpireAt ?? "") <= services.clock.now())
     throw problem("INVALID_AGENT_CREDENTIALS");
-  if (row.status === "decommissioned") throw problem("DEVICE_DECOMMISSIONED");
+  if (row.status === "decommissioned") throw problem("DEVICE_DECOMMISSIONED", { toAgent: true });
   const tenantGone = row.orgDeletedAt !== null || row.partnerDeletedAt !== null || row.partnerStatus === "churned";
   if (tenantGone || severed.includes(row.orgStatus)) throw problem("INVALID_AGENT_CREDENTIALS");
   if (row.status === "quarantined") throw problem("DEVICE_QUARANTINED");
@@ -60,5 +66,14 @@ export async function loadAgent(services: Services, token: string): Promise<Agen
     siteId: row.siteId,
     credential: hash === row.watchdogTokenHash || hash === row.previousWatchdogTokenHash ? "watchdog" : "agent",
     orgStatus: row.orgStatus,
+    device: {
+      status: row.status,
+      lastSeenAt: row.lastSeenAt,
+      lastSeenIp: row.lastSeenIp,
+      deviceRoleSource: row.deviceRoleSource,
+      watchdogStatus: row.watchdogStatus,
+      mainAgentSilentSince: row.mainAgentSilentSince,
+      tokensIssuedAt: row.tokensIssuedAt,
+    },
   };
 }

@@ -1,5 +1,6 @@
 import type { Permission } from "#contract/core/permissions";
 import { grants } from "#contract/core/permissions";
+import type { DeviceStatus } from "#server/db/tables/devices";
 import type { Scope } from "#server/db/tenant-predicate";
 
 /** A signed-in user in the membership its token selected (contract 1 A2). */
@@ -35,6 +36,18 @@ export interface AgentPrincipal {
   readonly siteId: string | null;
   readonly credential: "agent" | "watchdog";
   readonly orgStatus: string;
+  /** The row as the token found it: a heartbeat decides on it without reading again. */
+  readonly device: KnownDevice;
+}
+
+export interface KnownDevice {
+  readonly status: DeviceStatus;
+  readonly lastSeenAt: string | null;
+  readonly lastSeenIp: string | null;
+  readonly deviceRoleSource: "auto" | "manual";
+  readonly watchdogStatus: "connected" | "failover" | "offline" | null;
+  readonly mainAgentSilentSince: string | null;
+  readonly tokensIssuedAt: string | null;
 }
 
 export interface PublicPrincipal {

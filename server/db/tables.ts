@@ -66,6 +66,7 @@ export const ownership = {
   deviceInterfaces: "org",
   deviceMetrics: "org",
   deviceAvailability: "org",
+  deviceSourceIps: "org",
   jobs: "system",
   leases: "system",
   rateLimits: "system",

@@ -1,9 +1,12 @@
 import type { Implementation } from "#server/http/implement";
+import { agentRoutes } from "./agents/routes.ts";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
 import { contactRoutes } from "./contacts/routes.ts";
+import { deviceRoutes } from "./devices/routes.ts";
 import { enrollmentKeyRoutes } from "./enrollment-keys/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
 import { partnerRoutes } from "./partners/routes.ts";
+import { serviceStatusRoutes } from "./service-status/routes.ts";
 import { siteRoutes } from "./sites/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
@@ -14,4 +17,7 @@ export const implementations: readonly Implementation[] = [
   ...enrollmentKeyRoutes,
   ...contactRoutes,
   ...apiKeyRoutes,
+  ...agentRoutes,
+  ...deviceRoutes,
+  ...serviceStatusRoutes,
 ];

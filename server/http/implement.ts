@@ -21,3 +21,12 @@ export function implement<R extends Resource>(resource: R, handlers: Handlers<R>
     handler: handlers[verb as keyof R] as Implementation["handler"],
   }));
 }
+
+/** An answer that is JSON text already: what costs time to build and never changes is built once. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}

@@ -3,6 +3,7 @@ import type { AnyEndpoint } from "#contract/core/endpoint";
 import type { ErrorBody } from "#contract/core/errors";
 import { Problem, problem } from "#server/problem";
 import type { Services } from "#server/services";
+import { JsonText } from "./implement.ts";
 import type { RequestFacts } from "./request-facts.ts";
 
 const contentTypes: Partial<Record<AnyEndpoint["transport"], string>> = {
@@ -18,8 +19,10 @@ export function sendResult(
 ): void {
   const type = contentTypes[endpoint.transport];
   if (type !== undefined) write(response, status, result as string, type);
-  else write(response, status, JSON.stringify(result), "application/json; charset=utf-8");
+  else write(response, status, jsonOf(result), "application/json; charset=utf-8");
 }
+
+const jsonOf = (result: unknown): string => (result instanceof JsonText ? result.text : JSON.stringify(result));
 
 /** Answers what went wrong and returns it; whatever is no `Problem` is a 500 without internals. */
 export function sendError(services: Services, response: ServerResponse, facts: RequestFacts, error: unknown): Problem {

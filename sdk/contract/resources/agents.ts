@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agent, open } from "../core/access.ts";
 import { post, resource, shape } from "../core/endpoint.ts";
-import { id, instant, lenient, lenientList, secret, text } from "../core/fields.ts";
+import { blankable, id, instant, lenient, lenientList, secret, text, timestamp } from "../core/fields.ts";
 import { deviceRoles, osTypes } from "./devices.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -16,7 +16,7 @@ const percent = () => z.number().min(0).max(100);
 /** One sample (contract 1 H3): percents 0 to 100, bandwidth in bits and disk in bytes per second. */
 export const Metrics = shape(() =>
   z.object({
-    timestamp: lenient(z.iso.datetime({ offset: true })),
+    timestamp: lenient(timestamp()),
     cpuPercent: percent(),
     ramPercent: percent(),
     ramUsedMb: lenient(amount()),
@@ -28,7 +28,7 @@ export const Metrics = shape(() =>
     bandwidthOutBps: lenient(amount()),
     interfaces: lenientList(
       z.object({
-        name: z.string().min(1).max(255),
+        name: text(255),
         inErrors: lenient(count()),
         outErrors: lenient(count()),
         inBps: lenient(amount()),
@@ -38,7 +38,7 @@ export const Metrics = shape(() =>
     ),
     processes: lenientList(
       z.object({
-        name: z.string().min(1).max(255),
+        name: text(255),
         pid: lenient(count()),
         cpuPercent: amount(),
         memoryMb: amount(),
@@ -49,7 +49,8 @@ export const Metrics = shape(() =>
   }),
 );
 
-const fact = (max: number) => z.string().max(max).nullable().optional();
+const fact = (max: number) => blankable(max).optional();
+const number = () => z.int().min(0).max(1_000_000).nullable().optional();
 const quantity = () => amount().nullable().optional();
 
 /** Hardware as an agent reports it (contract 1 H4). */
@@ -59,8 +60,8 @@ export const HardwareReport = shape(() =>
     model: fact(255),
     serialNumber: fact(255),
     cpuModel: fact(255),
-    cpuCores: quantity(),
-    cpuThreads: quantity(),
+    cpuCores: number(),
+    cpuThreads: number(),
     ramTotalMb: quantity(),
     diskTotalGb: quantity(),
     gpuModel: fact(255),
@@ -71,7 +72,7 @@ export const HardwareReport = shape(() =>
 /** One network interface as an agent reports it (contract 1 H4). */
 export const NetworkReport = shape(() =>
   z.object({
-    interfaceName: z.string().min(1).max(255),
+    interfaceName: text(255),
     macAddress: fact(64),
     ipAddress: fact(64),
     subnetMask: fact(64),
@@ -86,7 +87,8 @@ const policy = () => z.record(z.string(), z.unknown()).nullable();
 export const agents = resource("agents", {
   enroll: post("/agents/enroll", {
     summary: "Join an organization with an enrollment key",
-    description: "The second factor may also come in the header `X-Agent-Enrollment-Secret`.",
+    description:
+      "The second factor may also come in the header `X-Agent-Enrollment-Secret`. With the device's current token in `Authorization` the same device gets new tokens; otherwise a new device is made.",
     access: open(),
     audit: "agent.enroll",
     status: 201,
@@ -101,6 +103,7 @@ export const agents = resource("agents", {
       "SITE_NOT_IN_ORG",
       "DEVICE_LIMIT_REACHED",
       "DEVICE_QUARANTINED",
+      "CONCURRENT_MODIFICATION",
     ],
     body: () =>
       z.object({
@@ -130,7 +133,8 @@ export const agents = resource("agents", {
   }),
   heartbeat: post("/agents/:id/heartbeat", {
     summary: "Report that the device is alive and collect work",
-    description: "Unknown or malformed optional fields are ignored.",
+    description:
+      "Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential reports as the watchdog whatever `role` says.",
     access: agent().orWatchdog(),
     audit: { none: "agent report; a change of state is audited as agent.heartbeat.state_change" },
     errors: ["INVALID_AGENT_CREDENTIALS", "DEVICE_DECOMMISSIONED", "DEVICE_QUARANTINED", "NOT_FOUND"],
@@ -155,10 +159,10 @@ export const agents = resource("agents", {
         watches: lenientList(
           z.object({
             watchType: z.enum(["service", "process"]),
-            name: z.string().min(1).max(255),
+            name: text(255),
             running: z.boolean(),
             autoRestarted: lenient(z.boolean()),
-            checkedAt: z.iso.datetime({ offset: true }),
+            checkedAt: timestamp(),
           }),
           1000,
         ),
@@ -187,6 +191,7 @@ export const agents = resource("agents", {
       "DEVICE_QUARANTINED",
       "TENANT_OFFBOARDING",
       "NOT_FOUND",
+      "CONCURRENT_MODIFICATION",
     ],
     params: agentParams,
     returns: AgentTokens,

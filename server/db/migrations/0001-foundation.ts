@@ -18,6 +18,8 @@ const postgres = [
   `do $$ begin execute format('revoke temp on database %I from public', current_database()); end $$`,
   "revoke create on schema public from public",
   "grant usage on schema public to rmm_app",
+  // The migrator made its table before any of this; the readiness probe reads it.
+  "grant select on kysely_migration to rmm_app",
   "alter default privileges in schema public grant select, insert, update, delete on tables to rmm_app",
   "alter default privileges in schema public grant usage, select on sequences to rmm_app",
   `create function rmm_is_system() returns boolean language sql stable parallel safe set search_path = pg_catalog as

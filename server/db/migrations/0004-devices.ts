@@ -52,6 +52,8 @@ create index devices_seen on devices (org_id, last_seen_at, id);
 create index devices_hostname on devices (org_id, hostname, id);
 create index devices_site on devices (org_id, site_id);
 create index devices_status on devices (status, last_seen_at);
+create index devices_watchdog on devices (watchdog_seen_at) where watchdog_status in ('connected', 'failover');
+create index devices_maintenance on devices (maintenance_until) where status = 'maintenance';
 
 create table device_hardware (
   org_id {uuid} not null,
@@ -106,5 +108,15 @@ create table device_availability (
   foreign key (org_id, device_id) references devices (org_id, id) on delete cascade
 ) {strict};
 create index device_availability_device on device_availability (org_id, device_id, at);
+
+create table device_source_ips (
+  org_id {uuid} not null,
+  device_id {uuid} not null,
+  ip text not null,
+  audited_at {ts} not null,
+  primary key (org_id, device_id, ip),
+  foreign key (org_id, device_id) references devices (org_id, id) on delete cascade
+) {strict};
+create index device_source_ips_age on device_source_ips (audited_at);
 `),
 };

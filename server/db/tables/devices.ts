@@ -1,3 +1,4 @@
+import type { deviceRoles } from "#contract/resources/devices";
 import type { Fixed, Json } from "./tenancy.ts";
 
 export type DeviceStatus =
@@ -22,7 +23,7 @@ export interface DevicesTable {
   osBuild: string | null;
   architecture: string;
   agentVersion: string;
-  deviceRole: string;
+  deviceRole: (typeof deviceRoles)[number];
   deviceRoleSource: "auto" | "manual";
   isVirtual: boolean;
   status: DeviceStatus;
@@ -102,10 +103,19 @@ export interface DeviceAvailabilityTable {
   at: Fixed<string>;
 }
 
+/** Source addresses whose appearance was audited; one entry a device and address in 24 hours. */
+export interface DeviceSourceIpsTable {
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  ip: Fixed<string>;
+  auditedAt: string;
+}
+
 export interface DeviceTables {
   devices: DevicesTable;
   deviceHardware: DeviceHardwareTable;
   deviceInterfaces: DeviceInterfacesTable;
   deviceMetrics: DeviceMetricsTable;
   deviceAvailability: DeviceAvailabilityTable;
+  deviceSourceIps: DeviceSourceIpsTable;
 }
