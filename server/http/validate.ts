@@ -19,7 +19,7 @@ export function validate(endpoint: AnyEndpoint, given: Input): Input {
   if (!body) return clean;
   if (given.body === undefined && !endpoint.bodyOptional)
     throw problem("INVALID_JSON", { message: "A JSON body is needed" });
-  clean.body = check(body, given.body ?? {}, "");
+  clean.body = check(body, given.body === undefined ? {} : given.body, "");
   const changes = endpoint.method === "PATCH" || endpoint.method === "PUT";
   if (changes && isEmptyObject(clean.body)) throw problem("NO_UPDATES");
   return clean;
