@@ -58,6 +58,8 @@ const tables = [
   `create index audit_logs_org on public.audit_logs (org_id, "timestamp" desc, id desc) where org_id is not null`,
   `create index audit_logs_partner on public.audit_logs (partner_id, "timestamp" desc, id desc)
   where partner_id is not null`,
+  `create index audit_logs_system on public.audit_logs ("timestamp" desc, id desc)
+  where org_id is null and partner_id is null`,
   `create index audit_logs_time on public.audit_logs ("timestamp" desc, id desc)`,
   `create table public.audit_chain (
   chain_kind text not null,

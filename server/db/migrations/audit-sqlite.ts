@@ -55,6 +55,7 @@ const tables = [
 ) strict, without rowid`,
   "create index audit_logs_org on audit_logs (org_id, timestamp desc, id desc) where org_id is not null",
   "create index audit_logs_partner on audit_logs (partner_id, timestamp desc, id desc) where partner_id is not null",
+  "create index audit_logs_system on audit_logs (timestamp desc, id desc) where org_id is null and partner_id is null",
   "create index audit_logs_time on audit_logs (timestamp desc, id desc)",
   `create table audit_chain (
   chain_kind text not null,

@@ -1,0 +1,46 @@
+import type { Anchor } from "./anchor-format.ts";
+import type { AuditContent, ChainLink, ChainRef } from "./chain.ts";
+
+/** What a source shows of a chain while it is walked. */
+export interface ChainVisitor {
+  /** Every entry, by rising chainSeq. */
+  link(link: ChainLink): void;
+  /**
+   * The live row of an entry, in any order: its canonical text, and whether its owner is this chain's and its stored
+   * checksum is the sealed hash.
+   */
+  row(chainSeq: number, auditId: string, sealedHash: string, canonical: string, intact: boolean): void;
+  /** An entry whose row is gone. */
+  missingRow(chainSeq: number, auditId: string): void;
+  /** A row of this chain's owner that the chain does not have. */
+  unsealedRow(auditId: string): void;
+}
+
+/** A removal that retention has recorded. */
+export interface PruneRecord {
+  orgId: string | null;
+  partnerId: string | null;
+  prunedThroughSeq: number;
+  prunedThroughHash: string;
+  prunedCount: number;
+  cutoff: string;
+  prunedAt: string;
+}
+
+/** One entry with its row, as an exported bundle holds it. */
+export interface ChainEntry extends ChainLink {
+  row: (AuditContent & { checksum: string }) | null;
+}
+
+/**
+ * One chain as it stood at one moment, wherever it is kept. All methods answer from the same snapshot; memory does
+ * not grow with the chain.
+ */
+export interface ChainSource {
+  readonly chain: ChainRef;
+  prunes(): Promise<PruneRecord[]>;
+  /** Newest first. */
+  anchors(limit: number): Promise<Anchor[]>;
+  walk(visitor: ChainVisitor): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,184 @@
+import pg from "pg";
+import { to as copyTo } from "pg-copy-streams";
+import type { Anchor } from "./anchor-format.ts";
+import type { ChainKind, ChainRef } from "./chain.ts";
+import type { ChainSource, ChainVisitor, PruneRecord } from "./chain-source.ts";
+import { copyFields, copyLines, pgTimestampMs } from "./postgres-copy.ts";
+
+/**
+ * A chain in Postgres. Two connections share one snapshot: contents are compared by merging rows and entries in the
+ * order of the audit id, which is cheaper for the server than any join. Hashing and comparing happen here, because
+ * whoever owns the database can redefine its functions.
+ */
+export async function postgresChainSource(url: string, chain: ChainRef): Promise<ChainSource> {
+  const clients: pg.Client[] = [];
+  try {
+    const entries = await connect(url, clients);
+    await entries.query("begin isolation level repeatable read read only");
+    const { rows } = await entries.query("select pg_catalog.pg_export_snapshot() as snapshot");
+    const contents = await connect(url, clients);
+    await contents.query("begin isolation level repeatable read read only");
+    await contents.query(`set transaction snapshot ${pg.escapeLiteral(rows[0].snapshot)}`);
+    const where = `chain_kind = ${pg.escapeLiteral(chain.kind)} and chain_id = ${pg.escapeLiteral(chain.id)}`;
+    return {
+      chain,
+      prunes: async () => (await entries.query(prunesSql(where))).rows.map((row) => row.record as PruneRecord),
+      anchors: async (limit) =>
+        (await entries.query(anchorsSql(where), [limit])).rows.map((row) => row.anchor as Anchor),
+      walk: async (visitor) => {
+        await walkLinks(entries, where, visitor);
+        await walkRows(entries, contents, { where, owner: owned(chain) }, visitor);
+      },
+      close: () => close(clients),
+    };
+  } catch (error) {
+    await close(clients);
+    throw error;
+  }
+}
+
+async function connect(url: string, clients: pg.Client[]): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: "rmm-audit-verify" });
+  // A lost connection rejects the query that runs; without a listener it would also end the process.
+  client.on("error", () => undefined);
+  clients.push(client);
+  await client.connect();
+  await client.query(
+    "set search_path = pg_catalog, pg_temp; set timezone = 'UTC'; set datestyle = 'ISO'; set rmm.scope = 'system'",
+  );
+  return client;
+}
+
+const close = async (clients: pg.Client[]) => {
+  await Promise.allSettled(clients.map((client) => client.end()));
+};
+
+async function walkLinks(client: pg.Client, where: string, visitor: ChainVisitor): Promise<void> {
+  const sql = `copy (select chain_seq, audit_id, encode(content_hash, 'hex'), encode(prev_hash, 'hex'), encode(chain_hash, 'hex')
+    from public.audit_chain where ${where} order by chain_seq) to stdout`;
+  for await (const lines of copyLines(client.query(copyTo(sql))))
+    for (const line of lines) {
+      const [chainSeq, auditId, contentHash, prevHash, chainHash] = copyFields(line) as string[];
+      visitor.link({
+        chainSeq: Number(chainSeq),
+        auditId: auditId!,
+        contentHash: contentHash!,
+        prevHash: prevHash ?? null,
+        chainHash: chainHash!,
+      });
+    }
+}
+
+interface Entry {
+  auditId: string;
+  chainSeq: number;
+  contentHash: string;
+}
+
+async function walkRows(
+  entriesClient: pg.Client,
+  rowsClient: pg.Client,
+  { where, owner }: { where: string; owner: string },
+  visitor: ChainVisitor,
+): Promise<void> {
+  const entriesSql = `copy (select audit_id, chain_seq, encode(content_hash, 'hex') from public.audit_chain
+    where ${where} order by audit_id) to stdout`;
+  const rowsSql = `copy (select ${contentColumns} from public.audit_logs where ${owner} order by id) to stdout`;
+  const absent: Entry[] = [];
+  const gone = (entry: Entry) => {
+    if (absent.length < ABSENT_MAX) absent.push(entry);
+    else visitor.missingRow(entry.chainSeq, entry.auditId);
+  };
+  const entries = pull(copyLines(entriesClient.query(copyTo(entriesSql))), entryOf);
+  let entry = entries.buffered() ?? (await entries.next());
+  for await (const lines of copyLines(rowsClient.query(copyTo(rowsSql))))
+    for (const line of lines) {
+      const id = line.slice(0, 36);
+      while (entry !== undefined && entry.auditId < id) {
+        gone(entry);
+        entry = entries.buffered() ?? (await entries.next());
+      }
+      if (entry?.auditId !== id) {
+        visitor.unsealedRow(id);
+        continue;
+      }
+      const { canonical, checksum } = canonicalOf(line);
+      visitor.row(entry.chainSeq, id, entry.contentHash, canonical, checksum === entry.contentHash);
+      entry = entries.buffered() ?? (await entries.next());
+    }
+  for (; entry !== undefined; entry = entries.buffered() ?? (await entries.next())) gone(entry);
+  await reportAbsent(rowsClient, absent, visitor);
+}
+
+/** An entry without a row of this owner: the row is gone, or it says now that it is somebody else's. */
+async function reportAbsent(client: pg.Client, absent: Entry[], visitor: ChainVisitor): Promise<void> {
+  if (absent.length === 0) return;
+  const sql = `copy (select ${contentColumns} from public.audit_logs
+    where id in (${absent.map((entry) => pg.escapeLiteral(entry.auditId)).join(", ")})) to stdout`;
+  const moved = new Map<string, string>();
+  for await (const lines of copyLines(client.query(copyTo(sql))))
+    for (const line of lines) moved.set(line.slice(0, 36), canonicalOf(line).canonical);
+  for (const { chainSeq, auditId, contentHash } of absent) {
+    const canonical = moved.get(auditId);
+    if (canonical === undefined) visitor.missingRow(chainSeq, auditId);
+    else visitor.row(chainSeq, auditId, contentHash, canonical, false);
+  }
+}
+
+const ABSENT_MAX = 100;
+const TIMESTAMP_FIELD = 3;
+
+const contentColumns = `id, org_id, partner_id, "timestamp", actor_type, actor_id, actor_email, action, resource_type,
+  resource_id, resource_name, details, ip_address, user_agent, result, error_message, checksum`;
+
+function canonicalOf(line: string): { canonical: string; checksum: string | null } {
+  const fields = copyFields(line);
+  const checksum = fields.pop() ?? null;
+  fields[TIMESTAMP_FIELD] = String(pgTimestampMs(fields[TIMESTAMP_FIELD] ?? ""));
+  fields.unshift("al1");
+  return { canonical: JSON.stringify(fields), checksum };
+}
+
+const entryOf = (line: string): Entry => {
+  const [auditId, chainSeq, contentHash] = line.split("\t");
+  return { auditId: auditId!, chainSeq: Number(chainSeq), contentHash: contentHash! };
+};
+
+/** Reads one item at a time; `buffered` answers without waiting while there is something at hand. */
+function pull<T>(batches: AsyncGenerator<string[]>, read: (line: string) => T) {
+  let lines: string[] = [];
+  let at = 0;
+  const buffered = (): T | undefined => (at < lines.length ? read(lines[at++]!) : undefined);
+  const next = async (): Promise<T | undefined> => {
+    while (at >= lines.length) {
+      const batch = await batches.next();
+      if (batch.done) return undefined;
+      lines = batch.value;
+      at = 0;
+    }
+    return buffered();
+  };
+  return { buffered, next };
+}
+
+const owned = ({ kind, id }: ChainRef): string => {
+  const conditions: Record<ChainKind, string> = {
+    organization: `org_id = ${pg.escapeLiteral(id)}`,
+    partner: `org_id is null and partner_id = ${pg.escapeLiteral(id)}`,
+    system: "org_id is null and partner_id is null",
+  };
+  return conditions[kind];
+};
+
+const isoUtc = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const prunesSql = (where: string) => `select json_build_object('orgId', org_id, 'partnerId', partner_id,
+  'prunedThroughSeq', pruned_through_seq, 'prunedThroughHash', pruned_through_hash, 'prunedCount', pruned_count,
+  'cutoff', ${isoUtc("cutoff")}, 'prunedAt', ${isoUtc("pruned_at")}) as record
+  from public.audit_prunes where ${where} order by pruned_through_seq`;
+
+const anchorsSql = (where: string) => `select json_build_object('anchorSeq', anchor_seq, 'chainKind', chain_kind,
+  'chainId', chain_id, 'headChainSeq', head_chain_seq, 'headChainHash', head_chain_hash, 'entryCount', entry_count,
+  'merkleRoot', merkle_root, 'prevAnchorHash', prev_anchor_hash, 'anchoredAt', ${isoUtc("anchored_at")},
+  'signature', signature, 'signingKeyId', signing_key_id) as anchor
+  from public.audit_anchors where ${where} order by anchor_seq desc limit $1`;

@@ -1,0 +1,206 @@
+import type { Kysely, Transaction } from "kysely";
+import { chainOf, parseCanonicalContent, sha256 } from "./chain.ts";
+import type { AuditTables } from "./tables.ts";
+
+export interface AuditWriterOptions {
+  /**
+   * Claims the writing for this transaction (`claimPostgresWriter`); false = another replica has it. Without it any
+   * number may write, and entries still move exactly once, but no longer in order.
+   */
+  claim?(trx: Transaction<AuditTables>): Promise<boolean>;
+  /** Told of each failure; the writer goes on by itself. */
+  onError?(error: unknown, attempt: number): void;
+  /** Told how many entries each batch moved. */
+  onMoved?(entries: number): void;
+  pollMs?: number;
+  backoffMaxMs?: number;
+}
+
+/** Moves the outbox into the log. `wake` and `drain` may be called at any time, from anywhere. */
+export interface AuditWriter {
+  /** Starts polling; wakes only hasten it. */
+  start(): void;
+  wake(): void;
+  /**
+   * Resolves when everything that waited at the time of the call is in the log, whoever moved it. Retries for ever:
+   * give `signal` to give up, which rejects.
+   */
+  drain(signal?: AbortSignal): Promise<void>;
+  /** Stops after the batch in hand. What is left waits for the next start. */
+  stop(): Promise<void>;
+}
+
+interface Waiting {
+  id: number;
+  orgId: string | null;
+  partnerId: string | null;
+}
+
+type Round = "empty" | "moved" | "busy";
+
+const BATCH_MAX = 100;
+const LOOK_AHEAD = 1_000;
+const BUSY_RETRY_MS = 50;
+const BACKOFF_MIN_MS = 100;
+
+/** Makes the writer of one process. `db` is an unscoped handle. Nothing waits for it but `drain`. */
+export function auditWriter(db: Kysely<AuditTables>, options: AuditWriterOptions = {}): AuditWriter {
+  const { pollMs = 1_000, backoffMaxMs = 30_000 } = options;
+  const sleeper = interruptibleSleep();
+  let running: Promise<void> | undefined;
+  let stopping = false;
+
+  const loop = async () => {
+    let failures = 0;
+    while (!stopping) {
+      const pause = await moveRound(db, options).then(
+        (round) => {
+          failures = 0;
+          if (round === "moved") return 0;
+          return round === "busy" ? BUSY_RETRY_MS : pollMs;
+        },
+        (error: unknown) => {
+          failures += 1;
+          options.onError?.(error, failures);
+          return Math.min(backoffMaxMs, BACKOFF_MIN_MS * 2 ** Math.min(failures - 1, 20));
+        },
+      );
+      // A wake cuts a pause short; after a failure the pause is the point.
+      if (pause > 0 && !stopping) await sleeper.sleep(pause, failures === 0);
+    }
+  };
+  const start = () => {
+    stopping = false;
+    running ??= loop().finally(() => {
+      running = undefined;
+    });
+  };
+  return {
+    start,
+    wake: sleeper.wake,
+    async drain(signal) {
+      start();
+      const last = await retrying(() => lastWaiting(db), signal);
+      while (last !== undefined && (await retrying(() => isWaiting(db, last), signal))) {
+        signal?.throwIfAborted();
+        sleeper.wake();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    async stop() {
+      stopping = true;
+      sleeper.interrupt();
+      await running;
+    },
+  };
+}
+
+/** One look at the outbox: its oldest entries, by chain, in batches of one transaction each. */
+async function moveRound(db: Kysely<AuditTables>, options: AuditWriterOptions): Promise<Round> {
+  const waiting = await db
+    .selectFrom("auditOutbox")
+    .select(["id", "orgId", "partnerId"])
+    .orderBy("id")
+    .limit(LOOK_AHEAD)
+    .execute();
+  let moved = 0;
+  for (const batch of batches(waiting)) {
+    const entries = await moveBatch(db, batch, options);
+    if (entries === "busy") return "busy";
+    if (entries > 0) options.onMoved?.(entries);
+    moved += entries;
+  }
+  return moved > 0 ? "moved" : "empty";
+}
+
+/**
+ * Takes entries out of the outbox and puts them into the log, in one transaction: exactly once, because only what
+ * the delete returns is inserted. The trigger seals them at commit.
+ */
+async function moveBatch(
+  db: Kysely<AuditTables>,
+  batch: Waiting[],
+  options: AuditWriterOptions,
+): Promise<number | "busy"> {
+  return db.transaction().execute(async (trx) => {
+    if (options.claim && !(await options.claim(trx))) return "busy";
+    const ids = batch.map((waiting) => waiting.id);
+    const taken = await trx.deleteFrom("auditOutbox").where("id", "in", ids).returning(["id", "entry"]).execute();
+    if (taken.length === 0) return 0;
+    taken.sort((a, b) => Number(a.id) - Number(b.id));
+    const rows = taken.map(({ entry }) => {
+      const canonical = typeof entry === "string" ? entry : JSON.stringify(entry);
+      return { ...parseCanonicalContent(canonical), checksum: sha256(canonical) };
+    });
+    await trx.insertInto("auditLogs").values(rows).execute();
+    return rows.length;
+  });
+}
+
+/** Groups by chain, keeping the order within each: a transaction that touched two chains could deadlock with another. */
+function batches(waiting: Waiting[]): Waiting[][] {
+  const byChain = new Map<string, Waiting[]>();
+  for (const entry of waiting) {
+    const { kind, id } = chainOf(entry);
+    const group = byChain.get(kind + id);
+    if (group) group.push(entry);
+    else byChain.set(kind + id, [entry]);
+  }
+  return [...byChain.values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / BATCH_MAX) }, (_, index) =>
+      group.slice(index * BATCH_MAX, (index + 1) * BATCH_MAX),
+    ),
+  );
+}
+
+async function lastWaiting(db: Kysely<AuditTables>): Promise<number | undefined> {
+  return (await db.selectFrom("auditOutbox").select("id").orderBy("id", "desc").limit(1).executeTakeFirst())?.id;
+}
+
+async function isWaiting(db: Kysely<AuditTables>, last: number): Promise<boolean> {
+  return (await db.selectFrom("auditOutbox").select("id").where("id", "<=", last).limit(1).execute()).length > 0;
+}
+
+async function retrying<T>(ask: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  for (;;) {
+    signal?.throwIfAborted();
+    try {
+      return await ask();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, BACKOFF_MIN_MS));
+    }
+  }
+}
+
+/** A pause that `wake` ends early. A wake that comes while nobody sleeps spares the next pause. */
+function interruptibleSleep() {
+  let end: (() => void) | undefined;
+  let wakeable = true;
+  let woken = false;
+  return {
+    sleep(ms: number, mayWake: boolean): Promise<void> {
+      if (mayWake && woken) {
+        woken = false;
+        return Promise.resolve();
+      }
+      wakeable = mayWake;
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => end?.(), ms);
+        timer.unref();
+        end = () => {
+          clearTimeout(timer);
+          end = undefined;
+          woken = false;
+          resolve();
+        };
+      });
+    },
+    wake() {
+      if (end && wakeable) end();
+      else woken = true;
+    },
+    interrupt() {
+      end?.();
+    },
+  };
+}

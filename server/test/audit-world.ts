@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { CamelCasePlugin, Kysely, PostgresDialect, SqliteDialect } from "kysely";
+import pg from "pg";
+import type { AuditContent, ChainRef } from "../audit/chain.ts";
+import type { ChainSource, PruneRecord } from "../audit/chain-source.ts";
+import { type AuditEvent, auditEntry } from "../audit/entry.ts";
+import { enqueueAudit } from "../audit/outbox.ts";
+import { postgresChainSource } from "../audit/postgres-source.ts";
+import { claimPostgresWriter } from "../audit/postgres-writer.ts";
+import { prunePostgresChain, pruneSqliteChain } from "../audit/retention.ts";
+import { registerAuditFunctions } from "../audit/sqlite-functions.ts";
+import { sqliteChainSource } from "../audit/sqlite-source.ts";
+import type { AuditTables } from "../audit/tables.ts";
+import { verifyChain } from "../audit/verify.ts";
+import type { AnchorCheckOptions } from "../audit/verify-anchors.ts";
+import type { AuditVerify } from "../audit/verify-result.ts";
+import { type AuditWriterOptions, auditWriter } from "../audit/writer.ts";
+import { auditTables } from "../db/migrations/audit-schema.ts";
+import { createDatabase, dropDatabase } from "./postgres.ts";
+
+/** The audit tables alone, in a database of their own, with an honest way in and a dishonest one. */
+export interface AuditWorld {
+  dialect: "sqlite" | "postgres";
+  /** What workers open. */
+  database: { file: string } | { url: string };
+  /** As the application: on Postgres the role `rmm_app`. */
+  db: Kysely<AuditTables>;
+  writerOptions: AuditWriterOptions;
+  /** Through outbox and writer; resolves when the entries are sealed. */
+  append(entries: AuditContent[]): Promise<void>;
+  /** One statement as the application. */
+  asApp(statement: string): Promise<void>;
+  /** Statements as whoever owns the database, walls in place. */
+  asOwner(...statements: string[]): Promise<void>;
+  /** Statements as the owner, who first took the walls down and puts them up again afterwards. */
+  tamper(...statements: string[]): Promise<void>;
+  prune(chain: ChainRef, before: string): Promise<PruneRecord | null>;
+  source(chain: ChainRef): Promise<ChainSource>;
+  verify(chain: ChainRef, options?: AnchorCheckOptions): Promise<AuditVerify>;
+  close(): Promise<void>;
+}
+
+export const event = (change: Partial<AuditEvent> = {}): AuditEvent => ({
+  orgId: "0190c0de-0000-7000-8000-00000000000a",
+  action: "organization.update",
+  actorType: "user",
+  actorId: "0190c0de-0000-7000-8000-000000000900",
+  actorEmail: "tech@msp.example",
+  resourceType: "organization",
+  resourceId: "0190c0de-0000-7000-8000-00000000000a",
+  resourceName: "Acme West",
+  details: { before: { name: "Acme" }, after: { name: "Acme West" } },
+  ipAddress: "203.0.113.7",
+  userAgent: "rmm/1.0",
+  result: "success",
+  ...change,
+});
+
+/** Entries a second apart, beginning at `from`. */
+export const entriesOf = (count: number, change: Partial<AuditEvent> = {}, from = "2026-01-02T03:04:05.678Z") =>
+  Array.from({ length: count }, (_, index) =>
+    auditEntry(event({ resourceName: `Acme ${index + 1}`, ...change }), {
+      now: new Date(Date.parse(from) + index * 1000),
+    }),
+  );
+
+export const auditWorlds = { sqlite: sqliteWorld, postgres: postgresWorld };
+
+type Base = Pick<AuditWorld, "dialect" | "database" | "db" | "writerOptions" | "source" | "asOwner">;
+
+const honest = (base: Base) => ({
+  ...base,
+  async append(entries: AuditContent[]) {
+    for (let at = 0; at < entries.length; at += 500)
+      await base.db.transaction().execute(async (trx) => {
+        for (const entry of entries.slice(at, at + 500)) await enqueueAudit(trx, entry);
+      });
+    const writer = auditWriter(base.db, base.writerOptions);
+    await writer.drain(AbortSignal.timeout(60_000));
+    await writer.stop();
+  },
+  async verify(chain: ChainRef, options: AnchorCheckOptions = {}) {
+    const source = await base.source(chain);
+    return verifyChain(source, options).finally(() => source.close());
+  },
+});
+
+async function sqliteWorld(): Promise<AuditWorld> {
+  const directory = mkdtempSync(join(tmpdir(), "rmm-audit-"));
+  const file = join(directory, "rmm.db");
+  const open = (options: { mayPrune?: boolean } = {}) => {
+    const db = new Sqlite(file, { timeout: 10_000 });
+    db.pragma("journal_mode = WAL");
+    registerAuditFunctions(db, options);
+    return db;
+  };
+  const raw = open();
+  for (const statement of auditTables.sqlite) raw.exec(statement);
+  const owner = (statements: string[]) => {
+    // What anybody with write access to the file can do: no function of ours, no pragma of ours.
+    const db = new Sqlite(file, { timeout: 10_000 });
+    try {
+      for (const statement of statements) db.exec(statement);
+    } finally {
+      db.close();
+    }
+  };
+  const triggers = () => raw.prepare("select name, sql from sqlite_schema where type = 'trigger'").all();
+  return {
+    ...honest({
+      dialect: "sqlite",
+      database: { file },
+      db: new Kysely<AuditTables>({ dialect: new SqliteDialect({ database: raw }), plugins: [new CamelCasePlugin()] }),
+      writerOptions: {},
+      source: async (chain) => {
+        const db = new Sqlite(file, { readonly: true });
+        const source = sqliteChainSource(db, chain);
+        return { ...source, close: () => source.close().finally(() => db.close()) };
+      },
+      asOwner: async (...statements) => owner(statements),
+    }),
+    asApp: async (statement) => void raw.exec(statement),
+    async tamper(...statements) {
+      const walls = triggers() as { name: string; sql: string }[];
+      owner([...walls.map(({ name }) => `drop trigger ${name}`), ...statements, ...walls.map(({ sql }) => sql)]);
+    },
+    prune: async (chain, before) => {
+      const db = open({ mayPrune: true });
+      try {
+        return pruneSqliteChain(db, { chain, before });
+      } finally {
+        db.close();
+      }
+    },
+    close: async () => {
+      raw.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const wallsUp = `do $$ declare t record; begin
+  for t in select tgname, tgrelid::regclass as rel from pg_trigger where not tgisinternal
+  loop execute format('alter table %s enable always trigger %I', t.rel, t.tgname); end loop; end $$`;
+
+let template: Promise<string> | undefined;
+
+/** A database with the audit tables, copied for every world of this process. */
+async function postgresTemplate(): Promise<string> {
+  const url = await createDatabase({ label: "audit_template" });
+  const owner = new pg.Client({ connectionString: url });
+  await owner.connect();
+  await owner.query(
+    "do $$ begin create role rmm_app nologin; exception when duplicate_object or unique_violation then null; end $$",
+  );
+  await owner.query("grant usage on schema public to rmm_app");
+  for (const statement of auditTables.postgres) await owner.query(statement);
+  await owner.end();
+  return url;
+}
+
+async function postgresWorld(): Promise<AuditWorld> {
+  template ??= postgresTemplate();
+  const url = await createDatabase({ label: "audit", template: await template });
+  const owner = new pg.Client({ connectionString: url });
+  await owner.connect();
+  // Rights on the database itself are not copied with a template: the last statement takes them away.
+  await owner.query(auditTables.postgres.at(-1)!);
+  const pool = new pg.Pool({ connectionString: url, max: 4, options: "-c role=rmm_app" });
+  const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
+  const asOwner = async (...statements: string[]) => {
+    for (const statement of statements) await owner.query(statement);
+  };
+  return {
+    ...honest({
+      dialect: "postgres",
+      database: { url },
+      db: new Kysely<AuditTables>({ dialect: new PostgresDialect({ pool }), plugins: [new CamelCasePlugin()] }),
+      writerOptions: { claim: claimPostgresWriter },
+      source: (chain) => postgresChainSource(url, chain),
+      asOwner,
+    }),
+    asApp: async (statement) => void (await pool.query(statement)),
+    async tamper(...statements) {
+      await asOwner(
+        ...tables.map((table) => `alter table public.${table} disable trigger user`),
+        ...statements,
+        wallsUp,
+      );
+    },
+    prune: (chain, before) => prunePostgresChain(owner, { chain, before }),
+    close: async () => {
+      await pool.end();
+      await owner.end();
+      await dropDatabase(url);
+    },
+  };
+}
