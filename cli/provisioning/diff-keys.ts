@@ -1,0 +1,152 @@
+import type { LiveKey, LiveMe, LiveOrganization } from "./live.ts";
+import { matchByName } from "./match.ts";
+import { type FileKey, type FileOrganization, foldName, sinkText } from "./model.ts";
+import { type Conflict, deleteOf, type Note, type Step } from "./plan.ts";
+
+export interface KeyDiffOptions {
+  readonly nowMs: number;
+  readonly me: Pick<LiveMe, "id">;
+  /** Ids of sites that the plan deletes. */
+  readonly goneSites: ReadonlySet<string | undefined>;
+  /** Whether the secret of an existing key is where the file wants it. */
+  sinkHolds(key: FileKey): boolean;
+}
+
+/** The server remembers the answer to a mint for 24 hours; the last one is left for clocks that disagree. */
+export const REPLAY_MS = 23 * 3_600_000;
+
+/** Enrollment keys: a missing one is minted, an existing one never again. What differs about it is told, not done. */
+export function diffKeys(file: FileOrganization, live: LiveOrganization | undefined, options: KeyDiffOptions) {
+  if (file.enrollmentKeys === undefined) return { steps: [], deletes: [], conflicts: [], notes: [], unchanged: 0 };
+  const { pairs, rest, conflicts } = matchByName(file.enrollmentKeys, live?.keys ?? [], "enrollment keys");
+  const sites = new Map((live?.sites ?? []).map(({ id, name }) => [id, name]));
+  const results = pairs.map(({ file: key, live: existing }) =>
+    existing ? existingKey(key, existing, { slug: file.slug, sites, options }) : newKey(key, options.nowMs),
+  );
+  return {
+    steps: results.flatMap(({ step }) => (step ? [step] : [])),
+    deletes: rest.map(({ id, name }) => deleteOf("enrollmentKey", id, name)),
+    conflicts: [...conflicts, ...results.flatMap((result) => result.conflicts)],
+    notes: results.flatMap(({ notes }) => notes),
+    unchanged: results.filter(({ step, notes }) => !step && notes.length === 0).length,
+  };
+}
+
+interface KeyResult {
+  readonly step?: Step;
+  readonly conflicts: readonly Conflict[];
+  readonly notes: readonly Note[];
+}
+
+function newKey(key: FileKey, nowMs: number): KeyResult {
+  const { line, path, name, site, maxUsage, expiresAt, expiresInMs, sink } = key;
+  const conflict = (message: string): KeyResult => ({ conflicts: [{ line, path, message }], notes: [] });
+  if (!sink)
+    return conflict("a new key needs a sink, or its secret would be lost: file:PATH, github-output:NAME or stdout");
+  if (maxUsage === null) return conflict("a new key cannot be unlimited: give maxUsage up to 100000");
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= nowMs) return conflict(`expiresAt ${expiresAt} has passed`);
+  const expiry =
+    expiresAt ?? (expiresInMs === undefined ? undefined : `${Math.round(expiresInMs / 60_000)} min after creation`);
+  const shown = { name, site: site ?? undefined, maxUsage: maxUsage ?? 1, expiresAt: expiry, sink: sinkText(sink) };
+  const changes = Object.entries(shown).flatMap(([field, after]) =>
+    after === undefined ? [] : [{ field, before: null, after }],
+  );
+  const step: Step = {
+    action: "create",
+    kind: "enrollmentKey",
+    name,
+    line,
+    changes,
+    body: {},
+    site: site ?? null,
+    key,
+  };
+  return { step, conflicts: [], notes: [] };
+}
+
+interface KeyContext {
+  readonly slug: string;
+  readonly sites: ReadonlyMap<string, string>;
+  readonly options: KeyDiffOptions;
+}
+
+function existingKey(key: FileKey, live: LiveKey, { slug, sites, options }: KeyContext): KeyResult {
+  const note = (message: string, rest: Partial<Note> = {}): Note => ({
+    organization: slug,
+    kind: "enrollmentKey",
+    name: key.name,
+    message,
+    ...rest,
+  });
+  const notes = differences(key, live, sites).map(({ message, flags }) =>
+    flags === undefined ? note(message) : note(`${message}: needs a rotation`, { command: rotation(key, live, flags) }),
+  );
+  const { siteId } = live;
+  const conflicts =
+    siteId !== null && options.goneSites.has(siteId)
+      ? [
+          {
+            line: key.line,
+            path: key.path,
+            message: `is bound to site ${sites.get(siteId)}, which the file does not list: deleting the site would delete the key`,
+          },
+        ]
+      : [];
+  const { sink } = key;
+  if (!sink || options.sinkHolds(key)) return { conflicts, notes };
+  if (live.createdBy === options.me.id && options.nowMs - Date.parse(live.createdAt) < REPLAY_MS) {
+    const changes = [{ field: "sink", before: null, after: sinkText(sink) }];
+    const step: Step = {
+      action: "deliver",
+      kind: "enrollmentKey",
+      name: key.name,
+      id: live.id,
+      line: key.line,
+      changes,
+      body: {},
+      key,
+    };
+    return { step, conflicts, notes };
+  }
+  return { conflicts, notes: [...notes, lost(note, key, live)] };
+}
+
+const lost = (note: (message: string, rest: Partial<Note>) => Note, key: FileKey, live: LiveKey): Note =>
+  note(`the key exists, but its secret is not in ${key.sink ? sinkText(key.sink) : ""}: rotate it`, {
+    command: rotation(key, live, []),
+    unresolved: true,
+  });
+
+/** The command that makes the key as the file says. */
+export function rotation({ sink }: FileKey, { id }: { id: string }, flags: readonly string[]): string {
+  const file = sink?.kind === "file" ? ["--secret-file", quoted(sink.path)] : [];
+  return ["rmm enrollment-keys rotate", id, "--yes", ...flags, ...file].join(" ");
+}
+
+const quoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/** `expiresIn` counts at creation only; what a rotation cannot change has no flags. */
+function differences(
+  key: FileKey,
+  live: LiveKey,
+  sites: ReadonlyMap<string, string>,
+): { message: string; flags?: string[] }[] {
+  const found: { message: string; flags?: string[] }[] = [];
+  const { maxUsage, expiresAt, site } = key;
+  if (maxUsage !== undefined && maxUsage !== live.maxUsage) {
+    found.push({
+      message: `maxUsage ${live.maxUsage} → ${maxUsage}`,
+      flags: maxUsage === null ? [] : ["--max-usage", String(maxUsage)],
+    });
+  }
+  if (expiresAt !== undefined && expiresAt !== live.expiresAt) {
+    found.push({ message: `expiresAt ${live.expiresAt} → ${expiresAt}`, flags: ["--expires-at", expiresAt] });
+  }
+  const current = live.siteId === null ? null : (sites.get(live.siteId) ?? live.siteId);
+  if (site !== undefined && foldName(site ?? "") !== foldName(current ?? "")) {
+    found.push({
+      message: `site ${current ?? "(any)"} → ${site ?? "(any)"}: a key keeps its site; give another key the new one`,
+    });
+  }
+  return found;
+}

@@ -1,0 +1,20 @@
+const units: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of `90m`, `12h` or `30d`; undefined for anything else. */
+export function parseDurationMs(text: string): number | undefined {
+  const match = /^([1-9]\d{0,6})([mhd])$/.exec(text.trim());
+  return match ? Number(match[1]) * (units[match[2] as string] as number) : undefined;
+}
+
+/**
+ * A date, or a date and time with offset, as ISO-8601 UTC with milliseconds; undefined where no calendar has it.
+ * A date is its first moment in UTC.
+ */
+export function parseInstant(text: string): string | undefined {
+  const match = /^(\d{4}-\d{2}-\d{2})(T.*)?$/.exec(text.trim());
+  if (!match) return undefined;
+  const day = new Date(`${match[1]}T00:00:00Z`);
+  if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(match[1] as string)) return undefined;
+  const instant = new Date(text.trim());
+  return Number.isNaN(instant.getTime()) ? undefined : instant.toISOString();
+}

@@ -1,0 +1,47 @@
+import type { Document, LineCounter, Scalar } from "yaml";
+import type { Step } from "./check-schema.ts";
+
+export interface ParsedDocument {
+  readonly value: unknown;
+  /** 1-based line of a value; of its nearest parent where it stands nowhere of its own (merge keys). */
+  lineOf(steps: readonly Step[]): number;
+  readonly problems: readonly { readonly line: number; readonly message: string }[];
+}
+
+/** Aliases are for repeating an address, not for growing a file without bound. */
+const MAX_ALIASES = 1_000;
+
+/** Reads YAML 1.2 or JSON and remembers where everything stands. */
+export async function parseDocument(text: string): Promise<ParsedDocument> {
+  const { parseDocument: parse, LineCounter, visit } = await import("yaml");
+  const lines = new LineCounter();
+  const document = parse(text.replace(/^\uFEFF/, ""), { lineCounter: lines, merge: true, prettyErrors: false });
+  const problems = document.errors.map(({ message, pos }) => ({ line: lines.linePos(pos[0]).line, message }));
+  if (problems.length > 0) return { value: undefined, lineOf: () => 1, problems };
+  visit(document, { Scalar: (_key, node) => keepAsWritten(node) });
+  try {
+    return {
+      value: document.toJS({ maxAliasCount: MAX_ALIASES }),
+      lineOf: (steps) => lineOf(document, lines, steps),
+      problems,
+    };
+  } catch (error) {
+    return { value: undefined, lineOf: () => 1, problems: [{ line: 1, message: (error as Error).message }] };
+  }
+}
+
+/** `01067`, `+4930123` and `1.10` are numbers to YAML, but a post code or a telephone number to whoever wrote them. */
+function keepAsWritten(node: Scalar): void {
+  if (typeof node.value === "number" && node.source !== undefined && String(node.value) !== node.source) {
+    node.value = node.source;
+  }
+}
+
+function lineOf(document: Document, lines: LineCounter, steps: readonly Step[]): number {
+  for (let depth = steps.length; depth >= 0; depth--) {
+    const node = depth === 0 ? document.contents : document.getIn(steps.slice(0, depth), true);
+    const range = (node as { range?: readonly number[] } | null | undefined)?.range;
+    if (range) return lines.linePos(range[0] as number).line;
+  }
+  return 1;
+}

@@ -1,0 +1,137 @@
+import { checkModel } from "./check-model.ts";
+import { checkSchema, pathText, type Step } from "./check-schema.ts";
+import { parseDurationMs, parseInstant } from "./durations.ts";
+import type {
+  FileContact,
+  FileKey,
+  FileOrganization,
+  FileProblem,
+  FileSite,
+  FreeObject,
+  Located,
+  ProvisioningModel,
+  Sink,
+} from "./model.ts";
+import { parseDocument } from "./parse-document.ts";
+import { provisioningSchema } from "./schema.ts";
+
+export type ReadModel =
+  | { readonly model: ProvisioningModel; readonly problems: readonly [] }
+  | { readonly model: undefined; readonly problems: readonly FileProblem[] };
+
+/** Reads the text of a provisioning file. Either it is sound, or every problem of it is named with its line. */
+export async function readModel(text: string): Promise<ReadModel> {
+  const { value, lineOf, problems } = await parseDocument(text);
+  if (problems.length > 0) return refused(problems.map((problem) => ({ ...problem, path: "" })));
+  const violations = checkSchema(provisioningSchema, value).map(({ steps, message }) => ({
+    line: lineOf(steps),
+    path: pathText(steps),
+    message,
+  }));
+  if (violations.length > 0) return refused(violations);
+  const model = modelOf(value as Raw, (raw, steps) => ({
+    line: lineOf(steps),
+    path: pathText(steps),
+    lines: Object.fromEntries(Object.keys(raw).map((key) => [key, lineOf([...steps, key])])),
+  }));
+  const faults = checkModel(model);
+  return faults.length > 0 ? refused(faults) : { model, problems: [] };
+}
+
+const refused = (problems: FileProblem[]): ReadModel => ({
+  model: undefined,
+  problems: problems.toSorted((a, b) => a.line - b.line),
+});
+
+type Raw = Record<string, unknown>;
+type Locate = (raw: Raw, steps: readonly Step[]) => Located;
+
+function modelOf(raw: Raw, locate: Locate): ProvisioningModel {
+  return {
+    partner: (raw["partner"] as string | undefined)?.trim(),
+    organizations: (raw["organizations"] as Raw[]).map((one, at) => organizationOf(one, ["organizations", at], locate)),
+  };
+}
+
+/** Sets only what the file names, so that "absent" stays apart from "cleared". */
+function given<T extends object>(raw: Raw, readers: { [K in keyof T]?: (value: unknown) => T[K] }): Partial<T> {
+  const entries = Object.entries(readers).filter(([key]) => raw[key] !== undefined);
+  return Object.fromEntries(
+    entries.map(([key, read]) => [key, (read as (value: unknown) => unknown)(raw[key])]),
+  ) as Partial<T>;
+}
+
+const same = <T>(value: unknown) => value as T;
+const plainText = (value: unknown) => (value as string).trim().normalize("NFC");
+const blankable = (value: unknown) => (value === null ? null : plainText(value) || null);
+const email = (value: unknown) => blankable(value)?.toLowerCase() ?? null;
+const free = (value: unknown) => (value === "" || value === null ? null : (value as FreeObject));
+const freeOrEmpty = (value: unknown) => free(value) ?? {};
+/** A day that no calendar has stays as it is, for `checkModel` to name. */
+const instant = (value: unknown) => {
+  const text = blankable(value);
+  return text === null ? null : (parseInstant(text) ?? text);
+};
+
+function organizationOf(raw: Raw, steps: readonly Step[], locate: Locate): FileOrganization {
+  const list =
+    <T>(key: string, read: (item: Raw, at: readonly Step[], locate: Locate) => T) =>
+    (value: unknown) =>
+      ((value || []) as Raw[]).map((item, at) => read(item, [...steps, key, at], locate));
+  return {
+    ...locate(raw, steps),
+    slug: (raw["slug"] as string).toLowerCase(),
+    ...given<FileOrganization>(raw, {
+      name: plainText,
+      type: same,
+      status: same,
+      maxDevices: same,
+      contractStart: instant,
+      contractEnd: instant,
+      billingContact: free,
+      settings: freeOrEmpty,
+      sites: list("sites", siteOf),
+      contacts: list("contacts", contactOf),
+      enrollmentKeys: list("enrollmentKeys", keyOf),
+    }),
+  };
+}
+
+const siteOf = (raw: Raw, steps: readonly Step[], locate: Locate): FileSite => ({
+  ...locate(raw, steps),
+  name: plainText(raw["name"]),
+  ...given<FileSite>(raw, { timezone: plainText, address: free, contact: free, settings: freeOrEmpty }),
+});
+
+const contactOf = (raw: Raw, steps: readonly Step[], locate: Locate): FileContact => ({
+  ...locate(raw, steps),
+  ...given<FileContact>(raw, {
+    name: blankable,
+    email,
+    phone: blankable,
+    mobile: blankable,
+    title: blankable,
+    roles: (value) => [...new Set((value || []) as string[])],
+    isPrimary: same,
+    site: blankable,
+    notes: blankable,
+  }),
+});
+
+function keyOf(raw: Raw, steps: readonly Step[], locate: Locate): FileKey {
+  const { expiresIn } = raw;
+  return {
+    ...locate(raw, steps),
+    name: plainText(raw["name"]),
+    ...given<FileKey>(raw, { site: blankable, maxUsage: same, sink: sinkOf }),
+    ...(expiresIn === undefined ? {} : { expiresInMs: parseDurationMs(expiresIn as string) as number }),
+    ...(raw["expiresAt"] === undefined ? {} : { expiresAt: instant(raw["expiresAt"]) as string }),
+  };
+}
+
+function sinkOf(value: unknown): Sink {
+  const text = value as string;
+  if (text === "stdout") return { kind: "stdout" };
+  const [kind, rest] = [text.slice(0, text.indexOf(":")), text.slice(text.indexOf(":") + 1)];
+  return kind === "file" ? { kind, path: rest } : { kind: "github-output", name: rest };
+}
