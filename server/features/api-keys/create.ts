@@ -2,6 +2,8 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { apiKeys } from "#contract/resources/api-keys";
 import { orgForCreate, refuseSiteRestricted } from "#server/access/org-access";
 import { user } from "#server/access/principal";
+import { held } from "#server/db/dialect/locks";
+import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { invalid } from "#server/problem";
 import { delegable } from "./delegation.ts";
@@ -15,6 +17,7 @@ export async function createApiKey(call: CreateCall) {
   refuseSiteRestricted(call);
   return call.transaction(async (tx) => {
     const { name, expiresAt, rateLimit } = call.body;
+    await holdOrganization(call, tx);
     const org = await orgForCreate(call, call.body.orgId, tx);
     const id = call.random.uuid();
     const now = call.clock.now();
@@ -62,4 +65,10 @@ export async function createApiKey(call: CreateCall) {
       warning: WARNING,
     };
   });
+}
+
+/** An organization that is being closed waits for this key, and then revokes it with the others. */
+async function holdOrganization(call: CreateCall, tx: Tx): Promise<void> {
+  const row = tx.selectFrom("organizations").select("id").where("id", "=", call.body.orgId);
+  await held(row, call.services.store.dialect).execute();
 }

@@ -26,20 +26,26 @@ export async function listOrganizations(call: ListCall) {
   if (order.length > 0)
     query = query.orderBy((eb) => placeIn(eb.ref("organizations.id"), order, call.services.store.dialect));
   const page = await paginate(query.orderBy("organizations.createdAt").orderBy("organizations.id"), call.query);
-  // A subquery's count may be null in type, never in fact.
-  return { ...page, data: page.data.map((row) => ({ ...row, deviceCount: Number(row.deviceCount ?? 0) })) };
+  return { ...page, data: page.data.map(counted) };
 }
+
+/** A subquery's count may be null in type, never in fact. */
+const counted = <R extends { deviceCount: number | null }>(row: R) => ({
+  ...row,
+  deviceCount: Number(row.deviceCount ?? 0),
+});
 
 /** Every reachable organization by name, whatever its number (specification 1, "Organizations"). */
 export async function listAccessibleOrganizations(call: Call) {
   const data = await call.db
     .selectFrom("organizations")
     .select(organizationColumns)
+    .select(deviceCount)
     .where(visibleInLists)
     .orderBy((eb) => fold(eb.ref("organizations.name")))
     .orderBy("organizations.id")
     .execute();
-  return { data };
+  return { data: data.map(counted) };
 }
 
 const deviceCount = (eb: ExpressionBuilder<Database, "organizations">) =>
@@ -50,9 +56,11 @@ const deviceCount = (eb: ExpressionBuilder<Database, "organizations">) =>
     .where("devices.status", "<>", "decommissioned")
     .as("deviceCount");
 
+/** Of the caller's partner, or of the one a system caller filters by. */
 async function ownOrder(call: ListCall): Promise<string[]> {
-  const { partnerId, scope } = user(call);
-  if (scope !== "partner" || partnerId === null) return [];
+  const who = user(call);
+  const partnerId = who.scope === "system" ? (call.query.partnerId ?? null) : who.partnerId;
+  if (partnerId === null) return [];
   const partner = await call.db
     .selectFrom("partners")
     .select("settings")

@@ -12,7 +12,6 @@ export async function removeOrganization(call: RemoveCall) {
   return call.transaction(async (tx) => {
     const org = await getOrganization(tx, call.params.id);
     call.audit.note({ resource: { id: org.id, name: org.name }, owner: { orgId: org.id } });
-    await revokeOrganizationAccess(call, org.id, "organization deleted");
     const now = call.clock.now();
     const removed = await tx
       .updateTable("organizations")
@@ -21,6 +20,9 @@ export async function removeOrganization(call: RemoveCall) {
       .where("deletedAt", "is", null)
       .executeTakeFirst();
     if (removed.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
+    // After the row is taken: a key that is being made holds it and is seen here once it exists.
+    await revokeOrganizationAccess(call, org.id, "organization deleted");
+    call.audit.note({ details: { previousStatus: org.status } });
     return { success: true as const };
   });
 }

@@ -3,7 +3,10 @@ import type { OrganizationStatus } from "#server/db/tables/tenancy";
 /** States that only the server sets (contract 1 C2). */
 export const serverSetStatuses: readonly OrganizationStatus[] = ["archived", "merging", "purging"];
 
-/** Status changes a PATCH may make (contract 1 C3); the same status again is a no-op. */
+/**
+ * Status changes a PATCH may make (contract 1 C3); the same status again is a no-op. Nothing leads to
+ * `offboarding` until devices can be told to uninstall: asking for it is refused rather than half done.
+ */
 export const transitions: Readonly<Record<OrganizationStatus, readonly OrganizationStatus[]>> = {
   active: ["trial", "suspended", "churned"],
   trial: ["active", "suspended", "churned"],

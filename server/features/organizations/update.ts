@@ -1,13 +1,14 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { organizations } from "#contract/resources/organizations";
 import { refuseReadOnly } from "#server/access/org-access";
+import { changedFields } from "#server/audit/changed-fields";
 import { lockRow } from "#server/db/dialect/locks";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { refuseEndBeforeStart } from "./create.ts";
 import { getOrganization, slugIsTaken } from "./queries.ts";
 import { revokeOrganizationAccess } from "./revoke-access.ts";
-import { decideStatus } from "./rules.ts";
+import { decideStatus, transitions } from "./rules.ts";
 
 type UpdateCall = typeof organizations.update extends Endpoint<infer T> ? Call<T> : never;
 
@@ -21,7 +22,8 @@ export async function updateOrganization(call: UpdateCall) {
     const decision = decideStatus(before.status, status);
     if (decision === "INVALID_STATUS") throw problem("INVALID_STATUS", { details: { status } });
     if (decision === "INVALID_TRANSITION") {
-      throw problem("INVALID_TRANSITION", { details: { status: before.status, requested: status } });
+      const allowed = transitions[before.status];
+      throw problem("INVALID_TRANSITION", { details: { status: before.status, requested: status, allowed } });
     }
     if (Object.keys(fields).length > 0) refuseReadOnly(before);
     refuseEndBeforeStart({ ...before, ...fields });
@@ -44,7 +46,7 @@ export async function updateOrganization(call: UpdateCall) {
       await revokeOrganizationAccess(call, before.id, "organization churned");
     call.audit.note({
       details: {
-        changedFields: Object.keys(call.body).filter((name) => call.body[name as keyof typeof call.body] !== undefined),
+        changedFields: changedFields(before, decision === "change" ? { ...fields, status } : fields),
         ...(decision === "change" ? { fromStatus: before.status, toStatus: status } : {}),
       },
     });
