@@ -12,6 +12,7 @@ export default defineConfig({
     include: ["sdk/**/*.test.ts", "server/**/*.test.ts", "cli/**/*.test.ts", "scripts/**/*.test.ts"],
     globalSetup: ["server/test/global-postgres.ts"],
     testTimeout: 30_000,
+    hookTimeout: 60_000,
     pool: "forks",
   },
 });

@@ -4,7 +4,7 @@ import type { UserPrincipal } from "./principal.ts";
 import { permissionsOfRole } from "./roles.ts";
 
 /** An organization whose people may sign in (contract 1 C3, columns "Org users"). */
-const openOrganization = ["active", "trial"] as const;
+export const openOrganization = ["active", "trial"] as const;
 
 /**
  * Rebuilds the caller from stored membership on every request (contract 1 A2): a revoked session, a
@@ -37,7 +37,8 @@ export async function loadUser(db: Reader, claims: AccessClaims, now: string): P
   };
 }
 
-const requiresMfa = (settings: Record<string, unknown> | null): boolean =>
+/** A tenant's `settings.security.requireMfa`. */
+export const requiresMfa = (settings: Record<string, unknown> | null): boolean =>
   (settings?.["security"] as { requireMfa?: unknown } | undefined)?.requireMfa === true;
 
 interface Row {

@@ -33,6 +33,7 @@ export class RateLimiter {
   readonly #clock: Clock;
   /** Calls taken from the shared ring ahead of need, per key: at most 1 % of the limit. */
   readonly #leases = new Map<string, { left: number; size: number; bucket: number }>();
+  readonly #leasing = new Map<string, Promise<Allowance>>();
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
@@ -52,14 +53,32 @@ export class RateLimiter {
    */
   async takeLeased(limit: Limit, subject: string): Promise<Allowance> {
     const key = `${limit.name}:${subject}`;
-    const bucket = bucketOf(limit, this.#clock.nowMs());
-    const lease = this.#leases.get(key);
-    const current = lease?.bucket === bucket ? lease : undefined;
-    if (current && current.left > 0) {
-      current.left -= 1;
-      return { allowed: true, limit: limit.max, remaining: current.left, resetAtMs: 0 };
+    for (;;) {
+      const bucket = bucketOf(limit, this.#clock.nowMs());
+      const lease = this.#leases.get(key);
+      if (lease?.bucket === bucket && lease.left > 0) {
+        lease.left -= 1;
+        return { allowed: true, limit: limit.max, remaining: lease.left, resetAtMs: 0 };
+      }
+      const running = this.#leasing.get(key);
+      if (!running) break;
+      // Whoever waits finds the lease filled, or learns of the refusal, without asking the database again.
+      const shared = await running;
+      if (!shared.allowed) return shared;
     }
-    const size = current ? Math.max(1, Math.min(Math.floor(limit.max / 100), current.size * 2)) : 1;
+    const leasing = this.#lease(limit, subject, key);
+    this.#leasing.set(key, leasing);
+    try {
+      return await leasing;
+    } finally {
+      this.#leasing.delete(key);
+    }
+  }
+
+  async #lease(limit: Limit, subject: string, key: string): Promise<Allowance> {
+    const bucket = bucketOf(limit, this.#clock.nowMs());
+    const last = this.#leases.get(key);
+    const size = last?.bucket === bucket ? Math.max(1, Math.min(Math.floor(limit.max / 100), last.size * 2)) : 1;
     const taken = await this.#change(limit, subject, size);
     if (!taken.allowed) return size === 1 ? taken : this.#change(limit, subject, 1);
     if (this.#leases.size > 10_000) this.#leases.clear();
@@ -70,6 +89,21 @@ export class RateLimiter {
   /** Looks without taking: for limits that count failures only. */
   async peek(limit: Limit, subject: string): Promise<Allowance> {
     return this.#change(limit, subject, 0);
+  }
+
+  /** Returns a call that was taken for an attempt which did not fail; joins the transaction of its success. */
+  async giveBack(tx: Tx, limit: Limit, subject: string): Promise<void> {
+    const key = `${limit.name}:${subject}`;
+    await lockText(tx, this.#store.dialect, key);
+    const row = await tx.selectFrom("rateLimits").selectAll().where("key", "=", key).executeTakeFirst();
+    const turned = turn(row, bucketOf(limit, this.#clock.nowMs()));
+    for (let bucket = turned.head; bucket > turned.head - BUCKETS && bucket >= 0; bucket -= 1) {
+      const slot = bucket % BUCKETS;
+      const count = turned.ring[slot] ?? 0;
+      if (count === 0) continue;
+      turned.ring[slot] = count - 1;
+      return save(tx, key, turned, after(this.#clock.now(), limit.windowSeconds * 2_000));
+    }
   }
 
   async #change(limit: Limit, subject: string, amount: number): Promise<Allowance> {

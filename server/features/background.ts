@@ -1,9 +1,14 @@
+import { sendQueuedMail } from "#server/jobs/mail-queue";
+import { platformSchedules } from "#server/jobs/purge";
 import type { JobHandlers } from "#server/jobs/queue";
 import type { Schedule } from "#server/jobs/scheduler";
+import { auditSchedules } from "./audit-logs/schedules.ts";
 import { deviceSchedules } from "./devices/schedules.ts";
+import { sendResetLink } from "./passwords/send-reset-link.ts";
+import { sessionSchedules } from "./sessions/schedules.ts";
 
 /** Durable jobs by kind. */
-export const jobHandlers: JobHandlers = {};
+export const jobHandlers: JobHandlers = { "mail.send": sendQueuedMail, "passwords.forgot": sendResetLink };
 
 /** What runs by the clock (contract 4 §15). */
-export const schedules: readonly Schedule[] = [...deviceSchedules];
+export const schedules: readonly Schedule[] = [...auditSchedules, ...deviceSchedules, ...sessionSchedules, ...platformSchedules];

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Kysely } from "kysely";
+import { vi } from "vitest";
 import { plainUser } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { type Environment, readConfig } from "#server/config";
@@ -9,7 +10,7 @@ import type { Database } from "#server/db/tables";
 import { systemHandle } from "#server/db/unit-of-work";
 import { type RunningServer, startServer } from "#server/main";
 import { type HeldClock, heldClock } from "#server/platform/clock";
-import { silentLog } from "#server/platform/log";
+import { type Log, silentLog } from "#server/platform/log";
 import type { Mail, Mailer } from "#server/platform/mail";
 import { createDatabase, dropDatabase } from "./postgres.ts";
 
@@ -23,6 +24,8 @@ export interface TestServer extends RunningServer {
   mails: Mail[];
   /** Sends JSON and reads JSON; throws on nothing. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** Resolves once the audit writer has moved everything that waits. */
+  settled(): Promise<void>;
   /** A signed-in user with an access token, made behind the API. */
   signIn(user: TestUser): Promise<SignedInUser>;
 }
@@ -64,8 +67,18 @@ export interface SignedInUser {
 
 export const START = "2026-03-02T09:00:00.000Z";
 
+export interface TestOptions {
+  log?: Log;
+  /** Send by SMTP or into the file outbox, as configured, instead of keeping mails in memory. */
+  realMail?: boolean;
+}
+
 /** A server in this process on a fresh database, with a held clock and mails kept in memory. */
-export async function startTestServer(database: DatabaseName, env: Environment = {}): Promise<TestServer> {
+export async function startTestServer(
+  database: DatabaseName,
+  env: Environment = {},
+  options: TestOptions = {},
+): Promise<TestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "rmm-test-"));
   const url = database === "postgres" ? await createDatabase() : undefined;
   const clock = heldClock(START);
@@ -81,8 +94,8 @@ export async function startTestServer(database: DatabaseName, env: Environment =
   const server = await startServer({
     config: { ...config, port: 0 },
     clock,
-    log: silentLog,
-    mailer: kept,
+    log: options.log ?? silentLog,
+    ...(options.realMail ? {} : { mailer: kept }),
     background: false,
   });
   const db = systemHandle(server.services.store);
@@ -92,6 +105,14 @@ export async function startTestServer(database: DatabaseName, env: Environment =
     db,
     mails,
     request: (method, path, options) => send(server.url, method, path, options),
+    settled: () =>
+      vi.waitFor(
+        async () => {
+          const waiting = await db.selectFrom("auditOutbox").select("id").execute();
+          if (waiting.length > 0) throw new Error(`${waiting.length} audit entries wait`);
+        },
+        { timeout: 10_000, interval: 20 },
+      ),
     signIn: (user) => signIn(server, db, user),
     async stop() {
       await server.stop();
@@ -193,14 +214,28 @@ async function signIn(server: RunningServer, db: Kysely<Database>, user: TestUse
   return { userId, sessionId, email, token };
 }
 
-async function makeRole(server: RunningServer, db: Kysely<Database>, scope: "organization" | "partner" | "system", user: TestUser): Promise<string> {
+async function makeRole(
+  server: RunningServer,
+  db: Kysely<Database>,
+  scope: "organization" | "partner" | "system",
+  user: TestUser,
+): Promise<string> {
   const id = server.services.random.uuid();
   const now = server.services.clock.now();
   await db
     .insertInto("roles")
     .values({
-      id, scope, partnerId: scope === "partner" ? (user.partnerId ?? null) : null, orgId: user.orgId ?? null, name: `custom ${id}`,
-      description: null, isSystem: false, forceMfa: false, parentRoleId: null, createdAt: now, updatedAt: now,
+      id,
+      scope,
+      partnerId: scope === "partner" ? (user.partnerId ?? null) : null,
+      orgId: user.orgId ?? null,
+      name: `custom ${id}`,
+      description: null,
+      isSystem: false,
+      forceMfa: false,
+      parentRoleId: null,
+      createdAt: now,
+      updatedAt: now,
     })
     .execute();
   const held = (user.permissions ?? []).map((permission) => ({ roleId: id, permission }));

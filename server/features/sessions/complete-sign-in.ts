@@ -1,0 +1,73 @@
+import type { AuditAction } from "#contract/core/audit-actions";
+import { type Membership, ownerOf } from "#server/access/membership";
+import type { Tx } from "#server/db/unit-of-work";
+import type { Call } from "#server/http/call";
+import { after } from "#server/platform/clock";
+import type { SignInUser } from "./queries.ts";
+import { SESSION_MS } from "./rules.ts";
+import { issueTokens } from "./tokens.ts";
+
+export interface SignIn {
+  user: Pick<SignInUser, "id" | "email" | "name" | "avatarUrl" | "mfaSecret" | "isPlatformAdmin">;
+  membership: Membership;
+  /** The second factor was given. */
+  mfa: boolean;
+  /** How the user proved itself, for the trail. */
+  method: "password" | "invite";
+  action?: AuditAction;
+}
+
+/** The one place where a sign-in ends in a session: its row, first tokens, trail and answer. */
+export async function completeSignIn(call: Call, tx: Tx, signIn: SignIn) {
+  const { user, membership, mfa } = signIn;
+  const now = call.clock.now();
+  const session = {
+    id: call.random.uuid(),
+    userId: user.id,
+    createdAt: now,
+    lastUsedAt: now,
+    ipAddress: call.ip,
+    userAgent: call.userAgent?.slice(0, 1_000).toWellFormed().replaceAll("\u0000", "\uFFFD") ?? null,
+    mfaVerifiedAt: mfa ? now : null,
+    absoluteExpiresAt: after(now, SESSION_MS),
+    revokedAt: null,
+    revokedReason: null,
+  };
+  await tx.insertInto("sessions").values(session).execute();
+  await tx.updateTable("users").set({ lastLoginAt: now }).where("id", "=", user.id).execute();
+  const tokens = await issueTokens(call, tx, { ...session, mfa }, membership);
+  noteUser(call, user);
+  call.audit.note({
+    action: signIn.action ?? "user.login",
+    owner: ownerOf(membership),
+    details: { method: signIn.method, mfa, sessionId: session.id },
+  });
+  return { ...tokens, ...answer(call, signIn) };
+}
+
+function answer(call: Call, { user, membership }: SignIn) {
+  const mfaEnabled = user.mfaSecret !== null;
+  return {
+    user: {
+      id: user.id,
+      email: user.email,
+      name: user.name,
+      avatarUrl: user.avatarUrl,
+      mfaEnabled,
+      isPlatformAdmin: user.isPlatformAdmin,
+      scope: membership.scope,
+      partnerId: membership.partnerId,
+      orgId: membership.orgId,
+    },
+    mfaRequired: false as const,
+    mfaEnrollmentRequired: call.config.enable2fa && membership.mfaForced && !mfaEnabled,
+  };
+}
+
+/** The entry is about this user, who acts without being signed in yet. */
+export function noteUser(call: Pick<Call, "audit">, user: { id: string; email: string; name: string }): void {
+  call.audit.note({
+    resource: { type: "user", id: user.id, name: user.name },
+    actor: { type: "user", id: user.id, email: user.email },
+  });
+}

@@ -1,0 +1,20 @@
+import { type Call, user } from "#server/http/call";
+import { openSessions } from "./queries.ts";
+
+/** The caller's sessions that can still be used, the last used first. */
+export async function listSessions(call: Call) {
+  const { userId, sessionId } = user(call);
+  const rows = await call.readAsSystem("sign-in", (db) =>
+    openSessions(db, userId, call.clock.now())
+      .select(["id", "createdAt", "lastUsedAt", "ipAddress", "userAgent", "mfaVerifiedAt"])
+      .orderBy("lastUsedAt", "desc")
+      .orderBy("id", "desc")
+      .execute(),
+  );
+  const data = rows.map(({ mfaVerifiedAt, ...session }) => ({
+    ...session,
+    mfaVerified: mfaVerifiedAt !== null,
+    current: session.id === sessionId,
+  }));
+  return { data };
+}

@@ -1,0 +1,98 @@
+import type { Reader, Tx } from "#server/db/unit-of-work";
+import { after } from "#server/platform/clock";
+import { LOCK_MS, REFRESH_TOKEN_MS, WRONG_PASSWORDS_TO_LOCK } from "./rules.ts";
+
+/** What signing in needs of a user. Secrets among it: never part of an answer. */
+const signInColumns = [
+  "id",
+  "email",
+  "name",
+  "avatarUrl",
+  "status",
+  "passwordHash",
+  "passwordChangedAt",
+  "mfaSecret",
+  "mfaLastStep",
+  "isPlatformAdmin",
+  "lockedUntil",
+] as const;
+
+export type SignInUser = NonNullable<Awaited<ReturnType<typeof findUserByEmail>>>;
+
+export const findUserByEmail = (db: Reader, email: string) =>
+  db.selectFrom("users").select(signInColumns).where("email", "=", email).executeTakeFirst();
+
+export const findUserById = (db: Reader, id: string) =>
+  db.selectFrom("users").select(signInColumns).where("id", "=", id).executeTakeFirst();
+
+/**
+ * Counts a wrong password; the fifth in a row locks the account. One statement, so that parallel guesses
+ * all count. Answers the end of the lock it set.
+ */
+export async function countWrongPassword(tx: Tx, userId: string, now: string): Promise<string | undefined> {
+  const row = await tx
+    .updateTable("users")
+    .set((eb) => {
+      const locks = eb("failedLogins", ">=", WRONG_PASSWORDS_TO_LOCK - 1);
+      return {
+        failedLogins: eb
+          .case()
+          .when(locks)
+          .then(0)
+          .else(eb("failedLogins", "+", 1))
+          .end(),
+        lockedUntil: eb
+          .case()
+          .when(locks)
+          .then(eb.val(after(now, LOCK_MS)))
+          .else(eb.ref("lockedUntil"))
+          .end(),
+      };
+    })
+    .where("id", "=", userId)
+    .where((eb) => eb.or([eb("lockedUntil", "is", null), eb("lockedUntil", "<=", now)]))
+    .returning("lockedUntil")
+    .executeTakeFirst();
+  return row?.lockedUntil && row.lockedUntil > now ? row.lockedUntil : undefined;
+}
+
+/**
+ * Starts the count of wrong passwords anew. False when the account was locked, disabled or given another
+ * password since it was looked at: the sign-in must not go on.
+ */
+export async function clearWrongPasswords(
+  tx: Tx,
+  user: Pick<SignInUser, "id" | "passwordHash">,
+  now: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("users")
+    .set({ failedLogins: 0, lockedUntil: null })
+    .where("id", "=", user.id)
+    .where("status", "=", "active")
+    .where("passwordHash", "=", user.passwordHash)
+    .where((eb) => eb.or([eb("lockedUntil", "is", null), eb("lockedUntil", "<=", now)]))
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Sessions that can still be used: not ended, and refreshed within a refresh token's life. */
+export const openSessions = (db: Reader, userId: string, now: string) =>
+  db
+    .selectFrom("sessions")
+    .where("userId", "=", userId)
+    .where("revokedAt", "is", null)
+    .where("absoluteExpiresAt", ">", now)
+    .where("lastUsedAt", ">", after(now, -REFRESH_TOKEN_MS));
+
+/** A refresh token with its session and user, found by its hash. */
+export const findRefreshToken = (db: Reader, tokenHash: string) =>
+  db
+    .selectFrom("refreshTokens")
+    .innerJoin("sessions", "sessions.id", "refreshTokens.sessionId")
+    .innerJoin("users", "users.id", "sessions.userId")
+    .where("refreshTokens.tokenHash", "=", tokenHash)
+    .select(["refreshTokens.id", "refreshTokens.spentAt", "refreshTokens.expiresAt", "sessions.id as sessionId"])
+    .select(["sessions.revokedAt", "sessions.absoluteExpiresAt", "sessions.mfaVerifiedAt"])
+    .select(["users.id as userId", "users.email", "users.name", "users.status", "users.isPlatformAdmin"])
+    .executeTakeFirst();

@@ -1,0 +1,21 @@
+import type { Tx } from "#server/db/unit-of-work";
+
+interface Which {
+  userId: string;
+  /** Just this one. */
+  only?: string;
+  /** All but this one. */
+  except?: string;
+}
+
+/** Ends sessions of a user from this commit on, everywhere; answers how many. Needs an unscoped handle. */
+export async function revokeSessions(tx: Tx, which: Which, reason: string, now: string): Promise<number> {
+  let query = tx
+    .updateTable("sessions")
+    .set({ revokedAt: now, revokedReason: reason })
+    .where("userId", "=", which.userId)
+    .where("revokedAt", "is", null);
+  if (which.only !== undefined) query = query.where("id", "=", which.only);
+  if (which.except !== undefined) query = query.where("id", "<>", which.except);
+  return Number((await query.executeTakeFirst()).numUpdatedRows);
+}

@@ -1,0 +1,6 @@
+import type { Schedule } from "#server/jobs/scheduler";
+import { purgeSessions } from "./purge.ts";
+
+export const sessionSchedules: readonly Schedule[] = [
+  { name: "sessions.purge", cron: "20 * * * *", run: purgeSessions },
+];

@@ -1,0 +1,69 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { users } from "#contract/resources/users";
+import { takeAttempt } from "#server/access/attempts";
+import { standingOf } from "#server/access/membership";
+import { hashPassword } from "#server/access/password";
+import type { Tx } from "#server/db/unit-of-work";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { refuseWeak } from "../passwords/rules.ts";
+import { completeSignIn, noteUser } from "../sessions/complete-sign-in.ts";
+import { findUserById } from "../sessions/queries.ts";
+import { findInvitation, type OpenInvitation } from "./find-invitation.ts";
+import { acceptPerAddress } from "./rules.ts";
+import { endUserTokens, isLive, useUserToken } from "./user-tokens.ts";
+
+type AcceptCall = typeof users.acceptInvite extends Endpoint<infer T> ? Call<T> : never;
+
+/** Gives an invited person a password, once, and signs them in (contract 1 B). */
+export async function acceptInvite(call: AcceptCall) {
+  refuseWeak(call.body.password, "password");
+  const address = call.ip ?? "unknown";
+  await takeAttempt(call.services, acceptPerAddress, address);
+  const invitation = await load(call);
+  const passwordHash = await hashPassword(call.body.password);
+  return call.transaction(() =>
+    call.asSystem("accept invitation", async (tx) => {
+      await activate(call, tx, invitation, passwordHash);
+      const user = await findUserById(tx, invitation.user.id);
+      const membership = user && (await standingOf(tx, user)).membership;
+      if (!user || !membership) throw problem("INVALID_INVITE");
+      await call.services.limiter.giveBack(tx, acceptPerAddress, address);
+      const signIn = { user, membership, mfa: false, method: "invite", action: "user.invite.accepted" } as const;
+      return completeSignIn(call, tx, signIn);
+    }),
+  );
+}
+
+async function load(call: AcceptCall): Promise<OpenInvitation> {
+  const { found, owner } = await call.readAsSystem("accept invitation", async (db) => {
+    const invitation = await findInvitation(db, call.body.token);
+    const standing = invitation && (await standingOf(db, { id: invitation.user.id, isPlatformAdmin: false }));
+    return { found: invitation, owner: standing?.owner };
+  });
+  if (!found) throw problem("INVALID_INVITE");
+  noteUser(call, found.user);
+  call.audit.note({ ...(owner && { owner }) });
+  if (!isLive(found.token, call.clock.now()) || found.user.status !== "invited") throw problem("INVALID_INVITE");
+  return found;
+}
+
+async function activate(call: AcceptCall, tx: Tx, { token, user }: OpenInvitation, passwordHash: string) {
+  const now = call.clock.now();
+  if (!(await useUserToken(tx, token.id, now))) throw problem("INVALID_INVITE");
+  const { numUpdatedRows } = await tx
+    .updateTable("users")
+    .set({
+      status: "active",
+      passwordHash,
+      passwordChangedAt: now,
+      emailVerifiedAt: now,
+      updatedAt: now,
+      ...(call.body.name === undefined ? {} : { name: call.body.name }),
+    })
+    .where("id", "=", user.id)
+    .where("status", "=", "invited")
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n) throw problem("INVALID_INVITE");
+  await endUserTokens(tx, user.id, ["invite", "password_reset"]);
+}

@@ -1,0 +1,33 @@
+import type { Permission } from "#contract/core/permissions";
+import { holds } from "#server/access/principal";
+import { permissionsOfRole } from "#server/access/roles";
+import type { Reader } from "#server/db/unit-of-work";
+import { type Call, user } from "#server/http/call";
+import { problem } from "#server/problem";
+import type { Target } from "./target.ts";
+
+/**
+ * A role that the caller may give to a member of the target: of its scope, built in or its own
+ * (`INVALID_ROLE`), and granting nothing the caller does not hold (`ROLE_EXCEEDS_CALLER`).
+ */
+export async function getAssignableRole(db: Reader, target: Target, roleId: string) {
+  const role = await db
+    .selectFrom("roles")
+    .select(["id", "name", "scope", "partnerId", "orgId", "isSystem"])
+    .where("id", "=", roleId)
+    .executeTakeFirst();
+  if (!role || role.scope !== target.kind || !belongsTo(role, target)) throw problem("INVALID_ROLE");
+  return role;
+}
+
+/** Reads grants, so it needs an unscoped handle. */
+export async function refuseRoleAboveCaller(call: Pick<Call, "who">, db: Reader, roleId: string): Promise<void> {
+  const granted = await permissionsOfRole(db, roleId);
+  const missing = granted.filter((permission) => !holds(user(call), permission as Permission));
+  if (missing.length > 0) throw problem("ROLE_EXCEEDS_CALLER", { details: { missing } });
+}
+
+function belongsTo(role: { isSystem: boolean; partnerId: string | null; orgId: string | null }, target: Target) {
+  if (role.isSystem) return true;
+  return target.kind === "organization" ? role.orgId === target.orgId : role.partnerId === target.partnerId;
+}

@@ -1,0 +1,33 @@
+import type { Reader } from "#server/db/unit-of-work";
+import { type Call, user } from "#server/http/call";
+import { problem } from "#server/problem";
+import { selectedOrgs } from "./queries.ts";
+
+/** The caller's account and what its membership allows, as of now. */
+export async function getMe(call: Pick<Call, "who" | "db">, db: Reader = call.db) {
+  const who = user(call);
+  const row = await db
+    .selectFrom("users")
+    .select(["id", "email", "name", "avatarUrl", "status", "mfaSecret", "isPlatformAdmin", "lastLoginAt"])
+    .select(["passwordChangedAt", "emailVerifiedAt", "preferences", "createdAt", "updatedAt"])
+    .where("id", "=", who.userId)
+    .executeTakeFirst();
+  if (!row) throw problem("UNAUTHENTICATED");
+  const { mfaSecret, ...account } = row;
+  const selected = who.orgAccess === "selected" && who.membershipId !== null ? who.membershipId : undefined;
+  return {
+    ...account,
+    mfaEnabled: mfaSecret !== null,
+    mfaMethod: mfaSecret === null ? null : ("totp" as const),
+    scope: who.scope,
+    partnerId: who.partnerId,
+    orgId: who.orgId,
+    roleId: who.roleId,
+    roleName: who.roleName,
+    permissions: [...who.permissions].sort(),
+    orgAccess: who.orgAccess,
+    orgIds: selected === undefined ? null : ((await selectedOrgs(db, [selected])).get(selected) ?? []),
+    siteIds: who.allowedSiteIds === null ? null : [...who.allowedSiteIds],
+    mfaSatisfied: who.mfa,
+  };
+}

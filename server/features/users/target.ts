@@ -1,0 +1,63 @@
+import { type Caller, getNamedOrg } from "#server/access/org-access";
+import type { Reader } from "#server/db/unit-of-work";
+import { user } from "#server/http/call";
+import { problem } from "#server/problem";
+
+/** Whose members a request is about (contract 1 G "Target scope"). */
+export type Target =
+  | { readonly kind: "partner"; readonly partnerId: string; readonly name: string }
+  | {
+      readonly kind: "organization";
+      readonly orgId: string;
+      readonly partnerId: string;
+      readonly name: string;
+      readonly status: Awaited<ReturnType<typeof getNamedOrg>>["status"];
+    };
+
+export interface NamedTarget {
+  orgId?: string | undefined;
+  partnerId?: string | undefined;
+}
+
+/**
+ * O: the own organization (another `orgId` is ignored when reading, refused when writing). P: the own
+ * partner, which takes full partner access, or with `orgId` that organization. S: must name one.
+ */
+export async function targetOf(
+  call: Caller,
+  named: NamedTarget,
+  mode: "read" | "write",
+  db: Reader = call.db,
+): Promise<Target> {
+  const who = user(call);
+  if (who.scope === "organization") {
+    if (who.orgId === null) throw problem("ORG_CONTEXT_REQUIRED");
+    if (mode === "write" && named.orgId !== undefined && named.orgId !== who.orgId) throw problem("ORG_ACCESS_DENIED");
+    return organization(call, who.orgId, db);
+  }
+  if (named.orgId !== undefined) return organization(call, named.orgId, db);
+  if (who.scope === "system") {
+    if (named.partnerId === undefined) {
+      throw problem("PARTNER_ID_REQUIRED", { message: "orgId or partnerId is required for system scope" });
+    }
+    return partner(named.partnerId, db);
+  }
+  if (named.partnerId !== undefined && named.partnerId !== who.partnerId) throw problem("FORBIDDEN");
+  if (who.orgAccess !== "all") throw problem("FULL_PARTNER_ACCESS_REQUIRED");
+  return partner(who.partnerId as string, db);
+}
+
+/** The chain of what is done to the target's members. */
+export const targetOwner = (target: Target) =>
+  target.kind === "organization" ? { orgId: target.orgId } : { partnerId: target.partnerId };
+
+async function organization(call: Caller, orgId: string, db: Reader): Promise<Target> {
+  const { id, partnerId, name, status } = await getNamedOrg(call, orgId, db);
+  return { kind: "organization", orgId: id, partnerId, name, status };
+}
+
+async function partner(partnerId: string, db: Reader): Promise<Target> {
+  const row = await db.selectFrom("partners").select(["id", "name"]).where("id", "=", partnerId).executeTakeFirst();
+  if (!row) throw problem("NOT_FOUND");
+  return { kind: "partner", partnerId: row.id, name: row.name };
+}

@@ -1,0 +1,14 @@
+import { ownership, type TableName } from "#server/db/tables";
+import type { TestServer } from "./harness.ts";
+
+/** Where any of these texts stands in the database: what a stolen dump would show. Empty = nowhere. */
+export async function leaksInDatabase(server: TestServer, secrets: Record<string, string>): Promise<string[]> {
+  const leaks: string[] = [];
+  for (const table of Object.keys(ownership) as TableName[]) {
+    const text = JSON.stringify(await server.db.selectFrom(table).selectAll().execute());
+    for (const [name, secret] of Object.entries(secrets)) {
+      if (text.includes(secret)) leaks.push(`${name} in ${table}`);
+    }
+  }
+  return leaks;
+}
