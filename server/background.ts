@@ -1,19 +1,33 @@
+import { anchorGrowth, writerOf } from "./audit/keeper.ts";
 import { jobHandlers, schedules } from "./features/background.ts";
 import { startJobRunner } from "./jobs/queue.ts";
 import { startScheduler } from "./jobs/scheduler.ts";
 import type { Services } from "./services.ts";
 
+/** How long a stopping server waits for its audit outbox; what is left waits safely for the next start. */
+const DRAIN_MS = 10_000;
+
 /** Audit writer, job runner and schedules of this process. */
-export async function startBackground(
+export function startBackground(
   services: Services & { wakeAuditWriter: () => void },
   options: { schedules: boolean },
-): Promise<{ stop(): Promise<void> }> {
+): { stop(): Promise<void> } {
+  const writer = writerOf(services);
+  writer.start();
+  services.wakeAuditWriter = () => writer.wake();
   const runner = startJobRunner(services, jobHandlers);
   const scheduler = options.schedules ? startScheduler(services, schedules) : undefined;
   return {
     async stop() {
       await scheduler?.stop();
       await runner.stop();
+      try {
+        await writer.drain(AbortSignal.timeout(DRAIN_MS));
+        if (options.schedules) await anchorGrowth(services);
+      } catch (error) {
+        services.log.warn("audit.not_drained", { error: error as Error });
+      }
+      await writer.stop();
     },
   };
 }

@@ -31,7 +31,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     const applied = await services.store.migrate();
     if (applied.length > 0) services.log.info("database.migrated", { applied });
     await bootstrap(services);
-    const background = await startBackground(services, { schedules: options.background ?? true });
+    const background = startBackground(services, { schedules: options.background ?? true });
     const server = listener(services);
     await listen(server, options.config.port, options.host ?? "127.0.0.1");
     const { port } = server.address() as AddressInfo;

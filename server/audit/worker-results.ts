@@ -1,3 +1,5 @@
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
 /**
@@ -42,10 +44,13 @@ export async function* workerResults<T>(
 }
 
 function startWorker(script: string, data: unknown): Worker {
-  const fromSource = import.meta.url.endsWith(".ts");
-  return new Worker(new URL(`./${script}.${fromSource ? "ts" : "js"}`, import.meta.url), {
-    workerData: data,
-    // Run from source (development, tests), Node needs the same loader as its parent.
-    ...(fromSource ? { execArgv: ["--import", "tsx", "--conditions", "source"] } : {}),
-  });
+  if (!import.meta.url.endsWith(".ts"))
+    return new Worker(new URL(`./${script}.js`, import.meta.url), { workerData: data });
+  // Run from source (development, tests): the thread needs a TypeScript loader of its own.
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx/package.json"));
+  const loader = new URL("dist/esm/api/index.mjs", tsx);
+  const body = new URL(`./${script}.ts`, import.meta.url);
+  const start = `import(${JSON.stringify(loader.href)})
+    .then(({ register }) => { register(); return import(${JSON.stringify(body.href)}); })`;
+  return new Worker(start, { eval: true, workerData: data, execArgv: ["--conditions", "source"] });
 }

@@ -1,9 +1,8 @@
-import canonicalize from "canonicalize";
 import type { AuditAction } from "#contract/core/audit-actions";
 import type { AnyEndpoint } from "#contract/core/endpoint";
 import type { Principal } from "#server/access/principal";
-import { type AuditContent, canonicalContent, ZERO_UUID } from "#server/audit/chain";
-import type { Tx } from "#server/db/unit-of-work";
+import { type AuditContent, ZERO_UUID } from "#server/audit/chain";
+import { auditEntry } from "#server/audit/entry";
 import type { AuditNote, AuditOwner, AuditPen } from "./call.ts";
 
 /** What the pipeline knows of a call when it writes the entry. */
@@ -69,29 +68,25 @@ function entry(
   const owner = ownerOf(note.owner, scene.who);
   if (!owner) return undefined;
   const actor = note.actor ?? actorOf(scene.who);
-  const details: Record<string, unknown> = { ...note.details, ...outcome.details, requestId: scene.requestId };
-  if (scene.who.kind === "user") details["sessionId"] ??= scene.who.sessionId;
-  const resourceId = uuidOrZero(note.resource?.id, details, "rawResourceId");
-  const actorId = uuidOrZero(actor.id, details, "rawActorId");
-  const type = note.resource?.type ?? note.action.slice(0, note.action.indexOf("."));
-  return {
-    id: scene.newId(),
-    orgId: owner.orgId ?? null,
-    partnerId: owner.orgId ? null : (owner.partnerId ?? null),
-    timestamp: scene.at,
-    actorType: actor.type,
-    actorId,
-    actorEmail: clean(actor.email ?? null, 255),
-    action: note.action,
-    resourceType: clean(type, 50),
-    resourceId,
-    resourceName: clean(note.resource?.name ?? null, 255),
-    details: clean(canonicalize(safe(details)) as string, Number.POSITIVE_INFINITY) as string,
-    ipAddress: clean(scene.ip, 45),
-    userAgent: clean(scene.userAgent, 1_000),
-    result: outcome.result === "success" ? (note.result ?? outcome.result) : outcome.result,
-    errorMessage: clean(outcome.errorMessage, 1_000),
-  };
+  const session = scene.who.kind === "user" ? { sessionId: scene.who.sessionId } : {};
+  return auditEntry(
+    {
+      ...owner,
+      actorType: actor.type,
+      actorId: actor.id,
+      actorEmail: actor.email ?? null,
+      action: note.action,
+      resourceType: note.resource?.type ?? note.action.slice(0, note.action.indexOf(".")),
+      resourceId: note.resource?.id ?? null,
+      resourceName: note.resource?.name ?? null,
+      details: { ...session, ...note.details, ...outcome.details, requestId: scene.requestId },
+      ipAddress: scene.ip,
+      userAgent: scene.userAgent,
+      result: outcome.result === "success" ? (note.result ?? outcome.result) : outcome.result,
+      errorMessage: outcome.errorMessage,
+    },
+    { now: new Date(scene.at), id: scene.newId() },
+  );
 }
 
 /** Organization, else partner, else the installation for callers of system scope; nobody's events are dropped. */
@@ -107,51 +102,4 @@ function actorOf(who: Principal): { type: string; id: string; email?: string | n
   if (who.kind === "user") return { type: "user", id: who.userId, email: who.email };
   if (who.kind === "agent") return { type: "agent", id: who.deviceId };
   return { type: "system", id: ZERO_UUID };
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-function uuidOrZero(id: string | undefined, details: Record<string, unknown>, raw: string): string | null {
-  if (id === undefined) return null;
-  if (UUID.test(id)) return id.toLowerCase();
-  details[raw] = id;
-  return ZERO_UUID;
-}
-
-/** The second guard behind handlers that know better: no key of this name is ever stored (contract 4 §0). */
-const secretName = /secret|password|token|hash|key$/i;
-
-export function safe(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(safe);
-  if (value === null || typeof value !== "object") return typeof value === "string" ? wellFormed(value) : value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(
-        ([name, field]) =>
-          field !== undefined && (name === "keyPrefix" || /keyPrefix$/i.test(name) || !secretName.test(name)),
-      )
-      .map(([name, field]) => [wellFormed(name), safe(field)]),
-  );
-}
-
-/** Postgres stores no NUL and canonical text holds no lone surrogate; both become U+FFFD. */
-const wellFormed = (text: string): string => text.replaceAll("\u0000", "\uFFFD").toWellFormed();
-
-const clean = (text: string | null, max: number): string | null =>
-  text === null ? null : wellFormed(Number.isFinite(max) ? [...text].slice(0, max).join("") : text);
-
-/** Puts entries into the outbox within the caller's transaction; the writer moves them on (contract 4 §8.1). */
-export async function enqueueAudit(tx: Tx, entries: readonly AuditContent[]): Promise<void> {
-  if (entries.length === 0) return;
-  await tx
-    .insertInto("auditOutbox")
-    .values(
-      entries.map((content) => ({
-        auditId: content.id,
-        orgId: content.orgId,
-        partnerId: content.partnerId,
-        entry: canonicalContent(content),
-      })),
-    )
-    .execute();
 }

@@ -2,10 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { mutates } from "#contract/core/endpoint";
 import { authorize } from "#server/access/authorize";
 import { callerKey, nobody, type Principal, scopeOf } from "#server/access/principal";
+import { auditHandle } from "#server/audit/handle";
+import { enqueueAudit } from "#server/audit/outbox";
 import { UnitOfWork } from "#server/db/unit-of-work";
 import type { Problem } from "#server/problem";
 import type { Services } from "#server/services";
-import { AuditNotes, enqueueAudit } from "./audit-entry.ts";
+import { AuditNotes } from "./audit-entry.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Call } from "./call.ts";
 import { beginIdempotent, type IdempotentRun, readIdempotencyKey } from "./idempotency.ts";
@@ -132,7 +134,7 @@ const audited = ({ implementation, notes }: Passage) => mutates(implementation.e
 function armAudit(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWork["beforeCommit"]>[0]): void {
   unit.beforeCommit(async (tx) => {
     if (audited(passage) || passage.notes.added) {
-      await enqueueAudit(tx, entriesOf(passage, { result: "success", errorMessage: null }));
+      await enqueueAudit(auditHandle(tx), entriesOf(passage, { result: "success", errorMessage: null }));
       unit.afterCommit(() => {
         passage.written = true;
         passage.services.wakeAuditWriter();
@@ -162,7 +164,9 @@ async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
     services.metrics.droppedAuditEvents.inc();
     return;
   }
-  await new UnitOfWork(services.store, { kind: "system" }).asSystem("authenticate", (tx) => enqueueAudit(tx, entries));
+  await new UnitOfWork(services.store, { kind: "system" }).asSystem("authenticate", (tx) =>
+    enqueueAudit(auditHandle(tx), entries),
+  );
   services.wakeAuditWriter();
 }
 

@@ -50,7 +50,10 @@ async function pageOf(
   const { page, limit, skipCount } = call.query;
   const ordered = entries.orderBy("auditLogs.timestamp", "desc").orderBy("auditLogs.id", "desc");
   if (skipCount) {
-    const rows = await ordered.limit(limit).offset((page - 1) * limit).execute();
+    const rows = await ordered
+      .limit(limit)
+      .offset((page - 1) * limit)
+      .execute();
     return { rows, pagination: { page, limit, total: -1, totalPages: -1 } };
   }
   const { data, pagination } = await paginate(ordered, { page, limit });

@@ -15,9 +15,21 @@ export interface AuditFilters {
 }
 
 const columns = [
-  "auditLogs.id", "auditLogs.orgId", "auditLogs.partnerId", "auditLogs.timestamp", "auditLogs.actorType", "auditLogs.actorId",
-  "auditLogs.actorEmail", "auditLogs.action", "auditLogs.resourceType", "auditLogs.resourceId", "auditLogs.resourceName",
-  "auditLogs.details", "auditLogs.ipAddress", "auditLogs.userAgent", "auditLogs.result",
+  "auditLogs.id",
+  "auditLogs.orgId",
+  "auditLogs.partnerId",
+  "auditLogs.timestamp",
+  "auditLogs.actorType",
+  "auditLogs.actorId",
+  "auditLogs.actorEmail",
+  "auditLogs.action",
+  "auditLogs.resourceType",
+  "auditLogs.resourceId",
+  "auditLogs.resourceName",
+  "auditLogs.details",
+  "auditLogs.ipAddress",
+  "auditLogs.userAgent",
+  "auditLogs.result",
 ] as const;
 
 type Builder = ExpressionBuilder<Database, "auditLogs">;
@@ -32,7 +44,8 @@ export async function auditEntries(call: Call, filters: AuditFilters) {
   }
   if (user) query = query.where((eb) => eb.or([contains(eb.ref("auditLogs.actorEmail"), user), byName(eb, user)]));
   if (action) query = query.where((eb) => contains(eb.ref("auditLogs.action"), action));
-  if (resource) query = query.where((eb) => anyContains(eb, ["auditLogs.resourceType", "auditLogs.resourceName"], resource));
+  if (resource)
+    query = query.where((eb) => anyContains(eb, ["auditLogs.resourceType", "auditLogs.resourceName"], resource));
   if (from) query = query.where("auditLogs.timestamp", ">=", from);
   if (to) query = query.where("auditLogs.timestamp", "<=", to);
   return query;
@@ -43,7 +56,10 @@ export function visible(call: Call) {
   const query = call.db.selectFrom("auditLogs").select(columns);
   if (call.scope.kind !== "organization" || call.scope.siteIds === null) return query;
   return query.where((eb) =>
-    eb.or([eb("auditLogs.actorType", "<>", "agent"), eb("auditLogs.actorId", "in", eb.selectFrom("devices").select("devices.id"))]),
+    eb.or([
+      eb("auditLogs.actorType", "<>", "agent"),
+      eb("auditLogs.actorId", "in", eb.selectFrom("devices").select("devices.id")),
+    ]),
   );
 }
 
@@ -52,7 +68,13 @@ export const matching = <O>(query: SelectQueryBuilder<Database, "auditLogs", O>,
   query.where((eb) =>
     anyContains(
       eb,
-      ["auditLogs.action", "auditLogs.actorEmail", "auditLogs.resourceType", "auditLogs.resourceName", "auditLogs.details"],
+      [
+        "auditLogs.action",
+        "auditLogs.actorEmail",
+        "auditLogs.resourceType",
+        "auditLogs.resourceName",
+        "auditLogs.details",
+      ],
       text,
     ),
   );
@@ -66,5 +88,8 @@ const byName = (eb: Builder, text: string) =>
   eb(
     "auditLogs.actorId",
     "in",
-    eb.selectFrom("users").select("users.id").where((inner) => contains(inner.ref("users.name"), text)),
+    eb
+      .selectFrom("users")
+      .select("users.id")
+      .where((inner) => contains(inner.ref("users.name"), text)),
   );

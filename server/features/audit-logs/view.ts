@@ -31,7 +31,10 @@ export function fullEntry(row: AuditRow, nameOf: NameOf): Full {
     id: row.id,
     timestamp: row.timestamp,
     user: {
-      id: row.actorId ?? "", name: nameOf(row), email: row.actorEmail, role: row.actorType as Full["user"]["role"],
+      id: row.actorId ?? "",
+      name: nameOf(row),
+      email: row.actorEmail,
+      role: row.actorType as Full["user"]["role"],
     },
     action: row.action,
     resource: { type: row.resourceType ?? "", id: row.resourceId, name: row.resourceName },
@@ -58,6 +61,8 @@ export function viewedEntry(row: AuditRow, nameOf: NameOf): Viewed {
     userAgent: row.userAgent,
     sessionId: typeof details["sessionId"] === "string" ? details["sessionId"] : null,
     user: { name: nameOf(row), email: row.actorEmail, role: row.actorType, department: "" },
-    changes: changed ? { before: details["before"] ?? {}, after: details["after"] ?? {} } : { before: {}, after: details },
+    changes: changed
+      ? { before: details["before"] ?? {}, after: details["after"] ?? {} }
+      : { before: {}, after: details },
   };
 }

@@ -1,0 +1,49 @@
+import { cpus } from "node:os";
+import { authenticatedRead } from "./bench/authenticated-read.ts";
+import { rateLimitCheck } from "./bench/rate-limit-check.ts";
+import { versionStart } from "./bench/version-start.ts";
+
+/** A figure is a ratio of two things measured in turns within one run: machines are noisy, ratios are not. */
+export interface Bench {
+  readonly name: string;
+  /** `max`: the ratio must not exceed the limit; `min`: it must reach it. */
+  readonly limit: { readonly kind: "max" | "min"; readonly value: number };
+  /** One round; both sides in their own unit, the ratio is what counts. */
+  run(): Promise<{ measured: number; against: number; unit: string }>;
+  start?(): Promise<void>;
+  stop?(): Promise<void>;
+}
+
+const ROUNDS = 3;
+const benches: readonly Bench[] = [versionStart, ...authenticatedRead, ...rateLimitCheck];
+const wanted = process.argv.slice(2);
+
+process.stdout.write(`${cpus()[0]?.model ?? "unknown CPU"}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}\n\n`);
+process.stdout.write("| figure | ratio | limit | medians |\n|---|---|---|---|\n");
+let missed = 0;
+for (const bench of benches) {
+  if (wanted.length > 0 && !wanted.some((part) => bench.name.includes(part))) continue;
+  await bench.start?.();
+  try {
+    const rounds = [];
+    for (let round = 0; round < ROUNDS; round += 1) rounds.push(await bench.run());
+    const ratio = median(rounds.map(({ measured, against }) => measured / against));
+    const { kind, value } = bench.limit;
+    const held = kind === "max" ? ratio <= value : ratio >= value;
+    if (!held) missed += 1;
+    const both = `${round(median(rounds.map((item) => item.measured)))} ÷ ${round(median(rounds.map((item) => item.against)))} ${rounds[0]?.unit}`;
+    process.stdout.write(`| ${bench.name} | ${ratio.toFixed(2)}${held ? "" : " (missed)"} | ${kind === "max" ? "≤" : "≥"} ${value} | ${both} |\n`);
+  } finally {
+    await bench.stop?.();
+  }
+}
+process.exitCode = missed === 0 ? 0 : 1;
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+function round(value: number): string {
+  return value >= 100 ? Math.round(value).toString() : value.toFixed(1);
+}

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createDatabase, type PostgresCluster, startPostgres } from "../../server/test/postgres.ts";
+import type { Bench } from "../bench.ts";
+
+interface Target {
+  process: ChildProcess;
+  url: string;
+  path: string;
+  token?: string;
+}
+
+const CONNECTIONS = "32";
+const ROUND_MS = "3000";
+
+/** One authenticated `GET /orgs/organizations/:id`, request log on, against Express answering a constant. */
+export const authenticatedRead: readonly Bench[] = [bench("SQLite", 0.6), bench("Postgres", 0.35)];
+
+function bench(database: "SQLite" | "Postgres", value: number): Bench {
+  let [server, hello]: [Target | undefined, Target | undefined] = [undefined, undefined];
+  let cluster: PostgresCluster | undefined;
+  return {
+    name: `authenticated read (${database}) ÷ Express hello-JSON`,
+    limit: { kind: "min", value },
+    async start() {
+      let url: string | undefined;
+      if (database === "Postgres") {
+        cluster = await startPostgres({ durable: true });
+        process.env["TEST_DATABASE_URL"] = cluster.url;
+        url = await createDatabase({ label: "bench" });
+      }
+      server = await started("read-server", url ? [url] : []);
+      hello = await started("hello-server", []);
+    },
+    async run() {
+      const against = await load(hello as Target);
+      const measured = await load(server as Target);
+      return { measured, against, unit: "req/s" };
+    },
+    async stop() {
+      for (const target of [server, hello]) target?.process.kill("SIGTERM");
+      await cluster?.stop();
+      delete process.env["TEST_DATABASE_URL"];
+    },
+  };
+}
+
+/** Starts a script of this folder and reads the line that says where it listens. Its log goes to a file, as in production. */
+function started(script: string, args: readonly string[]): Promise<Target> {
+  const child = spawn(process.execPath, [...process.execArgv, new URL(`./${script}.ts`, import.meta.url).pathname, ...args], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`${script} ended with ${code}`)));
+    child.stdout?.once("data", (line: Buffer) => resolve({ process: child, ...JSON.parse(line.toString()) } as Target));
+  });
+}
+
+function load({ url, path, token }: Target): Promise<number> {
+  const { hostname, port } = new URL(url);
+  const headers = token === undefined ? [] : [`Authorization: Bearer ${token}`];
+  const script = new URL("./load.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [...process.execArgv, script, hostname, port, path, CONNECTIONS, ROUND_MS, ...headers], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.stdout?.once("data", (line: Buffer) => {
+      const { perSecond, failed } = JSON.parse(line.toString()) as { perSecond: number; failed: number };
+      if (failed > 0) reject(new Error(`${failed} requests to ${path} failed`));
+      else resolve(perSecond);
+    });
+  });
+}

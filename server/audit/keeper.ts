@@ -1,0 +1,52 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { systemHandle } from "#server/db/unit-of-work";
+import type { Services } from "#server/services";
+import { appendAnchor } from "./anchor-file.ts";
+import { anchorSigner } from "./anchor-signing.ts";
+import { type AnchorOptions, anchorGrownChains } from "./anchors.ts";
+import { auditHandle } from "./handle.ts";
+import { claimPostgresWriter } from "./postgres-writer.ts";
+import type { VerifyOptions } from "./verify-in-worker.ts";
+import { type AuditWriter, auditWriter } from "./writer.ts";
+
+/** The writer of this process, as the configuration has it. */
+export function writerOf(services: Services): AuditWriter {
+  return auditWriter(auditHandle(systemHandle(services.store)), {
+    ...(services.store.dialect === "postgres" ? { claim: claimPostgresWriter } : {}),
+    onError: (error, attempt) => services.log.error("audit.writer_failed", { error: error as Error, attempt }),
+  });
+}
+
+/** Ed25519 public key of the anchors (SPKI base64); null where they are unsigned. */
+export const anchorPublicKey = (services: Pick<Services, "config">): string | null =>
+  services.config.anchorSigningKey === undefined ? null : anchorSigner(services.config.anchorSigningKey).publicKey;
+
+/** Each anchor leaves the database twice: into the anchor file and onto the log (contract 4 §8.1). */
+export function anchorOptions({ config, clock, log }: Services): AnchorOptions {
+  return {
+    now: () => new Date(clock.nowMs()),
+    signer: config.anchorSigningKey === undefined ? undefined : anchorSigner(config.anchorSigningKey),
+    async keep(anchor) {
+      log.info("audit.anchor", { ...anchor });
+      mkdirSync(dirname(config.anchorFile), { recursive: true, mode: 0o700 });
+      await appendAnchor(config.anchorFile, anchor);
+    },
+  };
+}
+
+/** Anchors every chain that grew since its last anchor. */
+export async function anchorGrowth(services: Services): Promise<void> {
+  await anchorGrownChains(auditHandle(systemHandle(services.store)), anchorOptions(services));
+}
+
+/** Where and against what a chain is verified. */
+export function verifyOptions(services: Services): VerifyOptions {
+  const { file, url } = services.store;
+  const key = anchorPublicKey(services);
+  return {
+    database: file === undefined ? { url: url as string } : { file },
+    publicKeys: key === null ? [] : [key],
+    anchorFile: services.config.anchorFile,
+  };
+}
