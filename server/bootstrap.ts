@@ -4,6 +4,8 @@ import { ConfigError } from "./config.ts";
 import { UnitOfWork } from "./db/unit-of-work.ts";
 import type { Services } from "./services.ts";
 
+export { passwordProblem } from "./access/password.ts";
+
 /** Seeds what every installation has: built-in roles, and the first administrator when one is configured. */
 export async function bootstrap(services: Services): Promise<void> {
   const unit = new UnitOfWork(services.store, { kind: "system" });

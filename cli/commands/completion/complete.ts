@@ -1,0 +1,104 @@
+import type { Command } from "commander";
+import { openContext } from "../../context.ts";
+import { commandsOf } from "../../generic/commands-of.ts";
+import { attributeOf, type Field, fieldsOf } from "../../generic/fields.ts";
+import { paramOf } from "../../generic/scope.ts";
+import { type Globals, globalFlagList, readGlobals } from "../../globals.ts";
+import type { CommandSpec } from "../../manifest.ts";
+import { readProfiles } from "../../profile/profiles.ts";
+import { programFor, type Register } from "../../program.ts";
+import { type Shell, writeTo } from "../../shell.ts";
+import { liveOrgs, liveSites } from "./live-names.ts";
+
+type Candidate = readonly [text: string, about: string];
+
+/** `rmm __complete -- words…`: what the last word may become. Never fails, and says nothing on stderr. */
+export const registerComplete: Register = (command, run) => {
+  command.argument("[words...]").action((words: string[]) =>
+    run(async (shell) => {
+      const current = words.at(-1) ?? "";
+      const found = await candidates(shell, words.slice(0, -1), current).catch(() => []);
+      const fitting = found.filter(([text]) => text.toLowerCase().startsWith(current.toLowerCase()));
+      const line = ([text, about]: Candidate) => `${text}\t${about}`.replace(/[\r\n]/g, " ");
+      await writeTo(shell, "stdout", fitting.map((one) => `${line(one)}\n`).join(""));
+      return 0;
+    }),
+  );
+};
+
+async function candidates(shell: Shell, before: readonly string[], current: string): Promise<Candidate[]> {
+  const { command, rest, globals } = await place(before);
+  const spec = await specOf(command);
+  const flag = before.at(-1)?.startsWith("--") ? before.at(-1)!.slice(2) : undefined;
+  const values = flag === undefined ? undefined : await valuesOf(shell, spec, flag, globals);
+  if (values !== undefined) return values;
+  if (current.startsWith("-")) return flagsOf(command);
+  const subcommands = command.commands.filter((one) => !(one as unknown as { _hidden: boolean })._hidden);
+  if (subcommands.length > 0 && rest.length === 0)
+    return subcommands.map((one) => [one.name(), one.summary()] as const);
+  const param = spec?.params[rest.length];
+  if (spec && param !== undefined && paramOf(spec, "organizations") === param)
+    return liveOrgs(await openContext(shell, globals));
+  if (spec && param !== undefined && paramOf(spec, "sites") === param)
+    return liveSites(await openContext(shell, globals));
+  return [];
+}
+
+const withValue = new Set(globalFlagList.filter(({ value }) => value !== "").map(({ flag }) => flag));
+
+/** Walks down to the command that the words name; `rest` are its arguments so far. */
+async function place(words: readonly string[]): Promise<{ command: Command; rest: string[]; globals: Globals }> {
+  const given: Record<string, unknown> = {};
+  const plain: string[] = [];
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index]!;
+    if (withValue.has(word)) given[attributeOf(word.slice(2))] = words[++index];
+    else if (!word.startsWith("-")) plain.push(word);
+  }
+  const program = await programFor(plain[0]);
+  let command = program;
+  const rest = [...plain];
+  for (;;) {
+    const next = command.commands.find((one) => one.name() === rest[0] || one.aliases().includes(rest[0] ?? ""));
+    if (next === undefined) break;
+    command = next;
+    rest.shift();
+  }
+  const steering = ["server", "profile", "org", "tokenFile"].filter((name) => typeof given[name] === "string");
+  return { command, rest, globals: readGlobals(Object.fromEntries(steering.map((name) => [name, given[name]]))) };
+}
+
+async function specOf(command: Command): Promise<CommandSpec | undefined> {
+  const noun = command.parent?.name();
+  if (noun === undefined) return undefined;
+  return (await commandsOf(noun)).find((one) => one.name === command.name());
+}
+
+const flagsOf = (command: Command): Candidate[] => [
+  ...command.options
+    .filter(({ hidden, long }) => !hidden && long)
+    .map(({ long, description }) => [long!, description] as const),
+  ...globalFlagList.map(({ flag, description }) => [flag, description] as const),
+];
+
+/** Undefined where the word before is no flag with a value. */
+async function valuesOf(
+  shell: Shell,
+  spec: CommandSpec | undefined,
+  flag: string,
+  globals: Globals,
+): Promise<Candidate[] | undefined> {
+  if (flag === "org" || flag === "org-id") return liveOrgs(await openContext(shell, globals));
+  if (flag === "site" || flag === "site-id") return liveSites(await openContext(shell, globals));
+  if (flag === "profile")
+    return Object.entries((await readProfiles(shell)).profiles).map(([name, { server }]) => [name, server ?? ""]);
+  if (flag === "columns") return (spec?.fields ?? []).map((name) => [name, ""]);
+  const field = spec && fieldsOf(spec).find((one) => one.flag === flag);
+  if (field) return valuesOfField(field);
+  return withValue.has(`--${flag}`) ? [] : undefined;
+}
+
+function valuesOfField({ spec }: Field): Candidate[] | undefined {
+  if (spec.type === "boolean" || spec.secret) return undefined;
+  return (spec.values ?? spec.itemValues ?? []).map((value) => [value, ""]);
+}

@@ -1,0 +1,32 @@
+import { usageError } from "../../errors/cli-error.ts";
+import type { Register } from "../../program.ts";
+import { writeTo } from "../../shell.ts";
+import { didYouMean } from "../../suggest.ts";
+import { scripts } from "./scripts.ts";
+
+/** `rmm completion bash|zsh|fish|powershell` prints a script for the shell to load. */
+export const registerCompletion: Register = (command, run) => {
+  const names = Object.keys(scripts);
+  command
+    .description("Print a script that completes commands, flags, values, and names of organizations and sites")
+    .argument("[shell]", names.join(", "))
+    .usage("<shell>")
+    .addHelpText(
+      "before",
+      "Examples:\n  source <(rmm completion bash)\n  rmm completion zsh > ~/.zfunc/_rmm\n  rmm completion fish | source\n" +
+        "  rmm completion powershell | Out-String | Invoke-Expression\n",
+    )
+    .action((name: string | undefined) =>
+      run(async (shell) => {
+        if (name === undefined) throw usageError("Missing: <shell>", `Shells: ${names.join(", ")}`);
+        const script = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
+        if (script === undefined)
+          throw usageError(
+            `There is no completion for ${name}${didYouMean(name, names)}`,
+            `Shells: ${names.join(", ")}`,
+          );
+        await writeTo(shell, "stdout", script);
+        return 0;
+      }),
+    );
+};

@@ -1,0 +1,41 @@
+import { openContext } from "../context.ts";
+import { exitCodes } from "../errors/exit-codes.ts";
+import { formatOf, printResult } from "../output/print.ts";
+import type { Register } from "../program.ts";
+import { runProgram } from "../program.ts";
+import { writeTo } from "../shell.ts";
+
+const variables = [
+  { name: "RMM_SERVER", meaning: "address of the server" },
+  { name: "RMM_PROFILE", meaning: "profile to use" },
+  { name: "RMM_ORG", meaning: "organization: slug, name or id" },
+  { name: "RMM_TOKEN", meaning: "access token of a user" },
+  { name: "RMM_TOKEN_FILE", meaning: "file that holds a token or a key" },
+  { name: "RMM_API_KEY", meaning: "API key (svc_…) or partner key (svc_sp_…)" },
+  { name: "RMM_NO_INPUT", meaning: "1: never ask" },
+  { name: "RMM_CONFIG_DIR", meaning: "folder of profiles and tokens" },
+  { name: "RMM_DATA_DIR", meaning: "folder of the server's data" },
+  { name: "NO_COLOR, CLICOLOR, CLICOLOR_FORCE, FORCE_COLOR", meaning: "colours off and on" },
+] as const;
+
+/** `rmm help [command…]`, `rmm help exit-codes`, `rmm help environment`. */
+export const registerHelp: Register = (command, run) => {
+  command
+    .description("Help on a command, or on one of the topics exit-codes and environment")
+    .argument("[words...]", "a command, or a topic")
+    .usage("[command or topic]")
+    .addHelpText("before", "Examples:\n  rmm help exit-codes\n  rmm help environment\n  rmm help devices list\n")
+    .action((words: string[]) =>
+      run(async (shell, globals) => {
+        const [topic] = words;
+        if (topic !== "exit-codes" && topic !== "environment") return runProgram(shell, [...words, "--help"]);
+        const rows =
+          topic === "environment" ? variables : Object.values(exitCodes).map(([code, meaning]) => ({ code, meaning }));
+        const context = await openContext(shell, globals, { mayBeNew: true });
+        const format = formatOf(context);
+        if (format !== "table" && format !== "tsv") await printResult(context, rows, { fields: Object.keys(rows[0]!) });
+        else await writeTo(shell, "stdout", rows.map((row) => `${Object.values(row).join("\t")}\n`).join(""));
+        return 0;
+      }),
+    );
+};

@@ -1,0 +1,142 @@
+import type { Command } from "commander";
+import { type Context, openContext } from "../context.ts";
+import { declined, usageError } from "../errors/cli-error.ts";
+import { printResult } from "../output/print.ts";
+import { changeProfiles, checkProfileName, getProfile, type OutputChoice, outputs } from "../profile/profiles.ts";
+import { normalizeServer } from "../profile/server-url.ts";
+import { tokenStore } from "../profile/token-store.ts";
+import type { Register } from "../program.ts";
+import { prompterOf } from "../prompt.ts";
+
+/** `rmm profile add|use|list|remove`. */
+export const registerProfile: Register = (group, run) => {
+  const verb = (name: string, summary: string, example: string): Command =>
+    group.command(name).summary(summary).description(summary).addHelpText("before", `Examples:\n  ${example}\n`);
+  const named = (name: string, summary: string, example: string) =>
+    verb(name, summary, example).argument("[name]", "name of the profile").usage("<name> [flags]");
+  const add = named(
+    "add",
+    "Add a profile, or change one",
+    "rmm profile add prod --server https://rmm.example --org contoso-dental",
+  );
+  add
+    .option("--output <format>", `how results are printed: ${outputs.join(", ")}`)
+    .action((name) =>
+      run(async (shell, globals) =>
+        addProfile(await openContext(shell, globals, { mayBeNew: true }), name, add.opts()),
+      ),
+    );
+  named("use", "Use a profile from now on", "rmm profile use prod").action((name) =>
+    run(async (shell, globals) => useProfile(await openContext(shell, globals, { mayBeNew: true }), name)),
+  );
+  verb("list", "List profiles", "rmm profile list").action(() =>
+    run(async (shell, globals) => listProfiles(await openContext(shell, globals, { mayBeNew: true }))),
+  );
+  named("remove", "Remove a profile and its sign-ins", "rmm profile remove old --yes").action((name) =>
+    run(async (shell, globals) => removeProfile(await openContext(shell, globals, { mayBeNew: true }), name)),
+  );
+};
+
+function nameOf(given: string | undefined): string {
+  if (given === undefined) throw usageError("Missing: <name>");
+  checkProfileName(given);
+  return given;
+}
+
+async function addProfile(context: Context, given: string | undefined, options: { output?: string }): Promise<number> {
+  const { globals, settings, shell } = context;
+  const { output } = options;
+  const isNew = given !== undefined && !Object.hasOwn(settings.book.profiles, given);
+  if (given === undefined || (isNew && globals.server === undefined)) {
+    throw usageError(
+      `Missing: ${[...(given === undefined ? ["<name>"] : []), ...(globals.server === undefined ? ["--server"] : [])].join(", ")}`,
+    );
+  }
+  const name = nameOf(given);
+  if (output !== undefined && !outputs.includes(output as OutputChoice)) {
+    throw usageError(`--output must be one of ${outputs.join(", ")}`);
+  }
+  const server = globals.server === undefined ? undefined : normalizeServer(globals.server, "--server");
+  await changeProfiles(shell, (book) => {
+    const before = book.profiles[name] ?? { signIns: {} };
+    const first = Object.keys(book.profiles).length === 0;
+    book.profiles[name] = {
+      ...before,
+      ...(server === undefined ? {} : { server }),
+      ...(globals.org === undefined ? {} : { org: globals.org }),
+      ...(output === undefined ? {} : { output: output as OutputChoice }),
+    };
+    if (first) book.current = name;
+  });
+  return printProfiles(
+    await openContext(shell, { ...globals, profile: name, server: undefined, org: undefined }),
+    name,
+  );
+}
+
+async function useProfile(context: Context, given: string | undefined): Promise<number> {
+  const name = nameOf(given);
+  getProfile(context.settings.book, name);
+  await changeProfiles(context.shell, (book) => {
+    book.current = name;
+  });
+  await context.notice(`Now using profile ${name}`);
+  return 0;
+}
+
+interface Row {
+  name: string;
+  current: boolean;
+  server: string | null;
+  org: string | null;
+  output: string;
+  accounts: string[];
+}
+
+const fields = ["name", "current", "server", "org", "output", "accounts"];
+
+function rowsOf({ settings: { book } }: Context): Row[] {
+  return Object.entries(book.profiles).map(([name, { server, org, output, signIns }]) => ({
+    name,
+    current: name === book.current,
+    server: server ?? null,
+    org: org ?? null,
+    output: output ?? "auto",
+    accounts: Object.entries(signIns).map(([at, { account }]) => (at === server ? account : `${account} at ${at}`)),
+  }));
+}
+
+async function printProfiles(context: Context, name: string): Promise<number> {
+  await printResult(
+    context,
+    rowsOf(context).find((row) => row.name === name),
+    { fields },
+  );
+  return 0;
+}
+
+async function listProfiles(context: Context): Promise<number> {
+  await printResult(context, rowsOf(context), { fields });
+  return 0;
+}
+
+async function removeProfile(context: Context, given: string | undefined): Promise<number> {
+  const { shell, globals, settings } = context;
+  const answer = globals.yes || context.interactive ? [] : ["--yes"];
+  const missing = [...(given === undefined ? ["<name>"] : []), ...answer];
+  if (missing.length > 0) throw usageError(`Missing: ${missing.join(", ")}`);
+  const name = nameOf(given);
+  const { signIns } = getProfile(settings.book, name);
+  if (!globals.yes && !(await prompterOf(shell).confirm(`Remove profile ${name} and its sign-ins?`)))
+    throw declined("Nothing was done");
+  for (const [server, { account, store }] of Object.entries(signIns)) {
+    const kept = tokenStore(shell, { server, profile: name, account }, store);
+    await kept.withLock(() => kept.clear());
+  }
+  await changeProfiles(shell, (book) => {
+    delete book.profiles[name];
+    if (book.current === name) book.current = Object.keys(book.profiles)[0] ?? "default";
+  });
+  await context.notice(`Removed profile ${name}`);
+  return 0;
+}

@@ -1,0 +1,85 @@
+import type { Command } from "commander";
+import { type Context, openContext } from "../../context.ts";
+import { CliError, usageError } from "../../errors/cli-error.ts";
+import { readSecrets } from "../../generic/secret-flags.ts";
+import { isForPrograms, printResult } from "../../output/print.ts";
+import type { Run } from "../../program.ts";
+import { prompterOf } from "../../prompt.ts";
+import { writeTo } from "../../shell.ts";
+import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
+
+interface Options extends PlaceOptions {
+  email?: string;
+  name: string;
+  [flag: string]: unknown;
+}
+
+/** `rmm server create-admin`: a System Admin, straight in the database. */
+export function registerCreateAdmin(group: Command, run: Run): void {
+  const command = group.command("create-admin").summary("Create a system administrator");
+  addPlaceFlags(command)
+    .description("Create a system administrator in the database of this machine. The server need not run")
+    .option("--email <email>", "email address to sign in with")
+    .option("--name <name>", "name", "System Administrator")
+    .option("--password-file <path>", "read the password from a file")
+    .option("--password-stdin", "read the password from stdin")
+    .addHelpText(
+      "before",
+      "Examples:\n  rmm server create-admin --email ana@contoso.example\n  rmm server create-admin --email ana@contoso.example --password-file p.txt\n",
+    )
+    .action(() =>
+      run(async (shell, globals) =>
+        createAdmin(await openContext(shell, globals, { mayBeNew: true }), command.opts<Options>()),
+      ),
+    );
+}
+
+async function createAdmin(context: Context, options: Options): Promise<number> {
+  const { shell } = context;
+  const { email, password } = await admin(context, options);
+  const { buildServices } = await import("#server/app");
+  const { bootstrap, createSystemAdmin, passwordProblem } = await import("#server/bootstrap");
+  const weak = passwordProblem(password);
+  if (weak !== undefined) throw usageError(`The password ${weak}`);
+  const config = await serverConfig(shell, options);
+  const services = buildServices({ ...config, logLevel: "silent" });
+  try {
+    await services.store.migrate();
+    await bootstrap(services);
+    const id = await createSystemAdmin(services, { email, password, name: options.name, onlyFirst: false }).catch(
+      taken(email),
+    );
+    const result = { id, email, name: options.name };
+    if (isForPrograms(context)) await printResult(context, result, { fields: Object.keys(result) });
+    else await writeTo(shell, "stdout", `${id}\n`);
+    await context.notice(`Created ${email}. Sign in with \`rmm auth login --email ${email}\``);
+  } finally {
+    await services.store.close();
+  }
+  return 0;
+}
+
+async function admin(context: Context, options: Options): Promise<{ email: string; password: string }> {
+  const secrets = await readSecrets(context, ["password"], options);
+  const missing = [
+    ...(options.email === undefined ? ["--email"] : []),
+    ...(secrets.has("password") ? [] : ["--password-file or --password-stdin"]),
+  ];
+  if (missing.length > 0 && !context.interactive) throw usageError(`Missing: ${missing.join(", ")}`);
+  const prompter = prompterOf(context.shell);
+  const email = (options.email ?? (await prompter.text("Email"))).trim().toLowerCase();
+  if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) throw usageError("--email is not an email address");
+  const typed = secrets.get("password");
+  if (typed !== undefined) return { email, password: typed };
+  const password = await prompter.secret("Password");
+  context.shell.secrets.add(password);
+  if ((await prompter.secret("Password again")) !== password) throw usageError("The passwords differ");
+  return { email, password };
+}
+
+const unique = /unique|duplicate/i;
+
+const taken = (email: string) => (error: unknown) => {
+  if (!(error instanceof Error) || !unique.test(error.message)) throw error;
+  throw new CliError(`${email} is taken`, { exit: "conflict", code: "USER_EXISTS" });
+};

@@ -1,0 +1,60 @@
+import type { Command } from "commander";
+import { openContext } from "../../context.ts";
+import { exitCode } from "../../errors/exit-codes.ts";
+import { printResult } from "../../output/print.ts";
+import type { Run } from "../../program.ts";
+import { databaseChecks } from "./check-database.ts";
+import { machineChecks } from "./check-machine.ts";
+import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
+
+export interface Check {
+  check: string;
+  status: "ok" | "warn" | "fail" | "skip";
+  message: string;
+  remedy?: string;
+}
+
+/** `rmm server doctor`: looks at everything a server needs and changes nothing. Exit 1 when something fails. */
+export function registerDoctor(group: Command, run: Run): void {
+  const command = group.command("doctor").summary("Check this machine and the database for a server");
+  addPlaceFlags(command)
+    .description(
+      "Check Node, the data folder, the database, its migrations and roles, the keychain and the clock. Changes nothing",
+    )
+    .addHelpText(
+      "before",
+      "Examples:\n  rmm server doctor\n  rmm server doctor --database-url postgres://localhost/rmm --json\n",
+    )
+    .action(() =>
+      run(async (shell, globals) => {
+        const context = await openContext(shell, globals, { mayBeNew: true });
+        const options = command.opts<PlaceOptions>();
+        const dataDir = options.dataDir || shell.env["RMM_DATA_DIR"] || "./.rmm";
+        const databaseUrl = options.databaseUrl || shell.env["DATABASE_URL"] || undefined;
+        const checks = [
+          ...(await machineChecks(shell, dataDir)),
+          ...(await configCheck(() => serverConfig(shell, options), dataDir)),
+          ...(await databaseChecks(shell, { dataDir, databaseUrl })),
+        ];
+        await printResult(context, checks, { fields: ["check", "status", "message", "remedy"] });
+        return exitCode(checks.some(({ status }) => status === "fail") ? "failure" : "ok");
+      }),
+    );
+}
+
+/** Reading the configuration makes secrets where there are none, so a folder that is not there yet is left alone. */
+async function configCheck(read: () => Promise<unknown>, dataDir: string): Promise<Check[]> {
+  const { existsSync } = await import("node:fs");
+  const { join } = await import("node:path");
+  if (!existsSync(join(dataDir, "secrets.json"))) {
+    return [{ check: "settings", status: "skip", message: "the server has not been started here yet" }];
+  }
+  try {
+    await read();
+    return [{ check: "settings", status: "ok", message: "every setting can be read" }];
+  } catch (error) {
+    return [
+      { check: "settings", status: "fail", message: (error as Error).message, remedy: "Correct the variable it names" },
+    ];
+  }
+}

@@ -1,0 +1,13 @@
+import type { Register } from "../../program.ts";
+import { registerCreateAdmin } from "./create-admin.ts";
+import { registerDoctor } from "./doctor.ts";
+import { registerMigrate } from "./migrate.ts";
+import { registerStart } from "./start.ts";
+
+/** `rmm server start|migrate|create-admin|doctor`. The server itself is loaded when one of them runs. */
+export const registerServer: Register = (group, run) => {
+  registerStart(group, run);
+  registerMigrate(group, run);
+  registerCreateAdmin(group, run);
+  registerDoctor(group, run);
+};

@@ -1,0 +1,57 @@
+import type { RmmClient } from "#sdk/client";
+import { CliError } from "./errors/cli-error.ts";
+import type { Globals } from "./globals.ts";
+import { escapeControls } from "./output/escape.ts";
+import { type FoundCredential, findCredential } from "./profile/credential.ts";
+import { readSettings, type Settings } from "./profile/settings.ts";
+import { isInteractive, type Shell, writeTo } from "./shell.ts";
+
+/** One run of one command. */
+export interface Context {
+  readonly shell: Shell;
+  readonly globals: Globals;
+  readonly settings: Settings;
+  /** True where a person can be asked. */
+  readonly interactive: boolean;
+  /** A line on stderr; none with --quiet. */
+  notice(text: string): Promise<void>;
+  credential(): Promise<FoundCredential | undefined>;
+  /** Ready for public endpoints too, for which no credential is looked up. */
+  client(use?: "credential" | "none"): Promise<RmmClient>;
+}
+
+/** Works out where the call goes. `mayBeNew`: the command makes the profile if it does not exist. */
+export async function openContext(shell: Shell, globals: Globals, { mayBeNew = false } = {}): Promise<Context> {
+  const settings = await readSettings(shell, globals, mayBeNew);
+  let credential: Promise<FoundCredential | undefined> | undefined;
+  const context: Context = {
+    shell,
+    globals,
+    settings,
+    interactive: isInteractive(shell, !globals.input),
+    notice: async (text) => {
+      if (!globals.quiet) await writeTo(shell, "stderr", `${escapeControls(text)}\n`);
+    },
+    credential: () => {
+      credential ??= findCredential(shell, globals, settings);
+      return credential;
+    },
+    client: async (use = "credential") => {
+      const { clientOf } = await import("./client.ts");
+      return clientOf(context, use === "none" ? undefined : await getCredential(context));
+    },
+  };
+  return context;
+}
+
+/** The credential of this run; exit 4 when there is none. */
+export async function getCredential(context: Context): Promise<FoundCredential> {
+  const found = await context.credential();
+  if (found) return found;
+  const { server, profile } = context.settings;
+  throw new CliError(`Not signed in to ${server.value} (profile ${profile.value})`, {
+    exit: "unauthenticated",
+    code: "NOT_SIGNED_IN",
+    hint: "Sign in with `rmm auth login`, or set RMM_TOKEN or RMM_API_KEY",
+  });
+}

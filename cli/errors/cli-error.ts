@@ -1,0 +1,35 @@
+import type { ExitName } from "./exit-codes.ts";
+
+export interface CliErrorFacts {
+  exit: ExitName;
+  /** Stable, upper-case: what a script looks at. */
+  code: string;
+  hint?: string | undefined;
+  details?: unknown;
+  cause?: unknown;
+}
+
+/** A failure that this program found itself. Its message is made for the person at the terminal. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly exit: ExitName;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly details: unknown;
+
+  constructor(message: string, { exit, code, hint, details, cause }: CliErrorFacts) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.exit = exit;
+    this.code = code;
+    this.hint = hint;
+    this.details = details;
+  }
+}
+
+/** Wrong or missing input: exit 2, nothing was sent. */
+export const usageError = (message: string, hint?: string, details?: unknown): CliError =>
+  new CliError(message, { exit: "usage", code: "USAGE", hint, details });
+
+/** The person said no, or could not be asked: exit 2. */
+export const declined = (message: string, hint?: string): CliError =>
+  new CliError(message, { exit: "usage", code: "DECLINED", hint });

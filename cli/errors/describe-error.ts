@@ -1,0 +1,76 @@
+import {
+  AbortedError,
+  ConflictError,
+  ConnectionError,
+  CredentialError,
+  ForbiddenError,
+  MfaRequiredError,
+  NotFoundError,
+  OutcomeUnknownError,
+  PreconditionError,
+  RateLimitError,
+  RmmError,
+  TimeoutError,
+  UnauthenticatedError,
+  UnavailableError,
+  UnprocessableError,
+} from "#sdk/errors";
+import { CliError } from "./cli-error.ts";
+import type { ExitName } from "./exit-codes.ts";
+import { hintFor } from "./hints.ts";
+
+/** The shape that `--json` prints under `error`. */
+export interface DescribedError {
+  code: string;
+  message: string;
+  status: number | undefined;
+  requestId: string | undefined;
+  details: unknown;
+  hint: string | undefined;
+}
+
+export interface Described {
+  exit: ExitName;
+  error: DescribedError;
+}
+
+/** Reads whatever was thrown into an exit code and what to say about it. */
+export function describeError(thrown: unknown): Described {
+  if (thrown instanceof CliError) {
+    const { exit, code, message, details, hint } = thrown;
+    return { exit, error: { code, message, status: undefined, requestId: undefined, details, hint } };
+  }
+  if (thrown instanceof RmmError) {
+    const { code, message, status, requestId, details } = thrown;
+    return { exit: exitOf(thrown), error: { code, message, status, requestId, details, hint: hintFor(thrown) } };
+  }
+  return { exit: exitOfForeign(thrown), error: foreign(thrown) };
+}
+
+function exitOf(error: RmmError): ExitName {
+  if (error instanceof OutcomeUnknownError) return "unknown";
+  if (error instanceof AbortedError) return "interrupted";
+  if (error instanceof NotFoundError) return "notFound";
+  if (error instanceof UnauthenticatedError || error instanceof MfaRequiredError) return "unauthenticated";
+  if (error instanceof CredentialError) return "unauthenticated";
+  if (error instanceof ForbiddenError) return "forbidden";
+  const state = [ConflictError, PreconditionError, UnprocessableError];
+  if (state.some((kind) => error instanceof kind)) return "conflict";
+  const passing = [RateLimitError, UnavailableError, ConnectionError, TimeoutError];
+  if (passing.some((kind) => error instanceof kind)) return "tryLater";
+  return "failure";
+}
+
+const interruptions = new Set(["ExitPromptError", "AbortError", "AbortPromptError"]);
+
+const exitOfForeign = (thrown: unknown): ExitName =>
+  thrown instanceof Error && interruptions.has(thrown.name) ? "interrupted" : "failure";
+
+/** Errors of the system name the file and the reason; anything else is a fault of this program. */
+function foreign(thrown: unknown): DescribedError {
+  const none = { status: undefined, requestId: undefined, details: undefined, hint: undefined };
+  if (!(thrown instanceof Error)) return { ...none, code: "INTERNAL", message: "Unexpected failure" };
+  if (interruptions.has(thrown.name)) return { ...none, code: "INTERRUPTED", message: "Interrupted" };
+  const { code } = thrown as NodeJS.ErrnoException;
+  return { ...none, code: typeof code === "string" ? code : "INTERNAL", message: thrown.message };
+}

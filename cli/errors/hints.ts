@@ -1,0 +1,36 @@
+import { ConnectionError, OutcomeUnknownError, RateLimitError, type RmmError } from "#sdk/errors";
+
+const byCode: Record<string, string> = {
+  UNAUTHENTICATED: "Sign in with `rmm auth login`, or set RMM_TOKEN or RMM_API_KEY",
+  NOT_SIGNED_IN: "Sign in with `rmm auth login`, or set RMM_TOKEN or RMM_API_KEY",
+  INVALID_REFRESH_TOKEN: "The session has ended. Sign in again with `rmm auth login`",
+  API_KEY_INVALID: "Check RMM_API_KEY: the key is unknown to this server",
+  API_KEY_REVOKED: "The key was revoked; create another with `rmm api-keys create`",
+  API_KEY_EXPIRED: "The key has expired; create another with `rmm api-keys create`",
+  MFA_REQUIRED: "Prove your second factor with `rmm auth mfa step-up`",
+  STEP_UP_REQUIRED: "Prove your second factor again with `rmm auth mfa step-up`",
+  MFA_ENROLLMENT_REQUIRED: "Set up a second factor with `rmm auth mfa setup`",
+  ORG_ID_REQUIRED: "Name the organization: --org <slug>",
+  ORG_CONTEXT_REQUIRED: "Name the organization: --org <slug>",
+  PARTNER_ID_REQUIRED: "Name the partner: --partner-id <id>",
+  FULL_PARTNER_ACCESS_REQUIRED: "Only a member with access to all organizations of the partner may do this",
+  IDEMPOTENCY_KEY_REUSED: "Use another --idempotency-key: this one was used for a different request",
+  IDEMPOTENCY_IN_FLIGHT: "The first request with this key is still running; repeat this command in a moment",
+  WRONG_CREDENTIAL: "Sign in with `rmm auth login`, or give another credential with --token-file",
+  CERT_HAS_EXPIRED: "The server's certificate has expired",
+};
+
+/** What to do about an error of the API; undefined where there is nothing useful to say. */
+export function hintFor(error: RmmError): string | undefined {
+  if (error instanceof OutcomeUnknownError) {
+    const key = error.idempotencyKey;
+    return key === undefined
+      ? "Look whether it was done before you repeat it"
+      : `Repeat the same command with --idempotency-key ${key}: it will not be done twice`;
+  }
+  if (error instanceof RateLimitError && error.retryAt !== undefined) {
+    return `Try again at ${error.retryAt.toISOString()}`;
+  }
+  if (error instanceof ConnectionError) return "Is the server up, and its address right? See `rmm config explain`";
+  return byCode[error.code];
+}

@@ -1,0 +1,35 @@
+import { escapeControls } from "../output/escape.ts";
+import type { Shell } from "../shell.ts";
+import { writeTo } from "../shell.ts";
+import type { Described } from "./describe-error.ts";
+
+/** Prints an error on stderr: one JSON object with `--json`, otherwise lines for a person. */
+export async function reportError(shell: Shell, { error }: Described, json: boolean): Promise<void> {
+  const text = json ? `${JSON.stringify({ error: filled(error) })}\n` : lines(error);
+  await writeTo(shell, "stderr", text).catch(() => undefined);
+}
+
+/** Every key is there, so that a script need not ask; what is not known is null. */
+const filled = (error: Described["error"]) =>
+  Object.fromEntries(Object.entries(error).map(([key, value]) => [key, value ?? null]));
+
+function lines({ message, code, status, requestId, details, hint }: Described["error"]): string {
+  const facts = [
+    ...(status === undefined ? [] : [`${status} ${code}`]),
+    ...(requestId === undefined ? [] : [`request ${requestId}`]),
+  ];
+  const about = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+  const all = [`rmm: ${message}${about}`, ...detailLines(details), ...(hint === undefined ? [] : [`  ${hint}`])];
+  return `${all.map((line) => escapeControls(line)).join("\n")}\n`;
+}
+
+function detailLines(details: unknown): string[] {
+  if (!Array.isArray(details)) return [];
+  return details.slice(0, 50).map((one: unknown) => {
+    if (typeof one === "string") return `  ${one}`;
+    const { path, message } = (one ?? {}) as { path?: unknown; message?: unknown };
+    return typeof message === "string"
+      ? `  ${typeof path === "string" && path !== "" ? `${path}: ` : ""}${message}`
+      : `  ${JSON.stringify(one)}`;
+  });
+}

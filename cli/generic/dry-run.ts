@@ -1,0 +1,40 @@
+import { endpoints } from "#sdk/generated/endpoints";
+import { prepare } from "#sdk/prepare";
+import type { Context } from "../context.ts";
+import type { CommandSpec } from "../manifest.ts";
+import { escapeText } from "../output/escape.ts";
+import { formatOf, printResult } from "../output/print.ts";
+import { writeTo } from "../shell.ts";
+import type { Draft } from "./draft.ts";
+import { inputOf } from "./send.ts";
+
+/** Prints the requests that would be sent, secrets masked; nothing is changed. */
+export async function dryRun(context: Context, spec: CommandSpec, drafts: readonly Draft[]): Promise<void> {
+  const requests = await Promise.all(drafts.map((draft) => requestOf(context, spec, draft)));
+  const format = formatOf(context);
+  if (format !== "table" && format !== "tsv") {
+    return printResult(context, requests.length === 1 ? requests[0] : requests, { fields: [] });
+  }
+  const text = requests.map(requestText).join("\n");
+  await writeTo(context.shell, "stdout", context.shell.isTty.stdout ? escapeText(text) : text);
+}
+
+async function requestOf(context: Context, spec: CommandSpec, draft: Draft) {
+  const endpoint = endpoints[spec.sdkNoun]![spec.sdkVerb]!;
+  const { idempotencyKey } = context.globals;
+  const base = `${context.settings.server.value}/api/v1`;
+  const { method, url, headers, shownBody } = prepare(base, endpoint, inputOf(spec, draft), { idempotencyKey });
+  const credential = spec.access.kinds.includes("public") ? undefined : await context.credential();
+  const proof =
+    credential === undefined
+      ? {}
+      : credential.kind === "user"
+        ? { authorization: "Bearer ********" }
+        : { "x-api-key": "********" };
+  return { method, url, headers: { ...headers, ...proof }, body: shownBody ?? null };
+}
+
+function requestText({ method, url, headers, body }: Awaited<ReturnType<typeof requestOf>>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`${method} ${url}`, ...lines, ...(body === null ? [] : ["", JSON.stringify(body, null, 2)]), ""].join("\n");
+}

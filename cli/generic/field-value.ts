@@ -1,0 +1,89 @@
+import { parseDuration } from "../duration.ts";
+import { usageError } from "../errors/cli-error.ts";
+import type { FlagSpec, FlagType } from "../manifest.ts";
+import { didYouMean } from "../suggest.ts";
+
+interface Reading {
+  /** Named when the value is wrong: `--rate-limit`, `line 3, rateLimit`. */
+  source: string;
+  nowMs: number;
+  where: "query" | "body";
+}
+
+/** Reads the text of a flag or a CSV cell as the contract types the field. */
+export function fieldValue(spec: FlagSpec, text: string, reading: Reading): unknown {
+  return scalar(spec.type, text, { ...spec, ...reading });
+}
+
+/** An array: repeated flags, each with commas; JSON objects stand alone. */
+export function arrayValue(spec: FlagSpec, texts: readonly string[], reading: Reading): unknown[] {
+  const { itemType = "string", itemValues } = spec;
+  if (itemType === "object") return texts.flatMap((text) => json(text, reading.source));
+  const entries = texts.flatMap((text) =>
+    text.trim().startsWith("[") ? jsonList(text, reading.source) : text.split(","),
+  );
+  return entries
+    .map((one) => one.trim())
+    .filter((one) => one !== "")
+    .map((one) => scalar(itemType, one, { ...reading, values: itemValues }));
+}
+
+type Bounds = Reading & Pick<Partial<FlagSpec>, "values" | "minimum" | "maximum" | "format">;
+
+function scalar(type: FlagType, text: string, bounds: Bounds): unknown {
+  if (type === "integer" || type === "number") return numberOf(type, text, bounds);
+  if (type === "boolean") return booleanOf(text, bounds.source);
+  if (type === "object") return json(text, bounds.source);
+  if (type === "enum") return choice(text, bounds);
+  return bounds.format === "date-time" ? instantOf(text, bounds) : text;
+}
+
+function numberOf(type: FlagType, text: string, { source, minimum, maximum }: Bounds): number {
+  const number = Number(text);
+  const fits = type === "integer" ? /^[+-]?\d+$/.test(text.trim()) : text.trim() !== "" && Number.isFinite(number);
+  if (!fits) throw usageError(`${source} must be a ${type === "integer" ? "whole number" : "number"}`);
+  if (minimum !== undefined && number < minimum) throw usageError(`${source} must be at least ${minimum}`);
+  if (maximum !== undefined && number > maximum) throw usageError(`${source} must be at most ${maximum}`);
+  return number;
+}
+
+function booleanOf(text: string, source: string): boolean {
+  const value = text.trim().toLowerCase();
+  if (["true", "yes", "1"].includes(value)) return true;
+  if (["false", "no", "0"].includes(value)) return false;
+  throw usageError(`${source} must be true or false`);
+}
+
+function choice(text: string, { source, values = [] }: Bounds): string {
+  const found = values.find((one) => one === text) ?? values.find((one) => one.toLowerCase() === text.toLowerCase());
+  if (found !== undefined) return found;
+  throw usageError(`${source} must be one of ${values.join(", ")}${didYouMean(text, values)}`);
+}
+
+/** RFC 3339, a day, or a time from now: `+30d`. A query keeps a day: there it may mean its end. */
+function instantOf(text: string, { source, nowMs, where }: Bounds): string {
+  const value = text.trim();
+  if (/^[+-]\d+[a-z]/.test(value)) {
+    const distance = parseDuration(value.slice(1), source);
+    return new Date(value.startsWith("-") ? nowMs - distance : nowMs + distance).toISOString();
+  }
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(value);
+  if (Number.isNaN(Date.parse(value)) || !(day || /^\d{4}-\d{2}-\d{2}T/.test(value))) {
+    throw usageError(`${source} must be a time such as 2026-01-31, 2026-01-31T09:00:00Z or +30d`);
+  }
+  return day && where === "body" ? `${value}T00:00:00.000Z` : value;
+}
+
+function json(text: string, source: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw usageError(`${source} must be JSON`);
+  }
+}
+
+function jsonList(text: string, source: string): string[] {
+  const parsed = json(text, source);
+  if (!Array.isArray(parsed)) throw usageError(`${source} must be a list`);
+  return parsed.map(String);
+}

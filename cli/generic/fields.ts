@@ -1,0 +1,88 @@
+import type { Command } from "commander";
+import { globalFlagNames } from "../globals.ts";
+import type { CommandSpec, FlagSpec } from "../manifest.ts";
+
+/** A field of a query or a body with the flag it has on the command line. */
+export interface Field {
+  readonly spec: FlagSpec;
+  readonly where: "query" | "body";
+  /** Long flag without dashes. */
+  readonly flag: string;
+}
+
+/** The fields of an endpoint that are flags. `limit` of a list is the global flag. */
+export function fieldsOf(command: CommandSpec): Field[] {
+  const query = command.query.filter(({ name }) => command.paging === null || name !== "limit");
+  const all = [
+    ...query.map((spec) => ({ spec, where: "query" as const })),
+    ...command.body.map((spec) => ({ spec, where: "body" as const })),
+  ];
+  const taken = new Set<string>(globalFlagNames);
+  return all.map(({ spec, where }) => {
+    const flag = taken.has(spec.flag) || reserved.has(spec.flag) ? `field-${spec.flag}` : spec.flag;
+    taken.add(flag);
+    return { spec, where, flag };
+  });
+}
+
+/** Flags that commands of every endpoint have beside its fields. */
+const reserved = new Set(["file", "clear", "help", "secret-file"]);
+
+/** `orgId` of `--org-id`: where commander keeps the value. */
+export const attributeOf = (flag: string): string =>
+  flag.replace(/-([a-z0-9])/g, (_, char: string) => char.toUpperCase());
+
+/** Adds the flags of all fields. Checks come later, so that everything missing or wrong is named at once. */
+export function addFieldFlags(command: Command, spec: CommandSpec): void {
+  for (const field of fieldsOf(spec)) addFieldFlag(command, field);
+  if (spec.body.some(({ nullable }) => nullable)) {
+    command.option("--clear <fields>", "fields to empty, with commas", collect, undefined);
+  }
+}
+
+function addFieldFlag(command: Command, { spec, flag }: Field): void {
+  const text = descriptionOf(spec);
+  if (spec.secret) {
+    command.option(`--${flag}-file <path>`, `${text}; read from a file`);
+    command.option(`--${flag}-stdin`, `${text}; read from stdin`);
+  } else if (spec.type === "boolean") {
+    command.option(`--${flag}`, text);
+    command.addOption(command.createOption(`--no-${flag}`, text).hideHelp());
+  } else {
+    const repeats = spec.type === "array";
+    const option = command.createOption(`--${flag} <${placeholder(spec)}>`, text);
+    if (repeats) option.argParser(collect);
+    command.addOption(option);
+  }
+}
+
+const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
+
+const placeholders: Partial<Record<string, string>> = { "date-time": "time", uuid: "id", email: "email", uri: "url" };
+
+function placeholder({ type, format, itemType }: FlagSpec): string {
+  if (type === "integer" || type === "number") return "n";
+  if (type === "object") return "json";
+  if (type === "array") return itemType === "object" ? "json" : "values";
+  return (format && placeholders[format]) ?? "value";
+}
+
+function descriptionOf(spec: FlagSpec): string {
+  const { description, name, type, values, itemValues, required, default: byDefault, minimum, maximum } = spec;
+  const words = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+  const options = values ?? itemValues;
+  const range = type === "integer" && minimum !== undefined && maximum !== undefined ? `${minimum} to ${maximum}` : "";
+  const shown =
+    byDefault === undefined || byDefault === null || typeof byDefault === "object"
+      ? ""
+      : `default ${String(byDefault)}`;
+  const notes = [
+    ...(required ? ["required"] : []),
+    ...(options ? [options.join(", ")] : []),
+    ...(range ? [range] : []),
+    ...(shown ? [shown] : []),
+    ...(type === "array" ? ["repeat or use commas"] : []),
+    ...(type === "boolean" ? [`--no-${spec.flag} for false`] : []),
+  ];
+  return `${description ?? words}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`;
+}

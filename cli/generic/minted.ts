@@ -1,0 +1,129 @@
+import { type FileHandle, open, rm } from "node:fs/promises";
+import type { Context } from "../context.ts";
+import { CliError, usageError } from "../errors/cli-error.ts";
+import type { CommandSpec } from "../manifest.ts";
+import { cellText } from "../output/cell.ts";
+import { isForPrograms, printResult } from "../output/print.ts";
+import { writeTo } from "../shell.ts";
+
+type Result = Record<string, unknown>;
+
+/** True for a command whose result holds what is shown only once. */
+export const mints = (spec: CommandSpec): boolean => topSecrets(spec).length > 0;
+
+/** Secret fields at the top of the result; the tokens of a session are not among them when the SDK keeps them. */
+export const topSecrets = (spec: CommandSpec): readonly string[] =>
+  spec.secretResult.filter((path) => /^\w+$/.test(path));
+
+const ownTokens = new Set(["accessToken", "refreshToken"]);
+
+/** A file for a secret, made before the secret is: it must not exist, and only its owner can read it. */
+export interface SecretFile {
+  keep(text: string): Promise<void>;
+  /** Takes the empty file away when there is nothing to keep. */
+  drop(): Promise<void>;
+}
+
+export async function openSecretFile(path: string): Promise<SecretFile> {
+  let file: FileHandle;
+  try {
+    file = await open(path, "wx", 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw usageError(
+      code === "EEXIST"
+        ? `--secret-file: ${path} exists already`
+        : `--secret-file: cannot write ${path}: ${code ?? "failed"}`,
+    );
+  }
+  return {
+    keep: async (text) => {
+      await file.writeFile(`${text}\n`);
+      await file.sync();
+      await file.close();
+    },
+    drop: async () => {
+      await file.close();
+      await rm(path, { force: true });
+    },
+  };
+}
+
+/** Runs what mints a secret and puts the secret where it belongs. A full disk after minting is told, not hidden. */
+export async function withSecretFile(
+  path: string | undefined,
+  work: (file?: SecretFile) => Promise<void>,
+): Promise<void> {
+  if (path === undefined) return work();
+  const file = await openSecretFile(path);
+  let kept = false;
+  const guarded: SecretFile = {
+    ...file,
+    keep: async (text) => {
+      kept = true;
+      await file.keep(text).catch((error: NodeJS.ErrnoException) => {
+        throw new CliError(`The key was made, but ${path} could not be written: ${error.code}`, {
+          exit: "failure",
+          code: "SECRET_LOST",
+          hint: "Rotate the key: it cannot be shown again",
+        });
+      });
+    },
+  };
+  try {
+    await work(guarded);
+  } finally {
+    if (!kept) await file.drop();
+  }
+}
+
+/**
+ * Prints a result that holds secrets. One secret: stdout is that and a line end, facts go to stderr. With
+ * `--secret-file` stdout stays free of it. Masks for the log of a workflow come before anything else.
+ */
+export async function printMinted(
+  context: Context,
+  spec: CommandSpec,
+  result: Result,
+  file?: SecretFile,
+): Promise<void> {
+  const keepsTokens = (await context.credential().catch(() => undefined))?.account !== undefined;
+  const shown = keepsTokens && spec.access.kinds.includes("user") ? omit(result, ownTokens) : result;
+  const names = topSecrets(spec).filter((name) => shown[name] !== undefined && shown[name] !== null);
+  await maskSecrets(
+    context,
+    names.flatMap((name) => textsIn(shown[name])),
+  );
+  if (file)
+    await file.keep(names.length === 1 ? textsIn(shown[names[0]!]).join("\n") : JSON.stringify(pick(shown, names)));
+  const open = file ? omit(shown, new Set(names)) : shown;
+  const shape = { fields: spec.fields };
+  const single = names.length === 1 && typeof shown[names[0]!] === "string";
+  if (isForPrograms(context) || (!single && !file)) return printResult(context, open, shape);
+  if (!file) await writeTo(context.shell, "stdout", `${String(shown[names[0]!])}\n`);
+  await notePublicFacts(context, omit(shown, new Set(names)));
+}
+
+/** `::add-mask::` for each secret, so that a workflow's log hides it from here on. */
+export async function maskSecrets({ shell }: Context, secrets: readonly string[]): Promise<void> {
+  if (shell.env["GITHUB_ACTIONS"] === "true") {
+    for (const secret of secrets) {
+      await new Promise<void>((resolve) => shell.stderr.write(`::add-mask::${secret}\n`, () => resolve()));
+    }
+  }
+  for (const secret of secrets) shell.secrets.add(secret);
+}
+
+async function notePublicFacts(context: Context, facts: Result): Promise<void> {
+  for (const [name, value] of Object.entries(facts)) {
+    if (value !== null && value !== undefined) await context.notice(`${name}: ${cellText(value)}`);
+  }
+}
+
+const textsIn = (value: unknown): string[] =>
+  typeof value === "string" ? [value] : Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+
+const omit = (fields: Result, names: ReadonlySet<string>): Result =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)));
+const pick = (fields: Result, names: readonly string[]): Result =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));

@@ -1,0 +1,44 @@
+import type { Command } from "commander";
+import { openContext } from "../context.ts";
+import type { CommandSpec } from "../manifest.ts";
+import type { Run } from "../program.ts";
+import { addFieldFlags } from "./fields.ts";
+import { accessOf, examplesOf } from "./help-text.ts";
+import { mints } from "./minted.ts";
+import { placeholderOf } from "./missing.ts";
+import { runEndpoint } from "./run-endpoint.ts";
+import { orgParamIsScope, paramOf } from "./scope.ts";
+
+/** Adds `rmm <noun> <verb>` for every endpoint of a noun. */
+export function addEndpoints(group: Command, commands: readonly CommandSpec[], run: Run): void {
+  for (const spec of commands) addEndpoint(group, spec, run);
+}
+
+/** Adds the command of one endpoint: path parameters as arguments, fields as flags. */
+export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Command {
+  const command = group.command(spec.name).summary(spec.summary);
+  command.description([spec.summary, spec.description].filter(Boolean).join(".\n"));
+  for (const param of spec.params)
+    command.argument(`[${placeholderOf(param).slice(1, -1)}]`, describeParam(spec, param));
+  command.usage([...spec.params.map(placeholderOf), "[flags]"].join(" "));
+  addFieldFlags(command, spec);
+  if (spec.method !== "GET" && (spec.hasBody || spec.params.length > 0)) {
+    command.option("-f, --file <path>", "take the body, or a list of them, from a file or - (JSON, NDJSON, CSV, YAML)");
+  }
+  if (mints(spec)) command.option("--secret-file <path>", "write the secret to a new file only you can read");
+  command.addHelpText("before", examplesOf(spec));
+  command.addHelpText("after", `\n${accessOf(spec)}`);
+  return command.action((...all: unknown[]) =>
+    run(async (shell, globals) => {
+      const args = all.slice(0, spec.params.length) as (string | undefined)[];
+      return runEndpoint(await openContext(shell, globals), spec, { args, options: command.opts() });
+    }),
+  );
+}
+
+function describeParam(spec: CommandSpec, param: string): string {
+  if (paramOf(spec, "organizations") === param)
+    return `slug, name or id of the organization${orgParamIsScope(spec) ? " (or --org)" : ""}`;
+  if (paramOf(spec, "sites") === param) return "name or id of the site";
+  return "id";
+}

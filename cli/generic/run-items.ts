@@ -1,0 +1,93 @@
+import type { Context } from "../context.ts";
+import { type Described, describeError } from "../errors/describe-error.ts";
+import { exitCode } from "../errors/exit-codes.ts";
+import type { CommandSpec } from "../manifest.ts";
+import { isForPrograms, printResult } from "../output/print.ts";
+import type { Draft } from "./draft.ts";
+import { maskSecrets, topSecrets } from "./minted.ts";
+import type { Names } from "./names.ts";
+import { resolveNames } from "./scope.ts";
+import { clientFor, send } from "./send.ts";
+
+interface Outcome {
+  item: number;
+  outcome: "done" | "failed" | "skipped";
+  result?: unknown;
+  error?: Described["error"];
+}
+
+/** Failures after which the next item cannot fare better. */
+const hopeless = new Set<Described["exit"]>(["unauthenticated", "interrupted", "tryLater"]);
+
+/** Sends the entries of a list one after the other and reports each. Exit 9 when some failed and some did not. */
+export async function runItems(
+  context: Context,
+  spec: CommandSpec,
+  drafts: readonly Draft[],
+  names: Names,
+): Promise<number> {
+  const client = await clientFor(context, spec);
+  const outcomes: Outcome[] = [];
+  const failures: Described[] = [];
+  let stopped = false;
+  for (const [index, draft] of drafts.entries()) {
+    if (stopped) {
+      outcomes.push({ item: index + 1, outcome: "skipped" });
+      continue;
+    }
+    try {
+      await resolveNames(context, spec, draft, names);
+      outcomes.push({ item: index + 1, outcome: "done", result: await send(client, context, spec, draft, index + 1) });
+    } catch (error) {
+      const described = describeError(error);
+      failures.push(described);
+      outcomes.push({ item: index + 1, outcome: "failed", error: described.error });
+      stopped = hopeless.has(described.exit);
+    }
+  }
+  await maskSecrets(
+    context,
+    outcomes.flatMap(({ result }) => secretsOf(spec, result)),
+  );
+  await report(context, spec, outcomes);
+  return exitOf(outcomes, failures);
+}
+
+const secretsOf = (spec: CommandSpec, result: unknown): string[] =>
+  topSecrets(spec).flatMap((name) => {
+    const value = (result as Record<string, unknown> | undefined)?.[name];
+    return typeof value === "string" ? [value] : [];
+  });
+
+async function report(context: Context, spec: CommandSpec, outcomes: readonly Outcome[]): Promise<void> {
+  const rows = isForPrograms(context) ? outcomes : outcomes.map((one) => rowOf(spec, one));
+  const columns = ["item", "outcome", "id", "name", ...topSecrets(spec), "message"];
+  await printResult(context, rows, { fields: [], columns });
+  const count = (outcome: Outcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
+  const parts = [`${count("done")} of ${outcomes.length} done`];
+  if (count("failed") > 0) parts.push(`${count("failed")} failed`);
+  if (count("skipped") > 0) parts.push(`${count("skipped")} not tried`);
+  await context.notice(parts.join(", "));
+}
+
+function rowOf(spec: CommandSpec, { item, outcome, result, error }: Outcome): Record<string, unknown> {
+  const done = (result ?? {}) as Record<string, unknown>;
+  const label = done["name"] ?? done["email"] ?? done["slug"];
+  const secrets = Object.fromEntries(topSecrets(spec).map((name) => [name, done[name]]));
+  const message = error === undefined ? undefined : `${error.code}: ${error.message}${issuesOf(error.details)}`;
+  return { item, outcome, id: done["id"], name: label, ...secrets, message };
+}
+
+const issuesOf = (details: unknown): string =>
+  Array.isArray(details)
+    ? ` (${details.map((one: { path?: string; message?: string }) => `${one.path ?? ""} ${one.message ?? ""}`.trim()).join("; ")})`
+    : "";
+
+function exitOf(outcomes: readonly Outcome[], failures: readonly Described[]): number {
+  if (failures.length === 0) return exitCode("ok");
+  if (failures.some(({ exit }) => exit === "interrupted")) return exitCode("interrupted");
+  if (failures.some(({ exit }) => exit === "unknown")) return exitCode("unknown");
+  if (outcomes.some(({ outcome }) => outcome === "done")) return exitCode("partial");
+  const kinds = new Set(failures.map(({ exit }) => exit));
+  return exitCode(kinds.size === 1 ? failures[0]!.exit : "failure");
+}

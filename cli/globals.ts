@@ -1,0 +1,161 @@
+import type { Command } from "commander";
+import { parseDuration } from "./duration.ts";
+import { usageError } from "./errors/cli-error.ts";
+
+/** Flags that every command takes, before or after its name. Their names are fixed for scripts. */
+export interface Globals {
+  server?: string;
+  profile?: string;
+  org?: string;
+  site?: string;
+  json: boolean;
+  /** Of `--json=id,name`. */
+  jsonFields?: string[];
+  ndjson: boolean;
+  jq?: string;
+  columns?: string[];
+  header: boolean;
+  limit?: number;
+  all: boolean;
+  yes: boolean;
+  confirm?: string;
+  input: boolean;
+  dryRun: boolean;
+  wait: boolean;
+  timeoutMs?: number;
+  debug: boolean;
+  quiet: boolean;
+  tokenFile?: string;
+  tokenStdin: boolean;
+  idempotencyKey?: string;
+}
+
+/** Name, placeholder of the value, description. */
+const flags = [
+  ["server", "<url>", "address of the server"],
+  ["profile", "<name>", "profile to use"],
+  ["org", "<org>", "organization: slug, name or id"],
+  ["site", "<site>", "site: name or id"],
+  ["json", "", "print JSON; --json=id,name chooses fields"],
+  ["ndjson", "", "print one JSON object a line"],
+  ["jq", "<expression>", "filter the JSON with a jq expression"],
+  ["columns", "<names>", "columns of the table, with commas"],
+  ["no-header", "", "leave out the header of the table"],
+  ["limit", "<n>", "most entries of a list (default 50)"],
+  ["all", "", "the whole list"],
+  ["yes", "", "answer yes to every question"],
+  ["confirm", "<slug>", "slug of what is to be deleted"],
+  ["no-input", "", "never ask; fail naming what is missing"],
+  ["dry-run", "", "print the request instead of sending it"],
+  ["wait", "", "wait for the job that was started"],
+  ["timeout", "<duration>", "most time to take: 90s, 10m, 1h"],
+  ["debug", "", "print requests and answers, secrets masked, on stderr"],
+  ["quiet", "", "no notices on stderr"],
+  ["token-file", "<path>", "read the token or key from a file"],
+  ["token-stdin", "", "read the token or key from stdin"],
+  ["idempotency-key", "<key>", "8 to 128 characters; a repeated call with it is done once"],
+] as const;
+
+/** `--limit`, without dashes and without `no-`. */
+export const globalFlagNames: ReadonlySet<string> = new Set(flags.map(([name]) => name.replace(/^no-/, "")));
+export const globalFlagList: readonly { flag: string; value: string; description: string }[] = flags.map(
+  ([name, value, description]) => ({ flag: `--${name}`, value, description }),
+);
+const withValue: ReadonlySet<string> = new Set(flags.filter(([, value]) => value !== "").map(([name]) => `--${name}`));
+
+export function addGlobalFlags(program: Command): void {
+  program.optionsGroup("Global flags:");
+  for (const [name, value, description] of flags) program.option(`--${name}${value && ` ${value}`}`, description);
+  program.addOption(program.createOption("--json-fields <names>").hideHelp());
+}
+
+/** `--json=id,name` becomes two flags: an optional value would swallow the next word otherwise. */
+export function normalizeArgv(argv: readonly string[]): string[] {
+  const end = argv.indexOf("--");
+  return argv.flatMap((arg, index) => {
+    if (end !== -1 && index > end) return [arg];
+    return arg.startsWith("--json=") ? ["--json", `--json-fields=${arg.slice("--json=".length)}`] : [arg];
+  });
+}
+
+/** The words that name the command, without flags and the values of global flags. */
+export function wordsOf(argv: readonly string[]): string[] {
+  const words: string[] = [];
+  for (let index = 0; index < argv.length; index++) {
+    const arg = argv[index]!;
+    if (arg === "--") break;
+    if (withValue.has(arg)) index++;
+    else if (!arg.startsWith("-")) words.push(arg);
+  }
+  return words;
+}
+
+/** True when errors are to be printed as JSON: known before the command line is parsed. */
+export const wantsJson = (argv: readonly string[]): boolean =>
+  argv
+    .slice(0, argv.includes("--") ? argv.indexOf("--") : undefined)
+    .some((arg) => /^--(nd)?json$|^--jq(=|$)/.test(arg));
+
+/** Reads what commander parsed; throws a usage error for a value that makes no sense. */
+export function readGlobals(options: Record<string, unknown>): Globals {
+  const text = (name: string) => options[name] as string | undefined;
+  const flag = (name: string) => options[name] === true;
+  const list = (name: string) => namesOf(text(name), name);
+  const globals: Globals = {
+    server: text("server"),
+    profile: text("profile"),
+    org: text("org"),
+    site: text("site"),
+    json: flag("json"),
+    jsonFields: list("jsonFields"),
+    ndjson: flag("ndjson"),
+    jq: text("jq"),
+    columns: list("columns"),
+    header: options["header"] !== false,
+    limit: limitOf(text("limit")),
+    all: flag("all"),
+    yes: flag("yes"),
+    confirm: text("confirm"),
+    input: options["input"] !== false,
+    dryRun: flag("dryRun"),
+    wait: flag("wait"),
+    timeoutMs: text("timeout") === undefined ? undefined : parseDuration(text("timeout")!, "--timeout"),
+    debug: flag("debug"),
+    quiet: flag("quiet"),
+    tokenFile: text("tokenFile"),
+    tokenStdin: flag("tokenStdin"),
+    idempotencyKey: keyOf(text("idempotencyKey")),
+  };
+  forbidPairs(globals);
+  return globals;
+}
+
+function forbidPairs({ json, ndjson, jq, all, limit, tokenFile, tokenStdin }: Globals): void {
+  if (json && ndjson) throw usageError("Use either --json or --ndjson");
+  if (jq !== undefined && ndjson) throw usageError("Use either --jq or --ndjson");
+  if (all && limit !== undefined) throw usageError("Use either --all or --limit");
+  if (tokenFile !== undefined && tokenStdin) throw usageError("Use either --token-file or --token-stdin");
+}
+
+function namesOf(value: string | undefined, name: string): string[] | undefined {
+  if (value === undefined) return undefined;
+  const names = value
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+  if (names.length === 0) throw usageError(`--${name === "jsonFields" ? "json=" : name} names no field`);
+  return names;
+}
+
+function limitOf(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw usageError("--limit must be a whole number from 1");
+  return Number(value);
+}
+
+function keyOf(value: string | undefined): string | undefined {
+  if (value !== undefined && !/^[\x21-\x7e]{8,128}$/.test(value)) {
+    throw usageError("--idempotency-key must have 8 to 128 printable characters without spaces");
+  }
+  return value;
+}

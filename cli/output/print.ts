@@ -1,0 +1,113 @@
+import type { Context } from "../context.ts";
+import { usageError } from "../errors/cli-error.ts";
+import type { Globals } from "../globals.ts";
+import { type Shell, writeTo } from "../shell.ts";
+import { didYouMean } from "../suggest.ts";
+import { pipeCell, valueAt } from "./cell.ts";
+import { isColoured } from "./colour.ts";
+import { escapeText } from "./escape.ts";
+
+/** What is known of a result beside its value. */
+export interface Shape {
+  /** Top-level fields of the object or of one entry; empty where the contract does not say. */
+  fields: readonly string[];
+  /** Of the table, when --columns does not say. */
+  columns?: readonly string[];
+}
+
+type Format = "json" | "ndjson" | "jq" | "table" | "tsv";
+
+/** How this run prints: flags first, then the profile, then a table for people and tabs for pipes. */
+export function formatOf({ shell, globals, settings }: Context): Format {
+  if (globals.jq !== undefined) return "jq";
+  if (globals.ndjson) return "ndjson";
+  if (globals.json) return "json";
+  if (globals.columns !== undefined) return shell.isTty.stdout ? "table" : "tsv";
+  const { value } = settings.output;
+  if (value !== "auto") return value;
+  return shell.isTty.stdout ? "table" : "tsv";
+}
+
+/** True where notices would be in the way of a program that reads this run's stderr. */
+export const isForPrograms = (context: Context): boolean => ["json", "ndjson", "jq"].includes(formatOf(context));
+
+/** Refuses unknown names in --json=… and --columns before anything is sent. */
+export function checkFields(globals: Globals, { fields }: Shape): void {
+  if (fields.length === 0) return;
+  const chosen: [string, readonly string[]][] = [
+    ["--json=", globals.jsonFields ?? []],
+    ["--columns ", globals.columns ?? []],
+  ];
+  for (const [flag, names] of chosen) {
+    for (const name of names) {
+      if (fields.includes(name.split(".")[0]!)) continue;
+      throw usageError(
+        `${flag}${name}: there is no such field${didYouMean(name, fields)}`,
+        `Fields: ${fields.join(", ")}`,
+      );
+    }
+  }
+}
+
+/** Prints a list or one value on stdout, in one piece. */
+export async function printResult(context: Context, value: unknown, shape: Shape): Promise<void> {
+  checkFields(context.globals, shape);
+  const text = await textOf(context, value, shape);
+  if (text !== "") await writeTo(context.shell, "stdout", text);
+}
+
+async function textOf(context: Context, value: unknown, shape: Shape): Promise<string> {
+  const { globals, shell } = context;
+  const format = formatOf(context);
+  const chosen = globals.jsonFields === undefined ? value : picked(value, globals.jsonFields);
+  if (format === "jq") return onTerminal(shell, await (await import("./jq.ts")).runJq(chosen, globals.jq!));
+  if (format === "json") return onTerminal(shell, `${JSON.stringify(chosen ?? null, null, 2)}\n`);
+  if (format === "ndjson") {
+    const lines = Array.isArray(chosen) ? chosen : [chosen ?? null];
+    return onTerminal(shell, lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  }
+  return format === "tsv" ? tsvText(context, value, shape) : terminalText(context, value, shape);
+}
+
+/** JSON escapes C0 only; a terminal also obeys C1 and the bidirectional controls. */
+const onTerminal = (shell: Shell, text: string): string => (shell.isTty.stdout ? escapeText(text) : text);
+
+function picked(value: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((one) => picked(one, names));
+  return Object.fromEntries(names.map((name) => [name, valueAt(value, name) ?? null]));
+}
+
+function tsvText({ globals }: Context, value: unknown, shape: Shape): string {
+  const columns = globals.columns ?? shape.columns;
+  const line = (row: unknown, names: readonly string[]) =>
+    `${names.map((name) => pipeCell(valueAt(row, name))).join("\t")}\n`;
+  if (Array.isArray(value)) return value.map((row) => line(row, columns ?? columnsIn(value, shape))).join("");
+  if (typeof value !== "object" || value === null) return value === undefined ? "" : `${String(value)}\n`;
+  if (globals.columns !== undefined) return line(value, globals.columns);
+  return Object.entries(value)
+    .map(([name, one]) => `${name}\t${pipeCell(one)}\n`)
+    .join("");
+}
+
+async function terminalText(context: Context, value: unknown, shape: Shape): Promise<string> {
+  const { shell, globals } = context;
+  if (typeof value !== "object" || value === null) return value === undefined ? "" : `${escapeText(String(value))}\n`;
+  const { tableText, recordText } = await import("./table.ts");
+  const options = {
+    header: globals.header,
+    coloured: isColoured(shell, "stdout"),
+    nowMs: shell.now(),
+    width: shell.columns,
+  };
+  if (!Array.isArray(value)) {
+    return recordText(value as Record<string, unknown>, { ...options, columns: globals.columns ?? Object.keys(value) });
+  }
+  if (value.length === 0) return "";
+  return tableText(value, { ...options, columns: globals.columns ?? shape.columns ?? columnsIn(value, shape) });
+}
+
+const columnsIn = (rows: readonly unknown[], shape: Shape): readonly string[] => {
+  if (shape.fields.length > 0) return shape.fields;
+  const first = rows.find((row) => typeof row === "object" && row !== null);
+  return first === undefined ? ["value"] : Object.keys(first as object);
+};

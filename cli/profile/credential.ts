@@ -1,0 +1,60 @@
+import type { CredentialKind, Credentials } from "#sdk/credential";
+import type { Globals } from "../globals.ts";
+import type { Shell } from "../shell.ts";
+import { cleanToken, readSecretFile, readStdin } from "./secret-text.ts";
+import type { Settings } from "./settings.ts";
+import { tokenStore } from "./token-store.ts";
+
+/** What this run proves itself with, and which source won. */
+export interface FoundCredential {
+  kind: Extract<CredentialKind, "user" | "apiKey" | "partnerKey">;
+  source: string;
+  credentials: Credentials;
+  /** Of a stored sign-in. */
+  account?: string;
+}
+
+/**
+ * Order: --token-file or --token-stdin, RMM_TOKEN_FILE, RMM_TOKEN, RMM_API_KEY, then the sign-in of this
+ * server and profile from the keychain or the token file. Undefined when there is none.
+ */
+export async function findCredential(
+  shell: Shell,
+  globals: Pick<Globals, "tokenFile" | "tokenStdin">,
+  settings: Settings,
+): Promise<FoundCredential | undefined> {
+  const { env } = shell;
+  const { tokenFile } = globals;
+  const file = env["RMM_TOKEN_FILE"];
+  if (tokenFile !== undefined) return given(shell, await readSecretFile(tokenFile, "--token-file"), "--token-file");
+  if (globals.tokenStdin) return given(shell, await readStdin(shell), "--token-stdin");
+  if (file !== undefined) {
+    const path = file.trim() === "" ? cleanToken(shell, file, "RMM_TOKEN_FILE") : file;
+    return given(shell, await readSecretFile(path, "RMM_TOKEN_FILE"), "RMM_TOKEN_FILE");
+  }
+  if (env["RMM_TOKEN"] !== undefined) return given(shell, env["RMM_TOKEN"], "RMM_TOKEN");
+  if (env["RMM_API_KEY"] !== undefined) return given(shell, env["RMM_API_KEY"], "RMM_API_KEY");
+  return stored(shell, settings);
+}
+
+/** A key tells what it is by its prefix, wherever it comes from. */
+function given(shell: Shell, raw: string, source: string): FoundCredential {
+  const secret = cleanToken(shell, raw, source);
+  if (!secret.startsWith("svc_") && source !== "RMM_API_KEY") {
+    return { kind: "user", source, credentials: { token: secret, kind: "user" } };
+  }
+  return { kind: secret.startsWith("svc_sp_") ? "partnerKey" : "apiKey", source, credentials: { apiKey: secret } };
+}
+
+function stored(shell: Shell, { server, profile, stored: of }: Settings): FoundCredential | undefined {
+  const signIn = of.signIns[server.value];
+  if (signIn === undefined) return undefined;
+  const { account, store } = signIn;
+  const key = { server: server.value, profile: profile.value, account };
+  return {
+    kind: "user",
+    source: store === "file" ? "token file" : "keychain",
+    account,
+    credentials: { store: tokenStore(shell, key, store) },
+  };
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CliError } from "../errors/cli-error.ts";
+import { privateFolder } from "./private-json.ts";
+
+const BEAT_MS = 2_000;
+const STALE_MS = 10_000;
+const WAIT_MS = 60_000;
+
+/**
+ * Runs `work` while no other process holds the lock file. A holder shows that it lives by touching the
+ * file; one that died is overtaken after ten seconds.
+ */
+export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const mark = randomUUID();
+  await acquire(path, mark);
+  const beat = setInterval(() => void touch(path).catch(() => undefined), BEAT_MS);
+  beat.unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(beat);
+    if ((await markIn(path)) === mark) await rm(path, { force: true });
+  }
+}
+
+async function acquire(path: string, mark: string): Promise<void> {
+  const until = Date.now() + WAIT_MS;
+  await privateFolder(dirname(path)).catch((error: unknown) => {
+    throw new CliError(`Cannot write ${dirname(path)}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`, {
+      exit: "failure",
+      code: "CONFIG_UNUSABLE",
+      hint: "Set RMM_CONFIG_DIR to a folder you can write to, or give the credential in RMM_TOKEN",
+    });
+  });
+  for (;;) {
+    if (await create(path, mark)) return;
+    await overtakeIfStale(path);
+    if (Date.now() > until) {
+      throw new CliError(`Another rmm holds ${path}`, {
+        exit: "tryLater",
+        code: "LOCKED",
+        hint: "If no other rmm is running, delete that file",
+      });
+    }
+    await sleep(20 + Math.random() * 60);
+  }
+}
+
+async function create(path: string, mark: string): Promise<boolean> {
+  try {
+    const file = await open(path, "wx", 0o600);
+    await file.writeFile(mark);
+    await file.close();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Moves a dead holder's file aside. If it was replaced meanwhile, what was moved is not the dead one: it goes back. */
+async function overtakeIfStale(path: string): Promise<void> {
+  const dead = await markIn(path);
+  const touchedMs = (await stat(path).catch(() => undefined))?.mtimeMs;
+  if (dead === undefined || touchedMs === undefined || Date.now() - touchedMs < STALE_MS) return;
+  const aside = `${path}.${randomUUID()}`;
+  if (
+    !(await rename(path, aside).then(
+      () => true,
+      () => false,
+    ))
+  )
+    return;
+  if ((await markIn(aside)) !== dead) await rename(aside, path).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+const markIn = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
+
+async function touch(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(path, now, now);
+}

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { SessionStore, SessionTokens } from "#sdk/session";
+import type { Shell } from "../shell.ts";
+import { configDirOf } from "./config-dir.ts";
+import { withFileLock } from "./file-lock.ts";
+import { keychainOf, noKeychain } from "./keychain.ts";
+import { readPrivateJson, writePrivateJson } from "./private-json.ts";
+import type { StoreKind } from "./profiles.ts";
+
+/** One sign-in: the same person at two servers, or under two profiles, are two. */
+export interface TokenKey {
+  server: string;
+  profile: string;
+  account: string;
+}
+
+interface Vault {
+  read(): Promise<SessionTokens | undefined>;
+  write(tokens: SessionTokens | undefined): Promise<void>;
+}
+
+/**
+ * Where the tokens of one sign-in live. All processes take turns at it: a refresh token works once, and the
+ * new pair is stored before anyone uses it.
+ */
+export function tokenStore(shell: Shell, key: TokenKey, kind: StoreKind): SessionStore {
+  const { path } = configDirOf(shell);
+  const entry = [key.server, key.profile, key.account].join("|");
+  const digest = createHash("sha256").update(entry).digest("hex").slice(0, 16);
+  const vault = kind === "file" ? fileVault(join(path, "tokens.json"), entry) : keychainVault(shell, entry);
+  const noted = (tokens: SessionTokens | undefined) => {
+    for (const secret of [tokens?.accessToken, tokens?.refreshToken]) if (secret) shell.secrets.add(secret);
+    return tokens;
+  };
+  return {
+    read: async () => noted(await vault.read()),
+    write: async (tokens) => vault.write(noted(tokens)),
+    clear: async () => vault.write(undefined),
+    withLock: (work) => withFileLock(join(path, "locks", `${digest}.lock`), work),
+  };
+}
+
+function fileVault(path: string, entry: string): Vault {
+  type Book = { tokens: Record<string, SessionTokens> };
+  const all = async () => (await readPrivateJson<Book>(path))?.tokens ?? {};
+  return {
+    read: async () => (await all())[entry],
+    write: (tokens) =>
+      withFileLock(`${path}.lock`, async () => {
+        const { [entry]: _old, ...others } = await all();
+        await writePrivateJson(path, { tokens: tokens === undefined ? others : { ...others, [entry]: tokens } });
+      }),
+  };
+}
+
+function keychainVault(shell: Shell, entry: string): Vault {
+  const keychain = keychainOf(shell);
+  const reach = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw noKeychain(error instanceof Error ? error.message : "it cannot be reached");
+    }
+  };
+  return {
+    read: async () => {
+      const text = await reach(() => keychain.get(entry));
+      return text === undefined ? undefined : (JSON.parse(text) as SessionTokens);
+    },
+    write: (tokens) =>
+      reach(() => (tokens === undefined ? keychain.remove(entry) : keychain.set(entry, JSON.stringify(tokens)))),
+  };
+}

@@ -1,0 +1,139 @@
+import { Command, CommanderError } from "commander";
+import { commandGroups, extensions, nounAliases } from "./commands/index.ts";
+import { usageError } from "./errors/cli-error.ts";
+import { exitCode } from "./errors/exit-codes.ts";
+import { nouns } from "./generated/nouns.ts";
+import { addGlobalFlags, type Globals, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
+import { type Shell, writeTo } from "./shell.ts";
+import { version } from "./version.ts";
+
+/** Hands a command what it runs with, and keeps its exit code. */
+export type Run = (work: (shell: Shell, globals: Globals) => Promise<number>) => Promise<void>;
+
+/** Fills one group of commands. */
+export type Register = (group: Command, run: Run) => void | Promise<void>;
+
+/** Parses the command line and runs the command. Returns its exit code; throws what went wrong. */
+export async function runProgram(shell: Shell, argv: readonly string[]): Promise<number> {
+  const written: { stdout: string; stderr: string } = { stdout: "", stderr: "" };
+  const args = normalizeArgv(argv);
+  let code = 0;
+  const program = newProgram(written);
+  const run: Run = async (work) => {
+    code = await work(shell, readGlobals(program.opts()));
+  };
+  await addGroups(program, wordsOf(args)[0], run);
+  try {
+    await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return endOfParsing(shell, error, written, wantsJson(argv));
+  }
+  return code;
+}
+
+/** The whole tree with one group filled in, to look at. */
+export async function programFor(word: string | undefined): Promise<Command> {
+  const program = newProgram({ stdout: "", stderr: "" });
+  await addGroups(program, word, async () => undefined);
+  return program;
+}
+
+function newProgram(written: { stdout: string; stderr: string }): Command {
+  const program = new Command("rmm");
+  program
+    .description("Manage partners, organizations, devices and credentials from the terminal")
+    .usage("<group> <command> [flags]")
+    .version(version, "-V, --version")
+    .helpCommand(false)
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => {
+        written.stdout += text;
+      },
+      writeErr: (text) => {
+        written.stderr += text;
+      },
+      outputError: () => undefined,
+    });
+  addGlobalFlags(program);
+  program.addHelpText("before", rootExamples);
+  program.addHelpText("after", "\nHelp on one command: rmm <group> <command> --help. Exit codes: rmm help exit-codes");
+  return program;
+}
+
+const rootExamples = `Examples:
+  rmm auth login --server https://rmm.example
+  rmm organizations list
+  rmm devices list --org contoso-dental --status offline
+  rmm enrollment-keys create --org contoso-dental --name hq-rollout --max-usage 25
+`;
+
+/** Names every group, and loads the one that is called. */
+async function addGroups(program: Command, word: string | undefined, run: Run): Promise<void> {
+  const called = word === undefined ? undefined : (nounAliases[word] ?? word);
+  program.commandsGroup("Commands:");
+  for (const [name, { summary, load, hidden }] of Object.entries(commandGroups)) {
+    const group = program
+      .command(name, { hidden: hidden ?? false })
+      .summary(summary)
+      .description(summary);
+    if (name === called) await (await load())(group, run);
+  }
+  program.commandsGroup("Resources:");
+  for (const { noun, summary } of nouns) {
+    if (Object.hasOwn(commandGroups, noun)) continue;
+    const group = program.command(noun).summary(summary).description(summary);
+    const alias = Object.entries(nounAliases).find(([, target]) => target === noun)?.[0];
+    if (alias !== undefined) group.alias(alias);
+    if (noun === called) await fillNoun(group, noun, run);
+  }
+}
+
+async function fillNoun(group: Command, noun: string, run: Run): Promise<void> {
+  const [{ addEndpoints }, { commandsOf }] = await Promise.all([
+    import("./generic/noun-group.ts"),
+    import("./generic/commands-of.ts"),
+  ]);
+  addEndpoints(group, await commandsOf(noun), run);
+  const extend = extensions[noun];
+  if (extend) await (await extend())(group, run);
+}
+
+/** Help and the version are no errors; everything else is wrong usage. */
+async function endOfParsing(
+  shell: Shell,
+  error: CommanderError,
+  { stdout, stderr }: { stdout: string; stderr: string },
+  json: boolean,
+): Promise<number> {
+  if (error.exitCode === 0) {
+    await writeTo(shell, "stdout", stdout);
+    return 0;
+  }
+  if (error.code === "commander.help") {
+    if (json) throw usageError("A command is missing", "See --help");
+    await writeTo(shell, "stderr", stderr);
+    return exitCode("usage");
+  }
+  throw usageError(messageOf(error), hintOf(error));
+}
+
+/** Whatever stands behind `=` of a mistyped flag may be a secret. */
+function messageOf({ message }: CommanderError): string {
+  return message
+    .replace(/^error: /, "")
+    .replace(/(--[\w-]+)=[^\n']*/g, "$1")
+    .replace(/\n\((.*)\)$/, " ($1)");
+}
+
+function hintOf({ code, message }: CommanderError): string | undefined {
+  if (code === "commander.unknownOption" && /'--[\w-]*(password|secret|token|key|code)\b/.test(message)) {
+    return "Secrets are read from a file or from stdin, never from arguments";
+  }
+  return code === "commander.excessArguments"
+    ? "To choose fields write --json=id,name, with an equals sign"
+    : "See --help";
+}

@@ -1,0 +1,27 @@
+import type { Shell } from "./shell.ts";
+
+/** The questions this program asks. Tests answer them with an object of their own. */
+export interface Prompter {
+  text(message: string): Promise<string>;
+  /** Typed characters are not shown. */
+  secret(message: string): Promise<string>;
+  confirm(message: string): Promise<boolean>;
+  choose(message: string, choices: readonly string[]): Promise<string>;
+}
+
+/** Asks on stderr, so that stdout stays data. The prompt library is loaded with the first question. */
+export function prompterOf(shell: Shell): Prompter {
+  if (shell.prompter) return shell.prompter;
+  const streams = {
+    input: shell.stdin as NodeJS.ReadStream,
+    output: shell.stderr as NodeJS.WriteStream,
+    signal: shell.signal,
+  };
+  const library = () => import("@inquirer/prompts");
+  return {
+    text: async (message) => (await library()).input({ message, required: true }, streams),
+    secret: async (message) => (await library()).password({ message, mask: false }, streams),
+    confirm: async (message) => (await library()).confirm({ message, default: false }, streams),
+    choose: async (message, choices) => (await library()).select({ message, choices: [...choices] }, streams),
+  };
+}

@@ -1,0 +1,79 @@
+import type { Readable, Writable } from "node:stream";
+import type { Transport } from "#sdk/transport";
+import type { Keychain } from "./profile/keychain.ts";
+import type { Prompter } from "./prompt.ts";
+
+/** What the command sees of the outside. Tests give their own and read what was written. */
+export interface Shell {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly isTty: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Width of the terminal. */
+  readonly columns: number;
+  now(): number;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Strings that must never reach stderr: every secret that was read is put here. */
+  readonly secrets: Set<string>;
+  /** Instead of node:http, the real prompts and the real keychain. */
+  readonly transport?: Transport;
+  readonly prompter?: Prompter;
+  readonly keychain?: Keychain;
+}
+
+/** The real thing. */
+export function processShell(signal: AbortSignal): Shell {
+  const { stdin, stdout, stderr, env } = process;
+  // Without a listener a closed pipe would crash the process; `writeTo` reports the failure instead.
+  for (const stream of [stdout, stderr]) stream.on("error", () => undefined);
+  return {
+    stdin,
+    stdout,
+    stderr,
+    isTty: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
+    env,
+    columns: stdout.columns ?? 80,
+    now: Date.now,
+    signal,
+    secrets: new Set(),
+  };
+}
+
+/** Writes text and waits until the system took it. Rejects with the system's error (`EPIPE`, `ENOSPC` …). */
+export function writeTo(shell: Shell, stream: "stdout" | "stderr", text: string): Promise<void> {
+  const safe = stream === "stderr" ? withoutSecrets(text, shell.secrets) : text;
+  return new Promise((resolve, reject) => {
+    shell[stream].write(safe, (error) => (error ? reject(new OutputError(stream, error)) : resolve()));
+  });
+}
+
+/** Output that could not be written; `EPIPE` means that the reader has seen enough. */
+export class OutputError extends Error {
+  override readonly name = "OutputError";
+  readonly code: string | undefined;
+
+  constructor(stream: "stdout" | "stderr", cause: NodeJS.ErrnoException) {
+    super(`Cannot write to ${stream}: ${cause.code ?? cause.message}`, { cause });
+    this.code = cause.code;
+  }
+}
+
+const MIN_SECRET = 4;
+
+function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
+  let safe = text;
+  for (const secret of secrets) if (secret.length >= MIN_SECRET) safe = safe.replaceAll(secret, "********");
+  return safe;
+}
+
+/** True where a person can be asked: both ends are terminals and nobody said otherwise. */
+export function isInteractive(shell: Shell, noInput: boolean): boolean {
+  return (
+    shell.isTty.stdin && shell.isTty.stdout && !noInput && !isSet(shell.env["CI"]) && !isSet(shell.env["RMM_NO_INPUT"])
+  );
+}
+
+const isSet = (value: string | undefined): boolean =>
+  value !== undefined && !["", "0", "false", "no"].includes(value.toLowerCase());

@@ -1,0 +1,35 @@
+/** The candidates that look like what was typed, closest first, at most three. */
+export function suggestions(typed: string, candidates: readonly string[]): string[] {
+  const wanted = typed.toLowerCase();
+  return candidates
+    .map((candidate) => ({ candidate, distance: distanceOf(wanted, candidate.toLowerCase()) }))
+    .filter(
+      ({ candidate, distance }) => distance <= Math.max(1, Math.floor(Math.max(wanted.length, candidate.length) * 0.4)),
+    )
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, 3)
+    .map(({ candidate }) => candidate);
+}
+
+/** ` (did you mean online?)`, or nothing. */
+export function didYouMean(typed: string, candidates: readonly string[]): string {
+  const close = suggestions(typed, candidates);
+  return close.length === 0 ? "" : ` (did you mean ${close.join(" or ")}?)`;
+}
+
+/** Edits between two texts, a swap of neighbours being one. A prefix counts as one edit. */
+function distanceOf(a: string, b: string): number {
+  if (a.length >= 2 && b.startsWith(a)) return 1;
+  const rows = Array.from({ length: a.length + 1 }, (_, i) => [i, ...Array<number>(b.length).fill(0)]);
+  for (let j = 1; j <= b.length; j++) rows[0]![j] = j;
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let best = Math.min(rows[i - 1]![j]! + 1, rows[i]![j - 1]! + 1, rows[i - 1]![j - 1]! + same);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) best = Math.min(best, rows[i - 2]![j - 2]! + 1);
+      rows[i]![j] = best;
+    }
+  }
+  return rows[a.length]![b.length]!;
+}

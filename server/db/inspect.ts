@@ -1,0 +1,60 @@
+import { type Kysely, sql } from "kysely";
+import type { DialectName, Store } from "./dialect/index.ts";
+import { migrations } from "./migrations/index.ts";
+import type { Database } from "./tables.ts";
+
+/** What can be seen of a database without changing it. */
+export interface DatabaseFacts {
+  readonly dialect: DialectName;
+  /** Undefined where the role may not read their record. */
+  readonly migrations: { readonly applied: number; readonly missing: string[]; readonly newer: string[] } | undefined;
+  /** The role requests run as; Postgres only. */
+  readonly role: { readonly name: string; readonly bypassesRowSecurity: boolean } | undefined;
+  /** Clock of the database; Postgres only. */
+  readonly nowMs: number | undefined;
+}
+
+/** Looks at a database. Rejects when it cannot be reached. */
+export async function inspectDatabase(store: Store): Promise<DatabaseFacts> {
+  const db = store.connection("system");
+  await sql`select 1`.execute(db);
+  const postgres = store.dialect === "postgres";
+  return {
+    dialect: store.dialect,
+    migrations: await migrationFacts(db),
+    role: postgres ? await roleFacts(db) : undefined,
+    nowMs: postgres ? await clockOf(db) : undefined,
+  };
+}
+
+async function migrationFacts(db: Kysely<Database>): Promise<DatabaseFacts["migrations"]> {
+  const known = migrations.map(({ name }) => name);
+  try {
+    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+    const applied = new Set(rows.map(({ name }) => name));
+    return {
+      applied: applied.size,
+      missing: known.filter((name) => !applied.has(name)),
+      newer: [...applied].filter((name) => !known.includes(name)),
+    };
+  } catch (error) {
+    const { message } = error as Error;
+    if (/permission denied/i.test(message)) return undefined;
+    if (/no such table|does not exist/i.test(message)) return { applied: 0, missing: known, newer: [] };
+    throw error;
+  }
+}
+
+async function roleFacts(db: Kysely<Database>): Promise<NonNullable<DatabaseFacts["role"]>> {
+  const { rows } = await sql<{ name: string; bypasses: boolean }>`
+    select rolname as name, rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`.execute(
+    db,
+  );
+  return { name: rows[0]?.name ?? "unknown", bypassesRowSecurity: rows[0]?.bypasses ?? true };
+}
+
+async function clockOf(db: Kysely<Database>): Promise<number> {
+  const { rows } = await sql<{ now: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db);
+  return Number(rows[0]?.now);
+}

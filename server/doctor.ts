@@ -1,0 +1,35 @@
+import { openStore } from "./app.ts";
+import { type DatabaseFacts, inspectDatabase } from "./db/inspect.ts";
+import { systemHandle } from "./db/unit-of-work.ts";
+import { silentLog } from "./platform/log.ts";
+import type { Services } from "./services.ts";
+
+export type { DatabaseFacts } from "./db/inspect.ts";
+
+type Place = Parameters<typeof openStore>[0];
+
+/** What `rmm server doctor` asks of the database. Changes nothing; rejects when it cannot be reached. */
+export async function examineDatabase(place: Place): Promise<DatabaseFacts> {
+  const store = openStore(place, silentLog);
+  try {
+    return await inspectDatabase(store);
+  } finally {
+    await store.close().catch(() => undefined);
+  }
+}
+
+/** Brings the schema up to date without starting a server; returns the migrations that ran. */
+export async function migrateDatabase(place: Place): Promise<string[]> {
+  const store = openStore(place, silentLog);
+  try {
+    return await store.migrate();
+  } finally {
+    await store.close();
+  }
+}
+
+/** False for an installation that nobody can sign in to yet. */
+export async function hasUsers({ store }: Pick<Services, "store">): Promise<boolean> {
+  const user = await systemHandle(store).selectFrom("users").select("id").limit(1).executeTakeFirst();
+  return user !== undefined;
+}
