@@ -17,6 +17,6 @@ export function byteOrder(text: Expression<string | null>, dialect: DialectName)
 /** Number of the stretch of `seconds` that an instant falls into, for grouping samples. */
 export function stretchOf(instant: Expression<string>, seconds: number, dialect: DialectName): Expression<number> {
   return dialect === "postgres"
-    ? sql<number>`floor(extract(epoch from ${instant}) / ${sql.lit(seconds)})`
+    ? sql<number>`floor(date_part('epoch', ${instant}) / ${sql.lit(seconds)})`
     : sql<number>`cast(strftime('%s', ${instant}) as integer) / ${sql.lit(seconds)}`;
 }
