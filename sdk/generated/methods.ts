@@ -425,7 +425,7 @@ export interface UsersMethods {
    * Accept an invitation and sign in.
    *
    * `POST /auth/accept-invite` · public
-   * Errors: INVALID_INVITE, INVITE_ALREADY_ACCEPTED, WEAK_PASSWORD.
+   * Errors: INVALID_INVITE, WEAK_PASSWORD.
    */
   acceptInvite: Method<Contract["users"]["acceptInvite"]>;
 }
