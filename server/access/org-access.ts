@@ -1,4 +1,4 @@
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool } from "kysely";
 import type { Database } from "#server/db/tables";
 import type { OrganizationStatus } from "#server/db/tables/tenancy";
 import type { Scope } from "#server/db/tenant-predicate";
@@ -104,7 +104,8 @@ export function visibleInLists(eb: ExpressionBuilder<Database, "organizations">)
 export async function listedOrgs(call: Caller, orgId: string | undefined) {
   if (orgId !== undefined && call.who.kind === "user" && call.who.scope !== "organization")
     await getNamedOrg(call, orgId);
-  const all = call.db.selectFrom("organizations").select("organizations.id");
+  // Built without a handle: the query it becomes part of narrows it, once.
+  const all = expressionBuilder<Database, never>().selectFrom("organizations").select("organizations.id");
   // Organization scope has one organization and ignores the filter (contract 1 A2 ORG rule).
   const own = call.who.kind === "user" && call.who.scope === "organization";
   return orgId === undefined || own ? all.where(visibleInLists) : all.where("organizations.id", "=", orgId);

@@ -155,10 +155,12 @@ class TenantTransformer extends OperationNodeTransformer {
   }
 
   #declared(table: string): TableName {
-    const owner = (ownership as Record<string, Ownership | undefined>)[table];
+    // A query built from a scoped handle and used inside another passes here twice, the second time in snake case.
+    const name = table.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const owner = (ownership as Record<string, Ownership | undefined>)[name];
     if (!owner) throw new Error(`table ${table} is not declared in the ownership map`);
     if (owner === "system") throw new Error(`table ${table} is reachable through asSystem alone`);
-    return table as TableName;
+    return name as TableName;
   }
 }
 

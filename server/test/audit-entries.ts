@@ -1,19 +1,20 @@
 import type { AuditAction } from "#contract/core/audit-actions";
-import { type AuditContent, parseCanonicalContent } from "#server/audit/chain";
+import { type AuditContent, contentFields, parseCanonicalContent } from "#server/audit/chain";
 import type { TestServer } from "./harness.ts";
 
-export type OutboxEntry = Omit<AuditContent, "details"> & { details: Record<string, unknown> };
+export type RecordedEntry = Omit<AuditContent, "details"> & { details: Record<string, unknown> };
 
-/** Audit entries that wait for the writer, oldest first; the writer does not run in tests that only look here. */
-export async function outboxEntries(server: TestServer, action?: AuditAction): Promise<OutboxEntry[]> {
-  return (await outboxTexts(server))
-    .map(parseCanonicalContent)
-    .map((entry) => ({ ...entry, details: JSON.parse(entry.details) as Record<string, unknown> }))
-    .filter((entry) => action === undefined || entry.action === action);
-}
-
-/** The entries as they are stored: to search for what must not be in them. */
-export async function outboxTexts(server: TestServer): Promise<string[]> {
-  const rows = await server.db.selectFrom("auditOutbox").select("entry").orderBy("id").execute();
-  return rows.map(({ entry }) => (typeof entry === "string" ? entry : JSON.stringify(entry)));
+/** Every audit entry so far, oldest first, whether the writer has moved it out of the outbox yet or not. */
+export async function auditEntries(server: TestServer, action?: AuditAction): Promise<RecordedEntry[]> {
+  // The outbox first: an entry that moves in between is read twice, never missed.
+  const waiting = await server.db.selectFrom("auditOutbox").select("entry").execute();
+  const written = await server.db.selectFrom("auditLogs").select(contentFields).execute();
+  const contents = [
+    ...waiting.map(({ entry }) => parseCanonicalContent(typeof entry === "string" ? entry : JSON.stringify(entry))),
+    ...(written as unknown as AuditContent[]),
+  ];
+  return [...new Map(contents.map((content) => [content.id, content])).values()]
+    .filter((content) => action === undefined || content.action === action)
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((content) => ({ ...content, details: JSON.parse(content.details) as Record<string, unknown> }));
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../test/harness.ts";
-import { outboxEntries } from "../../test/outbox.ts";
+import { auditEntries } from "../../test/audit-entries.ts";
 
 describe.each(databases)("partners on %s", (database) => {
   let server: TestServer;
@@ -39,7 +39,7 @@ describe.each(databases)("partners on %s", (database) => {
       deletedAt: null,
     });
     expect((await get(body.id)).body).toEqual(body);
-    const [entry] = (await outboxEntries(server, "partner.create")).filter((one) => one.resourceId === body.id);
+    const [entry] = (await auditEntries(server, "partner.create")).filter((one) => one.resourceId === body.id);
     expect(entry).toMatchObject({ partnerId: body.id, orgId: null, resourceName: "Acme", result: "success" });
   });
 
@@ -84,7 +84,7 @@ describe.each(databases)("partners on %s", (database) => {
     const { status, body } = await patch(id, change);
     expect(status).toBe(200);
     expect(body).toMatchObject({ ...change, billingEmail: "bills@fields.example" });
-    const entry = (await outboxEntries(server, "partner.update")).find((one) => one.resourceId === id);
+    const entry = (await auditEntries(server, "partner.update")).find((one) => one.resourceId === id);
     expect(entry?.details["changedFields"]).toEqual([
       "name",
       "billingEmail",
@@ -174,7 +174,7 @@ describe.each(databases)("partners on %s", (database) => {
     }
     expect((await patch(partnerId, { status: "active" })).status).toBe(200);
     expect(await reads()).toEqual([undefined, undefined]);
-    const change = (await outboxEntries(server, "partner.update")).findLast((one) => one.resourceId === partnerId);
+    const change = (await auditEntries(server, "partner.update")).findLast((one) => one.resourceId === partnerId);
     expect(change?.details).toMatchObject({ fromStatus: "churned", toStatus: "active" });
   });
 
@@ -279,7 +279,7 @@ describe.each(databases)("partners on %s", (database) => {
       expect(changed.body).toMatchObject({ id: partnerId, name: "Self Ltd", plan: "pro", status: "active" });
       expect((await mine(token)).body).toEqual(changed.body);
       expect((await mine(token, { plan: "unlimited" })).body.code).toBe("NO_UPDATES");
-      const entry = (await outboxEntries(server, "partner.settings.update")).find((one) => one.partnerId === partnerId);
+      const entry = (await auditEntries(server, "partner.settings.update")).find((one) => one.partnerId === partnerId);
       expect(entry?.details["changedFields"]).toEqual(["name", "settings.timezone"]);
     });
 
