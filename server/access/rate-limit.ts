@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Store } from "#server/db/dialect/index";
-import { lockText } from "#server/db/dialect/locks";
+import { changeRing, RING_BUCKETS, type RingRequest } from "#server/db/dialect/rate-ring";
 import type { Database } from "#server/db/tables";
 import { systemHandle, type Tx } from "#server/db/unit-of-work";
 import { after, type Clock } from "#server/platform/clock";
@@ -19,8 +19,6 @@ export interface Allowance {
   /** When the oldest counted bucket leaves the window: the first moment a slot can free. */
   readonly resetAtMs: number;
 }
-
-const BUCKETS = 61;
 
 /**
  * Sliding-window limits shared by every replica. The oldest bucket counts whole, so no true window
@@ -93,75 +91,34 @@ export class RateLimiter {
 
   /** Returns a call that was taken for an attempt which did not fail; joins the transaction of its success. */
   async giveBack(tx: Tx, limit: Limit, subject: string): Promise<void> {
-    const key = `${limit.name}:${subject}`;
-    await lockText(tx, this.#store.dialect, key);
-    const row = await tx.selectFrom("rateLimits").selectAll().where("key", "=", key).executeTakeFirst();
-    const turned = turn(row, bucketOf(limit, this.#clock.nowMs()));
-    for (let bucket = turned.head; bucket > turned.head - BUCKETS && bucket >= 0; bucket -= 1) {
-      const slot = bucket % BUCKETS;
-      const count = turned.ring[slot] ?? 0;
-      if (count === 0) continue;
-      turned.ring[slot] = count - 1;
-      return save(tx, key, turned, after(this.#clock.now(), limit.windowSeconds * 2_000));
-    }
+    await changeRing(tx, this.#store.dialect, this.#request(limit, subject, -1));
   }
 
   async #change(limit: Limit, subject: string, amount: number): Promise<Allowance> {
-    const key = `${limit.name}:${subject}`;
-    const now = this.#clock.nowMs();
-    return this.#db.transaction().execute(async (tx) => {
-      await lockText(tx, this.#store.dialect, key);
-      const row = await tx.selectFrom("rateLimits").selectAll().where("key", "=", key).executeTakeFirst();
-      const turned = turn(row, bucketOf(limit, now));
-      const used = turned.ring.reduce((sum, count) => sum + count, 0);
-      const allowed = amount === 0 ? used < limit.max : used + amount <= limit.max;
-      if (allowed && amount > 0) {
-        const slot = turned.head % BUCKETS;
-        turned.ring[slot] = (turned.ring[slot] ?? 0) + amount;
-        await save(tx, key, turned, after(this.#clock.now(), limit.windowSeconds * 2_000));
-      }
-      const counted = allowed ? used + amount : used;
-      return {
-        allowed,
-        limit: limit.max,
-        remaining: Math.max(0, limit.max - counted),
-        resetAtMs: resetAt(limit, turned),
-      };
-    });
+    const { allowed, used, oldest } = await changeRing(
+      this.#db,
+      this.#store.dialect,
+      this.#request(limit, subject, amount),
+    );
+    const last = oldest ?? bucketOf(limit, this.#clock.nowMs());
+    return {
+      allowed,
+      limit: limit.max,
+      remaining: Math.max(0, limit.max - used),
+      resetAtMs: Math.ceil((last + RING_BUCKETS) * bucketMs(limit)),
+    };
+  }
+
+  #request(limit: Limit, subject: string, amount: number): RingRequest {
+    return {
+      key: `${limit.name}:${subject}`,
+      bucket: bucketOf(limit, this.#clock.nowMs()),
+      max: limit.max,
+      amount,
+      expiresAt: after(this.#clock.now(), limit.windowSeconds * 2_000),
+    };
   }
 }
 
-interface Ring {
-  head: number;
-  ring: number[];
-}
-
-const bucketMs = (limit: Limit) => (limit.windowSeconds * 1_000) / (BUCKETS - 1);
+const bucketMs = (limit: Limit) => (limit.windowSeconds * 1_000) / (RING_BUCKETS - 1);
 const bucketOf = (limit: Limit, nowMs: number) => Math.floor(nowMs / bucketMs(limit));
-
-/** Moves the ring's head to `bucket`, emptying what has left the window. */
-export function turn(row: Ring | undefined, bucket: number): Ring {
-  if (!row || bucket - row.head >= BUCKETS || row.ring.length !== BUCKETS) {
-    return { head: bucket, ring: new Array<number>(BUCKETS).fill(0) };
-  }
-  // A clock that steps back keeps counting in the newest bucket: never admits more.
-  if (bucket <= row.head) return { head: row.head, ring: [...row.ring] };
-  const ring = [...row.ring];
-  for (let step = row.head + 1; step <= bucket; step += 1) ring[step % BUCKETS] = 0;
-  return { head: bucket, ring };
-}
-
-function resetAt(limit: Limit, { head, ring }: Ring): number {
-  for (let bucket = head - BUCKETS + 1; bucket <= head; bucket += 1) {
-    if (bucket >= 0 && (ring[bucket % BUCKETS] ?? 0) > 0) return Math.ceil((bucket + BUCKETS) * bucketMs(limit));
-  }
-  return Math.ceil((head + 1) * bucketMs(limit));
-}
-
-async function save(tx: Tx, key: string, { head, ring }: Ring, expiresAt: string): Promise<void> {
-  await tx
-    .insertInto("rateLimits")
-    .values({ key, head, ring, expiresAt })
-    .onConflict((conflict) => conflict.column("key").doUpdateSet({ head, ring, expiresAt }))
-    .execute();
-}

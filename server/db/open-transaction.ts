@@ -10,5 +10,6 @@ export const insideTransaction = <R>(work: () => Promise<R>): Promise<R> => open
  * does not see the transaction's rows on Postgres: always a mistake, so it is refused at once.
  */
 export function refuseInsideTransaction(): void {
-  if (open.getStore()) throw new Error("a second connection was asked for inside a transaction: use the transaction's handle");
+  if (open.getStore())
+    throw new Error("a second connection was asked for inside a transaction: use the transaction's handle");
 }

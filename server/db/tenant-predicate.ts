@@ -95,7 +95,10 @@ function bySite(context: Context, siteColumn: string, shared = false): Predicate
 function byOrgOfAnyTime(context: Context): Predicate {
   const { eb, scope, column } = context;
   if (scope.kind !== "partner" || scope.selected !== null) return byOrg(context) as Predicate;
-  const every = eb.selectFrom("organizations").select("organizations.id").where("organizations.partnerId", "=", scope.partnerId);
+  const every = eb
+    .selectFrom("organizations")
+    .select("organizations.id")
+    .where("organizations.partnerId", "=", scope.partnerId);
   return eb(column("orgId"), "in", every) as Predicate;
 }
 

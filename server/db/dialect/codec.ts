@@ -29,7 +29,6 @@ export const jsonColumns: ReadonlySet<string> = new Set([
   "custom_fields",
   "extra",
   "payload",
-  "ring",
   "entry",
 ]);
 

@@ -1,9 +1,13 @@
+import { ringFunction } from "../dialect/rate-ring.ts";
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
 /** The database as the engine replicas share: jobs, leases, rate limits, idempotency, mail. */
 export const platform: SchemaChange = {
   name: "0006-platform",
-  statements: schemaText(`
+  statements: (dialect) => [...tables(dialect), ...(dialect === "postgres" ? [ringFunction] : [])],
+};
+
+const tables = schemaText(`
 create table jobs (
   id {uuid} primary key,
   kind text not null,
@@ -31,7 +35,7 @@ create table leases (
 create table rate_limits (
   key text primary key,
   head {bigint} not null,
-  ring {json} not null,
+  ring {ring} not null,
   expires_at {ts} not null
 ) {strict};
 create index rate_limits_expiry on rate_limits (expires_at);
@@ -62,5 +66,4 @@ create table mail_outbox (
   created_at {ts} not null,
   sent_at {ts}
 ) {strict};
-`),
-};
+`);

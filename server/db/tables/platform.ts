@@ -25,11 +25,12 @@ export interface LeasesTable {
   expiresAt: string;
 }
 
-/** Ring of 61 buckets that together cover one window (see `access/rate-limit.ts`). */
+/** Ring of 61 buckets that together cover one window; read and written by `dialect/rate-ring.ts` alone. */
 export interface RateLimitsTable {
   key: Fixed<string>;
   head: number;
-  ring: number[];
+  /** JSON text on SQLite, an integer array on Postgres. */
+  ring: string;
   expiresAt: string;
 }
 

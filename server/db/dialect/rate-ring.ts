@@ -1,0 +1,141 @@
+import { type Kysely, sql } from "kysely";
+import type { Database } from "../tables.ts";
+import type { DialectName } from "./index.ts";
+
+/** One minute-hand turn of a ring of 61 buckets that together cover a window. */
+export interface RingRequest {
+  readonly key: string;
+  /** Number of the bucket the clock is in. */
+  readonly bucket: number;
+  readonly max: number;
+  /** Calls to take; 0 looks only; negative returns calls that were taken, newest first. */
+  readonly amount: number;
+  /** When the row may be removed. */
+  readonly expiresAt: string;
+}
+
+export interface RingState {
+  readonly allowed: boolean;
+  /** Calls counted after the request. */
+  readonly used: number;
+  /** Oldest bucket that counts anything; null when nothing does. */
+  readonly oldest: number | null;
+}
+
+export const RING_BUCKETS = 61;
+
+/** Atomic on both databases; one statement on Postgres. */
+export async function changeRing(db: Kysely<Database>, dialect: DialectName, request: RingRequest): Promise<RingState> {
+  if (dialect === "postgres") return onPostgres(db, request);
+  return db.isTransaction ? onSqlite(db, request) : db.transaction().execute((tx) => onSqlite(tx, request));
+}
+
+async function onPostgres(
+  db: Kysely<Database>,
+  { key, bucket, max, amount, expiresAt }: RingRequest,
+): Promise<RingState> {
+  const { rows } = await sql<RingState>`
+    select allowed, used, oldest from rmm_ring(${key}, ${bucket}::bigint, ${max}::bigint, ${amount}::int, ${expiresAt}::timestamptz)`.execute(
+    db,
+  );
+  return rows[0] as RingState;
+}
+
+async function onSqlite(
+  db: Kysely<Database>,
+  { key, bucket, max, amount, expiresAt }: RingRequest,
+): Promise<RingState> {
+  const row = await db.selectFrom("rateLimits").select(["head", "ring"]).where("key", "=", key).executeTakeFirst();
+  const turned = turn(row && { head: row.head, ring: JSON.parse(row.ring) as number[] }, bucket);
+  const { allowed, changed } = apply(turned, max, amount);
+  if (changed) {
+    const values = { head: turned.head, ring: JSON.stringify(turned.ring), expiresAt };
+    await db
+      .insertInto("rateLimits")
+      .values({ key, ...values })
+      .onConflict((conflict) => conflict.column("key").doUpdateSet(values))
+      .execute();
+  }
+  return { allowed, used: total(turned), oldest: oldestOf(turned) };
+}
+
+export interface Ring {
+  head: number;
+  ring: number[];
+}
+
+/** Moves the ring's head to `bucket`, emptying what has left the window. A clock that steps back moves nothing. */
+export function turn(row: Ring | undefined, bucket: number): Ring {
+  if (!row || bucket - row.head >= RING_BUCKETS) return { head: bucket, ring: new Array<number>(RING_BUCKETS).fill(0) };
+  const ring = [...row.ring];
+  for (let step = row.head + 1; step <= bucket; step += 1) ring[step % RING_BUCKETS] = 0;
+  return { head: Math.max(row.head, bucket), ring };
+}
+
+/** Takes, looks or gives back; the ring is changed in place. */
+export function apply(state: Ring, max: number, amount: number): { allowed: boolean; changed: boolean } {
+  const used = total(state);
+  const at = (bucket: number) => bucket % RING_BUCKETS;
+  if (amount > 0) {
+    if (used + amount > max) return { allowed: false, changed: false };
+    state.ring[at(state.head)] = (state.ring[at(state.head)] ?? 0) + amount;
+    return { allowed: true, changed: true };
+  }
+  let left = -amount;
+  for (let bucket = state.head; left > 0 && bucket > state.head - RING_BUCKETS && bucket >= 0; bucket -= 1) {
+    const returned = Math.min(left, state.ring[at(bucket)] ?? 0);
+    state.ring[at(bucket)] = (state.ring[at(bucket)] ?? 0) - returned;
+    left -= returned;
+  }
+  return { allowed: used < max, changed: amount < 0 };
+}
+
+export const total = ({ ring }: Ring): number => ring.reduce((sum, count) => sum + count, 0);
+
+export function oldestOf({ head, ring }: Ring): number | null {
+  for (let bucket = Math.max(0, head - RING_BUCKETS + 1); bucket <= head; bucket += 1) {
+    if ((ring[bucket % RING_BUCKETS] ?? 0) > 0) return bucket;
+  }
+  return null;
+}
+
+/** The same, within one statement: lock, turn, decide, store (measured: 0.8 of a bare upsert). */
+export const ringFunction = `
+create function rmm_ring(k text, m bigint, lim bigint, amount int, expires timestamptz, out allowed boolean, out used bigint, out oldest bigint)
+language plpgsql set search_path = public, pg_temp set synchronous_commit = off as $$
+declare h bigint; r int[]; b bigint; give int;
+begin
+  select head, ring into h, r from rate_limits where key = k for update;
+  if not found then
+    insert into rate_limits (key, head, ring, expires_at) values (k, m, array_fill(0, array[61]), expires) on conflict (key) do nothing;
+    select head, ring into h, r from rate_limits where key = k for update;
+  end if;
+  if m - h >= 61 then r := array_fill(0, array[61]); h := m;
+  else
+    for b in h + 1 .. m loop r[(b % 61)::int + 1] := 0; end loop;
+    h := greatest(h, m);
+  end if;
+  select sum(x) into used from unnest(r) x;
+  allowed := case when amount > 0 then used + amount <= lim else used < lim end;
+  if amount > 0 and allowed then
+    r[(h % 61)::int + 1] := r[(h % 61)::int + 1] + amount;
+    used := used + amount;
+  elsif amount < 0 then
+    for b in reverse h .. greatest(0, h - 60) loop
+      give := least(-amount, r[(b % 61)::int + 1]);
+      r[(b % 61)::int + 1] := r[(b % 61)::int + 1] - give;
+      amount := amount + give;
+      used := used - give;
+      exit when amount = 0;
+    end loop;
+    amount := -1;
+  end if;
+  if amount <> 0 and (allowed or amount < 0) then
+    update rate_limits set head = h, ring = r, expires_at = expires where key = k;
+  end if;
+  if used > 0 then
+    for b in greatest(0, h - 60) .. h loop
+      if r[(b % 61)::int + 1] > 0 then oldest := b; exit; end if;
+    end loop;
+  end if;
+end $$`;
