@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AuditWorld, auditWorlds, entriesOf } from "../test/audit-world.ts";
-import { type ChainRef, contentFields } from "./chain.ts";
+import { type AuditContent, type ChainRef, contentFields, contentHash } from "./chain.ts";
 import { enqueueAudit } from "./outbox.ts";
 import { auditWriter } from "./writer.ts";
 
@@ -12,9 +12,7 @@ const orgAt = (index: number) => `0190c0de-0000-7000-8000-0000000000${String(10 
 describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) => {
   let world: AuditWorld;
   const enqueue = (entries: ReturnType<typeof entriesOf>) =>
-    world.db.transaction().execute(async (trx) => {
-      for (const entry of entries) await enqueueAudit(trx, entry);
-    });
+    world.db.transaction().execute((trx) => enqueueAudit(trx, entries));
   const stored = async () => {
     const rows = await world.db
       .selectFrom("auditChain")
@@ -62,7 +60,7 @@ describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) =
   it("writes nothing for a transaction that was rolled back", async () => {
     await expect(
       world.db.transaction().execute(async (trx) => {
-        await enqueueAudit(trx, entriesOf(1)[0]!);
+        await enqueueAudit(trx, entriesOf(1));
         throw new Error("changed my mind");
       }),
     ).rejects.toThrow("changed my mind");
@@ -134,20 +132,15 @@ describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) =
 
   it.runIf(dialect === "postgres")("keeps one chain whole under direct concurrent inserts", async () => {
     // Sixteen transactions insert at once; only the lock of the sealing trigger stands between them.
-    await Promise.all(
-      Array.from({ length: 16 }, () =>
-        world.db.transaction().execute(async (trx) => {
-          const [entry] = entriesOf(1);
-          const { checksum, ...row } = { ...entry!, checksum: "" };
-          const { contentHash } = await import("./chain.ts");
-          await trx
-            .insertInto("auditLogs")
-            .values({ ...row, checksum: checksum || contentHash(row) })
-            .execute();
-          await sql`select pg_sleep(0.01)`.execute(trx);
-        }),
-      ),
-    );
+    const insert = (entry: AuditContent) =>
+      world.db.transaction().execute(async (trx) => {
+        await trx
+          .insertInto("auditLogs")
+          .values({ ...entry, checksum: contentHash(entry) })
+          .execute();
+        await sql`select pg_sleep(0.01)`.execute(trx);
+      });
+    await Promise.all(entriesOf(16).map(insert));
     expect(await world.verify(chain)).toMatchObject({ ok: true, entriesChecked: 16 });
   });
 
@@ -159,6 +152,7 @@ describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) =
       while (growing) {
         await enqueue(entriesOf(5));
         writer.wake();
+        await new Promise((resolve) => setTimeout(resolve, 1));
       }
     })();
     for (let turn = 0; turn < 10; turn++) {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Kysely, Transaction } from "kysely";
 import { chainOf, parseCanonicalContent, sha256 } from "./chain.ts";
 import type { AuditTables } from "./tables.ts";
@@ -106,6 +107,8 @@ async function moveRound(db: Kysely<AuditTables>, options: AuditWriterOptions): 
   let moved = 0;
   for (const batch of batches(waiting)) {
     const entries = await moveBatch(db, batch, options);
+    // SQLite answers without ever leaving this turn of the event loop; requests must get theirs.
+    await setImmediate();
     if (entries === "busy") return "busy";
     if (entries > 0) options.onMoved?.(entries);
     moved += entries;

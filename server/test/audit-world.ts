@@ -75,9 +75,7 @@ const honest = (base: Base) => ({
   ...base,
   async append(entries: AuditContent[]) {
     for (let at = 0; at < entries.length; at += 500)
-      await base.db.transaction().execute(async (trx) => {
-        for (const entry of entries.slice(at, at + 500)) await enqueueAudit(trx, entry);
-      });
+      await base.db.transaction().execute((trx) => enqueueAudit(trx, entries.slice(at, at + 500)));
     const writer = auditWriter(base.db, base.writerOptions);
     await writer.drain(AbortSignal.timeout(60_000));
     await writer.stop();
