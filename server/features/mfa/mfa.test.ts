@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { totpCode } from "#server/features/mfa/rules";
 import { MINUTE, SECOND } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";
+import { auditEntries } from "../../test/audit-entries.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../test/harness.ts";
 import { leaksInDatabase } from "../../test/leaks.ts";
 import { enrol, freshCode, logIn, PASSWORD, seedPerson } from "../../test/people.ts";
-import { trailOf } from "../../test/trail.ts";
-import { totpCode } from "./rules.ts";
 
 describe.each(databases)("mfa on %s", (database) => {
   let server: TestServer;
@@ -53,7 +53,7 @@ describe.each(databases)("mfa on %s", (database) => {
     expect((await me(other.accessToken)).status).toBe(401);
     expect((await post("/mfa/setup", { currentPassword: PASSWORD }, who.token)).body.code).toBe("MFA_ALREADY_ENABLED");
     expect((await post("/mfa/enable", { code }, who.token)).body.code).toBe("NO_PENDING_MFA_SETUP");
-    const trail = await trailOf(server, "auth.mfa.setup");
+    const trail = await auditEntries(server, "auth.mfa.setup");
     expect(trail.find((entry) => entry.actorId === who.userId)).toMatchObject({ orgId, result: "success" });
   });
 
@@ -98,10 +98,10 @@ describe.each(databases)("mfa on %s", (database) => {
     expect((await me(second.body.accessToken)).body.mfaSatisfied).toBe(true);
     expect((await verify(first.body.tempToken, freshCode(server, who.secret))).body.code).toBe("MFA_SESSION_EXPIRED");
     expect((await verify(await tempToken(who.email), code)).body.code).toBe("INVALID_MFA_CODE");
-    const logins = (await trailOf(server, "user.login")).filter((entry) => entry.actorId === who.userId);
+    const logins = (await auditEntries(server, "user.login")).filter((entry) => entry.actorId === who.userId);
     expect(logins).toMatchObject([{ orgId, details: { mfa: true, factor: "totp" } }]);
     await expect
-      .poll(async () => (await trailOf(server, "user.login.failed")).filter((one) => one.actorId === who.userId))
+      .poll(async () => (await auditEntries(server, "user.login.failed")).filter((one) => one.actorId === who.userId))
       .toMatchObject([
         { details: { reason: "mfa_session_expired" } },
         { result: "denied", details: { reason: "mfa_failed" } },
@@ -137,7 +137,9 @@ describe.each(databases)("mfa on %s", (database) => {
     expect((await verify(await tempToken(who.email), code)).body.code).toBe("INVALID_MFA_CODE");
     const stepUp = await post("/mfa/step-up", { code: another, method: "recovery" }, who.token);
     expect(stepUp.status).toBe(200);
-    const used = (await trailOf(server, "auth.mfa.recovery_code.used")).filter((one) => one.actorId === who.userId);
+    const used = (await auditEntries(server, "auth.mfa.recovery_code.used")).filter(
+      (one) => one.actorId === who.userId,
+    );
     expect(used).toMatchObject([{ orgId }, { orgId }]);
   });
 
@@ -187,9 +189,9 @@ describe.each(databases)("mfa on %s", (database) => {
     expect((await post("/refresh", { refreshToken: who.refreshToken })).body.code).toBe("INVALID_REFRESH_TOKEN");
     expect((await post("/refresh", { refreshToken: up.body.refreshToken })).status).toBe(200);
     const own = (entry: { actorId: string | null }) => entry.actorId === who.userId;
-    expect((await trailOf(server, "auth.mfa.stepup.granted")).filter(own)).toHaveLength(1);
+    expect((await auditEntries(server, "auth.mfa.stepup.granted")).filter(own)).toHaveLength(1);
     await expect
-      .poll(async () => (await trailOf(server, "auth.mfa.stepup.failed")).filter(own))
+      .poll(async () => (await auditEntries(server, "auth.mfa.stepup.failed")).filter(own))
       .toMatchObject([{ result: "denied", orgId }]);
     const plain = await person();
     expect((await post("/mfa/step-up", { code: "123456" }, plain.token)).body.code).toBe("MFA_NOT_ENABLED");

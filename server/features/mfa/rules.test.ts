@@ -1,8 +1,15 @@
 import { TOTP } from "otpauth";
 import { describe, expect, it } from "vitest";
+import {
+  acceptedStep,
+  newRecoveryCodes,
+  newTotpSecret,
+  otpAuthUrl,
+  readCode,
+  totpCode,
+} from "#server/features/mfa/rules";
 import { heldClock } from "#server/platform/clock";
 import { secureRandom } from "#server/platform/random";
-import { acceptedStep, newRecoveryCodes, newTotpSecret, otpAuthUrl, readCode, totpCode } from "./rules.ts";
 
 const random = secureRandom(heldClock("2026-03-02T09:00:00.000Z"));
 /** RFC 6238 appendix B, SHA-1, of which six digits are asked for here. */

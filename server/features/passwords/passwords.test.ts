@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HOUR, MINUTE } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";
+import { auditEntries } from "../../test/audit-entries.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../test/harness.ts";
 import { leaksInDatabase } from "../../test/leaks.ts";
 import { enrol, logIn, PASSWORD, seedPerson } from "../../test/people.ts";
-import { trailOf } from "../../test/trail.ts";
 
 const NEW = "Better-Horse-8";
 
@@ -62,7 +62,7 @@ describe.each(databases)("passwords on %s", (database) => {
     expect((await post("/refresh", { refreshToken: factor.refreshToken })).body.code).toBe("INVALID_REFRESH_TOKEN");
     expect((await logIn(server, who.email, PASSWORD)).status).toBe(401);
     expect((await logIn(server, who.email, NEW)).body.mfaRequired).toBe(true);
-    const entry = (await trailOf(server, "user.password.reset")).find(
+    const entry = (await auditEntries(server, "user.password.reset")).find(
       (one) => one.actorId === who.userId && one.result === "success",
     );
     expect(entry).toMatchObject({ orgId, resourceId: who.userId });
@@ -154,7 +154,7 @@ describe.each(databases)("passwords on %s", (database) => {
     expect((await me(other.accessToken)).status).toBe(401);
     expect((await post("/refresh", { refreshToken: answer.body.refreshToken })).status).toBe(200);
     expect((await logIn(server, who.email, NEW)).status).toBe(200);
-    const entry = (await trailOf(server, "user.password.change")).filter((one) => one.actorId === who.userId);
+    const entry = (await auditEntries(server, "user.password.change")).filter((one) => one.actorId === who.userId);
     expect(entry.map((one) => one.result)).toEqual(["denied", "failure", "success"]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decideRefresh, refusalOf } from "./rules.ts";
+import { decideRefresh, refusalOf } from "#server/features/sessions/rules";
 
 const now = "2026-03-02T09:00:00.000Z";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { purgeSessions } from "#server/features/sessions/purge";
 import { DAY, MINUTE, SECOND } from "#server/platform/clock";
+import { auditEntries } from "../../test/audit-entries.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../test/harness.ts";
 import { logIn, PASSWORD, seedPerson } from "../../test/people.ts";
-import { trailOf } from "../../test/trail.ts";
-import { purgeSessions } from "./purge.ts";
 
 describe.each(databases)("sessions on %s", (database) => {
   let server: TestServer;
@@ -30,7 +30,7 @@ describe.each(databases)("sessions on %s", (database) => {
   const refresh = (refreshToken: string) => server.request("POST", "/auth/refresh", { body: { refreshToken } });
   const me = (token: string) => server.request("GET", "/users/me", { token });
   const lastFailure = async (email: string) =>
-    (await trailOf(server, "user.login.failed")).findLast((entry) => entry.actorEmail === email);
+    (await auditEntries(server, "user.login.failed")).findLast((entry) => entry.actorEmail === email);
 
   it("signs in with a token pair and records it in the chain of the membership", async () => {
     const { email, userId } = await person();
@@ -45,7 +45,7 @@ describe.each(databases)("sessions on %s", (database) => {
     });
     expect(answer.body.refreshToken).toMatch(/^rt_[A-Za-z0-9_-]{43}$/);
     expect((await me(answer.body.accessToken)).body).toMatchObject({ id: userId, lastLoginAt: server.clock.now() });
-    const entry = (await trailOf(server, "user.login")).find((one) => one.actorId === userId);
+    const entry = (await auditEntries(server, "user.login")).find((one) => one.actorId === userId);
     expect(entry).toMatchObject({ orgId, partnerId: null, result: "success", resourceId: userId });
     expect(entry?.details).toMatchObject({ method: "password", mfa: false });
   });
@@ -212,7 +212,7 @@ describe.each(databases)("sessions on %s", (database) => {
     expect((await me(second.accessToken)).status).toBe(401);
     expect((await refresh(second.refreshToken)).body.code).toBe("INVALID_REFRESH_TOKEN");
     expect((await me(bystander.accessToken)).status).toBe(200);
-    const entries = (await trailOf(server, "auth.refresh.reuse_detected")).filter((one) => one.actorId === userId);
+    const entries = (await auditEntries(server, "auth.refresh.reuse_detected")).filter((one) => one.actorId === userId);
     expect(entries).toMatchObject([{ orgId, result: "denied", resourceId: userId }]);
   });
 

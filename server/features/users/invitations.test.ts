@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtInRoleId } from "#server/access/roles";
 import { DAY } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";
+import { auditEntries } from "../../test/audit-entries.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../test/harness.ts";
 import { leaksInDatabase } from "../../test/leaks.ts";
 import { logIn, PASSWORD } from "../../test/people.ts";
-import { trailOf } from "../../test/trail.ts";
 
 const viewer = builtInRoleId("Org Viewer");
 const technician = builtInRoleId("Partner Technician");
@@ -79,9 +79,9 @@ describe.each(databases)("invitations on %s", (database) => {
     expect(me.body).toMatchObject({ status: "active", emailVerifiedAt: server.clock.now(), mfaSatisfied: false });
     expect((await preview(token)).body.code).toBe("INVITE_ALREADY_ACCEPTED");
     expect((await logIn(server, email)).status).toBe(200);
-    const invited = (await trailOf(server, "user.invite")).find((entry) => entry.resourceId === made.body.id);
+    const invited = (await auditEntries(server, "user.invite")).find((entry) => entry.resourceId === made.body.id);
     expect(invited).toMatchObject({ orgId, actorId: orgAdmin.userId, details: { email, roleName: "Org Viewer" } });
-    const accepted = (await trailOf(server, "user.invite.accepted")).filter((entry) => entry.result === "success");
+    const accepted = (await auditEntries(server, "user.invite.accepted")).filter((entry) => entry.result === "success");
     expect(accepted.find((entry) => entry.actorId === made.body.id)).toMatchObject({ orgId });
   });
 

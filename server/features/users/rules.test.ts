@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decideInvite, mergePreferences, refuseMisplacedAccess } from "./rules.ts";
+import { decideInvite, mergePreferences, refuseMisplacedAccess } from "#server/features/users/rules";
 
 describe("an invitation", () => {
   it.each([

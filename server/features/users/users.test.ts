@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtInRoleId } from "#server/access/roles";
+import { auditEntries } from "../../test/audit-entries.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../test/harness.ts";
-import { trailOf } from "../../test/trail.ts";
 
 describe.each(databases)("users on %s", (database) => {
   let server: TestServer;
@@ -76,8 +76,8 @@ describe.each(databases)("users on %s", (database) => {
     expect((await patchMe(who, {})).body.code).toBe("NO_UPDATES");
     expect((await patchMe(who, { status: "disabled" })).body.code).toBe("VALIDATION_ERROR");
     expect((await patchMe(who, { avatarUrl: "http://cdn.acme.example/a.png" })).body.code).toBe("VALIDATION_ERROR");
-    const entries = (await trailOf(server, "user.profile.update")).filter((entry) => entry.actorId === who.userId);
-    expect(entries[1]?.details.changedFields.sort()).toEqual(["avatarUrl", "name", "preferences"]);
+    const entries = (await auditEntries(server, "user.profile.update")).filter((entry) => entry.actorId === who.userId);
+    expect((entries[1]?.details["changedFields"] as string[]).sort()).toEqual(["avatarUrl", "name", "preferences"]);
     expect(JSON.stringify(entries)).not.toContain("dark");
   });
 
