@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { permissions } from "#contract/core/permissions";
 import { apiKeyScopes } from "#contract/resources/api-keys";
-import { newApiKey } from "./key-material.ts";
-import { decideScopes, scopeNotHeld, statusAt } from "./rules.ts";
+import { newApiKey } from "#server/features/api-keys/key-material";
+import { decideScopes, scopeNotHeld, statusAt } from "#server/features/api-keys/rules";
 
 describe("API key rules", () => {
   it("counts a key as expired from the moment it ends, and never brings one back", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { contactRoles } from "#contract/resources/contacts";
-import { contactProblem, distinctRoles } from "./rules.ts";
+import { contactProblem, distinctRoles } from "#server/features/contacts/rules";
 
 const nobody = { name: null, email: null, phone: null, mobile: null, roles: [] };
 

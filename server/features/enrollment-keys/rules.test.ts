@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decideExpiry, ttlCapMinutes } from "./rules.ts";
+import { decideExpiry, ttlCapMinutes } from "#server/features/enrollment-keys/rules";
 
 const nowMs = Date.parse("2026-03-02T09:00:00.000Z");
 const decide = (expiresAt: string | undefined, capMinutes?: number, defaultTtlMinutes = 90) =>

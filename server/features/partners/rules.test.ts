@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mergeSettings, servicePairProblem } from "./rules.ts";
+import { mergeSettings, servicePairProblem } from "#server/features/partners/rules";
 
 describe("settings merge", () => {
   const stored = {

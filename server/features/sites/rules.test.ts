@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { orgFilter } from "./rules.ts";
+import { orgFilter } from "#server/features/sites/rules";
 
 it("reads either name of the organization filter, and refuses two different ones", () => {
   expect(orgFilter({})).toBeUndefined();
