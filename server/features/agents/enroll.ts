@@ -1,5 +1,7 @@
 import { takeAttempt } from "#server/access/attempts";
+import { isForeignKeyViolation } from "#server/db/dialect/violations";
 import type { Tx } from "#server/db/unit-of-work";
+import { problem } from "#server/problem";
 import { replaceHardware, replaceInterfaces } from "../devices/inventory.ts";
 import { createDevice, type EnrolledDevice, findPresented, rekeyDevice } from "./enroll-device.ts";
 import { admit, claimUse, type EnrollCall } from "./enrollment-key.ts";
@@ -17,7 +19,7 @@ export async function enrollAgent(call: EnrollCall) {
     { name: "agent-enroll", max: config.agentEnrollRateLimit, windowSeconds: 60 },
     call.ip ?? "unknown",
   );
-  return call.transaction(() =>
+  const work = call.transaction(() =>
     call.asSystem("enroll device", async (tx) => {
       const key = await admit(call, tx);
       await claimUse(tx, key, call.clock.now());
@@ -32,6 +34,10 @@ export async function enrollAgent(call: EnrollCall) {
       return { ...placed, deviceId, ...pair, config: intervals };
     }),
   );
+  // The site was deleted between its choice and the insert: the device asks again and gets another.
+  return work.catch((error: unknown) => {
+    throw isForeignKeyViolation(error) ? problem("CONCURRENT_MODIFICATION", { cause: error }) : error;
+  });
 }
 
 async function keepInventory(call: EnrollCall, tx: Tx, device: EnrolledDevice): Promise<void> {
