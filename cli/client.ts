@@ -14,6 +14,7 @@ export function clientOf(context: Context, credential: FoundCredential | undefin
     baseUrl: settings.server.value,
     credentials: credential?.credentials,
     transport: shell.transport ?? nodeTransport(),
+    now: shell.now,
     headers: { "user-agent": `rmm/${version}` },
     ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
     ...(globals.debug ? { hooks: debugHooks(context) } : {}),

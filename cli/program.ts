@@ -48,7 +48,7 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
     .helpCommand(false)
     .exitOverride()
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: (command) => command.name() })
     .configureOutput({
       writeOut: (text) => {
         written.stdout += text;
@@ -85,12 +85,15 @@ async function addGroups(program: Command, word: string | undefined, run: Run): 
   program.commandsGroup("Resources:");
   for (const { noun, summary } of nouns) {
     if (Object.hasOwn(commandGroups, noun)) continue;
-    const group = program.command(noun).summary(summary).description(summary);
+    const group = groupOf(program, noun, summary);
     const alias = Object.entries(nounAliases).find(([, target]) => target === noun)?.[0];
     if (alias !== undefined) group.alias(alias);
     if (noun === called) await fillNoun(group, noun, run);
   }
 }
+
+const groupOf = (program: Command, name: string, summary: string, hidden = false): Command =>
+  program.command(name, { hidden }).summary(summary).description(summary).usage("<command> [flags]").helpCommand(false);
 
 async function fillNoun(group: Command, noun: string, run: Run): Promise<void> {
   const [{ addEndpoints }, { commandsOf }] = await Promise.all([

@@ -6,7 +6,7 @@ export async function start(argv: readonly string[]): Promise<void> {
   const interrupt = new AbortController();
   const shell = processShell(interrupt.signal);
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
-    await writeTo(shell, "stdout", `${version}\n`).catch(() => undefined);
+    process.exitCode = await writeTo(shell, "stdout", `${version}\n`).then(() => 0, failedToWrite);
     return;
   }
   process.on("SIGINT", () => {
@@ -15,4 +15,11 @@ export async function start(argv: readonly string[]): Promise<void> {
   });
   const { main } = await import("./main.ts");
   process.exitCode = await main(shell, argv);
+}
+
+/** A reader that has seen enough is no failure. */
+function failedToWrite(error: Error & { code?: string }): number {
+  if (error.code === "EPIPE") return 0;
+  process.stderr.write(`rmm: ${error.message}\n`);
+  return 1;
 }

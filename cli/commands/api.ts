@@ -4,7 +4,7 @@ import { endpoints } from "#sdk/generated/endpoints";
 import { type Page, pageOf } from "#sdk/paginate";
 import { prepare } from "#sdk/prepare";
 import { type Context, openContext } from "../context.ts";
-import { usageError } from "../errors/cli-error.ts";
+import { missingInput, usageError } from "../errors/cli-error.ts";
 import { maskSecrets } from "../generic/minted.ts";
 import { printResult } from "../output/print.ts";
 import { readStdin } from "../profile/secret-text.ts";
@@ -54,7 +54,7 @@ async function call(
   options: Options,
 ): Promise<number> {
   const missing = [...(givenMethod ? [] : ["<method>"]), ...(givenPath ? [] : ["<path>"])];
-  if (missing.length > 0) throw usageError(`Missing: ${missing.join(", ")}`);
+  if (missing.length > 0) throw missingInput(missing);
   const method = methodOf(givenMethod!);
   const { path, query } = pathOf(givenPath!);
   const endpoint = endpointAt(method, path);

@@ -7,6 +7,7 @@ import type { Register } from "../program.ts";
 
 /** `rmm config explain`: each value that steers a run, and where it came from. */
 export const registerConfig: Register = (group, run) => {
+  group.addHelpText("before", "Examples:\n  rmm config explain\n");
   group
     .command("explain")
     .summary("Show each setting and where it came from")

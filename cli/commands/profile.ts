@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { type Context, openContext } from "../context.ts";
-import { declined, usageError } from "../errors/cli-error.ts";
+import { declined, missingInput, usageError } from "../errors/cli-error.ts";
 import { printResult } from "../output/print.ts";
 import { changeProfiles, checkProfileName, getProfile, type OutputChoice, outputs } from "../profile/profiles.ts";
 import { normalizeServer } from "../profile/server-url.ts";
@@ -10,6 +10,10 @@ import { prompterOf } from "../prompt.ts";
 
 /** `rmm profile add|use|list|remove`. */
 export const registerProfile: Register = (group, run) => {
+  group.addHelpText(
+    "before",
+    "Examples:\n  rmm profile add prod --server https://rmm.example\n  rmm profile use prod\n",
+  );
   const verb = (name: string, summary: string, example: string): Command =>
     group.command(name).summary(summary).description(summary).addHelpText("before", `Examples:\n  ${example}\n`);
   const named = (name: string, summary: string, example: string) =>
@@ -38,7 +42,7 @@ export const registerProfile: Register = (group, run) => {
 };
 
 function nameOf(given: string | undefined): string {
-  if (given === undefined) throw usageError("Missing: <name>");
+  if (given === undefined) throw missingInput(["<name>"]);
   checkProfileName(given);
   return given;
 }
@@ -48,9 +52,8 @@ async function addProfile(context: Context, given: string | undefined, options: 
   const { output } = options;
   const isNew = given !== undefined && !Object.hasOwn(settings.book.profiles, given);
   if (given === undefined || (isNew && globals.server === undefined)) {
-    throw usageError(
-      `Missing: ${[...(given === undefined ? ["<name>"] : []), ...(globals.server === undefined ? ["--server"] : [])].join(", ")}`,
-    );
+    const server = globals.server === undefined ? ["--server"] : [];
+    throw missingInput([...(given === undefined ? ["<name>"] : []), ...server]);
   }
   const name = nameOf(given);
   if (output !== undefined && !outputs.includes(output as OutputChoice)) {
@@ -124,7 +127,7 @@ async function removeProfile(context: Context, given: string | undefined): Promi
   const { shell, globals, settings } = context;
   const answer = globals.yes || context.interactive ? [] : ["--yes"];
   const missing = [...(given === undefined ? ["<name>"] : []), ...answer];
-  if (missing.length > 0) throw usageError(`Missing: ${missing.join(", ")}`);
+  if (missing.length > 0) throw missingInput(missing);
   const name = nameOf(given);
   const { signIns } = getProfile(settings.book, name);
   if (!globals.yes && !(await prompterOf(shell).confirm(`Remove profile ${name} and its sign-ins?`)))

@@ -33,3 +33,12 @@ export const usageError = (message: string, hint?: string, details?: unknown): C
 /** The person said no, or could not be asked: exit 2. */
 export const declined = (message: string, hint?: string): CliError =>
   new CliError(message, { exit: "usage", code: "DECLINED", hint });
+
+/** Nobody can be asked: exit 2 at once, naming everything that is missing. */
+export const missingInput = (missing: readonly string[], hint?: string): CliError =>
+  new CliError(`Missing: ${missing.join(", ")}`, {
+    exit: "usage",
+    code: "MISSING_INPUT",
+    hint,
+    details: missing.map((path) => ({ path, message: "is missing" })),
+  });

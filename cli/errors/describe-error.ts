@@ -41,11 +41,15 @@ export function describeError(thrown: unknown): Described {
     return { exit, error: { code, message, status: undefined, requestId: undefined, details, hint } };
   }
   if (thrown instanceof RmmError) {
-    const { code, message, status, requestId, details } = thrown;
+    const { code, status, requestId, details } = thrown;
+    const message = thrown instanceof AbortedError ? interrupted(thrown) : thrown.message;
     return { exit: exitOf(thrown), error: { code, message, status, requestId, details, hint: hintFor(thrown) } };
   }
   return { exit: exitOfForeign(thrown), error: foreign(thrown) };
 }
+
+const interrupted = ({ outcome }: AbortedError): string =>
+  outcome === "unknown" ? "Interrupted: the call may have been carried out" : "Interrupted";
 
 function exitOf(error: RmmError): ExitName {
   if (error instanceof OutcomeUnknownError) return "unknown";

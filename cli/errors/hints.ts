@@ -7,7 +7,7 @@ const byCode: Record<string, string> = {
   API_KEY_INVALID: "Check RMM_API_KEY: the key is unknown to this server",
   API_KEY_REVOKED: "The key was revoked; create another with `rmm api-keys create`",
   API_KEY_EXPIRED: "The key has expired; create another with `rmm api-keys create`",
-  MFA_REQUIRED: "Prove your second factor with `rmm auth mfa step-up`",
+  MFA_REQUIRED: "Prove your second factor with `rmm auth mfa step-up`, or set one up with `rmm auth mfa setup`",
   STEP_UP_REQUIRED: "Prove your second factor again with `rmm auth mfa step-up`",
   MFA_ENROLLMENT_REQUIRED: "Set up a second factor with `rmm auth mfa setup`",
   ORG_ID_REQUIRED: "Name the organization: --org <slug>",

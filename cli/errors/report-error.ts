@@ -10,8 +10,10 @@ export async function reportError(shell: Shell, { error }: Described, json: bool
 }
 
 /** Every key is there, so that a script need not ask; what is not known is null. */
-const filled = (error: Described["error"]) =>
-  Object.fromEntries(Object.entries(error).map(([key, value]) => [key, value ?? null]));
+function filled({ code, message, status, requestId, details, hint }: Described["error"]): Record<string, unknown> {
+  const known = { code, message, status, requestId, details, hint };
+  return Object.fromEntries(Object.entries(known).map(([key, value]) => [key, value ?? null]));
+}
 
 function lines({ message, code, status, requestId, details, hint }: Described["error"]): string {
   const facts = [
@@ -19,17 +21,27 @@ function lines({ message, code, status, requestId, details, hint }: Described["e
     ...(requestId === undefined ? [] : [`request ${requestId}`]),
   ];
   const about = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
-  const all = [`rmm: ${message}${about}`, ...detailLines(details), ...(hint === undefined ? [] : [`  ${hint}`])];
+  const all = [
+    `rmm: ${message}${about}`,
+    ...(code === "MISSING_INPUT" ? [] : detailLines(details, message)),
+    ...(hint === undefined ? [] : [`  ${hint}`]),
+  ];
   return `${all.map((line) => escapeControls(line)).join("\n")}\n`;
 }
 
-function detailLines(details: unknown): string[] {
+/** What the server found wrong, one line each; not again what the message says already. */
+function detailLines(details: unknown, said: string): string[] {
   if (!Array.isArray(details)) return [];
-  return details.slice(0, 50).map((one: unknown) => {
-    if (typeof one === "string") return `  ${one}`;
-    const { path, message } = (one ?? {}) as { path?: unknown; message?: unknown };
-    return typeof message === "string"
-      ? `  ${typeof path === "string" && path !== "" ? `${path}: ` : ""}${message}`
-      : `  ${JSON.stringify(one)}`;
-  });
+  return details
+    .slice(0, 50)
+    .map(detailText)
+    .filter((text) => text !== said)
+    .map((text) => `  ${text}`);
+}
+
+function detailText(one: unknown): string {
+  if (typeof one === "string") return one;
+  const { path, message } = (one ?? {}) as { path?: unknown; message?: unknown };
+  if (typeof message !== "string") return JSON.stringify(one);
+  return typeof path === "string" && path !== "" && !message.startsWith(path) ? `${path}: ${message}` : message;
 }

@@ -19,11 +19,16 @@ export function fieldsOf(command: CommandSpec): Field[] {
   ];
   const taken = new Set<string>(globalFlagNames);
   return all.map(({ spec, where }) => {
-    const flag = taken.has(spec.flag) || reserved.has(spec.flag) ? `field-${spec.flag}` : spec.flag;
-    taken.add(flag);
+    const free = namesOf(spec, spec.flag).every((name) => !taken.has(name) && !reserved.has(name));
+    const flag = free ? spec.flag : `field-${spec.flag}`;
+    for (const name of namesOf(spec, flag)) taken.add(name);
     return { spec, where, flag };
   });
 }
+
+/** What a field takes on the command line: a secret has two flags, and none with its value. */
+const namesOf = ({ secret }: FlagSpec, flag: string): string[] =>
+  secret ? [flag, `${flag}-file`, `${flag}-stdin`] : [flag];
 
 /** Flags that commands of every endpoint have beside its fields. */
 const reserved = new Set(["file", "clear", "help", "secret-file"]);

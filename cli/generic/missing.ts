@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { usageError } from "../errors/cli-error.ts";
+import { missingInput, usageError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { prompterOf } from "../prompt.ts";
 import type { Draft } from "./draft.ts";
@@ -20,12 +20,10 @@ export async function completeDraft(
   const fields = missingFields(spec, draft);
   if (!context.interactive && params.length + fields.length + answers.length > 0) {
     const missing = [...params.map(placeholderOf), ...fields.map(flagOf), ...answers];
-    throw usageError(
-      `Missing: ${missing.join(", ")}`,
-      fields.some(({ spec: { secret } }) => secret)
-        ? "Secrets are read from a file or from stdin, never from arguments"
-        : undefined,
-      missing.map((flag) => ({ path: flag, message: "is missing" })),
+    const secret = fields.some(({ spec: field }) => field.secret);
+    throw missingInput(
+      missing,
+      secret ? "Secrets are read from a file or from stdin, never from arguments" : undefined,
     );
   }
   for (const name of params) draft.params[name] = (await prompterOf(context.shell).text(placeholderOf(name))).trim();

@@ -12,6 +12,9 @@ import { orgParamIsScope, paramOf } from "./scope.ts";
 /** Adds `rmm <noun> <verb>` for every endpoint of a noun. */
 export function addEndpoints(group: Command, commands: readonly CommandSpec[], run: Run): void {
   for (const spec of commands) addEndpoint(group, spec, run);
+  const shown = commands.filter(({ name }) => name === "list" || name === "create");
+  const lines = (shown.length > 0 ? shown : commands.slice(0, 2)).map((spec) => examplesOf(spec).split("\n")[1]);
+  group.addHelpText("before", `Examples:\n${lines.join("\n")}\n`);
 }
 
 /** Adds the command of one endpoint: path parameters as arguments, fields as flags. */

@@ -29,12 +29,16 @@ export function applyScope(context: Context, spec: CommandSpec, draft: Draft): {
     org !== undefined &&
     !place(spec, draft, "orgId", org, moves, orgParamIsScope(spec) ? paramOf(spec, "organizations") : undefined)
   ) {
-    if (globals.org !== undefined) unused.push("--org");
+    const looksUpSite = paramOf(spec, "sites") !== undefined || siteFields.some((name) => takes(spec, name));
+    if (globals.org !== undefined && !looksUpSite) unused.push("--org");
   }
   if (globals.site !== undefined && !place(spec, draft, "siteId", globals.site, moves, undefined))
     unused.push("--site");
   return { unused };
 }
+
+const takes = (spec: CommandSpec, name: string): boolean =>
+  [...spec.query, ...spec.body].some((field) => field.name === name);
 
 function place(
   spec: CommandSpec,

@@ -1,7 +1,7 @@
 import type { RmmClient } from "#sdk/client";
 import type { TokenPairAnswer } from "#sdk/session";
 import { type Context, openContext } from "../../context.ts";
-import { usageError } from "../../errors/cli-error.ts";
+import { missingInput, usageError } from "../../errors/cli-error.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
 import { keychainOf, keychainProblem, noKeychain } from "../../profile/keychain.ts";
@@ -76,7 +76,7 @@ function requireInput({ interactive }: Context, email: string | undefined, secre
     ...(email === undefined ? ["--email"] : []),
     ...(secrets.has("password") ? [] : ["--password-file or --password-stdin"]),
   ];
-  if (missing.length > 0) throw usageError(`Missing: ${missing.join(", ")}`);
+  if (missing.length > 0) throw missingInput(missing);
 }
 
 async function askSecret({ shell }: Context, message: string): Promise<string> {
@@ -98,7 +98,7 @@ async function signIn(
   if (!answer.mfaRequired) return answer;
   context.shell.secrets.add(answer.tempToken);
   if (code === undefined && !context.interactive)
-    throw usageError("Missing: --code-file or --code-stdin", "This account has a second factor");
+    throw missingInput(["--code-file or --code-stdin"], "This account has a second factor");
   const given = code ?? (await askSecret(context, "Code of your second factor, or a recovery code")).trim();
   const method = /^\d{6}$/.test(given) ? "totp" : "recovery";
   return client.mfa.verify({ body: { tempToken: answer.tempToken, code: given, method } }, { signal });

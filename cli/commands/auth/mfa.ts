@@ -11,6 +11,8 @@ import { writeTo } from "../../shell.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */
 export const registerMfa: Register = (group, run) => {
+  group.description(group.summary()).usage("<command> [flags]");
+  group.addHelpText("before", "Examples:\n  rmm auth mfa setup\n  rmm auth mfa step-up\n");
   const setup = group.command("setup").summary("Set up a second factor");
   setup
     .description(

@@ -1,4 +1,4 @@
-import { usageError } from "../../errors/cli-error.ts";
+import { missingInput, usageError } from "../../errors/cli-error.ts";
 import type { Register } from "../../program.ts";
 import { writeTo } from "../../shell.ts";
 import { didYouMean } from "../../suggest.ts";
@@ -18,7 +18,7 @@ export const registerCompletion: Register = (command, run) => {
     )
     .action((name: string | undefined) =>
       run(async (shell) => {
-        if (name === undefined) throw usageError("Missing: <shell>", `Shells: ${names.join(", ")}`);
+        if (name === undefined) throw missingInput(["<shell>"], `Shells: ${names.join(", ")}`);
         const script = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
         if (script === undefined)
           throw usageError(

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { type Context, openContext } from "../../context.ts";
-import { CliError, usageError } from "../../errors/cli-error.ts";
+import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
 import type { Run } from "../../program.ts";
@@ -65,7 +65,7 @@ async function admin(context: Context, options: Options): Promise<{ email: strin
     ...(options.email === undefined ? ["--email"] : []),
     ...(secrets.has("password") ? [] : ["--password-file or --password-stdin"]),
   ];
-  if (missing.length > 0 && !context.interactive) throw usageError(`Missing: ${missing.join(", ")}`);
+  if (missing.length > 0 && !context.interactive) throw missingInput(missing);
   const prompter = prompterOf(context.shell);
   const email = (options.email ?? (await prompter.text("Email"))).trim().toLowerCase();
   if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) throw usageError("--email is not an email address");

@@ -6,6 +6,7 @@ import { registerStart } from "./start.ts";
 
 /** `rmm server start|migrate|create-admin|doctor`. The server itself is loaded when one of them runs. */
 export const registerServer: Register = (group, run) => {
+  group.addHelpText("before", "Examples:\n  rmm server start\n  rmm server doctor\n");
   registerStart(group, run);
   registerMigrate(group, run);
   registerCreateAdmin(group, run);

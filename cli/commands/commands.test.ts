@@ -1,0 +1,194 @@
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Stub } from "#sdk/stub-server";
+import { ids, paged, stubApi, writesOf } from "../test-api.ts";
+import { testCommand } from "../test-shell.ts";
+
+const command = testCommand();
+const all = Array.from({ length: 120 }, (_, index) => ({ id: `id-${index}` }));
+let stub: Stub;
+let slow: Stub;
+beforeAll(async () => {
+  stub = await stubApi({
+    "GET /devices": (_seen, query) => paged(all, query),
+    "GET /things": (_seen, query) => paged(all, query),
+    "POST /things": ({ body }) => ({ status: 201, body }),
+    "GET /users/me": () => ({
+      body: { email: "ana@contoso.example", name: "Ana", scope: "partner", roleName: "Admin" },
+    }),
+  });
+  slow = await stubApi({ "GET /orgs": () => new Promise(() => undefined) });
+});
+afterAll(async () => {
+  await Promise.all([stub.close(), slow.close()]);
+  command.close();
+});
+
+const run = (argv: readonly string[], options: Parameters<typeof command.run>[1] = {}) =>
+  command.run(argv, { ...options, env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana", ...options.env } });
+
+describe("rmm api", () => {
+  it("puts fields into the query of GET and into the body otherwise", async () => {
+    await run(["api", "get", "things", "-f", "limit=3"]);
+    expect(stub.seen.at(-1)?.path).toBe("/api/v1/things?limit=3");
+    const ran = await run(["api", "POST", "/api/v1/things", "-f", "name=x", "-F", "count=3", "-F", "on=true"]);
+    expect(JSON.parse(ran.stdout)).toEqual({ name: "x", count: 3, on: true });
+    const input = await run(["api", "POST", "/things", "--input", "-"], { stdin: '{"a":{"b":1}}' });
+    expect(JSON.parse(input.stdout)).toEqual({ a: { b: 1 } });
+  });
+
+  it("joins all pages into one array, known path or not", async () => {
+    for (const path of ["/devices", "/things"]) {
+      expect(JSON.parse((await run(["api", "GET", path, "-f", "page=1", "--paginate"])).stdout)).toHaveLength(120);
+    }
+  });
+
+  it("sends its credential to the chosen server only", async () => {
+    expect((await run(["api", "GET", "https://elsewhere.example/devices"])).code).toBe(2);
+    expect((await run(["api", "GET", "//elsewhere.example/devices"])).code).toBe(2);
+  });
+});
+
+describe("profiles", () => {
+  const env = { RMM_CONFIG_DIR: join(command.dir, "profiles"), RMM_TOKEN: undefined, RMM_SERVER: undefined };
+  const profile = (...argv: string[]) => command.run(argv, { env });
+
+  it("are added, used, listed and removed", async () => {
+    expect((await profile("profile", "add", "prod", "--server", "RMM.example/", "--org", "contoso-dental")).code).toBe(
+      0,
+    );
+    expect(
+      (await profile("profile", "add", "lab", "--server", "http://127.0.0.1:4000/api/v1", "--output", "json")).code,
+    ).toBe(0);
+    const listed = JSON.parse((await profile("profile", "list", "--json")).stdout);
+    expect(listed).toEqual([
+      {
+        name: "prod",
+        current: true,
+        server: "https://rmm.example",
+        org: "contoso-dental",
+        output: "auto",
+        accounts: [],
+      },
+      { name: "lab", current: false, server: "http://127.0.0.1:4000", org: null, output: "json", accounts: [] },
+    ]);
+    expect((await profile("profile", "use", "lab")).code).toBe(0);
+    expect((await profile("profile", "use", "prd")).stderr).toContain("did you mean prod?");
+    expect((await profile("profile", "remove", "lab")).code).toBe(2);
+    expect((await profile("profile", "remove", "lab", "--yes")).code).toBe(0);
+    expect(JSON.parse(readFileSync(join(env.RMM_CONFIG_DIR, "config.json"), "utf8"))).toMatchObject({
+      current: "prod",
+    });
+  });
+
+  it("give way to the environment, and that to flags; config explain tells which it was", async () => {
+    const sourceOf = async (argv: string[], more = {}) => {
+      const ran = await command.run(["config", "explain", "--json", ...argv], { env: { ...env, ...more } });
+      const rows = JSON.parse(ran.stdout) as { name: string; value: string; source: string }[];
+      return rows.find(({ name }) => name === "server");
+    };
+    expect(await sourceOf(["--profile", "prod"])).toMatchObject({
+      value: "https://rmm.example",
+      source: "profile prod",
+    });
+    expect(await sourceOf([], { RMM_SERVER: "http://a" })).toMatchObject({ value: "http://a", source: "RMM_SERVER" });
+    expect(await sourceOf(["--server", "http://b"], { RMM_SERVER: "http://a" })).toMatchObject({
+      value: "http://b",
+      source: "--server",
+    });
+    expect((await command.run(["sites", "list", "--profile", "nope"], { env })).code).toBe(2);
+  });
+});
+
+it("auth status names the source that won and who it is", async () => {
+  const ran = await run(["auth", "status", "--json"]);
+  expect(JSON.parse(ran.stdout)).toMatchObject({
+    source: "RMM_TOKEN",
+    credential: "user",
+    account: "ana@contoso.example",
+  });
+  expect(ran.stdout).not.toContain("token-of-ana");
+});
+
+describe("help", () => {
+  it("prints every exit code", async () => {
+    const { stdout } = await run(["help", "exit-codes"]);
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => Number(line.split("\t")[0])),
+    ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 130]);
+    expect(JSON.parse((await run(["help", "exit-codes", "--json"])).stdout)).toHaveLength(15);
+  });
+
+  it("finds the help of a command", async () => {
+    expect((await run(["help", "devices", "list"])).stdout).toContain("Usage: rmm devices list");
+    expect((await run([])).stdout).toContain("Usage: rmm <group>");
+  });
+});
+
+describe("completion", () => {
+  const complete = async (words: string[], env = {}) =>
+    (await run(["__complete", "--", ...words], { env })).stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split("\t")[0]);
+
+  it("knows groups, commands, flags, values and live names", async () => {
+    expect(await complete(["dev"])).toEqual(["devices"]);
+    expect(await complete(["auth", "mfa", "step"])).toEqual(["step-up"]);
+    expect(await complete(["devices", "list", "--sta"])).toEqual(["--status"]);
+    expect(await complete(["devices", "list", "--status", "off"])).toEqual(["offline"]);
+    expect(await complete(["organizations", "get", "con"])).toEqual(["contoso-dental"]);
+    expect(await complete(["sites", "list", "--org", "fab"])).toEqual(["fabrikam"]);
+    expect(await complete(["enrollment-keys", "create", "--org", "contoso-dental", "--site", ""])).toEqual(["HQ"]);
+  });
+
+  it("is silent within a second when the server does not answer", async () => {
+    const started = performance.now();
+    const ran = await run(["__complete", "--", "organizations", "get", ""], { env: { RMM_SERVER: slow.url } });
+    expect(ran).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(await run(["__complete", "--", "organizations", "get", ""], { env: { RMM_TOKEN: "" } })).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
+  });
+
+  it("is a script that bash can read, and a name is never run by it", async () => {
+    const script = (await run(["completion", "bash"])).stdout;
+    const path = join(command.dir, "completion.bash");
+    writeFileSync(
+      path,
+      `rmm() { printf '%s\\tabout\\n' '$(touch "${command.dir}/hacked")' plain; }\n${script}
+COMP_WORDS=(rmm organizations get ""); COMP_CWORD=3; _rmm; printf '%s\\n' "\${COMPREPLY[@]}"; ls "${command.dir}"\n`,
+    );
+    const { stdout } = await promisify(execFile)("bash", [path]);
+    expect(stdout).toContain("plain");
+    expect(stdout.split("\n")).not.toContain("hacked");
+    for (const shell of ["zsh", "fish", "powershell"])
+      expect((await run(["completion", shell])).stdout).toContain("__complete");
+    expect((await run(["completion", "basch"])).stderr).toContain("did you mean bash?");
+  });
+});
+
+it("a key of a list is asked for once where it exists already", async () => {
+  const before = writesOf(stub).length;
+  const ran = await run([
+    "enrollment-keys",
+    "create",
+    "--org",
+    ids.contoso,
+    "--name",
+    "hq",
+    "--if-not-exists",
+    "--json",
+  ]);
+  expect(JSON.parse(ran.stdout)).toMatchObject({ name: "hq" });
+  expect(writesOf(stub).length).toBe(before);
+});

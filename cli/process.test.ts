@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Stub } from "#sdk/stub-server";
+import { paged, stubApi } from "./test-api.ts";
+import { testCommand } from "./test-shell.ts";
+
+const folder = testCommand();
+const entry = fileURLToPath(new URL("./entry.ts", import.meta.url));
+const many = Array.from({ length: 5_000 }, (_, index) => ({ id: `id-${index}`, name: "x".repeat(200) }));
+let stub: Stub;
+let silent: Stub;
+beforeAll(async () => {
+  stub = await stubApi({
+    "GET /orgs": () => ({ body: { data: many } }),
+    "GET /devices": (_seen, query) => paged([], query),
+  });
+  silent = await stubApi({ "GET /orgs": () => new Promise(() => undefined) });
+});
+afterAll(async () => {
+  await Promise.all([stub.close(), silent.close()]);
+  folder.close();
+});
+
+/** The command as a process of its own, started by a shell line in which `$RMM` is the command. */
+function shell(line: string, env: Record<string, string> = {}): ChildProcess {
+  const rmm = `${process.execPath} --conditions=source --import tsx ${entry}`;
+  const own = { RMM_CONFIG_DIR: folder.configDir, RMM_SERVER: stub.url, RMM_TOKEN: "token", RMM: rmm, ...env };
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  return spawn("bash", ["-o", "pipefail", "-c", line], {
+    cwd: root,
+    env: { PATH: process.env["PATH"], HOME: folder.dir, ...own },
+  });
+}
+
+async function ended(child: ChildProcess) {
+  const written = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name]?.on("data", (chunk: Buffer) => (written[name] += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  return { code, ...written };
+}
+
+describe("a reader that leaves (C48)", () => {
+  it("ends the command quietly", async () => {
+    for (const line of [
+      "$RMM orgs list-accessible --all --json | head -1",
+      "$RMM --help | true",
+      "$RMM orgs list-accessible --all | head -c 10",
+    ]) {
+      expect(await ended(shell(line)), line).toMatchObject({ code: 0, stderr: "" });
+    }
+  });
+
+  it("is not confused with a full disk", async () => {
+    for (const line of ["$RMM orgs list-accessible --all --json > /dev/full", "$RMM --version > /dev/full"]) {
+      const ran = await ended(shell(line));
+      expect(ran.code, line).toBe(1);
+      expect(ran.stderr).toContain("ENOSPC");
+    }
+  });
+});
+
+it("Ctrl-C stops a call and exits 130", async () => {
+  const child = shell("exec $RMM orgs list-accessible", { RMM_SERVER: silent.url });
+  const done = ended(child);
+  while (silent.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  child.kill("SIGINT");
+  expect(await done).toMatchObject({ code: 130, stdout: "" });
+});
+
+it("a server starts on a free port, says where, and stops when it is told", async () => {
+  const child = shell('exec $RMM server start --port 0 --json --data-dir "$RMM_CONFIG_DIR/data"');
+  const done = ended(child);
+  const url = await new Promise<string>((resolve) =>
+    child.stdout?.once("data", (chunk: Buffer) =>
+      resolve((JSON.parse(chunk.toString().split("\n")[0]!) as { url: string }).url),
+    ),
+  );
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  child.kill("SIGTERM");
+  const { code, stdout } = await done;
+  expect(code).toBe(0);
+  expect(stdout).toBe(`${JSON.stringify({ event: "listening", url })}\n`);
+});

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { main } from "./main.ts";
+import type { Keychain } from "./profile/keychain.ts";
+import type { Prompter } from "./prompt.ts";
+import type { Shell } from "./shell.ts";
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string | undefined>;
+  stdin?: string;
+  /** All three streams are terminals. */
+  tty?: boolean;
+  /** Answers to questions, in order. */
+  answers?: readonly string[];
+  keychain?: Keychain;
+  now?: () => number;
+  signal?: AbortSignal;
+  stdout?: Writable;
+}
+
+export const NOW = Date.parse("2026-03-02T09:00:00.000Z");
+
+/** A folder of its own for a test file, and the command run inside this process. */
+export function testCommand() {
+  const dir = mkdtempSync(join(tmpdir(), "rmm-cli-"));
+  const configDir = join(dir, "config");
+  const run = async (argv: readonly string[], options: RunOptions = {}): Promise<Ran> => {
+    const written = { stdout: "", stderr: "" };
+    const sink = (name: "stdout" | "stderr") =>
+      new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          written[name] += chunk.toString("utf8");
+          done();
+        },
+      });
+    const tty = options.tty ?? false;
+    const shell: Shell = {
+      stdin: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
+      stdout: options.stdout ?? sink("stdout"),
+      stderr: sink("stderr"),
+      isTty: { stdin: tty, stdout: tty, stderr: tty },
+      env: { RMM_CONFIG_DIR: configDir, ...options.env },
+      columns: 160,
+      now: options.now ?? (() => NOW),
+      signal: options.signal ?? new AbortController().signal,
+      secrets: new Set(),
+      ...(options.answers === undefined ? {} : { prompter: scripted(options.answers) }),
+      keychain: options.keychain ?? noKeychainHere,
+    };
+    const code = await main(shell, argv);
+    return { code, ...written };
+  };
+  return { dir, configDir, run, close: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+const refuse = async (): Promise<never> => {
+  throw new Error("no keychain on this machine");
+};
+export const noKeychainHere: Keychain = { get: refuse, set: refuse, remove: refuse };
+
+/** A keychain that keeps what it is given. */
+export function memoryKeychain(entries = new Map<string, string>()): Keychain & { entries: Map<string, string> } {
+  return {
+    entries,
+    get: async (account) => entries.get(account),
+    set: async (account, secret) => void entries.set(account, secret),
+    remove: async (account) => void entries.delete(account),
+  };
+}
+
+function scripted(answers: readonly string[]): Prompter {
+  const left = [...answers];
+  const next = () => {
+    const answer = left.shift();
+    if (answer === undefined) throw new Error("a question too many");
+    return answer;
+  };
+  return {
+    text: async () => next(),
+    secret: async () => next(),
+    confirm: async () => next() === "yes",
+    choose: async () => next(),
+  };
+}

@@ -1,0 +1,180 @@
+import type { Command, Option } from "commander";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Stub, stubServer } from "#sdk/stub-server";
+import { commandGroups } from "./commands/index.ts";
+import { nouns } from "./generated/nouns.ts";
+import { commandsOf } from "./generic/commands-of.ts";
+import { isDestructive, isSevere } from "./generic/confirm.ts";
+import { fieldsOf } from "./generic/fields.ts";
+import { globalFlagNames } from "./globals.ts";
+import type { CommandSpec } from "./manifest.ts";
+import { programFor } from "./program.ts";
+import { testCommand } from "./test-shell.ts";
+
+const command = testCommand();
+const ID = "11111111-1111-4111-8111-111111111111";
+let stub: Stub;
+let answer: unknown;
+beforeAll(async () => {
+  stub = await stubServer(() => ({ body: answer }));
+});
+afterAll(async () => {
+  await stub.close();
+  command.close();
+});
+
+interface Leaf {
+  path: string[];
+  command: Command;
+}
+
+async function leaves(): Promise<Leaf[]> {
+  const found: Leaf[] = [];
+  const walk = (at: Command, path: string[]) => {
+    if (at.commands.length === 0) found.push({ path, command: at });
+    for (const child of at.commands) walk(child, [...path, child.name()]);
+  };
+  const names = [
+    ...Object.entries(commandGroups)
+      .filter(([, { hidden }]) => !hidden)
+      .map(([name]) => name),
+    ...nouns.map(({ noun }) => noun),
+  ];
+  for (const name of new Set(names)) {
+    const group = (await programFor(name)).commands.find((one) => one.name() === name)!;
+    walk(group, [name]);
+  }
+  return found;
+}
+
+const specs = async (): Promise<CommandSpec[]> => (await Promise.all(nouns.map(({ noun }) => commandsOf(noun)))).flat();
+
+describe("every command", () => {
+  it("has help that starts with examples", async () => {
+    for (const { path } of await leaves()) {
+      const ran = await command.run([...path, "--help"]);
+      expect(ran.code, path.join(" ")).toBe(0);
+      expect(ran.stdout, path.join(" ")).toMatch(/^Examples:\n {2}(rmm|source|curl) /);
+      expect(ran.stdout, path.join(" ")).toContain("--json");
+      expect(ran.stderr).toBe("");
+    }
+  });
+
+  it("states permission, credential, MFA and audit action when it is an endpoint's", async () => {
+    for (const { noun, name, access, audit } of await specs()) {
+      const { stdout } = await command.run([noun, name, "--help"]);
+      for (const permission of access.permissions) expect(stdout).toContain(permission);
+      expect(stdout).toMatch(/^Credential: /m);
+      expect(stdout).toMatch(access.mfa ? /^MFA: +needed$/m : /^MFA: +not needed$/m);
+      expect(stdout).toMatch(new RegExp(`^Audit: +${audit?.replaceAll(".", "\\.") ?? "no entry"}$`, "m"));
+    }
+  });
+
+  it("takes no secret as the value of a flag, and no flag that hides a global one", async () => {
+    const takesText = (option: Option) => option.required || option.optional;
+    for (const { path, command: leaf } of await leaves()) {
+      for (const option of leaf.options) {
+        const name = option.long?.slice(2) ?? "";
+        if (takesText(option) && /(^|-)(password|token|secret|code|key)$/.test(name)) {
+          throw new Error(`${path.join(" ")} takes --${name} VALUE`);
+        }
+        if (!(path[0] === "api" && name === "input"))
+          expect(globalFlagNames.has(name), `${path.join(" ")} --${name}`).toBe(false);
+      }
+    }
+    for (const spec of await specs()) {
+      for (const { spec: field, flag } of fieldsOf(spec)) {
+        if (!field.secret) continue;
+        const { stdout } = await command.run([spec.noun, spec.name, "--help"]);
+        expect(stdout).toContain(`--${flag}-stdin`);
+        expect(stdout).not.toMatch(new RegExp(`--${flag} <`));
+      }
+    }
+  });
+
+  it("exists for every endpoint of the manifest", async () => {
+    const known = new Set((await leaves()).map(({ path }) => path.join(" ")));
+    for (const { noun, name } of await specs()) expect(known).toContain(`${noun} ${name}`);
+  });
+});
+
+/** A command line that has everything an endpoint needs. */
+function commandLine(spec: CommandSpec): { argv: string[]; stdin?: string } {
+  const stdin: string[] = [];
+  const flags = fieldsOf(spec).flatMap(({ spec: field, flag }) => {
+    if (!field.required) return [];
+    if (!field.secret) return [`--${flag}`, sample(field)];
+    stdin.push("Secret-Value-1");
+    return [`--${flag}-stdin`];
+  });
+  const change =
+    spec.method === "PATCH" && flags.length === 0
+      ? [`--${fieldsOf(spec).find(({ where, spec: { type } }) => where === "body" && type === "string")!.flag}`, ID]
+      : [];
+  const answers = isSevere(spec) ? ["--confirm=slug-of-it"] : isDestructive(spec) ? ["--yes"] : [];
+  const argv = [spec.noun, spec.name, ...spec.params.map(() => ID), ...flags, ...change, ...answers];
+  return stdin.length === 0 ? { argv } : { argv, stdin: `${stdin.join("\n")}\n` };
+}
+
+function sample({ type, values, itemValues, itemType, format }: CommandSpec["body"][number]): string {
+  if (type === "enum") return values![0]!;
+  if (type === "array") return itemType === "object" ? "[]" : (itemValues?.[0] ?? ID);
+  if (type === "integer" || type === "number") return "1";
+  if (type === "object") return "{}";
+  return format === "date-time" ? "2026-01-01" : format === "email" ? "a@b.example" : ID;
+}
+
+describe("--json on every endpoint's command (C50)", () => {
+  const env = () => ({ RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" });
+
+  it("prints one JSON document on success, on a terminal and in a pipe", async () => {
+    for (const spec of await specs()) {
+      if (spec.access.kinds.every((kind) => kind === "agent")) continue;
+      const { argv, stdin } = commandLine(spec);
+      const one = { id: ID, slug: "slug-of-it", name: "It\u001b[31m" };
+      answer = spec.paging ? { [spec.paging.items]: [one], pagination: { page: 1, limit: 50, total: 1 } } : one;
+      for (const tty of [false, true]) {
+        const ran = await command.run([...argv, "--json"], {
+          env: env(),
+          tty,
+          ...(stdin === undefined ? {} : { stdin }),
+        });
+        expect(ran, argv.join(" ")).toMatchObject({ code: 0 });
+        expect(JSON.parse(ran.stdout)).toBeDefined();
+        expect(ran.stdout).not.toContain("\u001b");
+      }
+    }
+  });
+
+  it("prints an error as JSON on stderr and nothing on stdout, for wrong usage too", async () => {
+    for (const argv of [
+      ["nope", "--json"],
+      ["sites", "get", "--json"],
+      ["sites", "list", "--jsn", "--json"],
+      ["sites", "list", "--json", "--limit", "x"],
+    ]) {
+      const ran = await command.run(argv, { env: env() });
+      expect(ran).toMatchObject({ code: 2, stdout: "" });
+      expect(Object.keys(JSON.parse(ran.stderr).error)).toEqual([
+        "code",
+        "message",
+        "status",
+        "requestId",
+        "details",
+        "hint",
+      ]);
+    }
+  });
+});
+
+describe("a device's endpoints", () => {
+  it("refuse a person's credential here, naming the one they take", async () => {
+    for (const spec of await specs()) {
+      if (!spec.access.kinds.every((kind) => kind === "agent")) continue;
+      const { argv } = commandLine(spec);
+      const ran = await command.run([...argv, "--json"], { env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" } });
+      expect(ran.code).toBe(4);
+      expect(ran.stderr).toContain("a device token");
+    }
+  });
+});
