@@ -1,4 +1,6 @@
-import type { Reader } from "#server/db/unit-of-work";
+import type { Kysely } from "kysely";
+import { prepared } from "#server/db/prepared";
+import type { Database } from "#server/db/tables";
 import type { AccessClaims } from "./access-token.ts";
 import type { UserPrincipal } from "./principal.ts";
 import { permissionsOfRole } from "./roles.ts";
@@ -10,7 +12,11 @@ export const openOrganization = ["active", "trial"] as const;
  * Rebuilds the caller from stored membership on every request (contract 1 A2): a revoked session, a
  * disabled user, a lost membership or a suspended tenant counts from its commit, on every replica.
  */
-export async function loadUser(db: Reader, claims: AccessClaims, now: string): Promise<UserPrincipal | undefined> {
+export async function loadUser(
+  db: Kysely<Database>,
+  claims: AccessClaims,
+  now: string,
+): Promise<UserPrincipal | undefined> {
   const row = await find(db, claims);
   if (!row || row.revokedAt !== null || row.absoluteExpiresAt <= now || row.userStatus !== "active") return undefined;
   if (claims.scope === "system" && !row.isPlatformAdmin) return undefined;
@@ -66,15 +72,21 @@ interface Row {
   orgSettings: Record<string, unknown> | null;
 }
 
-/** One query a request, whatever the scope. */
-async function find(db: Reader, claims: AccessClaims): Promise<Row | undefined> {
-  if (claims.scope === "partner") return findPartnerUser(db, claims);
-  if (claims.scope === "organization") return findOrganizationUser(db, claims);
-  const row = await session(db, claims)
-    .innerJoin("roles", (join) => join.on("roles.id", "=", claims.roleId).on("roles.scope", "=", "system"))
-    .select(["roles.id as roleId", "roles.name as roleName", "roles.forceMfa"])
-    .executeTakeFirst();
-  return row && { ...row, ...noPartner, ...noOrganization };
+/** One query a request, whatever the scope; each is built once (measured: building costs more than running it). */
+async function find(db: Kysely<Database>, claims: AccessClaims): Promise<Row | undefined> {
+  const { sid, sub, roleId, partnerId, orgId } = claims;
+  if (claims.scope === "partner") {
+    const row = await partnerUser(db, { sid, sub, partnerId });
+    return row && { ...noOrganization, ...row, partnerSettings: row.settings };
+  }
+  if (claims.scope === "system") {
+    const row = await systemUser(db, { sid, sub, roleId });
+    return row && { ...noPartner, ...noOrganization, ...row };
+  }
+  const row = await organizationUser(db, { sid, sub, orgId });
+  if (!row) return undefined;
+  const org = await organizationSettings(db, { orgId });
+  return { ...noPartner, ...row, partnerSettings: row.settings, orgSettings: org?.settings ?? null };
 }
 
 const noPartner = {
@@ -86,12 +98,17 @@ const noPartner = {
 };
 const noOrganization = { membershipId: null, orgId: null, orgStatus: null, orgSettings: null, siteIds: null };
 
-const session = (db: Reader, claims: AccessClaims) =>
+type Settings = { settings: Record<string, unknown> };
+type Account = Omit<Row, keyof typeof noPartner | keyof typeof noOrganization>;
+type Of<Names extends keyof Row> = Account & Pick<Row, Names>;
+type PartnerNames = "partnerId" | "partnerStatus" | "partnerDeletedAt";
+
+const account = (db: Kysely<Database>, { sid, sub }: { sid: string; sub: string }) =>
   db
     .selectFrom("sessions")
     .innerJoin("users", "users.id", "sessions.userId")
-    .where("sessions.id", "=", claims.sid)
-    .where("sessions.userId", "=", claims.sub)
+    .where("sessions.id", "=", sid)
+    .where("sessions.userId", "=", sub)
     .select([
       "users.id as userId",
       "users.email",
@@ -104,6 +121,7 @@ const session = (db: Reader, claims: AccessClaims) =>
       "sessions.mfaVerifiedAt",
     ]);
 
+const roleColumns = ["roles.id as roleId", "roles.name as roleName", "roles.forceMfa"] as const;
 const partnerColumns = [
   "partners.id as partnerId",
   "partners.status as partnerStatus",
@@ -111,33 +129,43 @@ const partnerColumns = [
   "partners.settings as settings",
 ] as const;
 
-async function findPartnerUser(db: Reader, claims: AccessClaims): Promise<Row | undefined> {
-  const row = await session(db, claims)
-    .innerJoin("partnerUsers", "partnerUsers.userId", "users.id")
-    .innerJoin("partners", "partners.id", "partnerUsers.partnerId")
-    .innerJoin("roles", "roles.id", "partnerUsers.roleId")
-    .where("partners.id", "=", claims.partnerId)
-    .select(["roles.id as roleId", "roles.name as roleName", "roles.forceMfa"])
-    .select(["partnerUsers.id as membershipId", "partnerUsers.orgAccess"])
-    .select(partnerColumns)
-    .executeTakeFirst();
-  return row && { ...noOrganization, ...row, partnerSettings: row.settings };
-}
+const systemUser = prepared<Account, "sid" | "sub" | "roleId">(["sid", "sub", "roleId"], (db, at) =>
+  account(db, at)
+    .innerJoin("roles", (join) => join.on("roles.scope", "=", "system"))
+    .where("roles.id", "=", at.roleId)
+    .select(roleColumns),
+);
 
-async function findOrganizationUser(db: Reader, claims: AccessClaims): Promise<Row | undefined> {
-  const row = await session(db, claims)
+const partnerUser = prepared<Of<PartnerNames | "membershipId" | "orgAccess"> & Settings, "sid" | "sub" | "partnerId">(
+  ["sid", "sub", "partnerId"],
+  (db, at) =>
+    account(db, at)
+      .innerJoin("partnerUsers", "partnerUsers.userId", "users.id")
+      .innerJoin("partners", "partners.id", "partnerUsers.partnerId")
+      .innerJoin("roles", "roles.id", "partnerUsers.roleId")
+      .where("partners.id", "=", at.partnerId)
+      .select(roleColumns)
+      .select(["partnerUsers.id as membershipId", "partnerUsers.orgAccess"])
+      .select(partnerColumns),
+);
+
+const organizationUser = prepared<
+  Of<PartnerNames | "membershipId" | "siteIds" | "orgId" | "orgStatus"> & Settings,
+  "sid" | "sub" | "orgId"
+>(["sid", "sub", "orgId"], (db, at) =>
+  account(db, at)
     .innerJoin("organizationUsers", "organizationUsers.userId", "users.id")
     .innerJoin("organizations", "organizations.id", "organizationUsers.orgId")
     .innerJoin("partners", "partners.id", "organizations.partnerId")
     .innerJoin("roles", "roles.id", "organizationUsers.roleId")
-    .where("organizations.id", "=", claims.orgId)
+    .where("organizations.id", "=", at.orgId)
     .where("organizations.deletedAt", "is", null)
-    .select(["roles.id as roleId", "roles.name as roleName", "roles.forceMfa"])
+    .select(roleColumns)
     .select(["organizationUsers.id as membershipId", "organizationUsers.siteIds"])
     .select(["organizations.id as orgId", "organizations.status as orgStatus"])
-    .select(partnerColumns)
-    .executeTakeFirst();
-  if (!row) return undefined;
-  const org = await db.selectFrom("organizations").select("settings").where("id", "=", row.orgId).executeTakeFirst();
-  return { ...noPartner, ...row, partnerSettings: row.settings, orgSettings: org?.settings ?? null };
-}
+    .select(partnerColumns),
+);
+
+const organizationSettings = prepared<Settings, "orgId">(["orgId"], (db, at) =>
+  db.selectFrom("organizations").select("settings").where("id", "=", at.orgId),
+);

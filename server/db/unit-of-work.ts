@@ -118,4 +118,13 @@ export class UnitOfWork {
 }
 
 /** Unscoped handle for workers of the installation itself (writer, scheduler, limiter). */
-export const systemHandle = (store: Store): Kysely<Database> => store.connection(SYSTEM_WALL).withPlugin(camelCase);
+export function systemHandle(store: Store): Kysely<Database> {
+  let handle = systemHandles.get(store);
+  if (!handle) {
+    handle = store.connection(SYSTEM_WALL).withPlugin(camelCase);
+    systemHandles.set(store, handle);
+  }
+  return handle;
+}
+
+const systemHandles = new WeakMap<Store, Kysely<Database>>();

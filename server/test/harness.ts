@@ -122,6 +122,10 @@ export async function startTestServer(
   };
 }
 
+/** `RMM_TEST_LOG=error` shows what the servers under test log. */
+const testLog = (): Log =>
+  process.env["RMM_TEST_LOG"] ? jsonLog(process.env["RMM_TEST_LOG"] as "error", (line) => process.stderr.write(line)) : silentLog;
+
 async function send(
   url: string,
   method: string,

@@ -31,20 +31,15 @@ export interface PostgresOptions {
 
 type WalledClient = pg.PoolClient & { wall?: string };
 
-/** Connects as a role that cannot get round row-level security; migrations use the URL's own role. */
+/**
+ * Connects as a role that cannot get round row-level security; migrations use the URL's own role.
+ * System work has connections of its own, so that a request's look-up of its caller does not move the
+ * wall of a connection that serves tenants.
+ */
 export function openPostgres(options: PostgresOptions): Store {
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.poolSize ?? 10,
-    types: postgresTypes,
-    application_name: "rmm",
-    connectionTimeoutMillis: 10_000,
-  });
-  pool.on("error", (error) => options.onError?.(error));
-  pool.on("connect", (client) => {
-    client.on("error", (error) => options.onError?.(error));
-    client.query(`set role ${APP_ROLE}`).catch((error) => options.onError?.(error));
-  });
+  const size = options.poolSize ?? 10;
+  const tenants = connect(options, size);
+  const system = connect(options, Math.max(2, Math.ceil(size / 2)));
   const open = new Map<string, Kysely<Database>>();
   return {
     dialect: "postgres",
@@ -53,14 +48,31 @@ export function openPostgres(options: PostgresOptions): Store {
     connection(wall) {
       const known = open.get(wall);
       if (known) return known;
-      const made = new Kysely<Database>({ dialect: new PostgresDialect({ pool: walled(pool, wall) }) });
+      const pool = walled(wall === "system" ? system : tenants, wall);
+      const made = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
       if (open.size > 2_000) open.clear();
       open.set(wall, made);
       return made;
     },
     migrate: () => migrateAsOwner(options.url),
-    close: () => pool.end(),
+    close: async () => void (await Promise.all([tenants.end(), system.end()])),
   };
+}
+
+function connect({ url, onError }: PostgresOptions, max: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    types: postgresTypes,
+    application_name: "rmm",
+    connectionTimeoutMillis: 10_000,
+  });
+  pool.on("error", (error) => onError?.(error));
+  pool.on("connect", (client) => {
+    client.on("error", (error) => onError?.(error));
+    client.query(`set role ${APP_ROLE}`).catch((error) => onError?.(error));
+  });
+  return pool;
 }
 
 /** Hands out connections whose `rmm.scope` is the wanted wall; sets it only when the last user's differs. */
@@ -91,12 +103,26 @@ function adapt(client: WalledClient): PostgresPoolClient {
   if (known) return known;
   const made = {
     query: (text: unknown, values?: readonly unknown[]) =>
-      // biome-ignore lint/suspicious/noExplicitAny: pg's overloads do not take the union Kysely passes
-      (client.query as any)(text, values?.map(encodeJson)),
+      typeof text === "string"
+        ? client.query({ ...statement(text), values: values?.map(encodeJson) ?? [] })
+        : client.query(text as pg.QueryConfig),
     release: () => client.release(),
-  } as PostgresPoolClient;
+  } as unknown as PostgresPoolClient;
   adapted.set(client, made);
   return made;
+}
+
+const names = new Map<string, string>();
+const NAMES_MAX = 1_000;
+
+/** Statements that come again are parsed and planned once a connection. What is built from lists of any length is not kept. */
+function statement(text: string): { text: string; name?: string } {
+  const known = names.get(text);
+  if (known !== undefined) return { text, name: known };
+  if (names.size >= NAMES_MAX || !/^(select|insert|update|delete|with) /.test(text)) return { text };
+  const name = `rmm_${names.size}`;
+  names.set(text, name);
+  return { text, name };
 }
 
 async function migrateAsOwner(url: string): Promise<string[]> {

@@ -44,7 +44,10 @@ describe.each(databases)("bodies on %s", (database) => {
         ...wrong.map((value) => ({ ...good, [field]: value })),
         Object.fromEntries(Object.entries(good).filter(([name]) => name !== field)),
       ]);
-      for (const body of tries.filter((candidate) => !schema.safeParse(candidate).success)) {
+      // What machines report is kept with U+FFFD for each NUL, so it is no error there (see `request-body.ts`).
+      const scrubbed = item.endpoint.path.startsWith("/agents/");
+      const refused = tries.filter((candidate) => !schema.safeParse(candidate).success);
+      for (const body of refused.filter((candidate) => !scrubbed || !JSON.stringify(candidate).includes("\\u0000"))) {
         const answer = await swept.call(item, { tenant: swept.world.a, token, body });
         expect([answer.status, answer.body.code], JSON.stringify(body).slice(0, 200)).toEqual([
           400,

@@ -105,7 +105,8 @@ const fakeTenant = new Proxy(
 ) as never;
 
 function replaced<T>(value: T, swap: ReadonlyMap<string, string>): never {
-  let text = JSON.stringify(value ?? {});
+  if (value === undefined) return undefined as never;
+  let text = JSON.stringify(value);
   for (const [from, to] of swap) text = text.replaceAll(from, to);
   return JSON.parse(text) as never;
 }
