@@ -16,7 +16,7 @@ afterAll(async () => {
   command.close();
 });
 
-const list = (env: Record<string, string>, more: readonly string[] = []) =>
+const list = (env: Record<string, string | undefined>, more: readonly string[] = []) =>
   command.run(["sites", "list", "--json", ...more], { env: { RMM_SERVER: stub.url, ...env } });
 const sentWith = () => stub.seen.at(-1)?.headers;
 const file = (name: string, text: string): string => {
