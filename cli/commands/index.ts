@@ -21,6 +21,26 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     summary: "What is set, and where it came from",
     load: async () => (await import("./config.ts")).registerConfig,
   },
+  plan: {
+    summary: "Show what a provisioning file would change",
+    load: async () => (await import("./provisioning/plan.ts")).registerPlan,
+  },
+  apply: {
+    summary: "Bring the server to what a provisioning file says",
+    load: async () => (await import("./provisioning/apply.ts")).registerApply,
+  },
+  export: {
+    summary: "Write what the server has as a provisioning file",
+    load: async () => (await import("./provisioning/export.ts")).registerExport,
+  },
+  import: {
+    summary: "Turn a CSV export of customers into a provisioning file",
+    load: async () => (await import("./provisioning/import.ts")).registerImport,
+  },
+  schema: {
+    summary: "Print the JSON Schema of the provisioning file",
+    load: async () => (await import("./provisioning/schema.ts")).registerSchema,
+  },
   api: {
     summary: "Call any path of the API",
     load: async () => (await import("./api.ts")).registerApi,

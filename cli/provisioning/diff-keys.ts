@@ -94,7 +94,7 @@ function existingKey(key: FileKey, live: LiveKey, { slug, sites, options }: KeyC
       : [];
   const { sink } = key;
   if (!sink || options.sinkHolds(key)) return { conflicts, notes };
-  if (live.createdBy === options.me.id && options.nowMs - Date.parse(live.createdAt) < REPLAY_MS) {
+  if (live.createdBy === options.me.id && isAsMinted(live) && options.nowMs - Date.parse(live.createdAt) < REPLAY_MS) {
     const changes = [{ field: "sink", before: null, after: sinkText(sink) }];
     const step: Step = {
       action: "deliver",
@@ -110,6 +110,9 @@ function existingKey(key: FileKey, live: LiveKey, { slug, sites, options }: KeyC
   }
   return { conflicts, notes: [...notes, lost(note, key, live)] };
 }
+
+/** A rotation gave the key another secret since, and the server remembers the first one only. */
+export const isAsMinted = ({ createdAt, updatedAt }: LiveKey): boolean => createdAt === updatedAt;
 
 const lost = (note: (message: string, rest: Partial<Note>) => Note, key: FileKey, live: LiveKey): Note =>
   note(`the key exists, but its secret is not in ${key.sink ? sinkText(key.sink) : ""}: rotate it`, {

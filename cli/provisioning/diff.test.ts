@@ -43,6 +43,7 @@ const key = (id: string, name: string, fields: Partial<LiveKey> = {}) =>
     maxUsage: 1,
     createdBy: "me",
     createdAt: "2026-03-02T08:00:00.000Z",
+    updatedAt: "2026-03-02T08:00:00.000Z",
     expiresAt: "2026-04-01T00:00:00.000Z",
     ...fields,
   }) as LiveKey;
@@ -154,7 +155,11 @@ describe("the plan", () => {
       "the key exists, but its secret is not in file:s/k: rotate it | rmm enrollment-keys rotate id1 --yes --secret-file s/k",
     ];
     expect(
-      await planOf(yaml, { keys: [key("id1", "k", { createdAt: "2026-03-01T09:30:00.000Z" })] }, false),
+      await planOf(
+        yaml,
+        { keys: [key("id1", "k", { createdAt: "2026-03-01T09:30:00.000Z", updatedAt: "2026-03-01T09:30:00.000Z" })] },
+        false,
+      ),
     ).toMatchObject({ steps: [], notes: lost });
     expect(await planOf(yaml, { keys: [key("id1", "k", { createdBy: "else" })] }, false)).toMatchObject({
       steps: [],

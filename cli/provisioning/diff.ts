@@ -4,16 +4,7 @@ import { bodyOf, changedFields, createdFields, pick } from "./fields.ts";
 import type { LiveOrganization, LiveSite, LiveState } from "./live.ts";
 import { matchByName } from "./match.ts";
 import { type FileKey, type FileOrganization, type FileSite, foldName, type ProvisioningModel } from "./model.ts";
-import {
-  type Conflict,
-  deleteOf,
-  type Note,
-  type OrganizationPlan,
-  type Part,
-  type Plan,
-  type Step,
-  stepsOf,
-} from "./plan.ts";
+import { deleteOf, type Note, type OrganizationPlan, type Part, type Plan, type Step, stepsOf } from "./plan.ts";
 
 export interface DiffOptions {
   readonly nowMs: number;

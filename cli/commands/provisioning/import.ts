@@ -1,0 +1,125 @@
+import { readFile } from "node:fs/promises";
+import { type Context, openContext } from "../../context.ts";
+import { CliError, usageError } from "../../errors/cli-error.ts";
+import { exitCode } from "../../errors/exit-codes.ts";
+import { escapeControls } from "../../output/escape.ts";
+import { formatOf, isForPrograms } from "../../output/print.ts";
+import type { Register } from "../../program.ts";
+import { isTimezone } from "../../provisioning/check-model.ts";
+import { type Imported, type ImportOptions, importCustomers } from "../../provisioning/import/import-customers.ts";
+import { targetNames } from "../../provisioning/import/targets.ts";
+import { located } from "../../provisioning/load-file.ts";
+import { readModel } from "../../provisioning/read-model.ts";
+import { toYaml } from "../../provisioning/to-yaml.ts";
+import { writeTo } from "../../shell.ts";
+import { writeOutput } from "./write-output.ts";
+
+interface Options {
+  map?: string[];
+  mapValue?: string[];
+  guess: boolean;
+  delimiter?: string;
+  encoding?: string;
+  dates?: string;
+  timezone?: string;
+  output?: string;
+}
+
+const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
+
+/** `rmm import customers.csv`: a provisioning file from what a PSA tool exported. Sends nothing. */
+export const registerImport: Register = (command, run) => {
+  command
+    .description("Turn a CSV export of customers into a provisioning file on stdout. Sends nothing to the server")
+    .argument("[file]", "CSV file")
+    .usage("<file> [flags]")
+    .option("--map <target=column>", "put a column somewhere; join columns with +", collect)
+    .option("--map-value <field:from=to>", "replace a value; * stands for all others", collect)
+    .option("--no-guess", "use only the columns that --map names")
+    .option("--delimiter <char>", "comma, semicolon, tab, pipe or a character (default: found out)")
+    .option("--encoding <name>", "utf-8, utf-16le, cp1252 … (default: found out)")
+    .option("--dates <order>", "dmy or mdy, for dates such as 03/04/2026")
+    .option("--timezone <zone>", "IANA time zone of sites whose row names none")
+    .option("-o, --output <path>", "write a file instead of stdout; --yes replaces one that exists")
+    .addHelpText("before", examples)
+    .addHelpText("after", `\nTargets of --map:\n  ${targetNames.join("\n  ")}`)
+    .action((file: string | undefined) =>
+      run(async (shell, globals) => importRun(await openContext(shell, globals), file, command.opts<Options>())),
+    );
+};
+
+const examples = `Examples:
+  rmm import customers.csv > tenants.yaml
+  rmm import kunden.csv --map organization.name=Firma --map "contact.name=Vorname+Nachname" --map-value type:Kunde=customer
+  rmm import companies.csv --timezone America/Denver -o tenants.yaml && rmm plan tenants.yaml
+`;
+
+async function importRun(context: Context, path: string | undefined, options: Options): Promise<number> {
+  if (path === undefined) throw usageError("Missing: <file>", "A CSV file");
+  const result = importCustomers(await bytesOf(path), optionsOf(options));
+  await tellGuess(context, path, result);
+  const asJson = ["json", "ndjson"].includes(formatOf(context));
+  const text = asJson ? `${JSON.stringify(result.file, null, 2)}\n` : await toYaml(result.file);
+  const { problems } = await readModel(text);
+  if (problems.length > 0) {
+    throw new CliError("The rows do not make a sound provisioning file", {
+      exit: "failure",
+      code: "INVALID_FILE",
+      details: located("result", problems),
+    });
+  }
+  await writeOutput(context, text, options.output);
+  await tellRefused(context, path, result);
+  return exitCode(result.refused.length > 0 ? "partial" : "ok");
+}
+
+async function bytesOf(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw usageError(`Cannot read ${path}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
+  }
+}
+
+const delimiters: Readonly<Record<string, string>> = { comma: ",", semicolon: ";", tab: "\t", "\\t": "\t", pipe: "|" };
+
+function optionsOf({ map = [], mapValue = [], guess, delimiter, encoding, dates, timezone }: Options): ImportOptions {
+  const char = delimiter === undefined ? undefined : (delimiters[delimiter.toLowerCase()] ?? delimiter);
+  if (char !== undefined && (char.length !== 1 || char === '"')) throw usageError("--delimiter must be one character");
+  if (dates !== undefined && dates !== "dmy" && dates !== "mdy") throw usageError("--dates must be dmy or mdy");
+  if (timezone !== undefined && !isTimezone(timezone))
+    throw usageError(`--timezone: ${timezone} is not an IANA time zone`);
+  return { map, mapValue, guess, delimiter: char, encoding, dates, timezone };
+}
+
+const delimiterName = (char: string): string =>
+  Object.entries(delimiters).find(([, value]) => value === char)?.[0] ?? char;
+
+/** What was found out and what was guessed, so that a wrong guess is seen before it is applied. */
+async function tellGuess(
+  context: Context,
+  path: string,
+  { encoding, delimiter, mapping, slugs }: Imported,
+): Promise<void> {
+  await context.notice(`${path}: ${encoding}, ${delimiterName(delimiter)} between columns`);
+  for (const [target, columns] of mapping.columns) {
+    if (mapping.guessed.has(target)) await context.notice(`  guessed --map "${target}=${columns.join("+")}"`);
+  }
+  if (mapping.unmapped.length > 0) await context.notice(`  not used: ${mapping.unmapped.join(", ")}`);
+  for (const { slug, name, proposed } of slugs) if (proposed) await context.notice(`  slug ${slug} for ${name}`);
+}
+
+/** Refused rows are told even with --quiet. */
+async function tellRefused(context: Context, path: string, { refused, rows, file }: Imported): Promise<void> {
+  const { shell } = context;
+  const summary = `${rows - refused.length} of ${rows} rows taken, ${file.organizations.length} organizations`;
+  if (refused.length === 0) return context.notice(summary);
+  if (isForPrograms(context)) {
+    const details = refused.map(({ line, reason }) => ({ path: `${path}:${line}`, file: path, line, message: reason }));
+    const error = { code: "ROWS_REFUSED", message: summary, status: null, requestId: null, details, hint: null };
+    return writeTo(shell, "stderr", `${JSON.stringify({ error })}\n`);
+  }
+  for (const { line, reason } of refused)
+    await writeTo(shell, "stderr", `${escapeControls(`${path}:${line}: ${reason}`)}\n`);
+  await writeTo(shell, "stderr", `${summary}, ${refused.length} refused\n`);
+}

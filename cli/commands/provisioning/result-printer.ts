@@ -1,0 +1,51 @@
+import type { Context } from "../../context.ts";
+import { isColoured } from "../../output/colour.ts";
+import { formatOf, printResult } from "../../output/print.ts";
+import type { ItemResult } from "../../provisioning/apply.ts";
+import { resultRow, resultText, summaryOf } from "../../provisioning/apply-view.ts";
+import type { Budget } from "../../provisioning/budget.ts";
+import { orderedSteps } from "../../provisioning/order.ts";
+import type { Note, Plan } from "../../provisioning/plan.ts";
+import { OutputError, writeTo } from "../../shell.ts";
+
+export interface ResultPrinter {
+  /** Prints one result as soon as it is there. Never fails: a closed pipe must not stop the work. */
+  item(result: ItemResult): Promise<void>;
+  end(results: readonly ItemResult[], more: { budget: Budget; notes: readonly Note[]; none: boolean }): Promise<void>;
+}
+
+/** Results go to stdout, unless a secret has it for itself; progress goes to a stderr that someone watches. */
+export function resultPrinter(context: Context, plan: Plan): ResultPrinter {
+  const { shell, globals } = context;
+  const format = formatOf(context);
+  const secretOnly = plan.organizations.some(({ keys }) => keys.some(({ key }) => key?.sink?.kind === "stdout"));
+  const stream = secretOnly && (format === "table" || format === "tsv") ? "stderr" : "stdout";
+  const total = plan.organizations.reduce((sum, one) => sum + orderedSteps(one).length, 0);
+  let count = 0;
+  const progress = async (text: string) => {
+    if (shell.isTty.stderr && !shell.isTty.stdout && !globals.quiet) await writeTo(shell, "stderr", `\r${text}`);
+  };
+  const write = async (text: string) => {
+    try {
+      await writeTo(shell, stream, text);
+    } catch (error) {
+      if (!(error instanceof OutputError)) throw error;
+    }
+  };
+  return {
+    item: async (result) => {
+      count++;
+      if (format === "ndjson") await write(`${JSON.stringify(result)}\n`);
+      if (format === "table") await write(resultText(result, { coloured: isColoured(shell, stream) }));
+      if (format === "tsv")
+        await write(stream === "stderr" ? resultText(result, { coloured: false }) : resultRow(result));
+      await progress(`${count} of ${total}`);
+    },
+    end: async (results, { budget, notes, none }) => {
+      if (count > 0) await progress("\n");
+      if (format === "json" || format === "jq") {
+        await printResult(context, { summary: summaryOf(results), budget, items: results, notes }, { fields: [] });
+      } else if (none && format !== "ndjson") await write("no changes\n");
+    },
+  };
+}

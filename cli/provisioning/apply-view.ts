@@ -1,0 +1,51 @@
+import { styled } from "../output/colour.ts";
+import { escapeControls, escapeTsv } from "../output/escape.ts";
+import type { ItemResult } from "./apply.ts";
+import { kindNames } from "./plan-view.ts";
+
+export interface ApplySummary {
+  readonly done: number;
+  readonly failed: number;
+  /** Not tried: something before failed, or the run was interrupted. */
+  readonly skipped: number;
+  /** Deletes that wait for --allow-delete. */
+  readonly held: number;
+}
+
+export function summaryOf(results: readonly ItemResult[]): ApplySummary {
+  const count = (outcome: ItemResult["outcome"]) => results.filter((one) => one.outcome === outcome).length;
+  return { done: count("done"), failed: count("failed"), skipped: count("skipped"), held: count("held") };
+}
+
+const doneWords = { create: "created", update: "changed", delete: "deleted", deliver: "delivered" } as const;
+const styles = { done: "green", failed: "red", skipped: "yellow", held: "yellow" } as const;
+
+/** One result on one line, for a person. */
+export function resultText(result: ItemResult, { coloured }: { coloured: boolean }): string {
+  const { outcome, action, kind, organization, name, sink, error, fields } = result;
+  const word = outcome === "done" ? doneWords[action] : outcome;
+  const where = kind === "organization" ? organization : `${organization} / ${name}`;
+  const what = `${outcome === "done" ? "" : `${action} `}${kindNames[kind]} ${where}`;
+  const more = [
+    ...(action === "update" ? [`(${fields.join(", ")})`] : []),
+    ...(outcome === "done" && sink !== undefined ? [`→ ${sink}`] : []),
+    ...(outcome === "held" ? ["(needs --allow-delete)"] : []),
+    ...(error ? [`: ${error.message} (${error.code})${error.hint ? `. ${error.hint}` : ""}`] : []),
+  ];
+  return `${styled(word.padEnd(9), styles[outcome], coloured)} ${escapeControls(`${what} ${more.join(" ")}`.trimEnd())}\n`;
+}
+
+/** One result as a row for a pipe. */
+export const resultRow = ({ outcome, action, kind, organization, name, id, sink, error }: ItemResult): string =>
+  `${[outcome, action, kind, organization, name, id ?? "", sink ?? "", error ? `${error.code}: ${error.message}` : ""].map(escapeTsv).join("\t")}\n`;
+
+/** The last line of a run. */
+export function endText({ done, failed, skipped, held }: ApplySummary): string {
+  const parts = [
+    `${done} done`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(skipped > 0 ? [`${skipped} not tried`] : []),
+    ...(held > 0 ? [`${held} deletes held back: --allow-delete carries them out`] : []),
+  ];
+  return parts.join(", ");
+}

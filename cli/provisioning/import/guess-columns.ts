@@ -1,0 +1,75 @@
+/** What PSA tools call their columns, without case, accents and punctuation, by where they go. */
+const synonyms: Readonly<Record<string, string>> = {
+  "organization.name":
+    "companyname company accountname account client clientname customer customername businessname organization organisation organizationname organisationname firma firmenname kunde kundenname unternehmen societe raisonsociale cliente nombrecliente empresa azienda bedrijf bedrijfsnaam klant",
+  "organization.slug": "slug identifier companyidentifier",
+  "organization.type": "companytype accounttype clienttype customertype type typ kundentyp",
+  "organization.status": "status companystatus accountstatus clientstatus customerstatus",
+  "organization.maxDevices": "maxdevices devicelimit",
+  "organization.contractStart": "contractstart contractstartdate vertragsbeginn debutcontrat",
+  "organization.contractEnd": "contractend contractenddate vertragsende fincontrat",
+  "organization.billingContact.name": "billingcontact billingcontactname invoicecontact rechnungskontakt",
+  "organization.billingContact.email": "billingemail invoiceemail accountspayableemail rechnungsemail rechnungsmail",
+  "organization.billingContact.phone": "billingphone rechnungstelefon",
+  "site.name": "site sitename location locationname branch standort niederlassung filiale sede vestiging",
+  "site.timezone": "timezone zeitzone tz fuseauhoraire",
+  "site.address.line1":
+    "address address1 addressline1 street street1 streetaddress strasse adresse anschrift rue direccion indirizzo adres",
+  "site.address.line2": "address2 addressline2 street2 adresszusatz",
+  "site.address.city": "city town ort stadt ville ciudad citta plaats",
+  "site.address.state": "state stateprovince province region county bundesland",
+  "site.address.postalCode": "zip zipcode postalcode postcode plz postleitzahl codepostal codigopostal cap",
+  "site.address.country": "country land pays pais paese",
+  "contact.name":
+    "contact contactname fullname contactfullname primarycontact ansprechpartner kontakt kontaktperson contacto",
+  "contact.email": "email emailaddress contactemail primaryemail mail mailadresse emailadresse courriel correo",
+  "contact.phone":
+    "phone phonenumber contactphone telephone telefon telefonnummer officephone directphone workphone businessphone telefono",
+  "contact.mobile": "mobile mobilephone mobilenumber cell cellphone mobil mobiltelefon handy portable movil",
+  "contact.title": "title jobtitle position funktion titel fonction cargo",
+  "contact.roles": "role roles contactrole contacttype rolle rollen",
+  "contact.isPrimary": "primary isprimary primaryflag defaultcontact hauptkontakt",
+  "contact.notes": "notes note comments comment notiz notizen bemerkung bemerkungen anmerkung",
+};
+
+const firstNames = new Set("firstname contactfirstname givenname vorname prenom nombre nome voornaam".split(" "));
+const lastNames = new Set(
+  "lastname contactlastname surname familyname nachname nom nomdefamille apellido apellidos cognome achternaam".split(
+    " ",
+  ),
+);
+
+const byName: ReadonlyMap<string, string> = new Map(
+  Object.entries(synonyms).flatMap(([target, names]) => names.split(" ").map((name) => [name, target] as const)),
+);
+
+/** `Straße (Firma)` → `strassefirma`. */
+const plain = (header: string): string =>
+  header
+    .toLowerCase()
+    .replaceAll("ß", "ss")
+    .normalize("NFKD")
+    .replace(/[^\p{L}\p{N}]/gu, "");
+
+/** Columns by target as far as their names say; `taken` columns and targets are settled. The first of two wins. */
+export function guessColumns(
+  header: readonly string[],
+  taken: { readonly columns: ReadonlySet<string>; readonly targets: ReadonlySet<string> },
+): Map<string, readonly string[]> {
+  const guesses = new Map<string, readonly string[]>();
+  const free = header.filter((column) => column !== "" && !taken.columns.has(column));
+  const first = free.find((column) => firstNames.has(plain(column)));
+  const last = free.find((column) => lastNames.has(plain(column)));
+  if ((first ?? last) !== undefined && !taken.targets.has("contact.name")) {
+    guesses.set(
+      "contact.name",
+      [first, last].filter((column) => column !== undefined),
+    );
+  }
+  for (const column of free) {
+    const target = byName.get(plain(column));
+    if (target === undefined || guesses.has(target) || taken.targets.has(target)) continue;
+    guesses.set(target, [column]);
+  }
+  return guesses;
+}

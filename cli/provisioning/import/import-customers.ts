@@ -1,0 +1,150 @@
+import { foldName } from "../model.ts";
+import { decode } from "./decode.ts";
+import { type Mapping, type MappingOptions, mappingOf } from "./mapping.ts";
+import { type Merged, mergeRows, type ReadRow } from "./merge-rows.ts";
+import { type RefusedRow, readTable } from "./records.ts";
+import { proposeSlugs } from "./slugs.ts";
+import { type ReadOptions, targets } from "./targets.ts";
+
+export interface ImportOptions extends MappingOptions, ReadOptions {
+  readonly delimiter?: string | undefined;
+  readonly encoding?: string | undefined;
+  /** Time zone of sites whose row names none. */
+  readonly timezone?: string | undefined;
+}
+
+export interface Imported {
+  readonly file: { readonly apiVersion: "rmm/v1"; readonly organizations: readonly Record<string, unknown>[] };
+  readonly encoding: string;
+  readonly delimiter: string;
+  readonly mapping: Mapping;
+  readonly slugs: readonly { readonly slug: string; readonly name: string; readonly proposed: boolean }[];
+  readonly refused: readonly RefusedRow[];
+  readonly rows: number;
+}
+
+/** Turns what a PSA tool exported into a provisioning file. Where rows agree, their order makes no difference. */
+export function importCustomers(bytes: Uint8Array, options: ImportOptions): Imported {
+  const { text, encoding } = decode(bytes, options.encoding);
+  const table = readTable(text, options.delimiter);
+  const mapping = mappingOf(table.header, options);
+  const rows: ReadRow[] = [];
+  const unreadable: RefusedRow[] = [];
+  for (const record of table.records) {
+    const cells = new Map(table.header.map((column, at) => [column, record.cells[at] ?? ""]));
+    const read = readRow(cells, mapping, options);
+    if ("reason" in read) unreadable.push({ line: record.line, reason: read.reason });
+    else rows.push({ line: record.line, fields: read.fields });
+  }
+  const { organizations, refused } = mergeRows(rows);
+  const named = namedBySlug(organizations);
+  return {
+    file: { apiVersion: "rmm/v1", organizations: named.kept.map(({ slug, merged }) => entryOf(slug, merged, options)) },
+    encoding,
+    delimiter: table.delimiter,
+    mapping,
+    slugs: named.kept.map(({ slug, merged }) => ({
+      slug,
+      name: merged.name,
+      proposed: merged.fields["slug"] === undefined,
+    })),
+    refused: [...table.refused, ...unreadable, ...refused, ...named.refused].toSorted((a, b) => a.line - b.line),
+    rows: table.records.length + table.refused.length,
+  };
+}
+
+function readRow(
+  cells: ReadonlyMap<string, string>,
+  { columns, values }: Mapping,
+  options: ReadOptions,
+): { fields: Map<string, unknown> } | { reason: string } {
+  const fields = new Map<string, unknown>();
+  const reasons: string[] = [];
+  for (const [target, names] of columns) {
+    const joined = names
+      .map((name) => cells.get(name) ?? "")
+      .filter((cell) => cell !== "")
+      .join(" ");
+    if (joined === "") continue;
+    const replaced = replacedBy(joined, target, values);
+    if (replaced === "") continue;
+    const read = targets[target]!(replaced, options);
+    if ("reason" in read) reasons.push(`${target}: ${read.reason}`);
+    else fields.set(target, read.value);
+  }
+  if (!fields.has("organization.name") && reasons.length === 0) reasons.push("organization.name is empty");
+  return reasons.length > 0 ? { reason: reasons.join("; ") } : { fields };
+}
+
+/** Roles are replaced one by one. */
+function replacedBy(cell: string, target: string, values: Mapping["values"]): string {
+  const known = values.get(target);
+  if (!known) return cell;
+  const one = (text: string) => known.get(text.trim().toLowerCase()) ?? known.get("*") ?? text;
+  if (target !== "contact.roles" || known.has(cell.toLowerCase())) return one(cell);
+  return cell
+    .split(/[,;/|+]/)
+    .map(one)
+    .join(",");
+}
+
+interface Named {
+  readonly slug: string;
+  readonly merged: Merged;
+}
+
+/** Slugs of the file's own column win; two organizations that claim one are both refused a place but the first. */
+function namedBySlug(organizations: readonly Merged[]): { kept: Named[]; refused: RefusedRow[] } {
+  const given = new Set(
+    organizations.flatMap(({ fields }) => (typeof fields["slug"] === "string" ? [fields["slug"]] : [])),
+  );
+  const without = organizations.filter(({ fields }) => fields["slug"] === undefined);
+  const proposed = proposeSlugs(
+    without.map(({ name }) => name),
+    given,
+  );
+  const kept = new Map<string, Merged>();
+  const refused: RefusedRow[] = [];
+  for (const merged of organizations) {
+    const slug = (merged.fields["slug"] as string | undefined) ?? (proposed.get(foldName(merged.name)) as string);
+    const other = kept.get(slug);
+    if (other)
+      refused.push({ line: merged.line, reason: `slug ${slug} belongs to ${other.name} of line ${other.line}` });
+    else kept.set(slug, merged);
+  }
+  return {
+    kept: [...kept].map(([slug, merged]) => ({ slug, merged })).sort((a, b) => compare(a.slug, b.slug)),
+    refused,
+  };
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const text = (fields: Record<string, unknown>, ...names: string[]) =>
+  names.map((name) => String(fields[name] ?? "")).join("\u0000");
+
+function entryOf(
+  slug: string,
+  { name, fields, sites, contacts }: Merged,
+  { timezone }: ImportOptions,
+): Record<string, unknown> {
+  const { slug: _column, ...own } = fields;
+  const places = [...sites.values()].map(({ name: site, timezone: zone = timezone, ...rest }) => ({
+    name: site,
+    ...(zone === undefined ? {} : { timezone: zone }),
+    ...rest,
+  }));
+  const people = [...contacts.values()];
+  return {
+    slug,
+    name,
+    ...own,
+    ...(places.length === 0 ? {} : { sites: places.sort((a, b) => compare(text(a, "name"), text(b, "name"))) }),
+    ...(people.length === 0
+      ? {}
+      : {
+          contacts: people.sort((a, b) =>
+            compare(text(a, "site", "name", "email", "phone"), text(b, "site", "name", "email", "phone")),
+          ),
+        }),
+  };
+}

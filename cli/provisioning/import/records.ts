@@ -1,0 +1,141 @@
+import { parse } from "csv-parse/sync";
+import { usageError } from "../../errors/cli-error.ts";
+
+export interface CsvRecord {
+  /** 1-based line on which it begins. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+export interface RefusedRow {
+  readonly line: number;
+  readonly reason: string;
+}
+
+export interface CsvTable {
+  readonly delimiter: string;
+  readonly header: readonly string[];
+  readonly records: readonly CsvRecord[];
+  readonly refused: readonly RefusedRow[];
+}
+
+/** Reads delimited text. A broken row is refused with its line, and reading goes on with the line after it. */
+export function readTable(text: string, givenDelimiter?: string): CsvTable {
+  const { lines, first, named } = prepared(text);
+  const delimiter = givenDelimiter ?? named ?? detectDelimiter(lines, first);
+  const header = nextRecord(lines, first, delimiter);
+  if (!header || header.unclosed) throw usageError("The file has no header line");
+  const names = distinctNames(cellsOf(header.text, delimiter));
+  const records: CsvRecord[] = [];
+  const refused: RefusedRow[] = [];
+  for (let at = header.next; ; ) {
+    const found = nextRecord(lines, at, delimiter);
+    if (!found) break;
+    const line = found.start + 1;
+    const cells = found.unclosed ? [] : fitted(cellsOf(found.text, delimiter), names.length);
+    if (found.unclosed) refused.push({ line, reason: "a quote is opened and never closed" });
+    else if (cells.length !== names.length)
+      refused.push({ line, reason: `has ${cells.length} columns, the header has ${names.length}` });
+    else records.push({ line, cells });
+    const broken = found.unclosed || cells.length !== names.length;
+    // A stray quote swallows the lines behind it: only its own line is given up.
+    at = broken ? found.start + 1 : found.next;
+  }
+  return { delimiter, header: names, records, refused };
+}
+
+/** Lines without their ends, and Excel's `sep=;` where it stands first. */
+function prepared(text: string): { lines: string[]; first: number; named: string | undefined } {
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .replace(/\r\n?/g, "\n")
+    .split("\n");
+  const named = /^"?sep=(.)"?$/i.exec(lines[0] ?? "")?.[1];
+  return { lines, first: named === undefined ? 0 : 1, named };
+}
+
+interface Found {
+  /** 0-based. */
+  readonly start: number;
+  readonly next: number;
+  readonly text: string;
+  readonly unclosed: boolean;
+}
+
+/** The next record that is not blank: a quote at the start of a field lets it go on over line ends. */
+function nextRecord(lines: readonly string[], from: number, delimiter: string): Found | undefined {
+  let start = from;
+  while (start < lines.length && (lines[start] as string).trim() === "") start++;
+  if (start >= lines.length) return undefined;
+  let quoted = false;
+  for (let at = start; at < lines.length; at++) {
+    quoted = endsQuoted(lines[at] as string, delimiter, quoted);
+    if (!quoted) return { start, next: at + 1, text: lines.slice(start, at + 1).join("\n"), unclosed: false };
+  }
+  return { start, next: lines.length, text: "", unclosed: true };
+}
+
+function endsQuoted(line: string, delimiter: string, quotedBefore: boolean): boolean {
+  let quoted = quotedBefore;
+  let fieldStart = !quotedBefore;
+  for (let at = 0; at < line.length; at++) {
+    const char = line[at];
+    if (quoted) {
+      if (char === '"' && line[at + 1] === '"') at++;
+      else if (char === '"') quoted = false;
+    } else if (char === '"' && fieldStart) quoted = true;
+    fieldStart = !quoted && (char === delimiter || (fieldStart && char === " "));
+  }
+  return quoted;
+}
+
+function cellsOf(record: string, delimiter: string): string[] {
+  const options = {
+    delimiter,
+    relax_quotes: true,
+    relax_column_count: true,
+    ltrim: true,
+    record_delimiter: ["\u0000"],
+  };
+  const [cells = []] = parse(record, options) as string[][];
+  return cells.map((cell) => cell.replace(/^="(.*)"$/s, "$1").trim());
+}
+
+/** Spreadsheets end rows with delimiters that the header does not have. */
+function fitted(cells: string[], width: number): string[] {
+  const extra = cells.slice(width);
+  return cells.length > width && extra.every((cell) => cell === "") ? cells.slice(0, width) : cells;
+}
+
+/** A second column of one name is `Name (2)`. */
+function distinctNames(cells: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  const named = cells.map((cell) => {
+    const count = (seen.get(cell) ?? 0) + 1;
+    seen.set(cell, count);
+    return count === 1 ? cell : `${cell} (${count})`;
+  });
+  while (named.at(-1) === "") named.pop();
+  return named;
+}
+
+const candidates = [",", ";", "\t", "|"];
+const SAMPLE = 30;
+
+/** The delimiter under which most rows have as many cells as the header; more cells decide between equals. */
+function detectDelimiter(lines: readonly string[], first: number): string {
+  const scores = candidates.map((delimiter) => {
+    const counts: number[] = [];
+    for (let at = first; counts.length < SAMPLE; ) {
+      const found = nextRecord(lines, at, delimiter);
+      if (!found || found.unclosed) break;
+      counts.push(cellsOf(found.text, delimiter).length);
+      at = found.next;
+    }
+    const width = counts[0] ?? 0;
+    const fitting = counts.filter((count) => count === width).length / Math.max(1, counts.length);
+    return { delimiter, score: width > 1 ? fitting * 1_000 + width : 0 };
+  });
+  const best = scores.reduce((a, b) => (b.score > a.score ? b : a));
+  return best.score > 0 ? best.delimiter : ",";
+}

@@ -1,0 +1,108 @@
+import { isEmail, isTimezone } from "../check-model.ts";
+import { parseInstant } from "../durations.ts";
+import { fileStatuses } from "../model.ts";
+import { contactRoleNames } from "../schema.ts";
+
+/** A cell read for its place in the file, or why it cannot stand there. */
+export type Reading = { readonly value: unknown } | { readonly reason: string };
+
+export interface ReadOptions {
+  /** Order of day and month in dates with slashes. */
+  readonly dates?: "dmy" | "mdy" | undefined;
+}
+
+export type ReadCell = (text: string, options: ReadOptions) => Reading;
+
+const text =
+  (max: number): ReadCell =>
+  (cell) =>
+    [...cell].length <= max ? { value: cell.normalize("NFC") } : { reason: `has more than ${max} characters` };
+
+const line: ReadCell = (cell, options) => text(255)(cell.replace(/\s+/g, " "), options);
+
+const choice =
+  (values: readonly string[], field: string): ReadCell =>
+  (cell) => {
+    const found = values.find((value) => value === cell.toLowerCase());
+    return found === undefined
+      ? { reason: `"${cell}" is not one of ${values.join(", ")}: give --map-value '${field}:${cell}=…'` }
+      : { value: found };
+  };
+
+const email: ReadCell = (cell) =>
+  isEmail(cell) && cell.length <= 320 ? { value: cell.toLowerCase() } : { reason: `"${cell}" is not an email address` };
+
+const whole: ReadCell = (cell) =>
+  /^\d{1,9}$/.test(cell) ? { value: Number(cell) } : { reason: `"${cell}" is not a whole number` };
+
+const slug: ReadCell = (cell) =>
+  /^[a-z0-9][a-z0-9_-]{0,99}$/i.test(cell) ? { value: cell.toLowerCase() } : { reason: `"${cell}" is not a slug` };
+
+const timezone: ReadCell = (cell) =>
+  isTimezone(cell)
+    ? { value: cell }
+    : { reason: `"${cell}" is not an IANA time zone: give --map-value 'timezone:${cell}=…'` };
+
+const truths = ["true", "yes", "y", "1", "x", "ja", "oui", "si", "sí", "wahr"];
+const untruths = ["false", "no", "n", "0", "nein", "non", "falsch"];
+const flag: ReadCell = (cell) => {
+  const word = cell.toLowerCase();
+  if (truths.includes(word)) return { value: true };
+  return untruths.includes(word) ? { value: false } : { reason: `"${cell}" is neither yes nor no` };
+};
+
+const roles: ReadCell = (cell) => {
+  const named = cell
+    .split(/[,;/|+]/)
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+  const read = named.map((one) => one.toLowerCase().replace(/[\s-]+/g, "_"));
+  const unknown = read.findIndex((one) => !(contactRoleNames as readonly string[]).includes(one));
+  if (unknown < 0) return { value: [...new Set(read)] };
+  return {
+    reason: `"${named[unknown]}" is not one of ${contactRoleNames.join(", ")}: give --map-value 'roles:${named[unknown]}=…'`,
+  };
+};
+
+const date: ReadCell = (cell, { dates }) => {
+  const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(cell);
+  const slashed = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
+  if (slashed && dates === undefined)
+    return { reason: `"${cell}" may be read two ways: give --dates dmy or --dates mdy` };
+  const [, a, b, year] = dotted ?? slashed ?? [];
+  const [day, month] = dotted || dates === "dmy" ? [a, b] : [b, a];
+  const iso = year === undefined ? cell : `${year}-${month?.padStart(2, "0")}-${day?.padStart(2, "0")}`;
+  return parseInstant(iso) === undefined ? { reason: `"${cell}" is not a date` } : { value: iso };
+};
+
+/** Where a column can go: the path in the file, and how a cell is read for it. */
+export const targets: Readonly<Record<string, ReadCell>> = {
+  "organization.name": line,
+  "organization.slug": slug,
+  "organization.type": choice(["customer", "internal"], "type"),
+  "organization.status": choice(fileStatuses, "status"),
+  "organization.maxDevices": whole,
+  "organization.contractStart": date,
+  "organization.contractEnd": date,
+  "organization.billingContact.name": line,
+  "organization.billingContact.email": email,
+  "organization.billingContact.phone": line,
+  "site.name": line,
+  "site.timezone": timezone,
+  "site.address.line1": text(1000),
+  "site.address.line2": text(1000),
+  "site.address.city": line,
+  "site.address.state": line,
+  "site.address.postalCode": line,
+  "site.address.country": line,
+  "contact.name": line,
+  "contact.email": email,
+  "contact.phone": (cell, options) => text(64)(cell.replace(/\s+/g, " "), options),
+  "contact.mobile": (cell, options) => text(64)(cell.replace(/\s+/g, " "), options),
+  "contact.title": line,
+  "contact.roles": roles,
+  "contact.isPrimary": flag,
+  "contact.notes": text(5000),
+};
+
+export const targetNames = Object.keys(targets);

@@ -1,0 +1,75 @@
+import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { CliError, usageError } from "../errors/cli-error.ts";
+import { readStdin } from "../profile/secret-text.ts";
+import type { Shell } from "../shell.ts";
+import { didYouMean } from "../suggest.ts";
+import type { ProvisioningModel } from "./model.ts";
+import type { Conflict } from "./plan.ts";
+import { readModel } from "./read-model.ts";
+import { withResolvedSinks } from "./sinks.ts";
+
+export interface LoadOptions {
+  /** Relative sinks count from here instead of from the file's folder. */
+  readonly sinkDir?: string | undefined;
+  /** Only this organization of the file. */
+  readonly only?: string | undefined;
+  /** Instead of what the file says. */
+  readonly partner?: string | undefined;
+}
+
+/** Reads a provisioning file, or stdin for `-`. A file with problems is refused with all of them. */
+export async function loadFile(shell: Shell, path: string, options: LoadOptions): Promise<ProvisioningModel> {
+  const name = fileName(path);
+  const { model, problems } = await readModel(path === "-" ? await readStdin(shell) : await textOf(path));
+  if (!model) {
+    throw new CliError(`${name} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}`, {
+      exit: "usage",
+      code: "INVALID_FILE",
+      details: located(name, problems),
+      hint: "`rmm schema provisioning` prints what a file may say",
+    });
+  }
+  const resolved = withResolvedSinks(model, options.sinkDir ?? (path === "-" ? "." : dirname(path)));
+  return { partner: options.partner ?? resolved.partner, organizations: chosen(resolved, options.only, name) };
+}
+
+export const fileName = (path: string): string => (path === "-" ? "stdin" : path);
+
+/** Problems as an error lists them: `tenants.yaml:12 organizations[0].slug`. */
+export const located = (file: string, problems: readonly Conflict[]) =>
+  problems.map(({ line, path, message }) => ({ path: `${file}:${line}${path && ` ${path}`}`, message, file, line }));
+
+/** What the server has does not go together with what the file says. */
+export const conflictError = (file: string, conflicts: readonly Conflict[]): CliError =>
+  new CliError(`${fileName(file)} cannot be carried out as it is`, {
+    exit: "conflict",
+    code: "PLAN_CONFLICT",
+    details: located(fileName(file), conflicts),
+    hint: "Nothing was changed",
+  });
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw usageError(
+      code === "ERR_ENCODING_INVALID_ENCODED_DATA"
+        ? `${path} is not UTF-8`
+        : `Cannot read ${path}: ${code ?? "failed"}`,
+    );
+  }
+}
+
+function chosen({ organizations }: ProvisioningModel, only: string | undefined, name: string) {
+  if (only === undefined) return organizations;
+  const found = organizations.filter(({ slug }) => slug === only.toLowerCase());
+  if (found.length > 0) return found;
+  throw usageError(
+    `${name} has no organization ${only}${didYouMean(
+      only,
+      organizations.map(({ slug }) => slug),
+    )}`,
+  );
+}

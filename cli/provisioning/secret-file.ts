@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { CliError } from "../errors/cli-error.ts";
+
+/**
+ * Writes a secret so that the file is there whole or not at all: a file of its own beside the place, 0600 and
+ * synced, is linked to its name. A file that is there already is never overwritten; the same content is fine.
+ */
+export async function writeSecretFile(path: string, secret: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = draftOf(path);
+  try {
+    await writeSynced(draft, `${secret}\n`);
+    await place(draft, path, secret);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Makes the folders (0700) and proves that a file can be made there. Throws the system's error. */
+export async function probeSecretFile(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = draftOf(path);
+  try {
+    await writeSynced(draft, "");
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Unguessable, so that nobody can have put a link there. */
+const draftOf = (path: string): string =>
+  join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
+async function place(draft: string, path: string, secret: string): Promise<void> {
+  try {
+    await link(draft, path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return refuseOther(path, secret);
+    if (!noLinks.has(code ?? "")) throw error;
+    // A file system without hard links: the check and the rename are two steps, the best there is.
+    if ((await contentOf(path)) !== undefined) return refuseOther(path, secret);
+    await rename(draft, path);
+  }
+}
+
+async function refuseOther(path: string, secret: string): Promise<void> {
+  if ((await contentOf(path))?.trim() === secret) return;
+  throw new CliError(`${path} exists with other content and was left alone`, {
+    exit: "failure",
+    code: "SINK_OCCUPIED",
+  });
+}
+
+const contentOf = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
+
+/** The name must survive a power cut as the content does; not every file system lets a folder be synced. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r").catch(() => undefined);
+  await folder?.sync().catch(() => undefined);
+  await folder?.close();
+}

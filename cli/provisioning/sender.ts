@@ -1,0 +1,99 @@
+import { AbortedError, RateLimitError, RmmError } from "#sdk/errors";
+import { CliError } from "../errors/cli-error.ts";
+
+/** Sends calls within the API's budget and with the patience that a long run needs. */
+export interface Sender {
+  /** `repeatable`: doing it twice is doing it once, as with a PATCH of absolute values. */
+  send<T>(call: () => PromiseLike<T>, options?: { repeatable?: boolean }): Promise<T>;
+  /** Waits, or rejects as interrupted. */
+  pause(ms: number): Promise<void>;
+  /** Calls sent so far. */
+  readonly sent: number;
+}
+
+export interface SenderOptions {
+  /** Requests in any 60 seconds; 0: as fast as the server answers. */
+  readonly perMinute: number;
+  readonly signal: AbortSignal;
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly now?: () => number;
+  readonly onWait?: (ms: number, why: string) => void;
+}
+
+const WINDOW_MS = 60_000;
+const RATE_LIMIT_TRIES = 20;
+const IN_FLIGHT_TRIES = 75;
+const REPEAT_TRIES = 3;
+
+/** Holds back before the server has to refuse; a refusal all the same is waited out, as long as it says. */
+export function paced({
+  perMinute,
+  signal,
+  sleep = sleepUnlessAborted,
+  now = Date.now,
+  onWait,
+}: SenderOptions): Sender {
+  const recent: number[] = [];
+  let sent = 0;
+  const pause = async (ms: number) => {
+    await sleep(ms, signal);
+    if (signal.aborted) throw interrupted();
+  };
+  const takeTurn = async () => {
+    for (;;) {
+      if (signal.aborted) throw interrupted();
+      while (recent.length > 0 && now() - (recent[0] as number) >= WINDOW_MS) recent.shift();
+      if (perMinute === 0 || recent.length < perMinute) break;
+      const waitMs = (recent[0] as number) + WINDOW_MS - now();
+      onWait?.(waitMs, `${perMinute} requests a minute are used up`);
+      await pause(waitMs);
+    }
+    recent.push(now());
+    sent++;
+  };
+  return {
+    get sent() {
+      return sent;
+    },
+    pause,
+    async send(call, { repeatable = false } = {}) {
+      for (let attempt = 1; ; attempt++) {
+        await takeTurn();
+        try {
+          return await call();
+        } catch (error) {
+          const waitMs = waitOf(error, attempt, repeatable);
+          if (waitMs === undefined) throw error;
+          if (waitMs >= 5_000) onWait?.(waitMs, "the server asks to wait");
+          await pause(waitMs);
+        }
+      }
+    },
+  };
+}
+
+/** How long to wait before the same call may be sent again; undefined where that is of no use or not safe. */
+function waitOf(error: unknown, attempt: number, repeatable: boolean): number | undefined {
+  if (!(error instanceof RmmError) || error instanceof AbortedError) return undefined;
+  if (error instanceof RateLimitError) return attempt < RATE_LIMIT_TRIES ? (error.retryAfterMs ?? 1_000) : undefined;
+  if (error.code === "IDEMPOTENCY_IN_FLIGHT") return attempt < IN_FLIGHT_TRIES ? 1_000 : undefined;
+  const again = repeatable && (error.retryable || error.outcome === "unknown");
+  return again && attempt < REPEAT_TRIES ? 500 * 2 ** (attempt - 1) : undefined;
+}
+
+export const interrupted = (): CliError => new CliError("Interrupted", { exit: "interrupted", code: "INTERRUPTED" });
+
+export const isInterruption = (error: unknown): boolean => error instanceof CliError && error.code === "INTERRUPTED";
+
+function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}
