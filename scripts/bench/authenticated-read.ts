@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createDatabase, type PostgresCluster, startPostgres } from "../../server/test/postgres.ts";
+import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import type { Bench } from "../bench.ts";
 
 interface Target {

@@ -4,7 +4,7 @@ import { RateLimiter } from "#server/access/rate-limit";
 import { openPostgres } from "#server/db/dialect/postgres";
 import { systemHandle } from "#server/db/unit-of-work";
 import { systemClock } from "#server/platform/clock";
-import { createDatabase, type PostgresCluster, startPostgres } from "../../server/test/postgres.ts";
+import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import type { Bench } from "../bench.ts";
 
 const KEYS = 1_000;

@@ -80,7 +80,7 @@ describe("the schema", () => {
   });
 
   it("is migrated once when many replicas start at the same moment", async () => {
-    const { createDatabase, dropDatabase } = await import("../test/postgres.ts");
+    const { createDatabase, dropDatabase } = await import("#fixtures/postgres");
     const { openPostgres } = await import("./dialect/postgres.ts");
     const url = await createDatabase();
     const stores = Array.from({ length: 4 }, () => openPostgres({ url }));

@@ -144,9 +144,7 @@ describe.each(databases)("the tenant scope on %s", (database) => {
         tx
           .insertInto("sites")
           .columns(["id", "orgId", "name", "timezone", "settings", "createdAt", "updatedAt"] as never)
-          .expression((eb: never) =>
-            (eb as { selectFrom(t: string): { selectAll(): never } }).selectFrom("sites").selectAll(),
-          )
+          .expression(unit(org(mine)).reader.selectFrom("sites").selectAll() as never)
           .execute(),
       ),
     ).rejects.toThrow(/literal rows/);

@@ -19,7 +19,7 @@ import type { AnchorCheckOptions } from "../audit/verify-anchors.ts";
 import type { AuditVerify } from "../audit/verify-result.ts";
 import { type AuditWriterOptions, auditWriter } from "../audit/writer.ts";
 import { auditTables } from "../db/migrations/audit-schema.ts";
-import { createDatabase, dropDatabase } from "./postgres.ts";
+import { createDatabase, dropDatabase } from "#fixtures/postgres";
 
 /** The audit tables alone, in a database of their own, with an honest way in and a dishonest one. */
 export interface AuditWorld {

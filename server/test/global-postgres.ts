@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type PostgresCluster, startPostgres } from "./postgres.ts";
+import { type PostgresCluster, startPostgres } from "#fixtures/postgres";
 
 /**
  * Vitest global setup: a starter that brings up the shared Postgres on the first request of a test file, so that a

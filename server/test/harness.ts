@@ -10,9 +10,9 @@ import type { Database } from "#server/db/tables";
 import { systemHandle } from "#server/db/unit-of-work";
 import { type RunningServer, startServer } from "#server/main";
 import { type HeldClock, heldClock } from "#server/platform/clock";
-import { type Log, silentLog } from "#server/platform/log";
+import { jsonLog, type Log, silentLog } from "#server/platform/log";
 import type { Mail, Mailer } from "#server/platform/mail";
-import { createDatabase, dropDatabase } from "./postgres.ts";
+import { createDatabase, dropDatabase } from "#fixtures/postgres";
 
 export const databases = ["sqlite", "postgres"] as const;
 export type DatabaseName = (typeof databases)[number];
