@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../test/harness.ts";
 import { auditEntries } from "../../test/audit-entries.ts";
+import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../test/harness.ts";
 
 describe.each(databases)("partners on %s", (database) => {
   let server: TestServer;
