@@ -466,7 +466,7 @@ export interface DevicesMethods {
    */
   list: Method<Contract["devices"]["list"]>;
   /**
-   * Show a device with hardware, network, disks, groups and recent metrics.
+   * Show a device with hardware, network and recent metrics.
    *
    * `GET /devices/:id` · user · needs devices:read
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.

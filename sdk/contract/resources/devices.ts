@@ -124,27 +124,8 @@ export const DeviceDetail = shape(() =>
         isPrimary: z.boolean(),
       }),
     ),
-    disks: z.array(
-      z.object({
-        mountPoint: z.string(),
-        fsType: z.string().nullable(),
-        totalGb: z.number(),
-        usedGb: z.number(),
-        freeGb: z.number(),
-        usedPercent: z.number(),
-      }),
-    ),
-    groups: z.array(
-      z.object({
-        groupId: z.string(),
-        name: z.string(),
-        type: z.enum(["static", "dynamic"]),
-        isPinned: z.boolean(),
-      }),
-    ),
     recentMetrics: z.array(MetricSample()).describe("the last 24 hours, at most 288"),
     siteTimezone: z.string().nullable(),
-    pendingCommandCount: z.int(),
   }),
 );
 
@@ -175,7 +156,6 @@ export const devices = resource("devices", {
         siteId: id().optional(),
         orgIds: idList().optional(),
         siteIds: idList().optional(),
-        groupIds: idList().optional(),
         status: z.enum(deviceStatuses).optional(),
         osType: z.enum(osTypes).optional(),
         role: z.enum(deviceRoles).optional(),
@@ -194,7 +174,7 @@ export const devices = resource("devices", {
       ]),
   }),
   get: get("/devices/:id", {
-    summary: "Show a device with hardware, network, disks, groups and recent metrics",
+    summary: "Show a device with hardware, network and recent metrics",
     access: staff().needs("devices:read"),
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],
     returns: DeviceDetail,

@@ -11,7 +11,7 @@ export type ListCall = typeof devices.list extends Endpoint<infer T> ? Call<T> :
 export async function filteredDevices(call: ListCall) {
   const orgIds = await namedOrgs(call);
   const siteIds = await namedSites(call);
-  const { status, osType, role, search, groupIds } = call.query;
+  const { status, osType, role, search } = call.query;
   let query = call.db.selectFrom("devices").innerJoin("organizations", "organizations.id", "devices.orgId");
   query = orgIds === undefined ? query.where(visibleInLists) : query.where("devices.orgId", "in", orgIds);
   if (siteIds !== undefined) query = query.where("devices.siteId", "in", siteIds);
@@ -19,8 +19,6 @@ export async function filteredDevices(call: ListCall) {
   else if (call.query.includeDecommissioned !== true) query = query.where("devices.status", "<>", "decommissioned");
   if (osType !== undefined) query = query.where("devices.osType", "=", osType);
   if (role !== undefined) query = query.where("devices.deviceRole", "=", role);
-  // There are no groups yet, so no device is in the ones named.
-  if (groupIds !== undefined && groupIds.length > 0) query = query.where((eb) => eb.lit(false));
   if (search !== undefined && search !== "") {
     query = query.where((eb) =>
       eb.or([contains(eb.ref("devices.hostname"), search), contains(eb.ref("devices.displayName"), search)]),

@@ -11,10 +11,7 @@ type GetCall = typeof devices.get extends Endpoint<infer T> ? Call<T> : never;
 const RECENT_MAX = 288;
 const STRETCH_SECONDS = 300;
 
-/**
- * A device with all that is known of it (contract 1 E1). Disks, groups and queued commands are empty: nothing in the
- * product makes any yet.
- */
+/** A device with all that is known of it (contract 1 E1). Disks, groups and commands come with their own rooms. */
 export async function showDevice(call: GetCall) {
   const device = await getDevice(call, call.db, call.params.id);
   const mine = { orgId: device.orgId, deviceId: device.id };
@@ -37,10 +34,7 @@ export async function showDevice(call: GetCall) {
       ...item,
       isPrimary: isPrimaryInterface,
     })),
-    disks: [],
-    groups: [],
     recentMetrics,
-    pendingCommandCount: 0,
   };
 }
 
