@@ -33,7 +33,6 @@ export interface Config {
   apiRateLimitPerMinute: number;
   agentEnrollRateLimit: number;
   enrollmentKeyTtlMinutes: number;
-  offboardingDrainWindowHours: number;
   deviceOfflineThresholdMinutes: number;
   smtp: { host: string; port: number; user?: string; password?: string; from: string } | undefined;
   metricsScrapeToken: string | undefined;
@@ -93,7 +92,6 @@ export function readConfig(env: Environment): Config {
     apiRateLimitPerMinute: read.int("API_RATE_LIMIT_PER_MINUTE", 1000, 0),
     agentEnrollRateLimit: read.int("AGENT_ENROLL_RATE_LIMIT", 10, 1),
     enrollmentKeyTtlMinutes: read.int("ENROLLMENT_KEY_DEFAULT_TTL_MINUTES", 43_200, 1),
-    offboardingDrainWindowHours: read.int("OFFBOARDING_DRAIN_WINDOW_HOURS", 72, 0),
     deviceOfflineThresholdMinutes: read.int("DEVICE_OFFLINE_THRESHOLD_MINUTES", 5, 1),
     smtp: smtp(read),
     metricsScrapeToken: read.text("METRICS_SCRAPE_TOKEN"),
