@@ -1,4 +1,5 @@
 import type { RmmClient } from "#sdk/client";
+import { clientOf } from "./client.ts";
 import { CliError } from "./errors/cli-error.ts";
 import type { Globals } from "./globals.ts";
 import { escapeControls } from "./output/escape.ts";
@@ -36,10 +37,7 @@ export async function openContext(shell: Shell, globals: Globals, { mayBeNew = f
       credential ??= findCredential(shell, globals, settings);
       return credential;
     },
-    client: async (use = "credential") => {
-      const { clientOf } = await import("./client.ts");
-      return clientOf(context, use === "none" ? undefined : await getCredential(context));
-    },
+    client: async (use = "credential") => clientOf(context, use === "none" ? undefined : await getCredential(context)),
   };
   return context;
 }

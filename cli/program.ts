@@ -96,11 +96,8 @@ const groupOf = (program: Command, name: string, summary: string, hidden = false
   program.command(name, { hidden }).summary(summary).description(summary).usage("<command> [flags]").helpCommand(false);
 
 async function fillNoun(group: Command, noun: string, run: Run): Promise<void> {
-  const [{ addEndpoints }, { commandsOf }] = await Promise.all([
-    import("./generic/noun-group.ts"),
-    import("./generic/commands-of.ts"),
-  ]);
-  addEndpoints(group, await commandsOf(noun), run);
+  const { addNoun } = await import("./generic/noun-group.ts");
+  await addNoun(group, noun, run);
   const extend = extensions[noun];
   if (extend) await (await extend())(group, run);
 }

@@ -13,7 +13,8 @@ export async function start(argv: readonly string[]): Promise<void> {
     if (interrupt.signal.aborted) process.exit(130);
     interrupt.abort();
   });
-  const { main } = await import("./main.ts");
+  const { crash, main } = await import("./main.ts");
+  process.on("uncaughtException", (error) => void crash(shell, argv, error).then((code) => process.exit(code)));
   process.exitCode = await main(shell, argv);
 }
 

@@ -177,6 +177,29 @@ COMP_WORDS=(rmm organizations get ""); COMP_CWORD=3; _rmm; printf '%s\\n' "\${CO
   });
 });
 
+it("every hand-written command prints one JSON document with --json (C50)", async () => {
+  const env = { RMM_CONFIG_DIR: join(command.dir, "json") };
+  const lines = [
+    ["profile", "add", "lab", "--server", stub.url],
+    ["profile", "use", "lab"],
+    ["profile", "list"],
+    ["profile", "remove", "lab", "--yes"],
+    ["config", "explain"],
+    ["auth", "status"],
+    ["auth", "token"],
+    ["auth", "logout"],
+    ["api", "GET", "/things"],
+    ["completion", "bash"],
+    ["help", "environment"],
+    ["server", "doctor", "--data-dir", join(command.dir, "none")],
+  ];
+  for (const argv of lines) {
+    const ran = await run([...argv, "--json"], { env });
+    expect(ran.code, argv.join(" ")).toBe(0);
+    expect(JSON.parse(ran.stdout), argv.join(" ")).toBeDefined();
+  }
+});
+
 it("a key of a list is asked for once where it exists already", async () => {
   const before = writesOf(stub).length;
   const ran = await run([

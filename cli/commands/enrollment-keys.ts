@@ -1,15 +1,15 @@
 import { type Context, openContext } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
-import { commands } from "../generated/enrollment-keys.ts";
+import { commandsOf } from "../generic/commands-of.ts";
 import { namesOf } from "../generic/names.ts";
 import { type Arguments, runEndpoint } from "../generic/run-endpoint.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
 import type { Register } from "../program.ts";
 
 /** Adds `--if-not-exists` to `rmm enrollment-keys create`. */
-export const extendEnrollmentKeys: Register = (group, run) => {
+export const extendEnrollmentKeys: Register = async (group, run) => {
   const create = group.commands.find((one) => one.name() === "create")!;
-  const spec = commands.find((one) => one.name === "create")!;
+  const spec = (await commandsOf("enrollment-keys")).find((one) => one.name === "create")!;
   create
     .option("--if-not-exists", "do nothing when the organization (or the site) has a key of this name, expired or not")
     .addHelpText("after", secretHelp)

@@ -7,43 +7,47 @@ interface Group {
   readonly hidden?: boolean;
 }
 
+/** Loaded together: each file more costs a start a millisecond, and all of these are small. */
+const small = () => import("./small-groups.ts");
+const provisioning = () => import("./provisioning/index.ts");
+
 /** Groups that are written by hand, by name. */
 export const commandGroups: Readonly<Record<string, Group>> = {
   auth: {
     summary: "Sign in, sign out, second factor",
-    load: async () => (await import("./auth/index.ts")).registerAuth,
+    load: async () => (await small()).registerAuth,
   },
   profile: {
     summary: "Servers you work with",
-    load: async () => (await import("./profile.ts")).registerProfile,
+    load: async () => (await small()).registerProfile,
   },
   config: {
     summary: "What is set, and where it came from",
-    load: async () => (await import("./config.ts")).registerConfig,
+    load: async () => (await small()).registerConfig,
   },
   plan: {
     summary: "Show what a provisioning file would change",
-    load: async () => (await import("./provisioning/plan.ts")).registerPlan,
+    load: async () => (await provisioning()).registerPlan,
   },
   apply: {
     summary: "Bring the server to what a provisioning file says",
-    load: async () => (await import("./provisioning/apply.ts")).registerApply,
+    load: async () => (await provisioning()).registerApply,
   },
   export: {
     summary: "Write what the server has as a provisioning file",
-    load: async () => (await import("./provisioning/export.ts")).registerExport,
+    load: async () => (await provisioning()).registerExport,
   },
   import: {
     summary: "Turn a CSV export of customers into a provisioning file",
-    load: async () => (await import("./provisioning/import.ts")).registerImport,
+    load: async () => (await provisioning()).registerImport,
   },
   schema: {
     summary: "Print the JSON Schema of the provisioning file",
-    load: async () => (await import("./provisioning/schema.ts")).registerSchema,
+    load: async () => (await provisioning()).registerSchema,
   },
   api: {
     summary: "Call any path of the API",
-    load: async () => (await import("./api.ts")).registerApi,
+    load: async () => (await small()).registerApi,
   },
   server: {
     summary: "Run and look after a server",
@@ -51,32 +55,32 @@ export const commandGroups: Readonly<Record<string, Group>> = {
   },
   completion: {
     summary: "Completion for bash, zsh, fish and PowerShell",
-    load: async () => (await import("./completion/index.ts")).registerCompletion,
+    load: async () => (await small()).registerCompletion,
   },
   help: {
     summary: "Help on a command, or on exit-codes and environment",
-    load: async () => (await import("./help.ts")).registerHelp,
+    load: async () => (await small()).registerHelp,
   },
   login: {
     summary: "Sign in: the same as auth login",
-    load: async () => (await import("./auth/login.ts")).registerLogin,
+    load: async () => (await small()).registerLogin,
     hidden: true,
   },
   logout: {
     summary: "Sign out: the same as auth logout",
-    load: async () => (await import("./auth/logout.ts")).registerLogout,
+    load: async () => (await small()).registerLogout,
     hidden: true,
   },
   __complete: {
     summary: "Candidates for the words of a command line",
-    load: async () => (await import("./completion/complete.ts")).registerComplete,
+    load: async () => (await small()).registerComplete,
     hidden: true,
   },
 };
 
 /** What is added to, or changed in, the generated commands of a noun. */
 export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
-  "enrollment-keys": async () => (await import("./enrollment-keys.ts")).extendEnrollmentKeys,
+  "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
 };
 
 /** Short names of nouns. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type Context, openContext } from "../context.ts";
 import { declined, missingInput, usageError } from "../errors/cli-error.ts";
-import { printResult } from "../output/print.ts";
+import { isForPrograms, printResult } from "../output/print.ts";
 import { changeProfiles, checkProfileName, getProfile, type OutputChoice, outputs } from "../profile/profiles.ts";
 import { normalizeServer } from "../profile/server-url.ts";
 import { tokenStore } from "../profile/token-store.ts";
@@ -84,7 +84,8 @@ async function useProfile(context: Context, given: string | undefined): Promise<
     book.current = name;
   });
   await context.notice(`Now using profile ${name}`);
-  return 0;
+  const { shell, globals } = context;
+  return isForPrograms(context) ? printProfiles(await openContext(shell, { ...globals, profile: name }), name) : 0;
 }
 
 interface Row {
@@ -141,5 +142,6 @@ async function removeProfile(context: Context, given: string | undefined): Promi
     if (book.current === name) book.current = Object.keys(book.profiles)[0] ?? "default";
   });
   await context.notice(`Removed profile ${name}`);
+  if (isForPrograms(context)) await printResult(context, { removed: name }, { fields: ["removed"] });
   return 0;
 }

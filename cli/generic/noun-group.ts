@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { openContext } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
 import type { Run } from "../program.ts";
+import { commandsOf } from "./commands-of.ts";
 import { addFieldFlags } from "./fields.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
 import { mints } from "./minted.ts";
@@ -10,7 +11,8 @@ import { runEndpoint } from "./run-endpoint.ts";
 import { orgParamIsScope, paramOf } from "./scope.ts";
 
 /** Adds `rmm <noun> <verb>` for every endpoint of a noun. */
-export function addEndpoints(group: Command, commands: readonly CommandSpec[], run: Run): void {
+export async function addNoun(group: Command, noun: string, run: Run): Promise<void> {
+  const commands = await commandsOf(noun);
   for (const spec of commands) addEndpoint(group, spec, run);
   const shown = commands.filter(({ name }) => name === "list" || name === "create");
   const lines = (shown.length > 0 ? shown : commands.slice(0, 2)).map((spec) => examplesOf(spec).split("\n")[1]);

@@ -6,6 +6,7 @@ import { checkFields, isForPrograms, printResult } from "../output/print.ts";
 import { writeTo } from "../shell.ts";
 import { confirmLoss, isSevere, neededAnswers } from "./confirm.ts";
 import { type Draft, draftOfFlags, draftsOfItems } from "./draft.ts";
+import { dryRun } from "./dry-run.ts";
 import { fieldsOf } from "./fields.ts";
 import { mints, printMinted, withSecretFile } from "./minted.ts";
 import { completeDraft } from "./missing.ts";
@@ -21,6 +22,8 @@ export interface Arguments {
   readonly args: readonly (string | undefined)[];
   /** Flags of the command itself. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Exit code that an answer stands for, where not every answer is a success. */
+  readonly exitOf?: (result: unknown) => number;
 }
 
 /** Runs the command of one endpoint from its command line. Returns the exit code. */
@@ -31,6 +34,7 @@ export async function runEndpoint(context: Context, spec: CommandSpec, given: Ar
   const items = file === undefined ? undefined : await readItems(context.shell, file);
   const drafts = await draftsOf(context, spec, given, items);
   const list = items?.list === true;
+  if (context.globals.wait) await context.notice("--wait has no effect: this command starts no job");
   if (list && given.options["secretFile"] !== undefined) throw usageError("--secret-file takes one secret, not a list");
   if (list && isSevere(spec)) throw usageError(`\`${spec.noun} ${spec.name}\` takes one at a time`);
   for (const draft of drafts) await completeDraft(context, spec, draft, neededAnswers(context, spec, drafts.length));
@@ -38,7 +42,7 @@ export async function runEndpoint(context: Context, spec: CommandSpec, given: Ar
   if (!list) for (const draft of drafts) await resolveNames(context, spec, draft, names);
   if (context.globals.dryRun) {
     if (list) for (const draft of drafts) await resolveNames(context, spec, draft, names);
-    await (await import("./dry-run.ts")).dryRun(context, spec, drafts);
+    await dryRun(context, spec, drafts);
     return 0;
   }
   await confirmLoss(
@@ -49,8 +53,7 @@ export async function runEndpoint(context: Context, spec: CommandSpec, given: Ar
   await sayTarget(context, spec, drafts[0]!, names);
   if (list) return runItems(context, spec, drafts, names);
   if (spec.paging) return runList(context, spec, drafts[0]!);
-  await runOne(context, spec, drafts[0]!, given.options["secretFile"] as string | undefined);
-  return 0;
+  return runOne(context, spec, drafts[0]!, given);
 }
 
 const shapeOf = (spec: CommandSpec) => ({ fields: spec.fields });
@@ -111,18 +114,24 @@ async function runOne(
   context: Context,
   spec: CommandSpec,
   draft: Draft,
-  secretFile: string | undefined,
-): Promise<void> {
+  { options, exitOf }: Arguments,
+): Promise<number> {
   const client = await clientFor(context, spec);
   if (mints(spec)) {
-    return withSecretFile(secretFile, async (file) => {
+    await withSecretFile(options["secretFile"] as string | undefined, async (file) => {
       const result = (await send(client, context, spec, draft)) as Record<string, unknown>;
       await printMinted(context, spec, result, file);
     });
+    return 0;
   }
   const call = send(client, context, spec, draft);
-  if (spec.transport === "stream") return pipe(context, (await call.asResponse()).body);
-  await printResult(context, await call, shapeOf(spec));
+  if (spec.transport === "stream") {
+    await pipe(context, (await call.asResponse()).body);
+    return 0;
+  }
+  const result = await call;
+  await printResult(context, result, shapeOf(spec));
+  return exitOf?.(result) ?? 0;
 }
 
 /** A download goes to stdout as it comes. */

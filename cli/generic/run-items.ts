@@ -3,6 +3,7 @@ import { type Described, describeError } from "../errors/describe-error.ts";
 import { exitCode } from "../errors/exit-codes.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
+import { withSpinner } from "../output/spinner.ts";
 import type { Draft } from "./draft.ts";
 import { maskSecrets, topSecrets } from "./minted.ts";
 import type { Names } from "./names.ts";
@@ -26,31 +27,49 @@ export async function runItems(
   drafts: readonly Draft[],
   names: Names,
 ): Promise<number> {
-  const client = await clientFor(context, spec);
-  const outcomes: Outcome[] = [];
-  const failures: Described[] = [];
-  let stopped = false;
-  for (const [index, draft] of drafts.entries()) {
-    if (stopped) {
-      outcomes.push({ item: index + 1, outcome: "skipped" });
-      continue;
-    }
-    try {
-      await resolveNames(context, spec, draft, names);
-      outcomes.push({ item: index + 1, outcome: "done", result: await send(client, context, spec, draft, index + 1) });
-    } catch (error) {
-      const described = describeError(error);
-      failures.push(described);
-      outcomes.push({ item: index + 1, outcome: "failed", error: described.error });
-      stopped = hopeless.has(described.exit);
-    }
-  }
+  const { outcomes, failures } = await withSpinner(context, spec.summary, ({ say }) =>
+    sendAll(context, spec, drafts, names, say),
+  );
   await maskSecrets(
     context,
     outcomes.flatMap(({ result }) => secretsOf(spec, result)),
   );
   await report(context, spec, outcomes);
   return exitOf(outcomes, failures);
+}
+
+interface Sent {
+  outcomes: Outcome[];
+  failures: Described[];
+}
+
+async function sendAll(
+  context: Context,
+  spec: CommandSpec,
+  drafts: readonly Draft[],
+  names: Names,
+  say: (text: string) => void,
+): Promise<Sent> {
+  const client = await clientFor(context, spec);
+  const outcomes: Outcome[] = [];
+  const failures: Described[] = [];
+  for (const [index, draft] of drafts.entries()) {
+    const item = index + 1;
+    if (failures.some(({ exit }) => hopeless.has(exit))) {
+      outcomes.push({ item, outcome: "skipped" });
+      continue;
+    }
+    say(`${spec.summary}: ${item} of ${drafts.length}`);
+    try {
+      await resolveNames(context, spec, draft, names);
+      outcomes.push({ item, outcome: "done", result: await send(client, context, spec, draft, item) });
+    } catch (error) {
+      const described = describeError(error);
+      failures.push(described);
+      outcomes.push({ item, outcome: "failed", error: described.error });
+    }
+  }
+  return { outcomes, failures };
 }
 
 const secretsOf = (spec: CommandSpec, result: unknown): string[] =>

@@ -3,24 +3,50 @@ import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { defaultColumns } from "../output/default-columns.ts";
 import { formatOf, printResult } from "../output/print.ts";
+import { withSpinner } from "../output/spinner.ts";
 import type { Draft } from "./draft.ts";
 import { clientFor, sendList } from "./send.ts";
 
 export const DEFAULT_LIMIT = 50;
-const LARGEST_PAGE = 100;
+const LARGEST_PAGE = { page: 100, cursor: 1000, whole: 100 };
 
 /** Prints a list: the first 50, `--limit N`, or `--all`. Everything is there before anything is printed. */
 export async function runList(context: Context, spec: CommandSpec, draft: Draft): Promise<number> {
   const { globals } = context;
   const limit = globals.all ? Number.POSITIVE_INFINITY : (globals.limit ?? DEFAULT_LIMIT);
   const onePage = draft.query["page"] !== undefined && !globals.all;
-  const sized = spec.query.some(({ name }) => name === "limit");
-  const query = sized ? { ...draft.query, limit: Math.min(limit, LARGEST_PAGE) } : draft.query;
-  const first = await sendList(await clientFor(context, spec), context, spec, { ...draft, query });
-  const items = onePage ? first.items.slice(0, limit) : await first.toArray({ limit });
+  const query = { ...draft.query, ...pagingOf(spec, limit, draft.query) };
+  const client = await clientFor(context, spec);
+  const { first, items } = await withSpinner(context, "Loading", async ({ say }) => {
+    const page = await sendList(client, context, spec, { ...draft, query });
+    if (onePage) return { first: page, items: page.items.slice(0, limit) };
+    return { first: page, items: await collect(page, limit, say) };
+  });
   await printResult(context, items, { fields: spec.fields, columns: defaultColumns(spec.noun, spec.fields) });
   await sayRest(context, first, items.length, onePage);
   return 0;
+}
+
+/** The size of a page, and a count where the list would be cut without one. */
+function pagingOf({ query, paging }: CommandSpec, limit: number, given: Draft["query"]): Draft["query"] {
+  const takes = (name: string) => query.some((field) => field.name === name);
+  const largest = LARGEST_PAGE[given["page"] === undefined ? (paging?.kind ?? "whole") : "page"];
+  const counted = limit !== Number.POSITIVE_INFINITY && takes("includeTotal") && given["page"] === undefined;
+  return {
+    ...(takes("limit") ? { limit: Math.min(limit, largest) } : {}),
+    ...(counted ? { includeTotal: given["includeTotal"] ?? true } : {}),
+  };
+}
+
+/** All pages, or as many as the limit takes; a failing one throws. */
+async function collect(first: Page<unknown>, limit: number, say: (text: string) => void): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for await (const page of first.pages()) {
+    items.push(...page.items.slice(0, limit - items.length));
+    if (items.length >= limit) break;
+    say(`Loading: ${items.length}${first.total === undefined ? "" : ` of ${first.total}`}`);
+  }
+  return items;
 }
 
 async function sayRest(context: Context, first: Page<unknown>, shown: number, onePage: boolean): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RmmClient } from "#sdk/client";
 import type { TokenPairAnswer } from "#sdk/session";
+import { clientOf } from "../../client.ts";
 import { type Context, openContext } from "../../context.ts";
 import { missingInput, usageError } from "../../errors/cli-error.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
@@ -135,7 +136,6 @@ async function partnerName({ shell, globals }: Context): Promise<string | undefi
   if (signedIn === undefined) return undefined;
   const { account, store } = signedIn;
   const key = { server: fresh.settings.server.value, profile: fresh.settings.profile.value, account };
-  const { clientOf } = await import("../../client.ts");
   const credentials = { store: tokenStore(shell, key, store) };
   const client = clientOf(fresh, { kind: "user", source: "login", account, credentials });
   const options = { signal: shell.signal, timeoutMs: 5_000, retries: 0 };

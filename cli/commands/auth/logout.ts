@@ -1,4 +1,5 @@
 import { RmmError } from "#sdk/errors";
+import { clientOf } from "../../client.ts";
 import { type Context, openContext } from "../../context.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
 import { changeProfiles } from "../../profile/profiles.ts";
@@ -49,7 +50,6 @@ async function endSession(
   store: ReturnType<typeof tokenStore>,
   allSessions: boolean,
 ): Promise<boolean> {
-  const { clientOf } = await import("../../client.ts");
   const client = clientOf(context, { kind: "user", source: "logout", account, credentials: { store } });
   try {
     await client.sessions.logout({ body: { allSessions } }, { signal: context.shell.signal });

@@ -1,8 +1,9 @@
 import { type Context, openContext } from "../../context.ts";
-import { commands } from "../../generated/mfa.ts";
+import { commandsOf } from "../../generic/commands-of.ts";
 import { maskSecrets, printMinted } from "../../generic/minted.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
+import type { CommandSpec } from "../../manifest.ts";
 import { escapeText } from "../../output/escape.ts";
 import { isForPrograms } from "../../output/print.ts";
 import type { Register } from "../../program.ts";
@@ -10,7 +11,8 @@ import { prompterOf } from "../../prompt.ts";
 import { writeTo } from "../../shell.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */
-export const registerMfa: Register = (group, run) => {
+export const registerMfa: Register = async (group, run) => {
+  const commands = await commandsOf("mfa");
   group.description(group.summary()).usage("<command> [flags]");
   group.addHelpText("before", "Examples:\n  rmm auth mfa setup\n  rmm auth mfa step-up\n");
   const setup = group.command("setup").summary("Set up a second factor");
@@ -25,16 +27,18 @@ export const registerMfa: Register = (group, run) => {
       "before",
       "Examples:\n  rmm auth mfa setup\n  rmm auth mfa setup --current-password-file p.txt --json\n",
     )
-    .action(() => run(async (shell, globals) => setUp(await openContext(shell, globals), setup.opts())));
+    .action(() =>
+      run(async (shell, globals) =>
+        setUp(await openContext(shell, globals), commands.find(({ name }) => name === "setup")!, setup.opts()),
+      ),
+    );
   for (const name of ["enable", "step-up", "disable", "recovery-codes"]) {
     const spec = commands.find((one) => one.name === name);
     if (spec) addEndpoint(group, spec, run);
   }
 };
 
-const specOf = (name: string) => commands.find((one) => one.name === name)!;
-
-async function setUp(context: Context, options: Record<string, unknown>): Promise<number> {
+async function setUp(context: Context, spec: CommandSpec, options: Record<string, unknown>): Promise<number> {
   const { shell } = context;
   const secrets = await readSecrets(context, ["current-password"], options);
   const typed =
@@ -45,7 +49,7 @@ async function setUp(context: Context, options: Record<string, unknown>): Promis
   const { signal } = shell;
   const made = await client.mfa.setup({ body: typed === undefined ? {} : { currentPassword: typed } }, { signal });
   if (!context.interactive || isForPrograms(context)) {
-    await printMinted(context, specOf("setup"), made);
+    await printMinted(context, spec, made);
     await context.notice("Turn it on within ten minutes: rmm auth mfa enable --code-stdin");
     return 0;
   }

@@ -1,4 +1,6 @@
+import { openContext } from "../../context.ts";
 import { missingInput, usageError } from "../../errors/cli-error.ts";
+import { isForPrograms, printResult } from "../../output/print.ts";
 import type { Register } from "../../program.ts";
 import { writeTo } from "../../shell.ts";
 import { didYouMean } from "../../suggest.ts";
@@ -17,7 +19,7 @@ export const registerCompletion: Register = (command, run) => {
         "  rmm completion powershell | Out-String | Invoke-Expression\n",
     )
     .action((name: string | undefined) =>
-      run(async (shell) => {
+      run(async (shell, globals) => {
         if (name === undefined) throw missingInput(["<shell>"], `Shells: ${names.join(", ")}`);
         const script = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
         if (script === undefined)
@@ -25,7 +27,10 @@ export const registerCompletion: Register = (command, run) => {
             `There is no completion for ${name}${didYouMean(name, names)}`,
             `Shells: ${names.join(", ")}`,
           );
-        await writeTo(shell, "stdout", script);
+        const context = await openContext(shell, globals, { mayBeNew: true });
+        if (isForPrograms(context))
+          await printResult(context, { shell: name, script }, { fields: ["shell", "script"] });
+        else await writeTo(shell, "stdout", script);
         return 0;
       }),
     );

@@ -1,0 +1,112 @@
+import { readFile } from "node:fs/promises";
+import type { EndpointInfo } from "#sdk/endpoint-info";
+import { endpoints } from "#sdk/generated/endpoints";
+import type { Context } from "../context.ts";
+import { usageError } from "../errors/cli-error.ts";
+import { readStdin } from "../profile/secret-text.ts";
+import { didYouMean } from "../suggest.ts";
+
+export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+export type Method = (typeof methods)[number];
+
+/** Flags of `rmm api`. */
+export interface ApiOptions {
+  field?: string[];
+  typedField?: string[];
+  input?: string;
+  paginate?: boolean;
+}
+
+/** The method by its name in any letter case. */
+export function methodOf(given: string): Method {
+  const method = methods.find((one) => one === given.toUpperCase());
+  if (method) return method;
+  throw usageError(
+    `There is no method ${given}${didYouMean(given.toUpperCase(), methods)}`,
+    `Methods: ${methods.join(", ")}`,
+  );
+}
+
+/** Only paths of this server: a credential must not travel to another. */
+export function pathOf(given: string): { path: string; query: Record<string, string> } {
+  if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(given))
+    throw usageError("Give a path such as /devices; the server is chosen with --server");
+  const url = new URL(given.startsWith("/") ? given : `/${given}`, "http://server");
+  return { path: url.pathname.replace(/^\/api\/v1(?=\/|$)/, "") || "/", query: Object.fromEntries(url.searchParams) };
+}
+
+/** The endpoint of the contract that is called, or one that no one knows. */
+export function endpointAt(method: Method, path: string): EndpointInfo {
+  const all = Object.values(endpoints).flatMap((verbs) => Object.values(verbs));
+  const matches = ({ path: pattern, method: of }: EndpointInfo) =>
+    of === method && new RegExp(`^${pattern.replaceAll(".", "\\.").replace(/:\w+/g, "[^/]+")}$`).test(path);
+  const unknown: EndpointInfo = {
+    noun: "raw",
+    verb: method.toLowerCase(),
+    method,
+    path,
+    status: 200,
+    transport: "json",
+    kinds: ["user", "apiKey", "partnerKey"],
+    idempotent: false,
+    paging: null,
+    secretBody: [],
+    secretResult: [],
+  };
+  return all.find(matches) ?? unknown;
+}
+
+const telling = /password|secret|token|^code$|api-?key/i;
+
+/** Fields given as arguments; secrets are refused. */
+export function fieldsOf(options: ApiOptions, { secretBody }: EndpointInfo): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const [list, typed] of [
+    [options.field ?? [], false],
+    [options.typedField ?? [], true],
+  ] as const) {
+    for (const one of list) {
+      const at = one.indexOf("=");
+      const name = at === -1 ? one : one.slice(0, at);
+      if (at <= 0) throw usageError("-f takes name=value");
+      if (secretBody.includes(name) || telling.test(name)) {
+        throw usageError(
+          `${name} is a secret and cannot be an argument`,
+          "Give the body with --input - or --input <path>",
+        );
+      }
+      fields[name] = typed ? parsed(one.slice(at + 1), `-F ${name}`) : one.slice(at + 1);
+    }
+  }
+  return fields;
+}
+
+/** The body: of --input, of the fields, or of both joined. */
+export async function bodyOf(
+  context: Context,
+  method: Method,
+  { input }: ApiOptions,
+  fields: Record<string, unknown>,
+): Promise<unknown> {
+  if (input === undefined) return method === "GET" || Object.keys(fields).length === 0 ? undefined : fields;
+  if (method === "GET") throw usageError("GET takes no body");
+  const text = input === "-" ? await readStdin(context.shell) : await readInput(input);
+  const body = parsed(text, "--input");
+  if (Object.keys(fields).length === 0) return body;
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw usageError("-f goes with an object in --input");
+  return { ...body, ...fields };
+}
+
+const readInput = (path: string): Promise<string> =>
+  readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw usageError(`Cannot read ${path}: ${error.code}`);
+  });
+
+function parsed(text: string, source: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw usageError(`${source} must be JSON`);
+  }
+}

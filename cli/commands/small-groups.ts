@@ -1,0 +1,11 @@
+/** What `commands/index.ts` loads in one piece; the bundler cuts files at the boundaries of what is loaded. */
+export { registerApi } from "./api.ts";
+export { registerAuth } from "./auth/index.ts";
+export { registerLogin } from "./auth/login.ts";
+export { registerLogout } from "./auth/logout.ts";
+export { registerComplete } from "./completion/complete.ts";
+export { registerCompletion } from "./completion/index.ts";
+export { registerConfig } from "./config.ts";
+export { extendEnrollmentKeys } from "./enrollment-keys.ts";
+export { registerHelp } from "./help.ts";
+export { registerProfile } from "./profile.ts";

@@ -1,0 +1,43 @@
+import type { Context } from "../context.ts";
+import { isColoured } from "./colour.ts";
+
+const PATIENCE_MS = 400;
+
+/** What a long piece of work tells while it runs. */
+export interface Progress {
+  say(text: string): void;
+}
+
+/**
+ * Shows a spinner on stderr while the work takes longer than a moment: on a terminal only, never with --quiet
+ * or --debug, whose lines it would tear apart.
+ */
+export async function withSpinner<T>(
+  context: Context,
+  text: string,
+  work: (progress: Progress) => Promise<T>,
+): Promise<T> {
+  const { shell, globals } = context;
+  if (!shell.isTty.stderr || globals.quiet || globals.debug) return work({ say: () => undefined });
+  let said = text;
+  let spinner: { text: string; stop(): unknown } | undefined;
+  let over = false;
+  const timer = setTimeout(async () => {
+    const { default: ora } = await import("ora");
+    const color = isColoured(shell, "stderr") ? ("cyan" as const) : (false as const);
+    const made = ora({ text: said, stream: shell.stderr as NodeJS.WriteStream, color, discardStdin: false });
+    if (!over) spinner = made.start();
+  }, PATIENCE_MS);
+  try {
+    return await work({
+      say: (next) => {
+        said = next;
+        if (spinner) spinner.text = next;
+      },
+    });
+  } finally {
+    over = true;
+    clearTimeout(timer);
+    spinner?.stop();
+  }
+}
