@@ -1,3 +1,3 @@
 import { start } from "./start.ts";
 
-await start(process.argv.slice(2));
+void start(process.argv.slice(2));

@@ -1,3 +1,4 @@
+import { escapeControls } from "./output/escape.ts";
 import type { Shell } from "./shell.ts";
 
 /** The questions this program asks. Tests answer them with an object of their own. */
@@ -18,10 +19,12 @@ export function prompterOf(shell: Shell): Prompter {
     signal: shell.signal,
   };
   const library = () => import("@inquirer/prompts");
+  // Names of organizations and the like stand in questions, and come from elsewhere.
+  const safe = (message: string) => ({ message: escapeControls(message) });
   return {
-    text: async (message) => (await library()).input({ message, required: true }, streams),
-    secret: async (message) => (await library()).password({ message, mask: false }, streams),
-    confirm: async (message) => (await library()).confirm({ message, default: false }, streams),
-    choose: async (message, choices) => (await library()).select({ message, choices: [...choices] }, streams),
+    text: async (message) => (await library()).input({ ...safe(message), required: true }, streams),
+    secret: async (message) => (await library()).password({ ...safe(message), mask: false }, streams),
+    confirm: async (message) => (await library()).confirm({ ...safe(message), default: false }, streams),
+    choose: async (message, choices) => (await library()).select({ ...safe(message), choices: [...choices] }, streams),
   };
 }

@@ -15,6 +15,8 @@ export async function start(argv: readonly string[]): Promise<void> {
   });
   const { crash, main } = await import("./main.ts");
   process.on("uncaughtException", (error) => void crash(shell, argv, error).then((code) => process.exit(code)));
+  // Stands when the process ends first, as it does when a terminal says end of file to a question.
+  process.exitCode = 130;
   process.exitCode = await main(shell, argv);
 }
 

@@ -22,7 +22,7 @@ export async function runList(context: Context, spec: CommandSpec, draft: Draft)
     if (onePage) return { first: page, items: page.items.slice(0, limit) };
     return { first: page, items: await collect(page, limit, say) };
   });
-  await printResult(context, items, { fields: spec.fields, columns: defaultColumns(spec.noun, spec.fields) });
+  await printResult(context, items, { fields: spec.fields, columns: defaultColumns(spec) });
   await sayRest(context, first, items.length, onePage);
   return 0;
 }

@@ -1,5 +1,7 @@
+import type { CommandSpec } from "../manifest.ts";
+
 /** The columns of a table when none are named, for a terminal and for a pipe alike. */
-const byNoun: Record<string, readonly string[]> = {
+const byCommand: Record<string, readonly string[]> = {
   organizations: ["id", "slug", "name", "type", "status", "deviceCount", "createdAt"],
   partners: ["id", "slug", "name", "type", "plan", "status", "createdAt"],
   sites: ["id", "name", "timezone", "orgId", "deviceCount", "createdAt"],
@@ -8,16 +10,27 @@ const byNoun: Record<string, readonly string[]> = {
   "api-keys": ["id", "name", "keyPrefix", "status", "scopes", "lastUsedAt", "expiresAt"],
   users: ["id", "email", "name", "status", "roleName", "orgAccess", "lastLoginAt"],
   devices: ["id", "hostname", "status", "osType", "orgName", "siteName", "lastSeenAt"],
-  "audit-logs": ["id", "timestamp", "action", "result", "actorEmail", "resourceType", "resourceName"],
+  "audit-logs": ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],
+  "audit-logs list": ["timestamp", "action", "resource", "user.email", "ipAddress", "id"],
+  "audit-logs anchors": [
+    "anchorSeq",
+    "chainKind",
+    "chainId",
+    "headChainSeq",
+    "entryCount",
+    "anchoredAt",
+    "signingKeyId",
+  ],
   sessions: ["id", "createdAt", "lastUsedAt", "ipAddress", "userAgent", "mfaVerified", "current"],
 };
 
 const FALLBACK = 7;
 const bulky = /^(settings|ssoConfig|metadata|details|customFields|hardware|preferences)$/;
 
-/** Chosen columns that the result really has; the first few plain fields for a noun that is not listed. */
-export function defaultColumns(noun: string, fields: readonly string[]): readonly string[] {
-  const chosen = (byNoun[noun] ?? []).filter((name) => fields.includes(name));
+/** Chosen columns that the result really has; the first few plain fields for a command that is not listed. */
+export function defaultColumns({ noun, name, fields }: CommandSpec): readonly string[] {
+  const listed = byCommand[`${noun} ${name}`] ?? byCommand[noun] ?? [];
+  const chosen = listed.filter((column) => fields.includes(column.split(".")[0]!));
   if (chosen.length >= 3) return chosen;
-  return fields.filter((name) => !bulky.test(name)).slice(0, FALLBACK);
+  return fields.filter((field) => !bulky.test(field)).slice(0, FALLBACK);
 }

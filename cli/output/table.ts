@@ -30,7 +30,9 @@ const borderless = {
 };
 const plain = { head: [], border: [], compact: true, "padding-left": 0, "padding-right": 0 };
 const GAP = 2;
-const NARROWEST = 12;
+const NARROWEST = 10;
+/** Half an id is of no use: the terminal may wrap instead. */
+const whole = /^id$|Id$/;
 
 /** Aligned columns. Cells are shortened with `…` only where the terminal is too narrow. */
 export function tableText(rows: readonly unknown[], options: TableOptions): string {
@@ -41,6 +43,7 @@ export function tableText(rows: readonly unknown[], options: TableOptions): stri
     columns.map((_, index) =>
       Math.max(header ? heads[index]!.length : 1, ...cells.map((row) => widthOf(row[index]!)), 1),
     ),
+    columns.map((name) => (whole.test(name) ? Number.POSITIVE_INFINITY : NARROWEST)),
     options.width,
   );
   const table = new Table({ chars: borderless, style: plain, colWidths: widths, wordWrap: false });
@@ -68,20 +71,25 @@ export function recordText(record: Record<string, unknown>, options: TableOption
     .concat("\n");
 }
 
-const headOf = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toUpperCase();
+const headOf = (name: string): string =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replaceAll(".", " ")
+    .toUpperCase();
 
 function painted(cell: string, coloured: boolean): string {
   const style = styleOfStatus(cell);
   return style === undefined ? cell : styled(cell, style, coloured);
 }
 
-/** The widest columns give way until the row fits. */
-function fitted(widths: number[], terminal: number): number[] {
+/** The widest columns give way until the row fits, or each that may is at its narrowest. */
+function fitted(widths: number[], narrowest: number[], terminal: number): number[] {
   const result = [...widths];
   let over = result.reduce((sum, width) => sum + width, GAP * (result.length - 1)) - terminal;
   while (over > 0) {
-    const widest = result.indexOf(Math.max(...result));
-    if (result[widest]! <= NARROWEST) break;
+    const able = result.map((width, index) => (width > narrowest[index]! ? width : 0));
+    const widest = able.indexOf(Math.max(...able));
+    if (able[widest] === 0) break;
     result[widest]! -= 1;
     over -= 1;
   }
