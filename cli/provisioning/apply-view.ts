@@ -1,6 +1,7 @@
 import { styled } from "../output/colour.ts";
 import { escapeControls, escapeTsv } from "../output/escape.ts";
 import type { ItemResult } from "./apply.ts";
+import { counted } from "./budget.ts";
 import { kindNames } from "./plan-view.ts";
 
 export interface ApplySummary {
@@ -45,7 +46,9 @@ export function endText({ done, failed, skipped, held }: ApplySummary): string {
     `${done} done`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(skipped > 0 ? [`${skipped} not tried`] : []),
-    ...(held > 0 ? [`${held} deletes held back: --allow-delete carries them out`] : []),
+    ...(held > 0
+      ? [`${counted(held, "delete")} held back: --allow-delete carries out what the file does not list`]
+      : []),
   ];
   return parts.join(", ");
 }

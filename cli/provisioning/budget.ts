@@ -45,11 +45,14 @@ export function secondsFor(requests: number, perMinute: number): number {
   return Math.ceil(waits + (requests * REQUEST_SECONDS) / CONCURRENCY);
 }
 
+/** `1 request`, `2 requests`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** One line for a person. */
 export const budgetText = ({ requests, mints, perMinute, estimatedSeconds }: Budget): string => {
   const limit = perMinute === 0 ? "no limit" : `at most ${perMinute} a minute; the API allows 1,000`;
-  const minted = mints === 0 ? "" : `, ${mints} enrollment ${mints === 1 ? "key" : "keys"} minted`;
-  return `${requests} ${requests === 1 ? "request" : "requests"} (${limit})${minted}, about ${durationText(estimatedSeconds)}`;
+  const minted = mints === 0 ? "" : `, ${counted(mints, "enrollment key")} minted`;
+  return `${counted(requests, "request")} (${limit})${minted}, about ${durationText(estimatedSeconds)}`;
 };
 
 export const durationText = (seconds: number): string =>

@@ -55,7 +55,8 @@ Needs organizations:write (and sites:write for sites) and a session with a secon
 async function applyRun(planned: Planned, allowDelete: boolean): Promise<number> {
   const { context, plan, file, live, sender, perMinute } = planned;
   if (plan.conflicts.length > 0) throw conflictError(file, plan.conflicts);
-  checkAccess(live.me, plan);
+  const rmm = await context.client();
+  await checkAccess(rmm, live.me, plan);
   const budget = budgetOf(plan, { perMinute, allowDelete });
   const printer = resultPrinter(context, plan);
   const notes = plan.organizations.flatMap((one) => one.notes);
@@ -64,7 +65,6 @@ async function applyRun(planned: Planned, allowDelete: boolean): Promise<number>
     await printer.end([], { budget, notes, none: true });
     return exitCode(notes.some(({ unresolved }) => unresolved) ? "partial" : "ok");
   }
-  const rmm = await context.client();
   const warning = await capWarning(rmm, plan, live, (call) => sender.send(call));
   if (warning !== undefined) await context.notice(`Warning: ${warning}`);
   await confirm(planned, allowDelete);

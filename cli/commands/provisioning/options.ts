@@ -3,7 +3,7 @@ import { type Context, openContext } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import type { Globals } from "../../globals.ts";
 import { isForPrograms } from "../../output/print.ts";
-import { durationText, estimatedReads, PER_MINUTE, secondsFor } from "../../provisioning/budget.ts";
+import { counted, durationText, estimatedReads, PER_MINUTE, secondsFor } from "../../provisioning/budget.ts";
 import { loadFile } from "../../provisioning/load-file.ts";
 import { makePlan } from "../../provisioning/make-plan.ts";
 import { paced, type Sender } from "../../provisioning/sender.ts";
@@ -55,7 +55,7 @@ export async function planRun(
   const model = await loadFile(shell, file, { partner, sinkDir, only: globals.org });
   const reads = estimatedReads(model);
   await context.notice(
-    `Reading ${model.organizations.length} organizations from ${context.settings.server.value}: about ${reads} requests, ${durationText(secondsFor(reads, perMinute))}`,
+    `Reading ${counted(model.organizations.length, "organization")} from ${context.settings.server.value}: about ${reads} requests, ${durationText(secondsFor(reads, perMinute))}`,
   );
   const onWait = (ms: number, why: string) => void context.notice(`Waiting ${Math.ceil(ms / 1000)} s: ${why}`);
   const sender = paced({ perMinute, signal: shell.signal, onWait });

@@ -4,13 +4,41 @@ import { proposeSlugs } from "./slugs.ts";
 
 const rows = [
   ["Firma", "Typ", "Standort", "Straße", "PLZ", "Ort", "Vorname", "Nachname", "E-Mail", "Telefon", "Kostenstelle"],
-  ["Müller & Söhne GmbH", "Kunde", "Zentrale", "Hauptstr. 1\nHinterhaus", "01067", "Dresden", "Jörg", "Weiß", "joerg@mueller.example", "+49 351 1", "77"],
-  ["Müller & Söhne GmbH", "Kunde", "Werk \"Süd\"", "Südring 5; Tor 2", "01069", "Dresden", "Inge, Dr.", "Groß", "inge@mueller.example", "", ""],
+  [
+    "Müller & Söhne GmbH",
+    "Kunde",
+    "Zentrale",
+    "Hauptstr. 1\nHinterhaus",
+    "01067",
+    "Dresden",
+    "Jörg",
+    "Weiß",
+    "joerg@mueller.example",
+    "+49 351 1",
+    "77",
+  ],
+  [
+    "Müller & Söhne GmbH",
+    "Kunde",
+    'Werk "Süd"',
+    "Südring 5; Tor 2",
+    "01069",
+    "Dresden",
+    "Inge, Dr.",
+    "Groß",
+    "inge@mueller.example",
+    "",
+    "",
+  ],
   ["Café Łódź", "Intern", "", "", "", "", "Zoë", "", "", "0301", ""],
 ];
 
 const csv = (delimiter: string, end: string) =>
-  rows.map((row) => row.map((cell) => (/["\n;,\t|]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(delimiter)).join(end) + end;
+  rows
+    .map((row) =>
+      row.map((cell) => (/["\n;,\t|]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(delimiter),
+    )
+    .join(end) + end;
 
 /** Only what cp1252 has. */
 const western = (text: string) => text.replaceAll("Łódź", "Logis");
@@ -38,7 +66,10 @@ describe("importing customers", () => {
       type: "customer",
       sites: [
         { name: 'Werk "Süd"', address: { line1: "Südring 5; Tor 2", postalCode: "01069", city: "Dresden" } },
-        { name: "Zentrale", address: { line1: "Hauptstr. 1", line2: "Hinterhaus", postalCode: "01067", city: "Dresden" } },
+        {
+          name: "Zentrale",
+          address: { line1: "Hauptstr. 1", line2: "Hinterhaus", postalCode: "01067", city: "Dresden" },
+        },
       ],
       contacts: [
         { name: "Inge, Dr. Groß", email: "inge@mueller.example", site: 'Werk "Süd"' },
@@ -47,7 +78,9 @@ describe("importing customers", () => {
     },
   ];
 
-  const dialects = [",", ";", "\t", "|"].flatMap((delimiter) => ["\n", "\r\n", "\r"].map((end) => ({ delimiter, end })));
+  const dialects = [",", ";", "\t", "|"].flatMap((delimiter) =>
+    ["\n", "\r\n", "\r"].map((end) => ({ delimiter, end })),
+  );
   it.each(dialects)("reads $delimiter with $end in every encoding", ({ delimiter, end }) => {
     const text = csv(delimiter, end);
     for (const bytes of [utf8(text), utf8(text, "\uFEFF"), utf16(text, true), utf16(text, false)]) {
@@ -94,7 +127,12 @@ Last,f@x.example,internal,F
     const { refused, file, rows: count } = read(utf8(text), { mapValue: [] });
     expect(refused).toEqual([
       { line: 4, reason: "organization.name is empty" },
-      { line: 5, reason: expect.stringMatching(/contact\.email: "nonsense" is not an email address.*type: "owner" is not one of customer, internal: give --map-value 'type:owner=…'|organization\.type.*contact\.email/) },
+      {
+        line: 5,
+        reason: expect.stringMatching(
+          /contact\.email: "nonsense" is not an email address.*type: "owner" is not one of customer, internal: give --map-value 'type:owner=…'|organization\.type.*contact\.email/,
+        ),
+      },
       { line: 6, reason: "has 2 columns, the header has 4" },
       { line: 7, reason: expect.any(String) },
     ]);
@@ -115,7 +153,10 @@ Last,f@x.example,internal,F
   it("asks for the order of day and month where it matters", () => {
     const text = "Company,Contract Start,Contract End\nA,03/04/2026,01.02.2027\n";
     expect(read(utf8(text)).refused).toEqual([{ line: 2, reason: expect.stringContaining("--dates dmy") }]);
-    expect(read(utf8(text), { dates: "dmy" }).file.organizations[0]).toMatchObject({ contractStart: "2026-04-03", contractEnd: "2027-02-01" });
+    expect(read(utf8(text), { dates: "dmy" }).file.organizations[0]).toMatchObject({
+      contractStart: "2026-04-03",
+      contractEnd: "2027-02-01",
+    });
     expect(read(utf8(text), { dates: "mdy" }).file.organizations[0]).toMatchObject({ contractStart: "2026-03-04" });
   });
 
@@ -123,13 +164,28 @@ Last,f@x.example,internal,F
     const text = 'sep=;\nCompany;Zip;Email;Email;\nA;="01067";a@x.example;b@x.example;;\n';
     const { file, mapping, refused } = read(utf8(text));
     expect(refused).toEqual([]);
-    expect(file.organizations).toMatchObject([{ sites: [{ name: "Main", address: { postalCode: "01067" } }], contacts: [{ email: "a@x.example" }] }]);
+    expect(file.organizations).toMatchObject([
+      { sites: [{ name: "Main", address: { postalCode: "01067" } }], contacts: [{ email: "a@x.example" }] },
+    ]);
     expect(mapping.unmapped).toEqual(["Email (2)"]);
   });
 });
 
 describe("proposed slugs", () => {
-  const names = ["Müller AG", "Muller AG", "東京物産", "مؤسسة النور", "ООО Ромашка", "Ελληνικά Έργα", "A & B", "A-B", "!!!", "Straße 9", "Café", "さくら Sakura"];
+  const names = [
+    "Müller AG",
+    "Muller AG",
+    "東京物産",
+    "مؤسسة النور",
+    "ООО Ромашка",
+    "Ελληνικά Έργα",
+    "A & B",
+    "A-B",
+    "!!!",
+    "Straße 9",
+    "Café",
+    "さくら Sakura",
+  ];
 
   it("fold, spell out or hash every script", () => {
     const slugs = proposeSlugs(names, new Set());

@@ -109,8 +109,10 @@ function splitLines(address: Record<string, string>): Record<string, string> {
     .filter((one) => one !== "");
   if (more.length === 0) return address;
   const line2 = [...more, ...(address["line2"] ? [address["line2"]] : [])].join(", ");
-  return { ...address, line1, line2 };
+  return { line1, line2, ...without(address) };
 }
+
+const without = ({ line1: _first, line2: _second, ...rest }: Record<string, string>): Record<string, string> => rest;
 
 /** `address.city` of the row becomes `{ address: { city } }`. */
 function nested(fields: ReadonlyMap<string, unknown>, prefix: string): Fields {

@@ -33,15 +33,19 @@ export function readTable(text: string, givenDelimiter?: string): CsvTable {
     if (!found) break;
     const line = found.start + 1;
     const cells = found.unclosed ? [] : fitted(cellsOf(found.text, delimiter), names.length);
-    if (found.unclosed) refused.push({ line, reason: "a quote is opened and never closed" });
-    else if (cells.length !== names.length)
-      refused.push({ line, reason: `has ${cells.length} columns, the header has ${names.length}` });
-    else records.push({ line, cells });
-    const broken = found.unclosed || cells.length !== names.length;
+    const reason = reasonAgainst(found, cells.length, names.length);
+    if (reason === undefined) records.push({ line, cells });
+    else refused.push({ line, reason });
     // A stray quote swallows the lines behind it: only its own line is given up.
-    at = broken ? found.start + 1 : found.next;
+    at = reason === undefined ? found.next : found.start + 1;
   }
   return { delimiter, header: names, records, refused };
+}
+
+function reasonAgainst({ unclosed, start, next }: Found, count: number, width: number): string | undefined {
+  if (!unclosed && count === width) return undefined;
+  if (unclosed || next - start > 1) return "a quote is opened and not closed in its place";
+  return `has ${count} ${count === 1 ? "column" : "columns"}, the header has ${width}`;
 }
 
 /** Lines without their ends, and Excel's `sep=;` where it stands first. */
