@@ -28,7 +28,7 @@ async function requestOf(context: Context, spec: CommandSpec, draft: Draft) {
   const proof =
     credential === undefined
       ? {}
-      : credential.kind === "user"
+      : ["user", "agent"].includes(credential.kind)
         ? { authorization: "Bearer ********" }
         : { "x-api-key": "********" };
   return { method, url, headers: { ...headers, ...proof }, body: shownBody ?? null };

@@ -7,7 +7,7 @@ import { tokenStore } from "./token-store.ts";
 
 /** What this run proves itself with, and which source won. */
 export interface FoundCredential {
-  kind: Extract<CredentialKind, "user" | "apiKey" | "partnerKey">;
+  kind: Exclude<CredentialKind, "public">;
   source: string;
   credentials: Credentials;
   /** Of a stored sign-in. */
@@ -37,9 +37,10 @@ export async function findCredential(
   return stored(shell, settings);
 }
 
-/** A key tells what it is by its prefix, wherever it comes from. */
+/** Keys and device tokens tell what they are by their prefix, wherever they come from. */
 function given(shell: Shell, raw: string, source: string): FoundCredential {
   const secret = cleanToken(shell, raw, source);
+  if (secret.startsWith("agt_")) return { kind: "agent", source, credentials: { agentToken: secret } };
   if (!secret.startsWith("svc_") && source !== "RMM_API_KEY") {
     return { kind: "user", source, credentials: { token: secret, kind: "user" } };
   }
