@@ -49,6 +49,10 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     summary: "Call any path of the API",
     load: async () => (await small()).registerApi,
   },
+  audit: {
+    summary: "Prove that the audit record is whole",
+    load: async () => (await import("./audit/index.ts")).registerAudit,
+  },
   server: {
     summary: "Run and look after a server",
     load: async () => (await import("./server/index.ts")).registerServer,
@@ -80,6 +84,7 @@ export const commandGroups: Readonly<Record<string, Group>> = {
 
 /** What is added to, or changed in, the generated commands of a noun. */
 export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
+  "audit-logs": async () => (await import("./audit/index.ts")).extendAuditLogs,
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
 };
 

@@ -1,0 +1,48 @@
+import { createPublicKey } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Anchor } from "#server/audit/anchor-format";
+import { usageError } from "../../errors/cli-error.ts";
+
+/** The keys whose signatures count. */
+export interface AnchorKeys {
+  /** False: no key, so signatures say nothing. */
+  known: boolean;
+  ids: ReadonlySet<string>;
+  /** SPKI base64. */
+  spki: readonly string[];
+  valid(anchor: Anchor): boolean;
+}
+
+/** Makes the verifier of any number of keys (SPKI base64). */
+export async function anchorKeys(spki: readonly string[]): Promise<AnchorKeys> {
+  const { anchorKeyId, anchorVerifier } = await import("#server/audit/anchor-signing");
+  const verifiers = spki.map(anchorVerifier);
+  return {
+    known: spki.length > 0,
+    ids: new Set(spki.map((key) => anchorKeyId(Buffer.from(key, "base64")))),
+    spki,
+    valid: (anchor) => verifiers.some((valid) => valid(anchor)),
+  };
+}
+
+/** `--public-key`: the base64 text that `rmm audit-logs anchors --json` prints, or a file with it or with PEM. */
+export async function readPublicKeys(given: readonly string[]): Promise<string[]> {
+  return Promise.all(
+    given.map(async (text) => {
+      const key = existsSync(text) ? await readFile(text, "utf8") : text;
+      try {
+        const made = key.includes("-----BEGIN")
+          ? createPublicKey(key)
+          : createPublicKey({ key: Buffer.from(key.trim(), "base64"), format: "der", type: "spki" });
+        if (made.asymmetricKeyType !== "ed25519") throw new Error("another kind of key");
+        return made.export({ format: "der", type: "spki" }).toString("base64");
+      } catch {
+        throw usageError(
+          "--public-key is no Ed25519 public key",
+          "Base64 of its SPKI, or a file with that or with PEM",
+        );
+      }
+    }),
+  );
+}

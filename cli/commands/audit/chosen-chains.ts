@@ -1,0 +1,66 @@
+import type { RmmClient } from "#sdk/client";
+import type { Context } from "../../context.ts";
+import { CliError } from "../../errors/cli-error.ts";
+import { isId, namesOf } from "../../generic/names.ts";
+import type { ChainName } from "./report.ts";
+import type { VerifyOptions } from "./verify.ts";
+
+const SYSTEM: ChainName = { kind: "system", id: "00000000-0000-0000-0000-000000000000", name: null };
+type Chosen = Pick<VerifyOptions, "partner" | "system">;
+
+/** The chains that flags, the default organization or the caller's own place choose; with `--all` every one in reach. */
+export async function chosenChains(
+  context: Context,
+  rmm: RmmClient,
+  { partner, system }: Chosen,
+): Promise<ChainName[]> {
+  const { globals, settings, shell } = context;
+  if (globals.all) return everyChain(rmm, shell.signal);
+  if (system) return [SYSTEM];
+  if (partner !== undefined) return [await partnerChain(rmm, partner, shell.signal)];
+  const org = settings.org.value;
+  if (org !== undefined) {
+    const names = namesOf(context);
+    const id = await names.orgId(org);
+    return [{ kind: "organization", id, name: names.known(id)?.name ?? null }];
+  }
+  return [await ownChain(rmm, shell.signal)];
+}
+
+async function ownChain(rmm: RmmClient, signal: AbortSignal): Promise<ChainName> {
+  const { scope, partnerId, orgId } = await rmm.users.me({}, { signal });
+  if (scope === "system") return SYSTEM;
+  if (scope === "partner") return { kind: "partner", id: partnerId as string, name: await ownPartner(rmm, signal) };
+  const orgs = await rmm.organizations.listAccessible({}, { signal }).toArray();
+  return { kind: "organization", id: orgId as string, name: orgs.find(({ id }) => id === orgId)?.name ?? null };
+}
+
+/** The name is for reading only: whoever may not ask for it goes without. */
+const ownPartner = (rmm: RmmClient, signal: AbortSignal): Promise<string | null> =>
+  rmm.partners.getMine({}, { signal }).then(
+    ({ name }) => name,
+    () => null,
+  );
+
+async function partnerChain(rmm: RmmClient, given: string, signal: AbortSignal): Promise<ChainName> {
+  if (isId(given)) return { kind: "partner", id: given.toLowerCase(), name: null };
+  const { scope } = await rmm.users.me({}, { signal });
+  const partners = scope === "system" ? await listPartners(rmm, signal) : [await rmm.partners.getMine({}, { signal })];
+  const found = partners.find(({ slug }) => slug === given.toLowerCase());
+  if (found) return { kind: "partner", id: found.id, name: found.name };
+  throw new CliError(`There is no partner ${given}`, { exit: "notFound", code: "UNKNOWN_PARTNER" });
+}
+
+const listPartners = (rmm: RmmClient, signal: AbortSignal) =>
+  rmm.partners.list({ query: { limit: 100 } }, { signal }).toArray();
+
+async function everyChain(rmm: RmmClient, signal: AbortSignal): Promise<ChainName[]> {
+  const own = await ownChain(rmm, signal);
+  const partners = own.kind === "system" ? await listPartners(rmm, signal) : [];
+  const orgs = own.kind === "organization" ? [] : await rmm.organizations.listAccessible({}, { signal }).toArray();
+  return [
+    own,
+    ...partners.map(({ id, name }): ChainName => ({ kind: "partner", id, name })),
+    ...orgs.map(({ id, name }): ChainName => ({ kind: "organization", id, name })),
+  ];
+}

@@ -1,0 +1,37 @@
+import { openContext } from "../../context.ts";
+import { exitCode } from "../../errors/exit-codes.ts";
+import { commands } from "../../generated/audit-logs.ts";
+import type { Arguments } from "../../generic/run-endpoint.ts";
+import { runEndpoint } from "../../generic/run-endpoint.ts";
+import type { Register } from "../../program.ts";
+import { registerVerify } from "./verify.ts";
+
+/** `rmm audit verify`. Reading entries is `rmm audit-logs list|logs|search`; bundles come from `rmm server audit-bundle`. */
+export const registerAudit: Register = (group, run) => {
+  group.addHelpText("before", "Examples:\n  rmm audit verify\n  rmm audit verify --org contoso-dental\n");
+  group.addHelpText("after", elsewhere);
+  registerVerify(group, run);
+};
+
+const elsewhere = `
+Entries are read with rmm audit-logs list, logs and search; anchors with rmm audit-logs anchors.
+A bundle to verify elsewhere is written on the server's machine with rmm server audit-bundle.
+`;
+
+/** A broken chain is an answer of the API, but no success for a script: \`rmm audit-logs verify\` exits 11 too. */
+export const extendAuditLogs: Register = (group, run) => {
+  const verify = group.commands.find((one) => one.name() === "verify")!;
+  const spec = commands.find((one) => one.name === "verify")!;
+  const exitOf = (result: unknown) => exitCode((result as { ok?: unknown }).ok === false ? "chainBroken" : "ok");
+  verify
+    .addHelpText(
+      "after",
+      "\nExits 11 when the chain is broken. With a verdict, and anchors kept elsewhere: rmm audit verify\n",
+    )
+    .action(() =>
+      run(async (shell, globals) => {
+        const given: Arguments = { args: [], options: verify.opts(), exitOf };
+        return runEndpoint(await openContext(shell, globals), spec, given);
+      }),
+    );
+};

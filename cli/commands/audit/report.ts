@@ -1,0 +1,101 @@
+import type { AuditVerify } from "#server/audit/verify-result";
+import { type Style, styled } from "../../output/colour.ts";
+import { escapeControls } from "../../output/escape.ts";
+import type { Finding } from "./findings.ts";
+import type { Anchored, Judgement, Verdict } from "./judge.ts";
+
+/** One chain of the audit record. */
+export interface ChainName {
+  kind: "organization" | "partner" | "system";
+  id: string;
+  name: string | null;
+}
+
+/** What `rmm audit verify` says about one chain: the result of the walk, and what follows from it. */
+export interface ChainReport extends Partial<AuditVerify> {
+  verdict: Verdict | "not_verified";
+  /** True for the verdict `ok` alone. */
+  ok: boolean;
+  chain: ChainName;
+  findings: Finding[];
+  anchored: Anchored;
+  /** Anchors kept elsewhere that were compared; null when none were given. */
+  outsideAnchors: number | null;
+  /** Keys that signatures were checked with, SPKI base64. */
+  publicKeys: readonly string[];
+  /** Why the chain could not be verified. */
+  error: { code: string; message: string } | null;
+}
+
+export const reportFields = [
+  ...["verdict", "ok", "chain", "findings", "anchored", "outsideAnchors", "publicKeys", "error"],
+  ...["orgId", "partnerId", "entriesChecked", "first", "head", "prunedPrefix", "breakCount", "breaks", "anchors"],
+  ...["verifiedAt", "durationMs"],
+];
+
+interface Given {
+  chain: ChainName;
+  outsideAnchors: number | null;
+  publicKeys: readonly string[];
+}
+
+export const reportOf = (result: AuditVerify, { verdict, findings, anchored }: Judgement, given: Given) =>
+  ({
+    verdict,
+    ...result,
+    ok: verdict === "ok",
+    ...given,
+    findings,
+    anchored,
+    error: null,
+  }) satisfies ChainReport;
+
+export const notVerified = (chain: ChainName, error: { code: string; message: string }): ChainReport => ({
+  ...{ verdict: "not_verified", ok: false, chain, findings: [], outsideAnchors: null, publicKeys: [], error },
+  anchored: { through: 0, count: 0, signed: 0, verified: 0 },
+});
+
+const words: Record<ChainReport["verdict"], [text: string, style: Style]> = {
+  ok: ["OK", "green"],
+  broken: ["BROKEN", "red"],
+  not_provable: ["NOT PROVABLE", "yellow"],
+  not_verified: ["NOT VERIFIED", "yellow"],
+};
+const SHOWN_MAX = 20;
+
+/** The verdict for people: a headline, the facts, and each finding with its position. */
+export function reportText(report: ChainReport, coloured: boolean): string {
+  const [word, style] = words[report.verdict];
+  const { chain, findings, error } = report;
+  const name = chain.kind === "system" ? "system" : `${chain.kind} ${chain.name ?? chain.id}`;
+  const lines = [
+    `${styled(word, style, coloured)}  ${name}`,
+    ...(error === null ? factsOf(report) : [`  ${error.message}`]),
+    ...findings.slice(0, SHOWN_MAX).map(findingText),
+    ...(findings.length > SHOWN_MAX ? [`  … ${findings.length - SHOWN_MAX} more; see --json`] : []),
+  ];
+  // The style's own control characters stand in the first line only.
+  return `${[lines[0], ...lines.slice(1).map(escapeControls)].join("\n")}\n`;
+}
+
+const findingText = ({ kind, chainSeq, message }: Finding): string =>
+  chainSeq === null ? `  - ${message} [${kind}]` : `  - at position ${chainSeq}: ${message} [${kind}]`;
+
+function factsOf({ entriesChecked = 0, first, head, prunedPrefix, ...report }: ChainReport): string[] {
+  const span = head ? `, positions ${first?.chainSeq ?? 1} to ${head.chainSeq}` : "";
+  const pruned = prunedPrefix ? "; what came before was removed" : "";
+  return [
+    `  entries  ${entriesChecked.toLocaleString("en-US")} checked${span}${pruned}`,
+    `  head     ${head ? head.chainHash : "the chain is empty"}`,
+    `  anchors  ${anchorsText(report.anchored, head?.chainSeq ?? 0)}`,
+    ...(report.outsideAnchors === null ? [] : [`  outside  ${report.outsideAnchors} of the anchor file compared`]),
+  ];
+}
+
+function anchorsText({ through, count, signed, verified }: Anchored, head: number): string {
+  if (count === 0) return "none";
+  const seen = `${count} checked, ${signed} signed, ${verified} of them verified`;
+  if (through === 0) return `${seen}; none covers an entry`;
+  const tail = head - through;
+  return tail > 0 ? `${seen}; ${tail} at the end not covered yet` : `${seen}; every entry is covered`;
+}

@@ -1,0 +1,136 @@
+import type { RmmClient } from "#sdk/client";
+import { RateLimitError, RmmError } from "#sdk/errors";
+import type { Anchor } from "#server/audit/anchor-format";
+import { type Context, getCredential } from "../../context.ts";
+import { CliError } from "../../errors/cli-error.ts";
+import { commands } from "../../generated/audit-logs.ts";
+import { anchorKeys } from "./anchor-keys.ts";
+import { chosenChains } from "./chosen-chains.ts";
+import { judge } from "./judge.ts";
+import { type ChainName, type ChainReport, notVerified, reportOf } from "./report.ts";
+import type { VerifyOptions } from "./verify.ts";
+
+/** Verifies through the server; with `--all` one chain after the other, each reported. Undefined after `--dry-run`. */
+export async function verifyOnServer(
+  context: Context,
+  options: VerifyOptions,
+  publicKeys: readonly string[],
+): Promise<ChainReport[] | undefined> {
+  await requireUser(context);
+  const rmm = await context.client();
+  const chains = await chosenChains(context, rmm, options);
+  if (context.globals.dryRun) {
+    const { dryRun } = await import("../../generic/dry-run.ts");
+    const spec = commands.find(({ name }) => name === "verify")!;
+    const drafts = chains.map((chain) => ({ params: {}, query: {}, body: selectorOf(chain), hasBody: true }));
+    await dryRun(context, spec, drafts);
+    return undefined;
+  }
+  if (publicKeys.length === 0 && (options.requireAnchor || options.anchorFile !== undefined))
+    await context.notice(
+      "Signatures are checked with the key that the server publishes; give --public-key to trust only your own copy",
+    );
+  const verify = (chain: ChainName) => verifyOne(rmm, context, chain, options, publicKeys);
+  return context.globals.all ? verifyAll(context, chains, verify) : [await verify(chains[0]!)];
+}
+
+async function requireUser(context: Context): Promise<void> {
+  const { kind, source } = await getCredential(context);
+  if (kind === "user") return;
+  throw new CliError(`\`audit verify\` needs a signed-in user; ${source} holds a key`, {
+    exit: "unauthenticated",
+    code: "WRONG_CREDENTIAL",
+    details: { accepted: ["user"], given: kind },
+    hint: "Sign in with `rmm auth login`, or unset the variable that holds the key",
+  });
+}
+
+const selectorOf = ({ kind, id }: ChainName) =>
+  kind === "organization" ? { orgId: id } : kind === "partner" ? { partnerId: id } : { chain: "system" as const };
+
+async function verifyOne(
+  rmm: RmmClient,
+  { shell }: Context,
+  chain: ChainName,
+  { anchorFile, requireAnchor = false }: VerifyOptions,
+  publicKeys: readonly string[],
+): Promise<ChainReport> {
+  const call = { signal: shell.signal };
+  // Before the chain is walked: one that grows meanwhile would look cut otherwise.
+  const outside = anchorFile === undefined ? undefined : await readAnchorFile(anchorFile, chain);
+  const result = await rmm.auditLogs.verify({ body: selectorOf(chain) }, call);
+  const { stored, publicKey } = await storedAnchors(rmm, chain, outside?.at(-1)?.anchorSeq, shell.signal);
+  const keys = await anchorKeys(publicKeys.length > 0 || publicKey === null ? publicKeys : [publicKey]);
+  const { anchorHash } = await import("#server/audit/anchor-format");
+  const evidence = { result, stored, outside, compareOutside: true, keys, requireAnchor, hashOf: anchorHash };
+  const given = { chain, outsideAnchors: outside?.length ?? null, publicKeys: keys.spki };
+  return reportOf(result, judge(evidence), given);
+}
+
+/** The newest of one chain, newest first. A file that is not there must not pass for one without anchors. */
+export async function readAnchorFile(path: string, { kind, id }: Pick<ChainName, "kind" | "id">): Promise<Anchor[]> {
+  const { access } = await import("node:fs/promises");
+  await access(path);
+  const { readAnchors } = await import("#server/audit/anchor-file");
+  return readAnchors(path, { kind, id });
+}
+
+const NEWEST = 100;
+
+/** The newest hundred, and as far back as the oldest that is to be compared. */
+async function storedAnchors(rmm: RmmClient, chain: ChainName, oldest: number | undefined, signal: AbortSignal) {
+  const stored: Anchor[] = [];
+  const query = { ...selectorOf(chain), limit: NEWEST };
+  const first = await rmm.auditLogs.anchors({ query }, { signal });
+  for await (const page of first.pages()) {
+    stored.push(...page.items);
+    const last = stored.at(-1)?.anchorSeq ?? 0;
+    if (oldest === undefined || last <= oldest) break;
+  }
+  return { stored, publicKey: first.raw.publicKey };
+}
+
+/** What the server refuses is reported and the rest goes on; a used-up limit ends the run, or is waited for. */
+async function verifyAll(
+  context: Context,
+  chains: readonly ChainName[],
+  verify: (chain: ChainName) => Promise<ChainReport>,
+): Promise<ChainReport[]> {
+  const { shell, globals } = context;
+  const until = globals.timeoutMs === undefined ? Number.POSITIVE_INFINITY : shell.now() + globals.timeoutMs;
+  const reports: ChainReport[] = [];
+  for (const [index, chain] of chains.entries()) {
+    try {
+      reports.push(await verify(chain));
+    } catch (error) {
+      if (!(error instanceof RmmError) || shell.signal.aborted) throw error;
+      const retryAt = error instanceof RateLimitError ? error.retryAt?.getTime() : undefined;
+      if (retryAt !== undefined && globals.wait && retryAt < until) {
+        await context.notice(`${index} of ${chains.length} verified; waiting until ${new Date(retryAt).toISOString()}`);
+        await sleep(retryAt - shell.now(), shell.signal);
+        const again = await verify(chain).catch((second: unknown) => {
+          if (second instanceof RmmError) return notVerified(chain, second);
+          throw second;
+        });
+        reports.push(again);
+        continue;
+      }
+      if (!(error instanceof RateLimitError)) {
+        reports.push(notVerified(chain, { code: error.code, message: error.message }));
+        continue;
+      }
+      const rest = chains.slice(index);
+      await context.notice(
+        `${rest.length} of ${chains.length} chains were not verified: the hourly limit is used up; --wait waits`,
+      );
+      reports.push(...rest.map((left) => notVerified(left, { code: error.code, message: error.message })));
+      break;
+    }
+  }
+  return reports;
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  const { setTimeout: wait } = await import("node:timers/promises");
+  await wait(Math.max(0, ms), undefined, { signal });
+}

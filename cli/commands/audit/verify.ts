@@ -1,0 +1,116 @@
+import type { Command } from "commander";
+import { type Context, openContext } from "../../context.ts";
+import { usageError } from "../../errors/cli-error.ts";
+import { exitCode } from "../../errors/exit-codes.ts";
+import { isColoured } from "../../output/colour.ts";
+import { checkFields, formatOf, printResult } from "../../output/print.ts";
+import type { Run } from "../../program.ts";
+import { writeTo } from "../../shell.ts";
+import { readPublicKeys } from "./anchor-keys.ts";
+import { type ChainReport, reportFields, reportText } from "./report.ts";
+
+export interface VerifyOptions {
+  partner?: string;
+  system?: boolean;
+  bundle?: string;
+  anchorFile?: string;
+  publicKey: string[];
+  requireAnchor?: boolean;
+}
+
+/** `rmm audit verify`: through the server, or offline from a bundle. Exit 11 when a chain is broken, 12 when it is not provable. */
+export function registerVerify(group: Command, run: Run): void {
+  const command = group.command("verify").summary("Verify that nothing in the audit record was changed or removed");
+  const collect = (value: string, known: string[]) => [...known, value];
+  command
+    .description(
+      "Walk a chain of the audit record and check every hash, through the server or offline from a bundle.\n" +
+        "Without --org, --partner, --system or --all it is your own chain: your organization's, your partner's,\n" +
+        "or the system's (or that of the default organization of RMM_ORG and the profile)",
+    )
+    .option("--partner <partner>", "the chain of a partner: id or slug")
+    .option("--system", "the chain of the installation itself")
+    .option("--bundle <path>", "verify a bundle of rmm server audit-bundle, without server and sign-in")
+    .option(
+      "--anchor-file <path>",
+      "compare with anchors kept outside the database: a copy of the server's NDJSON file",
+    )
+    .option("--public-key <key>", "key that anchors are signed with: base64, or a file; repeatable", collect, [])
+    .option("--require-anchor", "exit 12 unless a signed anchor covers the chain up to its head or before")
+    .addHelpText("before", examples)
+    .addHelpText("after", meaning)
+    .action(() =>
+      run(async (shell, globals) => {
+        // A bundle needs no server, so no profile that exists either.
+        const options = command.opts<VerifyOptions>();
+        const context = await openContext(shell, globals, { mayBeNew: options.bundle !== undefined });
+        return verify(context, options);
+      }),
+    );
+}
+
+const examples = `Examples:
+  rmm audit verify
+  rmm audit verify --org contoso-dental --json
+  rmm audit verify --all
+  rmm audit verify --anchor-file anchors-copy.ndjson --public-key anchor.pub --require-anchor
+  rmm audit verify --bundle contoso-dental.ndjson --public-key anchor.pub
+`;
+
+const meaning = `
+Exit 0: whole. 11: broken; the verdict names each position. 12: not provable, though nothing contradicts: the
+beginning is gone and no prune record says why, a signature is of an unknown key, the bundle is cut off, or
+--require-anchor finds no anchor. 9: with --all, some chains could not be verified.
+A server that was taken over can lie about its own chain. Anchors and the public key that you got another way,
+--anchor-file and --public-key, are what it cannot lie about.
+The server allows 30 verifications an hour; with --all and --wait this command waits for more.
+
+Permission: audit:read
+Credential: a signed-in user; none with --bundle
+Audit:      audit_logs.verify
+`;
+
+async function verify(context: Context, options: VerifyOptions): Promise<number> {
+  checkOptions(context, options);
+  checkFields(context.globals, { fields: reportFields });
+  const publicKeys = await readPublicKeys(options.publicKey);
+  if (options.bundle !== undefined) {
+    const { verifyBundleFile } = await import("./verify-bundle.ts");
+    return show(context, [await verifyBundleFile(context, options.bundle, options, publicKeys)]);
+  }
+  const { verifyOnServer } = await import("./verify-on-server.ts");
+  const reports = await verifyOnServer(context, options, publicKeys);
+  return reports === undefined ? 0 : show(context, reports);
+}
+
+function checkOptions({ globals }: Context, options: VerifyOptions): void {
+  const chosen = [
+    ...(globals.org ? ["--org"] : []),
+    ...(options.partner === undefined ? [] : ["--partner"]),
+    ...(options.system ? ["--system"] : []),
+    ...(globals.all ? ["--all"] : []),
+    ...(options.bundle === undefined ? [] : ["--bundle"]),
+  ];
+  if (chosen.length > 1) throw usageError(`Use only one of ${chosen.join(", ")}`);
+  if (options.bundle !== undefined && globals.dryRun) throw usageError("--dry-run has no meaning with --bundle");
+}
+
+/** One object, or with `--all` a list; people read a verdict. */
+async function show(context: Context, reports: ChainReport[]): Promise<number> {
+  const { shell, globals } = context;
+  const format = formatOf(context);
+  if ((format === "table" || format === "tsv") && globals.columns === undefined) {
+    const coloured = isColoured(shell, "stdout");
+    await writeTo(shell, "stdout", reports.map((report) => reportText(report, coloured)).join("\n"));
+  } else {
+    await printResult(context, globals.all ? reports : reports[0], { fields: reportFields });
+  }
+  return exitOf(reports);
+}
+
+function exitOf(reports: readonly ChainReport[]): number {
+  const is = (verdict: ChainReport["verdict"]) => reports.some((report) => report.verdict === verdict);
+  if (is("broken")) return exitCode("chainBroken");
+  if (is("not_provable")) return exitCode("notProvable");
+  return exitCode(is("not_verified") ? "partial" : "ok");
+}

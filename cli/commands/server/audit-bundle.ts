@@ -1,0 +1,116 @@
+import { existsSync } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { open } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { type Context, openContext } from "../../context.ts";
+import { CliError, usageError } from "../../errors/cli-error.ts";
+import type { Run } from "../../program.ts";
+import { writeTo } from "../../shell.ts";
+import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
+
+interface Options extends PlaceOptions {
+  partner?: string;
+  system?: boolean;
+  output?: string;
+}
+
+/** `rmm server audit-bundle`: writes a chain as a file that `rmm audit verify --bundle` judges anywhere. */
+export function registerAuditBundle(group: Command, run: Run): void {
+  const command = group.command("audit-bundle").summary("Export a chain of the audit record for offline verification");
+  addPlaceFlags(command)
+    .description(
+      "Write one chain of the audit record, with its anchors and prune records, as NDJSON from the database of this\n" +
+        "machine. The server may run or not. Verify it anywhere with rmm audit verify --bundle",
+    )
+    .option("--partner <partner>", "the chain of a partner: slug or id (an organization: --org)")
+    .option("--system", "the chain of the installation itself")
+    .option("-o, --output <path>", "write to a new file only you can read, instead of stdout")
+    .addHelpText(
+      "before",
+      "Examples:\n  rmm server audit-bundle --org contoso-dental --output contoso-dental.ndjson\n  rmm server audit-bundle --system --data-dir ./data > system.ndjson\n",
+    )
+    .action(() =>
+      run(async (shell, globals) =>
+        writeBundle(await openContext(shell, globals, { mayBeNew: true }), command.opts<Options>()),
+      ),
+    );
+}
+
+async function writeBundle(context: Context, options: Options): Promise<number> {
+  const { shell } = context;
+  const choice = choiceOf(context, options);
+  refuseMissing(context, options);
+  const config = await serverConfig(shell, options);
+  const { openAuditBundle } = await import("#server/audit-bundle");
+  const bundle = await openAuditBundle(config, choice, new Date(shell.now()));
+  if (bundle === undefined) {
+    const name = "org" in choice ? `organization ${choice.org}` : `partner ${(choice as { partner: string }).partner}`;
+    throw new CliError(`There is no ${name}, or more than one`, {
+      exit: "notFound",
+      code: "NOT_FOUND",
+      hint: "Give its id",
+    });
+  }
+  try {
+    const file = options.output === undefined ? undefined : await newFile(options.output);
+    const lines = await pour(context, bundle.lines, file).finally(() => file?.close());
+    await context.notice(`${lines} lines of the ${bundle.chain.kind} chain ${bundle.chain.id}`);
+    if (bundle.waiting > 0)
+      await context.notice(`${bundle.waiting} newer entries are not in any chain yet: start the server, or try again`);
+    if (bundle.publicKey !== null)
+      await context.notice(`Anchors are signed with ${bundle.publicKey}: hand it over another way`);
+  } finally {
+    await bundle.close();
+  }
+  return 0;
+}
+
+function choiceOf({ globals, settings }: Context, { partner, system }: Options) {
+  const given = [globals.org ? "--org" : "", partner ? "--partner" : "", system ? "--system" : ""].filter(Boolean);
+  if (given.length > 1) throw usageError(`Use only one of ${given.join(", ")}`);
+  if (system) return { system: true } as const;
+  if (partner) return { partner };
+  const org = settings.org.value;
+  if (org === undefined) throw usageError("Missing: --org, --partner or --system", "Whose chain is it?");
+  return { org };
+}
+
+/** Opening SQLite where nothing is would make a database, and a chain without entries. */
+function refuseMissing({ shell }: Context, options: Options): void {
+  const url = options.databaseUrl || shell.env["DATABASE_URL"] || undefined;
+  if (url !== undefined && !url.startsWith("sqlite:")) return;
+  const file = url?.slice("sqlite:".length) ?? join(options.dataDir || shell.env["RMM_DATA_DIR"] || "./.rmm", "rmm.db");
+  if (existsSync(file)) return;
+  throw new CliError(`There is no database ${resolve(file)}`, {
+    exit: "notFound",
+    code: "NO_DATABASE",
+    hint: "Give --data-dir or --database-url",
+  });
+}
+
+/** Never over something that exists: an earlier bundle may be evidence. */
+const newFile = (path: string): Promise<FileHandle> =>
+  open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+    throw new CliError(`${path} exists already`, { exit: "conflict", code: "FILE_EXISTS", hint: "Name another file" });
+  });
+
+const CHUNK = 64 * 1024;
+
+async function pour({ shell }: Context, lines: AsyncIterable<string>, file: FileHandle | undefined): Promise<number> {
+  const put = (text: string) => (file === undefined ? writeTo(shell, "stdout", text) : file.writeFile(text));
+  let count = 0;
+  let text = "";
+  for await (const line of lines) {
+    count += 1;
+    text += line;
+    if (text.length >= CHUNK) {
+      await put(text);
+      text = "";
+    }
+  }
+  await put(text);
+  await file?.sync();
+  return count;
+}
