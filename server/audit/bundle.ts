@@ -117,5 +117,5 @@ function visitEntry(visitor: ChainVisitor, entry: ChainEntry, chain: ChainRef): 
   const owner = chainOf(row);
   const intact =
     row.checksum === link.contentHash && row.id === link.auditId && owner.kind === chain.kind && owner.id === chain.id;
-  visitor.row(link.chainSeq, link.auditId, link.contentHash, canonicalContent(row), intact);
+  visitor.row(link, canonicalContent(row), intact);
 }

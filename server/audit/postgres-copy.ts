@@ -1,17 +1,24 @@
 const NEWLINE = 10;
-const escapes: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
 
 /** Batches of whole lines of a `COPY … TO STDOUT` in text format. */
 export async function* copyLines(stream: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
-  let rest: Buffer | undefined;
+  // The line that a chunk has cut. Only that line is put together again: joining whole chunks costs more than all else.
+  let cut: Buffer[] = [];
   for await (const chunk of stream) {
-    const data: Buffer = rest ? Buffer.concat([rest, chunk]) : chunk;
-    const end = data.lastIndexOf(NEWLINE);
-    // Decoded up to a line end only: a character may be cut by the chunk, never by a line.
-    rest = end + 1 < data.length ? data.subarray(end + 1) : undefined;
-    if (end >= 0) yield data.toString("utf8", 0, end).split("\n");
+    const first = chunk.indexOf(NEWLINE);
+    if (first < 0) {
+      cut.push(chunk);
+      continue;
+    }
+    const head = Buffer.concat([...cut, chunk.subarray(0, first)]).toString("utf8");
+    const last = chunk.lastIndexOf(NEWLINE);
+    const text = last > first ? `${head}\n${chunk.toString("utf8", first + 1, last)}` : head;
+    cut = last + 1 < chunk.length ? [chunk.subarray(last + 1)] : [];
+    yield text.split("\n");
   }
 }
+
+const escapes: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
 
 /** Fields of one line; `\N` is null, backslash escapes are undone. */
 export const copyFields = (line: string): (string | null)[] => {
@@ -26,19 +33,21 @@ export const copyFields = (line: string): (string | null)[] => {
   return fields;
 };
 
-const MOMENT = /^(\d{4}-\d{2}-\d{2}) (\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,3}))?\+00$/;
+const MOMENT = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,3})?\+00$/;
 
 let cachedDay = "";
 let cachedDayMs = Number.NaN;
 
 /** Milliseconds of a `timestamptz` as Postgres prints it in UTC; NaN for anything finer than a millisecond. */
 export const pgTimestampMs = (text: string): number => {
-  const [, day, hours, minutes, seconds, fraction = ""] = MOMENT.exec(text) ?? [];
-  if (day === undefined) return Number.NaN;
+  if (!MOMENT.test(text)) return Number.NaN;
+  const day = text.slice(0, 10);
   if (day !== cachedDay) {
     cachedDay = day;
     cachedDayMs = Date.parse(`${day}T00:00:00.000Z`);
   }
-  const ofDay = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
-  return cachedDayMs + ofDay + Number(fraction.padEnd(3, "0"));
+  const two = (at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528;
+  const fraction = text.length === 22 ? "" : text.slice(20, -3);
+  const ms = fraction === "" ? 0 : Number(fraction) * 10 ** (3 - fraction.length);
+  return cachedDayMs + two(11) * 3_600_000 + two(14) * 60_000 + two(17) * 1000 + ms;
 };

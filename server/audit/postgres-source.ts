@@ -58,13 +58,19 @@ async function walkLinks(client: pg.Client, where: string, visitor: ChainVisitor
     from public.audit_chain where ${where} order by chain_seq) to stdout`;
   for await (const lines of copyLines(client.query(copyTo(sql))))
     for (const line of lines) {
-      const [chainSeq, auditId, contentHash, prevHash, chainHash] = copyFields(line) as string[];
+      const [chainSeq, auditId, contentHash, prevHash, chainHash] = line.split("\t") as [
+        string,
+        string,
+        string,
+        string,
+        string,
+      ];
       visitor.link({
         chainSeq: Number(chainSeq),
-        auditId: auditId!,
-        contentHash: contentHash!,
-        prevHash: prevHash ?? null,
-        chainHash: chainHash!,
+        auditId,
+        contentHash,
+        prevHash: prevHash === "\\N" ? null : prevHash,
+        chainHash,
       });
     }
 }
@@ -103,7 +109,7 @@ async function walkRows(
         continue;
       }
       const { canonical, checksum } = canonicalOf(line);
-      visitor.row(entry.chainSeq, id, entry.contentHash, canonical, checksum === entry.contentHash);
+      visitor.row(entry, canonical, checksum === entry.contentHash);
       entry = entries.buffered() ?? (await entries.next());
     }
   for (; entry !== undefined; entry = entries.buffered() ?? (await entries.next())) gone(entry);
@@ -118,10 +124,10 @@ async function reportAbsent(client: pg.Client, absent: Entry[], visitor: ChainVi
   const moved = new Map<string, string>();
   for await (const lines of copyLines(client.query(copyTo(sql))))
     for (const line of lines) moved.set(line.slice(0, 36), canonicalOf(line).canonical);
-  for (const { chainSeq, auditId, contentHash } of absent) {
-    const canonical = moved.get(auditId);
-    if (canonical === undefined) visitor.missingRow(chainSeq, auditId);
-    else visitor.row(chainSeq, auditId, contentHash, canonical, false);
+  for (const entry of absent) {
+    const canonical = moved.get(entry.auditId);
+    if (canonical === undefined) visitor.missingRow(entry.chainSeq, entry.auditId);
+    else visitor.row(entry, canonical, false);
   }
 }
 
@@ -131,6 +137,7 @@ const TIMESTAMP_FIELD = 3;
 const contentColumns = `id, org_id, partner_id, "timestamp", actor_type, actor_id, actor_email, action, resource_type,
   resource_id, resource_name, details, ip_address, user_agent, result, error_message, checksum`;
 
+/** Plain, and no slower than working on the bytes: measured. */
 function canonicalOf(line: string): { canonical: string; checksum: string | null } {
   const fields = copyFields(line);
   const checksum = fields.pop() ?? null;

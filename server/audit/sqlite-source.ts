@@ -53,9 +53,10 @@ function walkEntries(db: Database, chain: ChainRef, visitor: ChainVisitor): numb
   let intactRows = 0;
   for (const row of rows as IterableIterator<WalkedRow>) {
     const [chainSeq, auditId, contentHash, prevHash, chainHash, intact, before, timestamp, after] = row;
-    visitor.link({ chainSeq, auditId, contentHash, prevHash, chainHash });
+    const link = { chainSeq, auditId, contentHash, prevHash, chainHash };
+    visitor.link(link);
     if (timestamp === null) visitor.missingRow(chainSeq, auditId);
-    else visitor.row(chainSeq, auditId, contentHash, joinCanonical(before, timestamp, after), intact === 1);
+    else visitor.row(link, joinCanonical(before, timestamp, after), intact === 1);
     if (intact === 1) intactRows += 1;
   }
   return intactRows;

@@ -79,9 +79,9 @@ function chainWalk(source: ChainSource, prunes: PruneRecord[], note: (link: Chai
       note(link);
       last = link;
     },
-    row(chainSeq, auditId, sealedHash, canonical, intact) {
+    row(entry, canonical, intact) {
       const hash = sha256(canonical);
-      if (hash !== sealedHash || !intact) broken("content_mismatch", { chainSeq, auditId }, sealedHash, hash);
+      if (hash !== entry.contentHash || !intact) broken("content_mismatch", entry, entry.contentHash, hash);
     },
     missingRow: (chainSeq, auditId) => broken("missing_row", { chainSeq, auditId }),
     unsealedRow: (auditId) => broken("unsealed_row", { auditId }),
