@@ -23,6 +23,8 @@ export interface Names {
   orgId(name: string): Promise<string>;
   /** Within one organization where that is known. */
   siteId(name: string, orgId: string | undefined): Promise<string>;
+  /** By slug; partners other than the own one are known to system scope only. */
+  partnerId(slug: string): Promise<string>;
   /** What is known of an organization without asking. */
   known(orgId: string): Org | undefined;
 }
@@ -46,6 +48,8 @@ export function namesOf(context: Context): Names {
   };
   return {
     known: (id) => met.get(id),
+    partnerId: async (slug) =>
+      isId(slug) ? slug.toLowerCase() : findPartner(await context.client(), slug, context.shell.signal),
     orgId: async (name) => (isId(name) ? name.toLowerCase() : pickOrg(name, await allOrgs()).id),
     siteId: async (name, orgId) => {
       if (isId(name)) return name.toLowerCase();
@@ -103,6 +107,22 @@ const ambiguous = (what: string, name: string, candidates: string[]): CliError =
     details: candidates,
     hint: `Give its id instead${what === "site" ? ", or --org" : ""}`,
   });
+
+/** The own partner first: only system scope may list them. */
+async function findPartner(client: RmmClient, slug: string, signal: AbortSignal): Promise<string> {
+  const { scope } = await client.users.me({}, { signal });
+  const known =
+    scope === "system"
+      ? await client.partners.list({ query: { limit: 100 } }, { signal }).toArray()
+      : [await client.partners.getMine({}, { signal })];
+  const found = known.find((partner) => same(partner.slug, slug));
+  if (found !== undefined) return found.id;
+  throw unknown(
+    "partner",
+    slug,
+    known.map((partner) => partner.slug),
+  );
+}
 
 async function listOrgs(context: Context): Promise<Org[]> {
   const client: RmmClient = await context.client();

@@ -61,13 +61,17 @@ function place(
   return true;
 }
 
-/** Replaces every organization and site name of the draft by its id. */
+/** Replaces every name of an organization, a site, a partner or a built-in role in the draft by its id. */
 export async function resolveNames(context: Context, spec: CommandSpec, draft: Draft, names: Names): Promise<void> {
   const orgParam = paramOf(spec, "organizations");
   const siteParam = paramOf(spec, "sites");
   if (orgParam && draft.params[orgParam]) draft.params[orgParam] = await names.orgId(draft.params[orgParam]);
   for (const place of [draft.query, draft.body]) {
     for (const field of orgFields) place[field] = await each(place[field], (name) => names.orgId(name));
+  }
+  for (const place of [draft.query, draft.body]) {
+    if (takes(spec, "partnerId")) place["partnerId"] = await each(place["partnerId"], (name) => names.partnerId(name));
+    if (takes(spec, "roleId")) place["roleId"] = await each(place["roleId"], roleIdOf);
   }
   const within = await orgOf(context, draft, orgParam, names);
   if (siteParam && draft.params[siteParam])
@@ -103,6 +107,10 @@ const allIds = (value: unknown): boolean =>
     : Array.isArray(value)
       ? value.every(allIds)
       : true;
+
+async function roleIdOf(name: string): Promise<string> {
+  return isId(name) ? name : (await import("./role-names.ts")).roleIdOf(name);
+}
 
 async function each(value: unknown, resolve: (name: string) => Promise<string>): Promise<unknown> {
   if (Array.isArray(value)) return Promise.all(value.map((one) => (typeof one === "string" ? resolve(one) : one)));

@@ -44,5 +44,10 @@ async function linesOfStdin(context: Context, flags: readonly string[]): Promise
 /** A password may have spaces. Tokens may not, and the space in `123 456` of a code is for the eye. */
 function clean({ shell }: Context, flag: string, text: string, source: string): string {
   if (flag.endsWith("password")) return cleanPassword(shell, text, source);
+  if (flag === "field-token") return cleanToken(shell, tokenOfLink(text), source);
   return cleanToken(shell, flag === "code" ? text.replace(/(?<=\d) (?=\d)/g, "") : text, source);
 }
+
+/** A link out of a mail holds the token in its fragment; either may be given. */
+const tokenOfLink = (text: string): string =>
+  /^https?:\/\/\S+#(?:\S*&)?token=([^&\s]+)\s*$/.exec(text.trimStart())?.[1] ?? text;

@@ -1,7 +1,6 @@
 import type { RmmClient } from "#sdk/client";
 import type { Context } from "../../context.ts";
-import { CliError } from "../../errors/cli-error.ts";
-import { isId, namesOf } from "../../generic/names.ts";
+import { namesOf } from "../../generic/names.ts";
 import type { ChainName } from "./report.ts";
 import type { VerifyOptions } from "./verify.ts";
 
@@ -17,7 +16,10 @@ export async function chosenChains(
   const { globals, settings, shell } = context;
   if (globals.all) return everyChain(rmm, shell.signal);
   if (system) return [SYSTEM];
-  if (partner !== undefined) return [await partnerChain(rmm, partner, shell.signal)];
+  if (partner !== undefined) {
+    const id = await namesOf(context).partnerId(partner);
+    return [{ kind: "partner", id, name: id === partner.toLowerCase() ? null : partner }];
+  }
   const org = settings.org.value;
   if (org !== undefined) {
     const names = namesOf(context);
@@ -41,15 +43,6 @@ const ownPartner = (rmm: RmmClient, signal: AbortSignal): Promise<string | null>
     ({ name }) => name,
     () => null,
   );
-
-async function partnerChain(rmm: RmmClient, given: string, signal: AbortSignal): Promise<ChainName> {
-  if (isId(given)) return { kind: "partner", id: given.toLowerCase(), name: null };
-  const { scope } = await rmm.users.me({}, { signal });
-  const partners = scope === "system" ? await listPartners(rmm, signal) : [await rmm.partners.getMine({}, { signal })];
-  const found = partners.find(({ slug }) => slug === given.toLowerCase());
-  if (found) return { kind: "partner", id: found.id, name: found.name };
-  throw new CliError(`There is no partner ${given}`, { exit: "notFound", code: "UNKNOWN_PARTNER" });
-}
 
 const listPartners = (rmm: RmmClient, signal: AbortSignal) =>
   rmm.partners.list({ query: { limit: 100 } }, { signal }).toArray();
