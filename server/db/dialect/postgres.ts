@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
 import pg from "pg";
 import { migrate } from "../migrate.ts";
+import { migrations } from "../migrations/index.ts";
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import { APP_ROLE } from "../row-level-security.ts";
 import type { Database } from "../tables.ts";
@@ -66,6 +67,8 @@ function connect({ url, onError }: PostgresOptions, max: number): pg.Pool {
     types: postgresTypes,
     application_name: "rmm",
     connectionTimeoutMillis: 10_000,
+    // Policies make planning dearer than most queries; named statements are planned once a connection.
+    options: "-c plan_cache_mode=force_generic_plan",
   });
   pool.on("error", (error) => onError?.(error));
   pool.on("connect", (client) => {
@@ -126,11 +129,28 @@ function statement(text: string): { text: string; name?: string } {
 }
 
 async function migrateAsOwner(url: string): Promise<string[]> {
+  // A login that owns nothing may start a server once the owner has migrated.
+  if (await isUpToDate(url)) return [];
   const pool = new pg.Pool({ connectionString: url, max: 2, types: postgresTypes, application_name: "rmm-migrate" });
   const owner = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   try {
     return await migrate(owner, "postgres");
   } finally {
     await owner.destroy();
+  }
+}
+
+async function isUpToDate(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, application_name: "rmm-migrate" });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>("select name from kysely_migration");
+    return migrations.every((change) => rows.some((row) => row.name === change.name));
+  } catch (error) {
+    // 42P01: the first start on an empty database.
+    if ((error as { code?: string }).code === "42P01") return false;
+    throw error;
+  } finally {
+    await client.end();
   }
 }

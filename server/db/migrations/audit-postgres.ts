@@ -3,9 +3,9 @@
  * chain. It runs as the tables' owner; the application's role may insert rows but never chain entries.
  *
  * Row-level security: the db layer enables it on these tables and must NOT force it, because the definer functions
- * read chain and prunes as the owner whatever tenant the connection is walled to. They set `rmm.scope` to `system`
- * for their own duration as well, so that a forced policy still lets them through. Were the tail ever hidden, the
- * next entry would claim position 1 and break the unique key: refused, never forked.
+ * read chain and prunes as the owner whatever tenant the connection is walled to. Were the tail hidden from them, the
+ * next entry would be refused by the policy or by the unique position: no row unsealed, no chain forked. (A function
+ * that sets `rmm.scope` for itself would be the other way; only a superuser may make one.)
  *
  * Why each guard is there: names are schema-qualified and pg_temp is last, because a temporary table could shadow
  * `audit_chain`; the planner is pinned, because a plan made while the chain was empty sorts it for every row;
@@ -18,7 +18,7 @@
 const lock = (kind: string, id: string) =>
   `locked := pg_advisory_xact_lock(hashtextextended(${kind} || ${id}::text, 7141)) is null`;
 const definer = `language plpgsql security definer
-  set search_path = pg_catalog, pg_temp set rmm.scope = 'system'
+  set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off`;
 const chainColumns = `chain_kind text not null check (chain_kind in ('system', 'partner', 'organization')),
   chain_id uuid not null`;
