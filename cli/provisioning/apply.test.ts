@@ -261,6 +261,15 @@ organizations:
     expect(await keysOf()).toEqual(ids);
   });
 
+  it("makes nothing twice when two runs race", async () => {
+    const yaml = oneKey.replace("name: K,", "name: K, sites: [{ name: HQ }], contacts: [{ name: Ana, site: HQ }],");
+    const [one, two] = await Promise.all([run(yaml), run(yaml)]);
+    expect([...one, ...two].filter(({ outcome }) => outcome !== "done")).toEqual([]);
+    expect(await counts()).toEqual({ orgs: 1, sites: 1, contacts: 1, keys: 1 });
+    expect(readFileSync(keyFile(), "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
+    expect(await planned(yaml)).toEqual([]);
+  });
+
   it("does not bring back the first secret of a key that was rotated since", async () => {
     await run(oneKey);
     const [id] = await keysOf();
@@ -331,8 +340,8 @@ organizations:
   it("leaves other organizations alone when one fails, and does not try what depends on the failure", async () => {
     const yaml = `apiVersion: rmm/v1
 organizations:
-  - { slug: good, name: Good, sites: [{ name: HQ }] }
-  - { slug: bad, name: Bad, sites: [{ name: HQ }], contacts: [{ name: Ana, site: HQ }] }
+  - { slug: one, name: One, sites: [{ name: HQ }], contacts: [{ name: Ana, site: HQ }] }
+  - { slug: two, name: Two, sites: [{ name: HQ }], contacts: [{ name: Ana, site: HQ }] }
 `;
     const { plan, rmm, sender, signal } = await setUp(yaml);
     const { partnerId } = plan;
@@ -350,7 +359,7 @@ organizations:
       deliver: async () => undefined,
       report: () => undefined,
     });
-    expect(results.filter(({ outcome }) => outcome === "done")).toHaveLength(2);
+    expect(results.filter(({ outcome }) => outcome === "done")).toHaveLength(3);
     expect(results.filter(({ outcome }) => outcome === "failed")).toMatchObject([
       { kind: "organization", error: { code: "ORG_LIMIT_REACHED" } },
     ]);

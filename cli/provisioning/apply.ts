@@ -83,7 +83,9 @@ async function resultOf(step: Step, run: OrganizationRun, options: ApplyOptions)
     return { ...about, outcome: "done", ...(await carryOut(step, run, options)) };
   } catch (error) {
     if (isInterruption(error)) return { ...about, outcome: "skipped", error: interruption };
-    const { code, message, status, requestId, hint } = describeError(error).error;
+    const { exit, error: told } = describeError(error);
+    const { code, message, status, requestId } = told;
+    const hint = exit === "unknown" ? "Run the command again: it is not done twice" : told.hint;
     return { ...about, outcome: "failed", error: { code, message, status, requestId, hint } };
   }
 }

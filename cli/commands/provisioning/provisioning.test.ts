@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Writable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { createClient } from "#sdk/client";
@@ -213,6 +214,27 @@ describe.each(databases)("provisioning commands on %s", (database) => {
     expect(ran.stdout).toMatch(
       /^failed\tcreate\torganization\ta\ta\t\t\tORG_LIMIT_REACHED: .*\nskipped\tcreate\tenrollmentKey/,
     );
+  });
+
+  it("finishes what is in hand on Ctrl-C, says how to go on, and goes on", async () => {
+    const yaml = ["a", "b", "c", "d", "e", "f"].map(
+      (slug) => `{ slug: ${slug}, name: N, sites: [{ name: X }, { name: Y }] }`,
+    );
+    const file = write("many.yaml", `apiVersion: rmm/v1\norganizations: [${yaml.join(", ")}]`);
+    const stop = new AbortController();
+    const stdout = new Writable({
+      write(_chunk, _encoding, done) {
+        stop.abort();
+        done();
+      },
+    });
+    const stopped = await run(["apply", file, "--yes"], { signal: stop.signal, stdout });
+    expect(stopped).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining(`go on with: rmm apply ${file} --yes`),
+    });
+    expect(await run(["apply", file, "--yes"])).toMatchObject({ code: 0 });
+    expect(await run(["plan", file])).toMatchObject({ stdout: "no changes\n" });
   });
 
   it("exports what the file format cannot say with a warning, and leaves it alone", async () => {
