@@ -78,7 +78,15 @@ export async function beginIdempotent(
     .onConflict((conflict) =>
       conflict
         .column("requestHash")
-        .doUpdateSet({ state: "running", owner, expiresAt: fresh.expiresAt, response: null, salt: null, sealed: false })
+        .doUpdateSet({
+          state: "running",
+          owner,
+          bodyHash,
+          expiresAt: fresh.expiresAt,
+          response: null,
+          salt: null,
+          sealed: false,
+        })
         .where("idempotencyKeys.expiresAt", "<=", clock.now()),
     )
     .returning("owner")

@@ -38,7 +38,7 @@ export interface IdempotencyKeysTable {
   id: Fixed<string>;
   /** HMAC of caller, method, path and the client's key. */
   requestHash: Fixed<string>;
-  bodyHash: Fixed<string>;
+  bodyHash: string;
   state: "running" | "done";
   /** Run token: only the run that made the row may finish it. */
   owner: string;

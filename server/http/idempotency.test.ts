@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seedWorld, type World } from "#fixtures/world";
+import { DAY, MINUTE } from "#server/platform/clock";
+import { databases, type SignedInUser, startTestServer, type TestServer } from "../test/harness.ts";
+import { beginIdempotent, type IdempotentRequest } from "./idempotency.ts";
+
+describe.each(databases)("idempotency on %s", (database) => {
+  let server: TestServer;
+  let world: World;
+  let user: SignedInUser;
+
+  beforeAll(async () => {
+    server = await startTestServer(database);
+    world = await seedWorld(server.db, server.services);
+    user = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
+  });
+  afterAll(() => server?.stop());
+
+  const mint = (key: string, name = "rollout", who = user) =>
+    server.request("POST", "/enrollment-keys", {
+      token: who.token,
+      body: { orgId: world.a.orgId, name },
+      headers: { "x-idempotency-key": key },
+    });
+  const keysNamed = (name: string) =>
+    server.db.selectFrom("enrollmentKeys").select("id").where("name", "=", name).execute();
+
+  it("gives one key and the same secret for a request sent again, and stores neither secret nor client key readably", async () => {
+    const first = await mint("mint-once-0001", "once");
+    const again = await mint("mint-once-0001", "once");
+    expect(first.status).toBe(201);
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(await keysNamed("once")).toHaveLength(1);
+    const stored = JSON.stringify(await server.db.selectFrom("idempotencyKeys").selectAll().execute());
+    expect(stored).not.toContain(first.body.key);
+    expect(stored).not.toContain("mint-once-0001");
+  });
+
+  it("refuses the key for another body, and keeps callers apart", async () => {
+    await mint("mint-twice-001", "first");
+    const reused = await mint("mint-twice-001", "second");
+    expect([reused.status, reused.body.code]).toEqual([409, "IDEMPOTENCY_KEY_REUSED"]);
+    const other = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
+    expect((await mint("mint-twice-001", "third", other)).status).toBe(201);
+  });
+
+  it("lets one of ten simultaneous requests through and tells the others to wait", async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => mint("mint-ten-00001", "ten")));
+    expect(await keysNamed("ten")).toHaveLength(1);
+    const created = answers.filter((answer) => answer.status === 201);
+    expect(new Set(created.map((answer) => answer.body.key)).size).toBe(1);
+    for (const waiting of answers.filter((answer) => answer.status !== 201)) {
+      expect([waiting.status, waiting.body.code, waiting.headers.get("retry-after")]).toEqual([
+        409,
+        "IDEMPOTENCY_IN_FLIGHT",
+        "1",
+      ]);
+    }
+  });
+
+  it("refuses keys that are too short, too long or not printable", async () => {
+    for (const key of ["short", "x".repeat(129), "tab\tinside it"]) {
+      expect((await mint(key)).status, key).toBe(400);
+    }
+  });
+
+  it("frees the key when the request was refused, and forgets it after a day", async () => {
+    const refused = await server.request("POST", "/enrollment-keys", {
+      token: user.token,
+      body: { orgId: world.b.orgId, name: "foreign" },
+      headers: { "x-idempotency-key": "mint-freed-001" },
+    });
+    expect(refused.status).toBe(403);
+    expect((await mint("mint-freed-001", "freed")).status).toBe(201);
+    server.clock.advance(DAY + MINUTE);
+    const fresh = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
+    expect((await mint("mint-freed-001", "freed", fresh)).status).toBe(201);
+  });
+
+  it("takes over from a run that died, also for another body, and rolls back the one that only hung", async () => {
+    const request = (body: object): IdempotentRequest => ({
+      caller: "user:x",
+      method: "POST",
+      path: "/api/v1/enrollment-keys",
+      key: "mint-hung-0001",
+      body,
+      secret: false,
+    });
+    const dead = await beginIdempotent(server.services, request({ name: "a" }));
+    await expect(beginIdempotent(server.services, request({ name: "a" }))).rejects.toMatchObject({
+      code: "IDEMPOTENCY_IN_FLIGHT",
+    });
+    server.clock.advance(2 * MINUTE);
+    const next = await beginIdempotent(server.services, request({ name: "b" }));
+    if (!("finish" in dead) || !("finish" in next)) throw new Error("expected two runs");
+    const finish = (run: typeof next) =>
+      server.db.transaction().execute((tx) => run.finish(tx, { status: 201, body: { ok: true } }));
+    await expect(finish(dead)).rejects.toMatchObject({ code: "IDEMPOTENCY_IN_FLIGHT" });
+    await finish(next);
+    expect(await beginIdempotent(server.services, request({ name: "b" }))).toEqual({ status: 201, body: { ok: true } });
+  });
+});
