@@ -4,7 +4,7 @@ import { problem } from "#server/problem";
 import { selectedOrgs } from "./queries.ts";
 
 /** The caller's account and what its membership allows, as of now. */
-export async function getMe(call: Pick<Call, "who" | "db">, db: Reader = call.db) {
+export async function getMe(call: Pick<Call, "who" | "db" | "config">, db: Reader = call.db) {
   const who = user(call);
   const row = await db
     .selectFrom("users")
