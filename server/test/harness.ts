@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { vi } from "vitest";
+import { createDatabase, dropDatabase } from "#fixtures/postgres";
 import { plainUser } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { type Environment, readConfig } from "#server/config";
@@ -12,7 +13,7 @@ import { type RunningServer, startServer } from "#server/main";
 import { type HeldClock, heldClock } from "#server/platform/clock";
 import { jsonLog, type Log, silentLog } from "#server/platform/log";
 import type { Mail, Mailer } from "#server/platform/mail";
-import { createDatabase, dropDatabase } from "#fixtures/postgres";
+import type { Services } from "#server/services";
 
 export const databases = ["sqlite", "postgres"] as const;
 export type DatabaseName = (typeof databases)[number];
@@ -94,7 +95,7 @@ export async function startTestServer(
   const server = await startServer({
     config: { ...config, port: 0 },
     clock,
-    log: options.log ?? silentLog,
+    log: options.log ?? testLog(),
     ...(options.realMail ? {} : { mailer: kept }),
     background: false,
   });
@@ -113,7 +114,7 @@ export async function startTestServer(
         },
         { timeout: 10_000, interval: 20 },
       ),
-    signIn: (user) => signIn(server, db, user),
+    signIn: (user) => signIn({ services: server.services, db }, user),
     async stop() {
       await server.stop();
       if (url) await dropDatabase(url);
@@ -124,9 +125,12 @@ export async function startTestServer(
 
 /** `RMM_TEST_LOG=error` shows what the servers under test log. */
 const testLog = (): Log =>
-  process.env["RMM_TEST_LOG"] ? jsonLog(process.env["RMM_TEST_LOG"] as "error", (line) => process.stderr.write(line)) : silentLog;
+  process.env["RMM_TEST_LOG"]
+    ? jsonLog(process.env["RMM_TEST_LOG"] as "error", (line) => process.stderr.write(line))
+    : silentLog;
 
-async function send(
+/** Sends JSON and reads JSON, whatever the status. */
+export async function send(
   url: string,
   method: string,
   path: string,
@@ -146,14 +150,22 @@ async function send(
   return { status: response.status, body: json ? JSON.parse(text) : text, headers: response.headers };
 }
 
-async function signIn(server: RunningServer, db: Kysely<Database>, user: TestUser): Promise<SignedInUser> {
+/** What arranging users and tenants behind the API takes. */
+export interface Behind {
+  readonly services: Pick<Services, "random" | "clock" | "accessTokens">;
+  readonly db: Kysely<Database>;
+}
+
+/** A signed-in user with an access token. */
+export async function signIn(server: Behind, user: TestUser): Promise<SignedInUser> {
+  const { db } = server;
   const { random, clock, accessTokens } = server.services;
   const now = clock.now();
   const userId = random.uuid();
   const sessionId = random.uuid();
   const email = user.email ?? `${userId}@test.example`;
   const scope = user.orgId ? "organization" : user.partnerId ? "partner" : "system";
-  const roleId = user.permissions ? await makeRole(server, db, scope, user) : builtInRoleId(user.role);
+  const roleId = user.permissions ? await makeRole(server, scope, user) : builtInRoleId(user.role);
   await db
     .insertInto("users")
     .values({ ...plainUser(now), id: userId, email, name: user.name ?? user.role, isPlatformAdmin: scope === "system" })
@@ -219,13 +231,12 @@ async function signIn(server: RunningServer, db: Kysely<Database>, user: TestUse
 }
 
 async function makeRole(
-  server: RunningServer,
-  db: Kysely<Database>,
+  { services, db }: Behind,
   scope: "organization" | "partner" | "system",
   user: TestUser,
 ): Promise<string> {
-  const id = server.services.random.uuid();
-  const now = server.services.clock.now();
+  const id = services.random.uuid();
+  const now = services.clock.now();
   await db
     .insertInto("roles")
     .values({
@@ -249,7 +260,7 @@ async function makeRole(
 
 /** A partner and organizations of it, made behind the API. */
 export async function seedPartner(
-  server: TestServer,
+  server: Behind,
   slug: string,
   orgSlugs: string[] = [],
 ): Promise<{ partnerId: string; orgIds: string[] }> {

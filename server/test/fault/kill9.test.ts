@@ -1,0 +1,75 @@
+import { expect, it } from "vitest";
+import { seededRandom } from "#fixtures/simulators/seeded-random";
+import { type DatabaseName, databases, seedPartner, signIn } from "../harness.ts";
+import { checkChains, checkEntries, checkRows, settleDoubts } from "./check-ledger.ts";
+import { Ledger, mutate } from "./load.ts";
+import { type Installation, install, type ServerProcess } from "./processes.ts";
+
+/** More by `RMM_FAULT_MUTATIONS`, never fewer. */
+const TOTAL = Math.max(2_000, Number(process.env["RMM_FAULT_MUTATIONS"] ?? 0));
+const KILLS = 20;
+const MINUTES = 60_000;
+const seed = process.env["RMM_FAULT_SEED"] ?? String(Date.now());
+
+it.concurrent.each(databases)(
+  `kill -9 at ${KILLS} points of ${TOTAL} mutations loses nothing and tells of each exactly once, on %s (seed ${seed})`,
+  { timeout: 15 * MINUTES },
+  async (database: DatabaseName) => {
+    const installation = await install(database);
+    try {
+      await story(installation, database);
+    } finally {
+      await installation.remove();
+    }
+  },
+);
+
+async function story(installation: Installation, database: DatabaseName): Promise<void> {
+  const random = seededRandom(`${seed} ${database}`);
+  const server = killable(installation, await installation.start());
+  const { partnerId, orgIds } = await seedPartner(installation, "load", ["one", "two", "three"]);
+  const { token } = await signIn(installation, { role: "Partner Admin", partnerId });
+  const stride = Math.floor((TOTAL - 100) / KILLS);
+  const points = Array.from({ length: KILLS }, (_, index) => index * stride + random.int(1, stride));
+  const ledger = new Ledger();
+  const onAcknowledged = (count: number) => {
+    if (count < (points[0] ?? Number.POSITIVE_INFINITY) || server.dying()) return;
+    points.shift();
+    // Not at an answer, but somewhere in the work of the others.
+    server.killIn(random.int(0, 30));
+  };
+  await mutate({ ledger, random, token, orgIds, server: server.current, onAcknowledged, total: TOTAL });
+  expect(ledger.unexpected).toEqual([]);
+  expect(server.kills()).toBe(KILLS);
+  const last = await server.current();
+  await settleDoubts({ installation, server: last, token }, ledger);
+  expect(ledger.unexpected).toEqual([]);
+  expect(ledger.doubts.length, "the kills hit nothing").toBeGreaterThan(KILLS / 2);
+  await checkRows(installation, ledger);
+  await checkEntries(installation, ledger);
+  await checkChains(installation, { server: last, token, orgIds });
+  expect(await last.stop(), last.log()).toBe(0);
+}
+
+/** The server of the moment: whoever asks for it while it is gone waits for the next. */
+function killable(installation: Installation, first: ServerProcess) {
+  let current = Promise.resolve(first);
+  let kills = 0;
+  let dying = false;
+  const kill = async () => {
+    const victim = await current;
+    kills += 1;
+    current = victim.kill().then(() => installation.start());
+    await current.catch(() => undefined);
+    dying = false;
+  };
+  return {
+    current: () => current,
+    kills: () => kills,
+    dying: () => dying,
+    killIn(ms: number) {
+      dying = true;
+      setTimeout(() => void kill(), ms);
+    },
+  };
+}
