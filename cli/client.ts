@@ -1,6 +1,6 @@
 import { createClient, type RmmClient } from "#sdk/client";
-import { nodeTransport } from "#sdk/node";
 import type { Hooks } from "#sdk/options";
+import type { Transport } from "#sdk/transport";
 import type { Context } from "./context.ts";
 import { escapeControls } from "./output/escape.ts";
 import type { FoundCredential } from "./profile/credential.ts";
@@ -13,12 +13,21 @@ export function clientOf(context: Context, credential: FoundCredential | undefin
   return createClient({
     baseUrl: settings.server.value,
     credentials: credential?.credentials,
-    transport: shell.transport ?? nodeTransport(),
+    transport: shell.transport ?? lazyTransport(),
     now: shell.now,
     headers: { "user-agent": `rmm/${version}` },
     ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
     ...(globals.debug ? { hooks: debugHooks(context) } : {}),
   });
+}
+
+/** node:http is loaded with the first request: help needs none. */
+function lazyTransport(): Transport {
+  let transport: Promise<Transport> | undefined;
+  return async (request) => {
+    transport ??= import("#sdk/node").then(({ nodeTransport }) => nodeTransport());
+    return (await transport)(request);
+  };
 }
 
 /** What --debug shows. The SDK has masked credentials and secret fields already. */

@@ -1,9 +1,7 @@
-import { nouns } from "../generated/nouns.ts";
+import { load } from "../generated/load.ts";
 import type { CommandSpec } from "../manifest.ts";
 
-/** The commands of one noun. The bundle keeps each noun in a file of its own. */
+/** The commands of one noun; none for a name that is no noun. */
 export async function commandsOf(noun: string): Promise<readonly CommandSpec[]> {
-  if (!nouns.some((one) => one.noun === noun)) return [];
-  const module = (await import(`../generated/${noun}.ts`)) as { commands: readonly CommandSpec[] };
-  return module.commands;
+  return Object.hasOwn(load, noun) ? (await load[noun]!()).commands : [];
 }

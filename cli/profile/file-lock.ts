@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +13,7 @@ const WAIT_MS = 60_000;
  * file; one that died is overtaken after ten seconds.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const mark = randomUUID();
+  const mark = crypto.randomUUID();
   await acquire(path, mark);
   const beat = setInterval(() => void touch(path).catch(() => undefined), BEAT_MS);
   beat.unref();
@@ -66,7 +65,7 @@ async function overtakeIfStale(path: string): Promise<void> {
   const dead = await markIn(path);
   const touchedMs = (await stat(path).catch(() => undefined))?.mtimeMs;
   if (dead === undefined || touchedMs === undefined || Date.now() - touchedMs < STALE_MS) return;
-  const aside = `${path}.${randomUUID()}`;
+  const aside = `${path}.${crypto.randomUUID()}`;
   if (
     !(await rename(path, aside).then(
       () => true,

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { CliError } from "../errors/cli-error.ts";
 import type { Shell } from "../shell.ts";
 
@@ -24,7 +23,7 @@ export function keychainOf(shell: Pick<Shell, "keychain">): Keychain {
 
 /** Tries the keychain with a canary: some only fail, or lose what they are given, when used. Undefined: it works. */
 export async function keychainProblem(keychain: Keychain): Promise<string | undefined> {
-  const account = `canary-${randomUUID()}`;
+  const account = `canary-${crypto.randomUUID()}`;
   try {
     await keychain.set(account, account);
     const read = await keychain.get(account);

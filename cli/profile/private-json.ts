@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CliError } from "../errors/cli-error.ts";
@@ -24,7 +23,7 @@ export async function readPrivateJson<T>(path: string): Promise<T | undefined> {
  * The file is 0600 and its folder 0700, whatever the umask and whatever they were before.
  */
 export async function writePrivateJson(path: string, value: unknown): Promise<void> {
-  const next = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
+  const next = `${path}.${process.pid}.${crypto.randomUUID()}.tmp`;
   try {
     await privateFolder(dirname(path));
     const file = await open(next, "wx", 0o600);

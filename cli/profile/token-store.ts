@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { SessionStore, SessionTokens } from "#sdk/session";
 import type { Shell } from "../shell.ts";
@@ -27,7 +26,6 @@ interface Vault {
 export function tokenStore(shell: Shell, key: TokenKey, kind: StoreKind): SessionStore {
   const { path } = configDirOf(shell);
   const entry = [key.server, key.profile, key.account].join("|");
-  const digest = createHash("sha256").update(entry).digest("hex").slice(0, 16);
   const vault = kind === "file" ? fileVault(join(path, "tokens.json"), entry) : keychainVault(shell, entry);
   const noted = (tokens: SessionTokens | undefined) => {
     for (const secret of [tokens?.accessToken, tokens?.refreshToken]) if (secret) shell.secrets.add(secret);
@@ -37,8 +35,14 @@ export function tokenStore(shell: Shell, key: TokenKey, kind: StoreKind): Sessio
     read: async () => noted(await vault.read()),
     write: async (tokens) => vault.write(noted(tokens)),
     clear: async () => vault.write(undefined),
-    withLock: (work) => withFileLock(join(path, "locks", `${digest}.lock`), work),
+    withLock: async (work) => withFileLock(join(path, "locks", `${await digestOf(entry)}.lock`), work),
   };
+}
+
+/** A file name for an entry. */
+async function digestOf(entry: string): Promise<string> {
+  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(entry));
+  return Buffer.from(bytes).toString("hex").slice(0, 16);
 }
 
 function fileVault(path: string, entry: string): Vault {

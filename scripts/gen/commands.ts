@@ -21,7 +21,21 @@ export function cliManifest(): Map<string, string> {
     files.set(`cli/generated/${noun}.ts`, moduleOf("commands", "CommandSpec", commands));
   }
   files.set("cli/generated/nouns.ts", moduleOf("nouns", "NounSpec", nouns));
+  files.set("cli/generated/load.ts", loaders(nouns.map(({ noun }) => noun)));
   return files;
+}
+
+/** Loads the commands of one noun; written out, so that every bundler and compiler understands it. */
+function loaders(names: readonly string[]): string {
+  return [
+    banner,
+    'import type { CommandSpec } from "../manifest.ts";',
+    "",
+    "export const load: Readonly<Record<string, () => Promise<{ commands: readonly CommandSpec[] }>>> = {",
+    ...names.map((name) => `  "${name}": () => import("./${name}.ts"),`),
+    "};",
+    "",
+  ].join("\n");
 }
 
 function moduleOf(name: string, type: string, entries: readonly object[]): string {
