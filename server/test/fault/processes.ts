@@ -18,7 +18,7 @@ import { type Answer, type DatabaseName, type RequestOptions, send } from "../ha
 export const RMM = fileURLToPath(new URL("../../../bin/rmm.js", import.meta.url));
 
 const READY_MS = 120_000;
-const KEPT_LOG_CHARS = 20_000;
+const KEPT_LOG_CHARS = 6_000;
 
 /** A server in a process of its own. */
 export interface ServerProcess {
@@ -157,8 +157,15 @@ function listening(child: ChildProcess, gone: Promise<number | null>, log: () =>
   });
 }
 
+export interface Patience {
+  timeoutMs?: number;
+  /** The process that has to live for it. */
+  alive?: ServerProcess;
+}
+
 /** Asks again until the answer is yes; what is thrown meanwhile counts as no. */
-export async function until(what: string, holds: () => Promise<boolean>, timeoutMs = 120_000): Promise<void> {
+export async function until(what: string, holds: () => Promise<boolean>, patience: Patience = {}): Promise<void> {
+  const { timeoutMs = 120_000, alive } = patience;
   const end = Date.now() + timeoutMs;
   let last: unknown;
   while (Date.now() < end) {
@@ -167,7 +174,8 @@ export async function until(what: string, holds: () => Promise<boolean>, timeout
     } catch (error) {
       last = error;
     }
+    if (alive?.alive === false) throw new Error(`the server died before: ${what}\n${alive.log()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last });
+  throw new Error(`not within ${timeoutMs} ms: ${what}\n${alive?.log() ?? ""}`, { cause: last });
 }
