@@ -1,4 +1,6 @@
 import { cpus } from "node:os";
+import { auditAppend } from "./bench/audit-append.ts";
+import { auditVerify } from "./bench/audit-verify.ts";
 import { authenticatedRead } from "./bench/authenticated-read.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 import { versionStart } from "./bench/version-start.ts";
@@ -15,7 +17,7 @@ export interface Bench {
 }
 
 const ROUNDS = 3;
-const benches: readonly Bench[] = [versionStart, ...authenticatedRead, ...rateLimitCheck];
+const benches: readonly Bench[] = [versionStart, ...authenticatedRead, ...rateLimitCheck, ...auditAppend, ...auditVerify];
 const wanted = process.argv.slice(2);
 
 process.stdout.write(`${cpus()[0]?.model ?? "unknown CPU"}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}\n\n`);
