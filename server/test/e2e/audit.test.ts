@@ -11,7 +11,7 @@ import { placeOf, tamper } from "./tamper.ts";
 const ENTRIES = 6;
 const strangersKey = anchorSigner(Buffer.alloc(32, 7).toString("base64")).publicKey;
 
-describe.each(databases)("proving the audit record, on %s", (database) => {
+describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }, (database) => {
   let server: TestServer;
   let rmm: RmmProcess;
   let publicKey: string;
