@@ -1,6 +1,7 @@
 import { hashPassword, passwordProblem } from "./access/password.ts";
 import { builtInRoleId, seedBuiltInRoles } from "./access/roles.ts";
 import { ConfigError } from "./config.ts";
+import { lockText } from "./db/dialect/locks.ts";
 import { UnitOfWork } from "./db/unit-of-work.ts";
 import type { Services } from "./services.ts";
 
@@ -32,6 +33,8 @@ export async function createSystemAdmin(services: Services, admin: NewAdmin): Pr
   const now = services.clock.now();
   const id = services.random.uuid();
   return new UnitOfWork(services.store, { kind: "system" }).asSystem("bootstrap", async (tx) => {
+    // Replicas that start at once would each find nobody, and all but one fail.
+    if (admin.onlyFirst) await lockText(tx, services.store.dialect, "first administrator");
     const existing = await tx.selectFrom("users").select("id").limit(1).executeTakeFirst();
     if (existing && admin.onlyFirst) return undefined;
     await tx

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type LogLevel, logLevels } from "./platform/log.ts";
 
@@ -140,21 +140,37 @@ function reader(env: Environment) {
 type Reader = ReturnType<typeof reader>;
 type Kept = (name: string) => string;
 
-/** Secrets of a development server, made once; read again at the next start. */
+const keptNames = ["JWT_SECRET", "SECRET_ENCRYPTION_KEY", "ENROLLMENT_KEY_PEPPER", "AUDIT_ANCHOR_SIGNING_KEY"];
+
+/** Secrets of a development server, made once for all processes that share its data; read again at the next start. */
 function keptSecrets(dataDir: string, production: boolean): Kept {
   const file = join(dataDir, "secrets.json");
+  const read = () =>
+    existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, string>) : undefined;
   return (name) => {
     if (production) throw new ConfigError(`${name} is needed in production`);
-    const known = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, string>) : {};
-    const value = known[name];
+    const known = read();
+    const value = known?.[name];
     if (value !== undefined) return value;
-    const made = randomBytes(32).toString("base64");
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    const next = `${file}.${process.pid}.tmp`;
-    writeFileSync(next, JSON.stringify({ ...known, [name]: made }, null, 2), { mode: 0o600 });
-    renameSync(next, file);
-    return made;
+    const made = Object.fromEntries([...keptNames, name].map((one) => [one, randomBytes(32).toString("base64")]));
+    const draft = `${file}.${process.pid}.tmp`;
+    writeFileSync(draft, JSON.stringify({ ...made, ...known }, null, 2), { mode: 0o600 });
+    // Of processes that start at once the first decides, and all of it: the others read what it made.
+    if (known) renameSync(draft, file);
+    else linkUnlessThere(draft, file);
+    return read()?.[name] as string;
   };
+}
+
+function linkUnlessThere(draft: string, file: string): void {
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
 function strong(name: string, value: string | undefined, production: boolean, kept: Kept): string {

@@ -53,6 +53,8 @@ export interface InstallationOptions {
   env?: Record<string, string>;
   /** A database of another cluster than the shared one. */
   databaseUrl?: string;
+  /** The processes make their secrets themselves, in the data directory they share. */
+  ownSecrets?: boolean;
 }
 
 /** An empty installation. Its schema comes with the first server that starts. */
@@ -63,19 +65,27 @@ export async function install(database: DatabaseName, options: InstallationOptio
   const env = {
     RMM_DATA_DIR: dataDir,
     ...(url === undefined ? {} : { DATABASE_URL: url }),
-    ...secrets(),
+    ...(options.ownSecrets ? {} : secrets()),
     LOG_LEVEL: "warn",
     API_RATE_LIMIT_PER_MINUTE: "0",
     ...options.env,
   };
-  const services = buildServices(readConfig(env), { log: silentLog });
-  const db = systemHandle(services.store);
+  let built: Services | undefined;
+  // Not before the first server when the secrets are its own: reading the configuration would make them here.
+  const services = () => {
+    built ??= buildServices(readConfig(env), { log: silentLog });
+    return built;
+  };
   const running = new Set<ServerProcess>();
   return {
     dataDir,
     env,
-    services,
-    db,
+    get services() {
+      return services();
+    },
+    get db() {
+      return systemHandle(services().store);
+    },
     async start(more = {}) {
       const started = await startProcess({ ...env, ...more });
       running.add(started);
@@ -83,12 +93,12 @@ export async function install(database: DatabaseName, options: InstallationOptio
     },
     settled: () =>
       until("the audit outbox is empty", async () => {
-        const waiting = await db.selectFrom("auditOutbox").select("id").limit(1).execute();
+        const waiting = await systemHandle(services().store).selectFrom("auditOutbox").select("id").limit(1).execute();
         return waiting.length === 0;
       }),
     async remove() {
       for (const process of running) await process.kill();
-      await services.store.close();
+      await built?.store.close();
       if (made) await dropDatabase(made);
       rmSync(dataDir, { recursive: true, force: true });
     },
