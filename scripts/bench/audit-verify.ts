@@ -15,8 +15,7 @@ import { auditColumns, auditInsert, auditOrg, auditRow } from "./audit-rows.ts";
 
 const ROWS = Number(process.env["BENCH_AUDIT_ROWS"] ?? 1_000_000);
 const PEAK_MB = 150;
-const directory = mkdtempSync(join(tmpdir(), "rmm-bench-"));
-const file = join(directory, "rmm.db");
+let directory = "";
 let cluster: PostgresCluster | undefined;
 
 /** Verification of one chain of a million entries against the bare stream of the same rows into Node. */
@@ -25,7 +24,7 @@ export const auditVerify: readonly Bench[] = [
     name: "audit verify ÷ raw rows (SQLite)",
     limit: { kind: "min", value: 0.45 },
     start: async () => loadSqlite(),
-    run: async () => ({ against: rawSqlite(), measured: await verify(file), unit: "rows/s" }),
+    run: async () => ({ against: rawSqlite(), measured: await verify(file()), unit: "rows/s" }),
     stop: async () => rmSync(directory, { recursive: true, force: true }),
   },
   {
@@ -47,8 +46,11 @@ async function verify(place: string): Promise<number> {
   return rate;
 }
 
+const file = () => join(directory, "rmm.db");
+
 function loadSqlite(): void {
-  const db = connectSqlite(file);
+  directory = mkdtempSync(join(tmpdir(), "rmm-bench-"));
+  const db = connectSqlite(file());
   db.pragma("synchronous = OFF");
   for (const statement of auditTables.sqlite) db.exec(statement);
   const insert = db.prepare(`insert into audit_logs (${auditColumns}) values (${Array(17).fill("?").join(", ")})`);
@@ -61,7 +63,7 @@ function loadSqlite(): void {
 }
 
 function rawSqlite(): number {
-  const db = new Sqlite(file, { readonly: true });
+  const db = new Sqlite(file(), { readonly: true });
   const started = performance.now();
   let rows = 0;
   for (const _row of db.prepare("select * from audit_logs").raw().iterate()) rows += 1;
