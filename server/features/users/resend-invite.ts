@@ -20,9 +20,7 @@ export async function resendInvite(call: ResendCall) {
     if (member.status !== "invited") throw problem("NOT_INVITED");
     const membershipId = await findMembershipId(tx, target, member.id);
     if (membershipId === undefined) throw problem("NOT_FOUND");
-    const sent = await call.asSystem("invite user", (all) =>
-      sendInvitation(call, all, member, { target, membershipId }),
-    );
+    const sent = await sendInvitation(call, tx, member, { target, membershipId });
     return { success: true as const, ...sent };
   });
 }
