@@ -71,7 +71,7 @@ async function pass(passage: Passage): Promise<void> {
   authorize(passage.who, endpoint.access, { mfaGate: services.config.enable2fa });
   const body = await readJson(request, {
     limitBytes: endpoint.bodyLimitBytes,
-    scrubNul: endpoint.access.kinds.includes("agent") || endpoint.path.startsWith("/agents/"),
+    scrub: endpoint.access.kinds.includes("agent") || endpoint.path.startsWith("/agents/"),
   });
   const input = validate(endpoint, { params: request.params, query: readQuery(facts.search), body });
   const unit = new UnitOfWork(services.store, scopeOf(passage.who));
@@ -87,6 +87,10 @@ async function pass(passage: Passage): Promise<void> {
   await passIdempotent(passage, unit, { key, input, body: input.body });
 }
 
+/** However a client spelled it: one resource is one path, in upper case, with a slash at its end or in absolute form. */
+const canonicalPath = (path: string, params: unknown): string =>
+  path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent((params as Record<string, string>)[name] ?? ""));
+
 interface Keyed {
   key: string;
   input: ReturnType<typeof validate>;
@@ -100,7 +104,7 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
   const begun = await beginIdempotent(services, {
     caller: callerKey(who, facts.ip),
     method: endpoint.method,
-    path: facts.path,
+    path: canonicalPath(endpoint.path, input.params),
     key,
     body,
     secret: responseHoldsSecret(endpoint),
