@@ -1,3 +1,4 @@
+import { revokeMembers } from "#server/features/sessions/revoke-members";
 import type { Call } from "#server/http/call";
 
 /**
@@ -7,13 +8,7 @@ import type { Call } from "#server/http/call";
 export async function revokeOrganizationAccess(call: Call, orgId: string, reason: string): Promise<void> {
   const now = call.clock.now();
   await call.asSystem("revoke access", async (tx) => {
-    const members = tx.selectFrom("organizationUsers").select("userId").where("orgId", "=", orgId);
-    await tx
-      .updateTable("sessions")
-      .set({ revokedAt: now, revokedReason: reason })
-      .where("revokedAt", "is", null)
-      .where("userId", "in", members)
-      .execute();
+    await revokeMembers(tx, { orgId }, reason, now);
     await tx
       .updateTable("apiKeys")
       .set({ status: "revoked", updatedAt: now })
