@@ -30,7 +30,7 @@ interface Person {
 export async function inviteUser(call: InviteCall) {
   const { roleId, email } = call.body;
   return call.transaction(async (tx) => {
-    const target = await targetOf(call, call.body, "write", tx);
+    const target = await targetOf(call, call.body, tx);
     call.audit.note({ owner: targetOwner(target), details: { email } });
     if (target.kind === "organization") refuseReadOnly(target);
     refuseMisplacedAccess(target.kind, call.body);
