@@ -68,7 +68,10 @@ async function pass(passage: Passage): Promise<void> {
   passage.who = await authenticate(services, endpoint.access, request);
   facts.caller = passage.who;
   await limitRequest(services, passage.who);
-  authorize(passage.who, endpoint.access, { mfaGate: services.config.enable2fa });
+  authorize(passage.who, endpoint.access, {
+    mfaGate: services.config.enable2fa,
+    ownPartner: endpoint.errors.includes("PARTNER_CONTEXT_REQUIRED"),
+  });
   const body = await readJson(request, {
     limitBytes: endpoint.bodyLimitBytes,
     scrub: endpoint.access.kinds.includes("agent") || endpoint.path.startsWith("/agents/"),
@@ -166,6 +169,11 @@ async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
   });
   if (entries.length === 0) {
     services.metrics.droppedAuditEvents.inc();
+    services.log.info("audit.without_tenant", {
+      requestId: passage.facts.requestId,
+      action: passage.implementation.endpoint.audit,
+      code: told.code,
+    });
     return;
   }
   await new UnitOfWork(services.store, { kind: "system" }).asSystem("authenticate", (tx) =>

@@ -277,7 +277,6 @@ export const genericErrors = {
   authenticated: ["UNAUTHENTICATED", "PARTNER_INACTIVE", "MFA_ENROLLMENT_REQUIRED", "FORBIDDEN"],
   body: ["INVALID_JSON", "PAYLOAD_TOO_LARGE"],
   change: ["NO_UPDATES"],
-  partnerOnly: ["PARTNER_CONTEXT_REQUIRED"],
   permission: ["PERMISSION_DENIED"],
   fullPartner: ["FULL_PARTNER_ACCESS_REQUIRED"],
   mfa: ["MFA_REQUIRED"],
