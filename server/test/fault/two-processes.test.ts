@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bootstrap } from "#server/bootstrap";
 import { missingMigrations } from "#server/db/migration-status";
+import { makeSite } from "../enroll.ts";
 import { type Answer, type SignedInUser, seedPartner, signIn } from "../harness.ts";
 import { type Installation, install, RMM, type ServerProcess, until } from "./processes.ts";
 
@@ -52,20 +53,7 @@ async function seedAdmin(): Promise<{ admin: SignedInUser; partnerId: string; or
   const { partnerId, orgIds } = await seedPartner(installation, `p-${randomUUID()}`, ["one"]);
   const admin = await signIn(installation, { role: "Partner Admin", partnerId });
   const orgId = orgIds[0] as string;
-  await installation.db
-    .insertInto("sites")
-    .values({
-      id: randomUUID(),
-      orgId,
-      name: "HQ",
-      timezone: "UTC",
-      address: null,
-      contact: null,
-      settings: {},
-      createdAt: installation.services.clock.now(),
-      updatedAt: installation.services.clock.now(),
-    })
-    .execute();
+  await makeSite(installation, orgId);
   return { admin, partnerId, orgId };
 }
 
