@@ -51,8 +51,12 @@ export function readConfig(env: Environment): Config {
   const hosted = read.flag("IS_HOSTED", false);
   const dataDir = resolve(env["RMM_DATA_DIR"] || "./.rmm");
   const databaseUrl = read.text("DATABASE_URL");
+  const auditAdminDatabaseUrl = read.text("AUDIT_ADMIN_DATABASE_URL");
   if (databaseUrl !== undefined && !/^(postgres(ql)?:\/\/|sqlite:)/.test(databaseUrl)) {
     throw new ConfigError("DATABASE_URL must start with postgres:// or sqlite:");
+  }
+  if (auditAdminDatabaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(auditAdminDatabaseUrl)) {
+    throw new ConfigError("AUDIT_ADMIN_DATABASE_URL must start with postgres://");
   }
   if (hosted && databaseUrl === undefined) throw new ConfigError("DATABASE_URL is needed when IS_HOSTED is true");
   const kept = keptSecrets(dataDir, production);
@@ -69,9 +73,10 @@ export function readConfig(env: Environment): Config {
     port: read.int("PORT", 3000, 0, 65_535),
     logLevel: read.oneOf("LOG_LEVEL", logLevels, "info"),
     databaseUrl,
-    auditAdminDatabaseUrl: read.text("AUDIT_ADMIN_DATABASE_URL"),
+    auditAdminDatabaseUrl,
     dataDir,
-    publicUrl: read.url("PUBLIC_URL") ?? read.url("PUBLIC_APP_URL") ?? read.url("DASHBOARD_URL"),
+    // Every one is read, so that a malformed one is told of also where another counts.
+    publicUrl: ["PUBLIC_URL", "PUBLIC_APP_URL", "DASHBOARD_URL"].map(read.url).find((url) => url !== undefined),
     trustProxyHeaders: read.flag("TRUST_PROXY_HEADERS", false),
     jwtSecret: strong("JWT_SECRET", read.text("JWT_SECRET"), production, kept),
     encryptionKey: strong(
@@ -211,9 +216,18 @@ function smtp(read: Reader): Config["smtp"] {
 function workerIntervals(value: string | undefined, production: boolean): Record<string, number> {
   if (value === undefined) return {};
   if (production) throw new ConfigError("WORKER_INTERVALS is refused in production");
+  const intervals = parseJson(value);
+  const isObject = intervals !== null && typeof intervals === "object" && !Array.isArray(intervals);
+  if (!isObject || !Object.values(intervals).every((seconds) => typeof seconds === "number" && seconds > 0)) {
+    throw new ConfigError("WORKER_INTERVALS must be a JSON object of job names and seconds");
+  }
+  return intervals as Record<string, number>;
+}
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(value) as Record<string, number>;
+    return JSON.parse(text);
   } catch {
-    throw new ConfigError("WORKER_INTERVALS must be JSON");
+    return undefined;
   }
 }
