@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { email as emailSchema } from "#contract/core/fields";
+import { passwordProblem } from "./access/password.ts";
 import { type LogLevel, logLevels } from "./platform/log.ts";
 
 /** What an operator set wrongly; the server refuses to start and says which setting. */
@@ -47,7 +49,8 @@ export interface Config {
  */
 export function readConfig(env: Environment): Config {
   const read = reader(env);
-  const production = env["NODE_ENV"] === "production";
+  // Anything else that was meant as production would run without what production demands.
+  const production = read.oneOf("NODE_ENV", ["development", "production", "test"], "development") === "production";
   const hosted = read.flag("IS_HOSTED", false);
   const dataDir = resolve(env["RMM_DATA_DIR"] || "./.rmm");
   const databaseUrl = read.text("DATABASE_URL");
@@ -55,6 +58,7 @@ export function readConfig(env: Environment): Config {
   if (databaseUrl !== undefined && !/^(postgres(ql)?:\/\/|sqlite:)/.test(databaseUrl)) {
     throw new ConfigError("DATABASE_URL must start with postgres:// or sqlite:");
   }
+  if (databaseUrl === "sqlite:") throw new ConfigError("DATABASE_URL needs a path after sqlite:");
   if (auditAdminDatabaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(auditAdminDatabaseUrl)) {
     throw new ConfigError("AUDIT_ADMIN_DATABASE_URL must start with postgres://");
   }
@@ -131,6 +135,9 @@ function reader(env: Environment) {
       const value = text(name);
       if (value === undefined) return undefined;
       if (!URL.canParse(value) || !/^https?:/.test(value)) throw bad(name, "an http or https address");
+      // Links are made by adding to it.
+      const { username, password } = new URL(value);
+      if (username || password || /[?#]/.test(value)) throw bad(name, "an address without user, query and fragment");
       return value.replace(/\/+$/, "");
     },
     oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
@@ -196,7 +203,11 @@ function bootstrapAdmin(email: string | undefined, password: string | undefined)
   if (email === undefined || password === undefined) {
     throw new ConfigError("BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD must be set together");
   }
-  return { email: email.trim().toLowerCase(), password };
+  const address = emailSchema().safeParse(email);
+  if (!address.success) throw new ConfigError("BOOTSTRAP_ADMIN_EMAIL must be an email address");
+  const weak = passwordProblem(password);
+  if (weak) throw new ConfigError(`BOOTSTRAP_ADMIN_PASSWORD ${weak}`);
+  return { email: address.data, password };
 }
 
 function smtp(read: Reader): Config["smtp"] {
