@@ -22,7 +22,8 @@ describe.each(databases)("request bodies on %s", (database) => {
 
   it("people are told of text that no database holds, with an idempotency key as without", async () => {
     for (const text of unstorable) {
-      for (const headers of [{}, { "x-idempotency-key": `unstorable-${text.codePointAt(0)}` }]) {
+      const keyed: Record<string, string> = { "x-idempotency-key": `unstorable-${text.codePointAt(0)}` };
+      for (const headers of [{}, keyed]) {
         const bodies: [string, object][] = [
           ["/api-keys", { orgId: world.a.orgId, name: "k", scopes: [text] }],
           [`/orgs/organizations/${world.a.orgId}/contacts`, { name: "x", roles: [text] }],
