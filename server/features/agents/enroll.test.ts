@@ -268,11 +268,7 @@ describe.each(databases)("enrollment on %s", (database) => {
 
   it("refuses what cannot be stored instead of failing", async () => {
     const key = await makeKey(server, { orgId });
-    for (const bad of [
-      { hostname: "x".repeat(256) },
-      { hardware: { cpuCores: 1.5 } },
-      { osType: "beos" },
-    ]) {
+    for (const bad of [{ hostname: "x".repeat(256) }, { hardware: { cpuCores: 1.5 } }, { osType: "beos" }]) {
       expect(await enroll(server, key, bad)).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
     }
     expect(await usageOf(server, key)).toBe(0);
