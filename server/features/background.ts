@@ -11,4 +11,9 @@ import { sessionSchedules } from "./sessions/schedules.ts";
 export const jobHandlers: JobHandlers = { "mail.send": sendQueuedMail, "passwords.forgot": sendResetLink };
 
 /** What runs by the clock (contract 4 §15). */
-export const schedules: readonly Schedule[] = [...auditSchedules, ...deviceSchedules, ...sessionSchedules, ...platformSchedules];
+export const schedules: readonly Schedule[] = [
+  ...auditSchedules,
+  ...deviceSchedules,
+  ...sessionSchedules,
+  ...platformSchedules,
+];

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { CamelCasePlugin, Kysely, PostgresDialect, SqliteDialect } from "kysely";
 import pg from "pg";
+import { createDatabase, dropDatabase } from "#fixtures/postgres";
 import type { AuditContent, ChainRef } from "../audit/chain.ts";
 import type { ChainSource, PruneRecord } from "../audit/chain-source.ts";
 import { type AuditEvent, auditEntry } from "../audit/entry.ts";
@@ -19,7 +20,6 @@ import type { AnchorCheckOptions } from "../audit/verify-anchors.ts";
 import type { AuditVerify } from "../audit/verify-result.ts";
 import { type AuditWriterOptions, auditWriter } from "../audit/writer.ts";
 import { auditTables } from "../db/migrations/audit-schema.ts";
-import { createDatabase, dropDatabase } from "#fixtures/postgres";
 
 /** The audit tables alone, in a database of their own, with an honest way in and a dishonest one. */
 export interface AuditWorld {
