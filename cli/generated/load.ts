@@ -11,6 +11,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "contacts": () => import("./contacts.ts"),
   "enrollment-keys": () => import("./enrollment-keys.ts"),
   "api-keys": () => import("./api-keys.ts"),
+  "service-principals": () => import("./service-principals.ts"),
   "users": () => import("./users.ts"),
   "agents": () => import("./agents.ts"),
   "devices": () => import("./devices.ts"),

@@ -9,6 +9,7 @@ import { mfa } from "./resources/mfa.ts";
 import { organizations } from "./resources/organizations.ts";
 import { partners } from "./resources/partners.ts";
 import { passwords } from "./resources/passwords.ts";
+import { servicePrincipals } from "./resources/service-principals.ts";
 import { serviceStatus } from "./resources/service-status.ts";
 import { sessions } from "./resources/sessions.ts";
 import { sites } from "./resources/sites.ts";
@@ -25,6 +26,7 @@ export const contract = {
   contacts,
   enrollmentKeys,
   apiKeys,
+  servicePrincipals,
   users,
   agents,
   devices,

@@ -11,6 +11,7 @@ export const nounSummaries = {
   contacts: "People of an organization",
   enrollmentKeys: "Tokens that let devices join an organization",
   apiKeys: "Machine credentials of an organization",
+  servicePrincipals: "Identities of an organization that own keys and are no person",
   users: "People who sign in, and their invitations",
   agents: "What the agent on a device calls",
   devices: "Managed machines",

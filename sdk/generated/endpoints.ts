@@ -68,6 +68,14 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     revoke: {"noun":"api-keys","verb":"revoke","method":"DELETE","path":"/api-keys/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     rotate: {"noun":"api-keys","verb":"rotate","method":"POST","path":"/api-keys/:id/rotate","status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["key"]},
   },
+  servicePrincipals: {
+    list: {"noun":"service-principals","verb":"list","method":"GET","path":"/service-principals","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"service-principals","verb":"create","method":"POST","path":"/service-principals","status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    get: {"noun":"service-principals","verb":"get","method":"GET","path":"/service-principals/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    rotate: {"noun":"service-principals","verb":"rotate","method":"POST","path":"/service-principals/:id/rotate","status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["key"]},
+    disable: {"noun":"service-principals","verb":"disable","method":"POST","path":"/service-principals/:id/disable","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    migrateKey: {"noun":"service-principals","verb":"migrateKey","method":"POST","path":"/service-principals/:id/migrate-key","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   users: {
     me: {"noun":"users","verb":"me","method":"GET","path":"/users/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     updateMe: {"noun":"users","verb":"updateMe","method":"PATCH","path":"/users/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

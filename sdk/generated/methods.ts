@@ -371,6 +371,53 @@ export interface ApiKeysMethods {
   rotate: Method<Contract["apiKeys"]["rotate"]>;
 }
 
+export interface ServicePrincipalsMethods {
+  /**
+   * List service principals.
+   *
+   * `GET /service-principals` · user · needs organizations:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: Method<Contract["servicePrincipals"]["list"]>;
+  /**
+   * Create a service principal.
+   * It has no key yet: `rotate` makes the first one.
+   *
+   * `POST /service-principals` · user · needs organizations:write, MFA
+   * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, SITE_ACCESS_DENIED, WILDCARD_SCOPE, UNSUPPORTED_SCOPE, SCOPE_DELEGATION_DENIED, NAME_TAKEN, ORG_READ_ONLY.
+   */
+  create: Method<Contract["servicePrincipals"]["create"]>;
+  /**
+   * Show a service principal.
+   *
+   * `GET /service-principals/:id` · user · needs organizations:read
+   * Errors: NOT_FOUND.
+   */
+  get: Method<Contract["servicePrincipals"]["get"]>;
+  /**
+   * Make a new key; the one before stops at once.
+   *
+   * `POST /service-principals/:id/rotate` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
+   */
+  rotate: Method<Contract["servicePrincipals"]["rotate"]>;
+  /**
+   * Disable for good, and revoke its keys.
+   *
+   * `POST /service-principals/:id/disable` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  disable: Method<Contract["servicePrincipals"]["disable"]>;
+  /**
+   * Make an existing API key this principal's own.
+   * The key keeps the scopes that the principal has too. The principal's key before stops at once.
+   *
+   * `POST /service-principals/:id/migrate-key` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, KEY_IN_OTHER_ORG, INVALID_STATE, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
+   */
+  migrateKey: Method<Contract["servicePrincipals"]["migrateKey"]>;
+}
+
 export interface UsersMethods {
   /**
    * Show who you are and what you may do.
@@ -583,6 +630,8 @@ export interface Methods {
   enrollmentKeys: EnrollmentKeysMethods;
   /** Machine credentials of an organization. */
   apiKeys: ApiKeysMethods;
+  /** Identities of an organization that own keys and are no person. */
+  servicePrincipals: ServicePrincipalsMethods;
   /** People who sign in, and their invitations. */
   users: UsersMethods;
   /** What the agent on a device calls. */

@@ -60,6 +60,7 @@ export const ownership = {
   userTokens: "system",
   recoveryCodes: "system",
   apiKeys: "org",
+  servicePrincipals: "org",
   enrollmentKeys: "org+site",
   devices: "org+site",
   deviceHardware: "org",

@@ -9,6 +9,7 @@ import { mfaRoutes } from "./mfa/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
 import { partnerRoutes } from "./partners/routes.ts";
 import { passwordRoutes } from "./passwords/routes.ts";
+import { servicePrincipalRoutes } from "./service-principals/routes.ts";
 import { serviceStatusRoutes } from "./service-status/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { siteRoutes } from "./sites/routes.ts";
@@ -26,6 +27,7 @@ export const implementations: readonly Implementation[] = [
   ...enrollmentKeyRoutes,
   ...contactRoutes,
   ...apiKeyRoutes,
+  ...servicePrincipalRoutes,
   ...agentRoutes,
   ...deviceRoutes,
   ...auditLogRoutes,

@@ -44,10 +44,10 @@ export const ApiKey = shape(() =>
 );
 
 /** Shown once. */
-const material = () => ({ key: secret(), warning: z.string() });
+export const material = () => ({ key: secret(), warning: z.string() });
 
 /** Any text: an unknown scope is answered `UNSUPPORTED_SCOPE`, which a schema could not say. */
-const scopes = () =>
+export const scopeList = () =>
   z
     .array(z.string().max(100))
     .max(100)
@@ -82,7 +82,7 @@ export const apiKeys = resource("api-keys", {
       z.strictObject({
         orgId: id(),
         name: text(255),
-        scopes: scopes().default([]),
+        scopes: scopeList().default([]),
         expiresAt: timestamp().nullable().default(null).describe("in the future; null: never"),
         rateLimit: rateLimit().default(1000).describe("requests per hour"),
       }),
@@ -123,7 +123,7 @@ export const apiKeys = resource("api-keys", {
       "SCOPE_DELEGATION_DENIED",
       "ORG_READ_ONLY",
     ],
-    body: () => z.strictObject({ name: text(255), scopes: scopes(), rateLimit: rateLimit() }).partial(),
+    body: () => z.strictObject({ name: text(255), scopes: scopeList(), rateLimit: rateLimit() }).partial(),
     returns: ApiKey,
   }),
   revoke: del("/api-keys/:id", {

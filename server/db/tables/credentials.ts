@@ -13,11 +13,26 @@ export interface ApiKeysTable {
   /** Requests an hour. */
   rateLimit: number;
   status: "active" | "expired" | "revoked";
-  principalType: Fixed<"human" | "service">;
+  /** `service` where a service principal owns the key. */
+  principalType: "human" | "service";
   principalId: string | null;
   createdBy: Fixed<string | null>;
   lastUsedAt: string | null;
   usageCount: number;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** An identity of an organization that is no person: its keys outlive the people who made them (contract 4 §4). */
+export interface ServicePrincipalsTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  name: string;
+  scopes: string[];
+  /** `disabled` is the end. */
+  status: "active" | "disabled";
+  createdBy: Fixed<string | null>;
+  lastUpdatedBy: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
 }
@@ -42,5 +57,6 @@ export interface EnrollmentKeysTable {
 
 export interface CredentialTables {
   apiKeys: ApiKeysTable;
+  servicePrincipals: ServicePrincipalsTable;
   enrollmentKeys: EnrollmentKeysTable;
 }

@@ -244,12 +244,12 @@ describe.each(databases)("API keys on %s", (database) => {
   it("leaves the keys of service principals to their own routes", async () => {
     const { id } = await made();
     await server.db.deleteFrom("apiKeys").where("id", "=", id).execute();
-    const principalId = server.services.random.uuid();
+    const principalId = acme.servicePrincipalId;
     await server.db
       .insertInto("apiKeys")
       .values({
         id,
-        orgId: acme.secondOrgId,
+        orgId: acme.orgId,
         name: "service",
         keyPrefix: "svc_service0",
         keyHash: sha256(id),
