@@ -7,6 +7,8 @@ import { devices } from "./resources/devices.ts";
 import { enrollmentKeys } from "./resources/enrollment-keys.ts";
 import { mfa } from "./resources/mfa.ts";
 import { organizations } from "./resources/organizations.ts";
+import { partnerApi } from "./resources/partner-api.ts";
+import { partnerServicePrincipals } from "./resources/partner-service-principals.ts";
 import { partners } from "./resources/partners.ts";
 import { passwords } from "./resources/passwords.ts";
 import { servicePrincipals } from "./resources/service-principals.ts";
@@ -27,6 +29,8 @@ export const contract = {
   enrollmentKeys,
   apiKeys,
   servicePrincipals,
+  partnerServicePrincipals,
+  partnerApi,
   users,
   agents,
   devices,

@@ -12,6 +12,8 @@ export const nounSummaries = {
   enrollmentKeys: "Tokens that let devices join an organization",
   apiKeys: "Machine credentials of an organization",
   servicePrincipals: "Identities of an organization that own keys and are no person",
+  partnerServicePrincipals: "Identities of a partner for its provisioning and export API",
+  partnerApi: "Export and unattended provisioning with a partner key",
   users: "People who sign in, and their invitations",
   agents: "What the agent on a device calls",
   devices: "Managed machines",

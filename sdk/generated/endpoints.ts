@@ -76,6 +76,23 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     disable: {"noun":"service-principals","verb":"disable","method":"POST","path":"/service-principals/:id/disable","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     migrateKey: {"noun":"service-principals","verb":"migrateKey","method":"POST","path":"/service-principals/:id/migrate-key","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
+  partnerServicePrincipals: {
+    list: {"noun":"partner-service-principals","verb":"list","method":"GET","path":"/partner-service-principals","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"partner-service-principals","verb":"create","method":"POST","path":"/partner-service-principals","status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"partner-service-principals","verb":"update","method":"PATCH","path":"/partner-service-principals/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    issueKey: {"noun":"partner-service-principals","verb":"issueKey","method":"POST","path":"/partner-service-principals/:id/keys","status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["key"]},
+    rotateKey: {"noun":"partner-service-principals","verb":"rotateKey","method":"POST","path":"/partner-service-principals/:id/keys/:keyId/rotate","status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["key"]},
+    revokeKey: {"noun":"partner-service-principals","verb":"revokeKey","method":"DELETE","path":"/partner-service-principals/:id/keys/:keyId","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  partnerApi: {
+    organizations: {"noun":"partner-api","verb":"organizations","method":"GET","path":"/partner-api/organizations","status":200,"transport":"json","kinds":["partnerKey"],"idempotent":false,"paging":{"kind":"cursor","items":"data"},"secretBody":[],"secretResult":[]},
+    sites: {"noun":"partner-api","verb":"sites","method":"GET","path":"/partner-api/sites","status":200,"transport":"json","kinds":["partnerKey"],"idempotent":false,"paging":{"kind":"cursor","items":"data"},"secretBody":[],"secretResult":[]},
+    devices: {"noun":"partner-api","verb":"devices","method":"GET","path":"/partner-api/devices","status":200,"transport":"json","kinds":["partnerKey"],"idempotent":false,"paging":{"kind":"cursor","items":"data"},"secretBody":[],"secretResult":[]},
+    deviceInventory: {"noun":"partner-api","verb":"deviceInventory","method":"GET","path":"/partner-api/device-inventory","status":200,"transport":"json","kinds":["partnerKey"],"idempotent":false,"paging":{"kind":"cursor","items":"data"},"secretBody":[],"secretResult":[]},
+    createOrganization: {"noun":"partner-api","verb":"createOrganization","method":"POST","path":"/partner-api/organizations","status":201,"transport":"json","kinds":["partnerKey"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    createSite: {"noun":"partner-api","verb":"createSite","method":"POST","path":"/partner-api/sites","status":201,"transport":"json","kinds":["partnerKey"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    createEnrollmentKey: {"noun":"partner-api","verb":"createEnrollmentKey","method":"POST","path":"/partner-api/enrollment-keys","status":201,"transport":"json","kinds":["partnerKey"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["key","enrollmentSecret"]},
+  },
   users: {
     me: {"noun":"users","verb":"me","method":"GET","path":"/users/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     updateMe: {"noun":"users","verb":"updateMe","method":"PATCH","path":"/users/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -44,6 +44,11 @@ export class RateLimiter {
     return this.#change(limit, subject, amount);
   }
 
+  /** `take` as part of a transaction: what fails in the end has cost nothing. Callers of one subject wait for each other. */
+  async takeWithin(tx: Tx, limit: Limit, subject: string): Promise<Allowance> {
+    return this.#change(limit, subject, 1, tx);
+  }
+
   /**
    * `take` for limits that every request meets: a busy key leases calls ahead, doubling up to 1 % of
    * the limit within one bucket, so that most of its calls touch no database. What a lease holds
@@ -94,12 +99,8 @@ export class RateLimiter {
     await changeRing(tx, this.#store.dialect, this.#request(limit, subject, -1));
   }
 
-  async #change(limit: Limit, subject: string, amount: number): Promise<Allowance> {
-    const { allowed, used, oldest } = await changeRing(
-      this.#db,
-      this.#store.dialect,
-      this.#request(limit, subject, amount),
-    );
+  async #change(limit: Limit, subject: string, amount: number, db: Kysely<Database> = this.#db): Promise<Allowance> {
+    const { allowed, used, oldest } = await changeRing(db, this.#store.dialect, this.#request(limit, subject, amount));
     const last = oldest ?? bucketOf(limit, this.#clock.nowMs());
     return {
       allowed,

@@ -7,6 +7,8 @@ import { deviceRoutes } from "./devices/routes.ts";
 import { enrollmentKeyRoutes } from "./enrollment-keys/routes.ts";
 import { mfaRoutes } from "./mfa/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
+import { partnerApiRoutes } from "./partner-api/routes.ts";
+import { partnerServicePrincipalRoutes } from "./partner-service-principals/routes.ts";
 import { partnerRoutes } from "./partners/routes.ts";
 import { passwordRoutes } from "./passwords/routes.ts";
 import { servicePrincipalRoutes } from "./service-principals/routes.ts";
@@ -28,6 +30,8 @@ export const implementations: readonly Implementation[] = [
   ...contactRoutes,
   ...apiKeyRoutes,
   ...servicePrincipalRoutes,
+  ...partnerServicePrincipalRoutes,
+  ...partnerApiRoutes,
   ...agentRoutes,
   ...deviceRoutes,
   ...auditLogRoutes,

@@ -2,25 +2,10 @@ import { z } from "zod";
 import { staff } from "../core/access.ts";
 import { create, del, get, patch, post, resource, shape } from "../core/endpoint.ts";
 import { type FieldMeta, id, instant, secret, success, text, timestamp } from "../core/fields.ts";
+import { apiKeyScopes } from "../core/key-scopes.ts";
 import { paged, pageOf, pageQuery } from "../core/page.ts";
 
 export const apiKeyStatuses = ["active", "expired", "revoked"] as const;
-
-/** What a key may be allowed to do (contract 4 §1). Each is also the permission its owner must hold. */
-export const apiKeyScopes = [
-  "devices:read",
-  "devices:write",
-  "devices:execute",
-  "scripts:read",
-  "scripts:execute",
-  "alerts:read",
-  "alerts:write",
-  "tickets:read",
-  "tickets:write",
-  "sites:read",
-  "audit:read",
-] as const;
-export type ApiKeyScope = (typeof apiKeyScopes)[number];
 
 /** API key without its material (specification 2, "API key"; contract 4 §1). */
 export const ApiKey = shape(() =>

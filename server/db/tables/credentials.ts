@@ -1,3 +1,4 @@
+import type { PartnerKeyScope } from "#contract/core/key-scopes";
 import type { Fixed } from "./tenancy.ts";
 
 export interface ApiKeysTable {
@@ -37,6 +38,52 @@ export interface ServicePrincipalsTable {
   updatedAt: string;
 }
 
+/** An identity of a partner for its provisioning and export API (contract 4 §5). */
+export interface PartnerServicePrincipalsTable {
+  id: Fixed<string>;
+  partnerId: Fixed<string>;
+  name: string;
+  description: string | null;
+  status: "active" | "disabled";
+  scopes: PartnerKeyScope[];
+  /** `selected`: the organizations of `partnerServicePrincipalOrgs`. */
+  orgAccess: "all" | "selected";
+  expiresAt: string | null;
+  /** Addresses and networks its keys may come from; empty = anywhere. */
+  sourceCidrs: string[];
+  createdBy: Fixed<string | null>;
+  updatedBy: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export interface PartnerServicePrincipalOrgsTable {
+  partnerId: Fixed<string>;
+  principalId: Fixed<string>;
+  orgId: Fixed<string>;
+}
+
+export interface PartnerServicePrincipalKeysTable {
+  id: Fixed<string>;
+  partnerId: Fixed<string>;
+  principalId: Fixed<string>;
+  name: string;
+  /** First 18 characters. */
+  keyPrefix: Fixed<string>;
+  /** SHA-256 of the whole key, hex. */
+  keyHash: Fixed<string>;
+  status: "active" | "revoked";
+  expiresAt: string | null;
+  /** Requests an hour. */
+  rateLimit: number;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+  rotatedFromId: Fixed<string | null>;
+  createdBy: Fixed<string | null>;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
 export interface EnrollmentKeysTable {
   id: Fixed<string>;
   orgId: Fixed<string>;
@@ -58,5 +105,8 @@ export interface EnrollmentKeysTable {
 export interface CredentialTables {
   apiKeys: ApiKeysTable;
   servicePrincipals: ServicePrincipalsTable;
+  partnerServicePrincipals: PartnerServicePrincipalsTable;
+  partnerServicePrincipalOrgs: PartnerServicePrincipalOrgsTable;
+  partnerServicePrincipalKeys: PartnerServicePrincipalKeysTable;
   enrollmentKeys: EnrollmentKeysTable;
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { apiKeyScopes } from "#contract/resources/api-keys";
+import { apiKeyScopes } from "#contract/core/key-scopes";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { auditEntries } from "../../test/audit-entries.ts";
 import { databases, type SignedInUser, START, startTestServer, type TestServer } from "../../test/harness.ts";
