@@ -1,4 +1,6 @@
 import { cpus } from "node:os";
+import { auditAppend } from "./bench/audit-append.ts";
+import { auditVerify } from "./bench/audit-verify.ts";
 import { authenticatedRead } from "./bench/authenticated-read.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 import { versionStart } from "./bench/version-start.ts";
@@ -15,10 +17,18 @@ export interface Bench {
 }
 
 const ROUNDS = 3;
-const benches: readonly Bench[] = [versionStart, ...authenticatedRead, ...rateLimitCheck];
+const benches: readonly Bench[] = [
+  versionStart,
+  ...authenticatedRead,
+  ...rateLimitCheck,
+  ...auditAppend,
+  ...auditVerify,
+];
 const wanted = process.argv.slice(2);
 
-process.stdout.write(`${cpus()[0]?.model ?? "unknown CPU"}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}\n\n`);
+process.stdout.write(
+  `${cpus()[0]?.model ?? "unknown CPU"}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}\n\n`,
+);
 process.stdout.write("| figure | ratio | limit | medians |\n|---|---|---|---|\n");
 let missed = 0;
 for (const bench of benches) {
@@ -32,7 +42,9 @@ for (const bench of benches) {
     const held = kind === "max" ? ratio <= value : ratio >= value;
     if (!held) missed += 1;
     const both = `${round(median(rounds.map((item) => item.measured)))} ÷ ${round(median(rounds.map((item) => item.against)))} ${rounds[0]?.unit}`;
-    process.stdout.write(`| ${bench.name} | ${ratio.toFixed(2)}${held ? "" : " (missed)"} | ${kind === "max" ? "≤" : "≥"} ${value} | ${both} |\n`);
+    process.stdout.write(
+      `| ${bench.name} | ${ratio.toFixed(2)}${held ? "" : " (missed)"} | ${kind === "max" ? "≤" : "≥"} ${value} | ${both} |\n`,
+    );
   } finally {
     await bench.stop?.();
   }

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { email as emailSchema } from "#contract/core/fields";
+import { passwordProblem } from "./access/password.ts";
 import { type LogLevel, logLevels } from "./platform/log.ts";
 
 /** What an operator set wrongly; the server refuses to start and says which setting. */
@@ -51,12 +53,18 @@ export interface Config {
  */
 export function readConfig(env: Environment): Config {
   const read = reader(env);
-  const production = env["NODE_ENV"] === "production";
+  // Anything else that was meant as production would run without what production demands.
+  const production = read.oneOf("NODE_ENV", ["development", "production", "test"], "development") === "production";
   const hosted = read.flag("IS_HOSTED", false);
   const dataDir = resolve(env["RMM_DATA_DIR"] || "./.rmm");
   const databaseUrl = read.text("DATABASE_URL");
+  const auditAdminDatabaseUrl = read.text("AUDIT_ADMIN_DATABASE_URL");
   if (databaseUrl !== undefined && !/^(postgres(ql)?:\/\/|sqlite:)/.test(databaseUrl)) {
     throw new ConfigError("DATABASE_URL must start with postgres:// or sqlite:");
+  }
+  if (databaseUrl === "sqlite:") throw new ConfigError("DATABASE_URL needs a path after sqlite:");
+  if (auditAdminDatabaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(auditAdminDatabaseUrl)) {
+    throw new ConfigError("AUDIT_ADMIN_DATABASE_URL must start with postgres://");
   }
   if (hosted && databaseUrl === undefined) throw new ConfigError("DATABASE_URL is needed when IS_HOSTED is true");
   const kept = keptSecrets(dataDir, production);
@@ -73,9 +81,10 @@ export function readConfig(env: Environment): Config {
     port: read.int("PORT", 3000, 0, 65_535),
     logLevel: read.oneOf("LOG_LEVEL", logLevels, "info"),
     databaseUrl,
-    auditAdminDatabaseUrl: read.text("AUDIT_ADMIN_DATABASE_URL"),
+    auditAdminDatabaseUrl,
     dataDir,
-    publicUrl: read.url("PUBLIC_URL") ?? read.url("PUBLIC_APP_URL") ?? read.url("DASHBOARD_URL"),
+    // Every one is read, so that a malformed one is told of also where another counts.
+    publicUrl: ["PUBLIC_URL", "PUBLIC_APP_URL", "DASHBOARD_URL"].map(read.url).find((url) => url !== undefined),
     trustProxyHeaders: read.flag("TRUST_PROXY_HEADERS", false),
     jwtSecret: strong("JWT_SECRET", read.text("JWT_SECRET"), production, kept),
     encryptionKey: strong(
@@ -135,6 +144,9 @@ function reader(env: Environment) {
       const value = text(name);
       if (value === undefined) return undefined;
       if (!URL.canParse(value) || !/^https?:/.test(value)) throw bad(name, "an http or https address");
+      // Links are made by adding to it.
+      const { username, password } = new URL(value);
+      if (username || password || /[?#]/.test(value)) throw bad(name, "an address without user, query and fragment");
       return value.replace(/\/+$/, "");
     },
     oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
@@ -149,21 +161,37 @@ function reader(env: Environment) {
 type Reader = ReturnType<typeof reader>;
 type Kept = (name: string) => string;
 
-/** Secrets of a development server, made once; read again at the next start. */
+const keptNames = ["JWT_SECRET", "SECRET_ENCRYPTION_KEY", "ENROLLMENT_KEY_PEPPER", "AUDIT_ANCHOR_SIGNING_KEY"];
+
+/** Secrets of a development server, made once for all processes that share its data; read again at the next start. */
 function keptSecrets(dataDir: string, production: boolean): Kept {
   const file = join(dataDir, "secrets.json");
+  const read = () =>
+    existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, string>) : undefined;
   return (name) => {
     if (production) throw new ConfigError(`${name} is needed in production`);
-    const known = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, string>) : {};
-    const value = known[name];
+    const known = read();
+    const value = known?.[name];
     if (value !== undefined) return value;
-    const made = randomBytes(32).toString("base64");
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    const next = `${file}.${process.pid}.tmp`;
-    writeFileSync(next, JSON.stringify({ ...known, [name]: made }, null, 2), { mode: 0o600 });
-    renameSync(next, file);
-    return made;
+    const made = Object.fromEntries([...keptNames, name].map((one) => [one, randomBytes(32).toString("base64")]));
+    const draft = `${file}.${process.pid}.tmp`;
+    writeFileSync(draft, JSON.stringify({ ...made, ...known }, null, 2), { mode: 0o600 });
+    // Of processes that start at once the first decides, and all of it: the others read what it made.
+    if (known) renameSync(draft, file);
+    else linkUnlessThere(draft, file);
+    return read()?.[name] as string;
   };
+}
+
+function linkUnlessThere(draft: string, file: string): void {
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
 function strong(name: string, value: string | undefined, production: boolean, kept: Kept): string {
@@ -191,7 +219,11 @@ function bootstrapAdmin(email: string | undefined, password: string | undefined)
   if (email === undefined || password === undefined) {
     throw new ConfigError("BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD must be set together");
   }
-  return { email: email.trim().toLowerCase(), password };
+  const address = emailSchema().safeParse(email);
+  if (!address.success) throw new ConfigError("BOOTSTRAP_ADMIN_EMAIL must be an email address");
+  const weak = passwordProblem(password);
+  if (weak) throw new ConfigError(`BOOTSTRAP_ADMIN_PASSWORD ${weak}`);
+  return { email: address.data, password };
 }
 
 function smtp(read: Reader): Config["smtp"] {
@@ -211,9 +243,18 @@ function smtp(read: Reader): Config["smtp"] {
 function workerIntervals(value: string | undefined, production: boolean): Record<string, number> {
   if (value === undefined) return {};
   if (production) throw new ConfigError("WORKER_INTERVALS is refused in production");
+  const intervals = parseJson(value);
+  const isObject = intervals !== null && typeof intervals === "object" && !Array.isArray(intervals);
+  if (!isObject || !Object.values(intervals).every((seconds) => typeof seconds === "number" && seconds > 0)) {
+    throw new ConfigError("WORKER_INTERVALS must be a JSON object of job names and seconds");
+  }
+  return intervals as Record<string, number>;
+}
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(value) as Record<string, number>;
+    return JSON.parse(text);
   } catch {
-    throw new ConfigError("WORKER_INTERVALS must be JSON");
+    return undefined;
   }
 }

@@ -33,7 +33,12 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     await bootstrap(services);
     const background = startBackground(services, { schedules: options.background ?? true });
     const server = listener(services);
-    await listen(server, options.config.port, options.host ?? "127.0.0.1");
+    try {
+      await listen(server, options.config.port, options.host ?? "127.0.0.1");
+    } catch (error) {
+      await background.stop();
+      throw error;
+    }
     const { port } = server.address() as AddressInfo;
     return {
       url: `http://${printableHost(options.host ?? "127.0.0.1")}:${port}`,

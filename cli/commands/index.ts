@@ -57,6 +57,10 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     summary: "Run and look after a server",
     load: async () => (await import("./server/index.ts")).registerServer,
   },
+  quickstart: {
+    summary: "Do the main job once, on a server of its own",
+    load: async () => (await import("./quickstart/index.ts")).registerQuickstart,
+  },
   completion: {
     summary: "Completion for bash, zsh, fish and PowerShell",
     load: async () => (await small()).registerCompletion,

@@ -1,13 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import type { Bench } from "../bench.ts";
-
-interface Target {
-  process: ChildProcess;
-  url: string;
-  path: string;
-  token?: string;
-}
+import { started, type Target } from "./target.ts";
 
 const CONNECTIONS = "32";
 const ROUND_MS = "3000";
@@ -44,25 +38,17 @@ function bench(database: "SQLite" | "Postgres", value: number): Bench {
   };
 }
 
-/** Starts a script of this folder and reads the line that says where it listens. Its log goes to a file, as in production. */
-function started(script: string, args: readonly string[]): Promise<Target> {
-  const child = spawn(process.execPath, [...process.execArgv, new URL(`./${script}.ts`, import.meta.url).pathname, ...args], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`${script} ended with ${code}`)));
-    child.stdout?.once("data", (line: Buffer) => resolve({ process: child, ...JSON.parse(line.toString()) } as Target));
-  });
-}
-
 function load({ url, path, token }: Target): Promise<number> {
   const { hostname, port } = new URL(url);
   const headers = token === undefined ? [] : [`Authorization: Bearer ${token}`];
   const script = new URL("./load.ts", import.meta.url).pathname;
-  const child = spawn(process.execPath, [...process.execArgv, script, hostname, port, path, CONNECTIONS, ROUND_MS, ...headers], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, script, hostname, port, path, CONNECTIONS, ROUND_MS, ...headers],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.stdout?.once("data", (line: Buffer) => {

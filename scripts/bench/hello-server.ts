@@ -7,5 +7,7 @@ app.get("/", (_request, response) => {
   response.json({ hello: "world" });
 });
 const server = app.listen(0, "127.0.0.1", () => {
-  process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, path: "/" })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, path: "/" })}\n`,
+  );
 });

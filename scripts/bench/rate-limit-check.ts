@@ -1,10 +1,10 @@
-import { Client } from "pg";
 import { sql } from "kysely";
+import { Client } from "pg";
+import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import { RateLimiter } from "#server/access/rate-limit";
 import { openPostgres } from "#server/db/dialect/postgres";
 import { systemHandle } from "#server/db/unit-of-work";
 import { systemClock } from "#server/platform/clock";
-import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import type { Bench } from "../bench.ts";
 
 const KEYS = 1_000;
@@ -28,14 +28,18 @@ export const rateLimitCheck: readonly Bench[] = [
       await store.migrate();
       const owner = new Client({ connectionString: url });
       await owner.connect();
-      await owner.query("create table bench_counter (key text primary key, n int not null); grant all on bench_counter to rmm_app");
+      await owner.query(
+        "create table bench_counter (key text primary key, n int not null); grant all on bench_counter to rmm_app",
+      );
       await owner.end();
       limiter = new RateLimiter(store, systemClock);
     },
     async run() {
       const db = systemHandle(store as NonNullable<typeof store>);
       const against = await rate((key) =>
-        sql`insert into bench_counter (key, n) values (${key}, 1) on conflict (key) do update set n = bench_counter.n + 1 returning n`.execute(db),
+        sql`insert into bench_counter (key, n) values (${key}, 1) on conflict (key) do update set n = bench_counter.n + 1 returning n`.execute(
+          db,
+        ),
       );
       const limit = { name: "bench", max: 1_000_000_000, windowSeconds: 3_600 };
       const measured = await rate((key) => (limiter as RateLimiter).take(limit, key));

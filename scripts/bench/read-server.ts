@@ -1,17 +1,23 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plainUser, seedTenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { readConfig } from "#server/config";
 import { systemHandle } from "#server/db/unit-of-work";
 import { startServer } from "#server/main";
 import { jsonLog } from "#server/platform/log";
-import { plainUser, seedTenant } from "#fixtures/world";
 
 /** The real server with its request log on, one partner, and a session that may read. argv: [database url] */
 const dataDir = mkdtempSync(join(tmpdir(), "rmm-bench-"));
 const url = process.argv[2];
-const config = readConfig({ PORT: "0", RMM_DATA_DIR: dataDir, API_RATE_LIMIT_PER_MINUTE: "100000000", ...(url ? { DATABASE_URL: url } : {}) });
+const config = readConfig({
+  PORT: "0",
+  RMM_DATA_DIR: dataDir,
+  API_RATE_LIMIT_PER_MINUTE: "100000000",
+  AGENT_ENROLL_RATE_LIMIT: "100000000",
+  ...(url ? { DATABASE_URL: url } : {}),
+});
 const sink = process.stderr;
 const server = await startServer({ config: { ...config, port: 0 }, log: jsonLog("info", (line) => sink.write(line)) });
 const { services } = server;
@@ -19,20 +25,54 @@ const db = systemHandle(services.store);
 const tenant = await seedTenant(db, services, "bench");
 const now = services.clock.now();
 const [userId, sessionId, roleId] = [services.random.uuid(), services.random.uuid(), builtInRoleId("Partner Admin")];
-await db.insertInto("users").values({ ...plainUser(now), id: userId, email: "bench@bench.example", name: "Bench" }).execute();
+await db
+  .insertInto("users")
+  .values({ ...plainUser(now), id: userId, email: "bench@bench.example", name: "Bench" })
+  .execute();
 await db
   .insertInto("partnerUsers")
-  .values({ id: services.random.uuid(), partnerId: tenant.partnerId, userId, roleId, orgAccess: "all", createdAt: now, updatedAt: now })
+  .values({
+    id: services.random.uuid(),
+    partnerId: tenant.partnerId,
+    userId,
+    roleId,
+    orgAccess: "all",
+    createdAt: now,
+    updatedAt: now,
+  })
   .execute();
 await db
   .insertInto("sessions")
   .values({
-    id: sessionId, userId, createdAt: now, lastUsedAt: now, ipAddress: null, userAgent: null, mfaVerifiedAt: now,
-    absoluteExpiresAt: "2099-01-01T00:00:00.000Z", revokedAt: null, revokedReason: null,
+    id: sessionId,
+    userId,
+    createdAt: now,
+    lastUsedAt: now,
+    ipAddress: null,
+    userAgent: null,
+    mfaVerifiedAt: now,
+    absoluteExpiresAt: "2099-01-01T00:00:00.000Z",
+    revokedAt: null,
+    revokedReason: null,
   })
   .execute();
 const token = services.accessTokens.sign({
-  sub: userId, sid: sessionId, scope: "partner", partnerId: tenant.partnerId, orgId: null, roleId, mfa: true, jti: services.random.uuid(),
+  sub: userId,
+  sid: sessionId,
+  scope: "partner",
+  partnerId: tenant.partnerId,
+  orgId: null,
+  roleId,
+  mfa: true,
+  jti: services.random.uuid(),
 });
-process.stdout.write(`${JSON.stringify({ url: server.url, path: `/api/v1/orgs/organizations/${tenant.orgId}`, token })}\n`);
+process.stdout.write(
+  `${JSON.stringify({
+    url: server.url,
+    path: `/api/v1/orgs/organizations/${tenant.orgId}`,
+    token,
+    orgId: tenant.orgId,
+    siteId: tenant.siteId,
+  })}\n`,
+);
 process.on("SIGTERM", () => void server.stop().then(() => process.exit(0)));

@@ -314,7 +314,7 @@ export interface EnrollmentKeysMethods {
    * The old key stops at once. What is not given stays as it is.
    *
    * `POST /enrollment-keys/:id/rotate` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, TTL_EXCEEDS_CAP, ORG_READ_ONLY, ORG_SUSPENDED.
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, TTL_EXCEEDS_CAP, ORG_READ_ONLY.
    */
   rotate: Method<Contract["enrollmentKeys"]["rotate"]>;
   /**

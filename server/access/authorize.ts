@@ -2,11 +2,18 @@ import type { Access } from "#contract/core/access";
 import { problem } from "#server/problem";
 import { holds, type KeyPrincipal, type Principal, type UserPrincipal } from "./principal.ts";
 
+export interface AuthorizeOptions {
+  /** False where `ENABLE_2FA` turned the gate off. */
+  readonly mfaGate: boolean;
+  /** The endpoint is about the caller's own partner: without one there is nothing it could be about. */
+  readonly ownPartner?: boolean;
+}
+
 /**
  * Decides whether a caller may use an endpoint, in the order of contract 1 A1: partner guard, forced
  * MFA enrolment, scope, permission, MFA. Pure: everything it needs is in the principal.
  */
-export function authorize(who: Principal, access: Access, options: { mfaGate: boolean }): void {
+export function authorize(who: Principal, access: Access, options: AuthorizeOptions): void {
   if (who.kind === "agent") {
     if (who.credential === "watchdog" && !access.watchdog) {
       throw problem("FORBIDDEN", { message: "The watchdog credential cannot call this" });
@@ -19,7 +26,7 @@ export function authorize(who: Principal, access: Access, options: { mfaGate: bo
   if (options.mfaGate && who.mfaForced && !who.mfaEnrolled && !access.exempt.mfaEnrollment) {
     throw problem("MFA_ENROLLMENT_REQUIRED");
   }
-  if (!access.scopes.includes(who.scope)) refuseScope(who, access);
+  if (!access.scopes.includes(who.scope)) refuseScope(who, access, options);
   if (access.fullPartner && who.scope === "partner" && who.orgAccess !== "all") {
     throw problem("FULL_PARTNER_ACCESS_REQUIRED");
   }
@@ -44,10 +51,8 @@ function guardPartner(who: UserPrincipal, access: Access): void {
   if (who.partnerStatus !== "active") throw problem("PARTNER_INACTIVE", { details: { status: who.partnerStatus } });
 }
 
-function refuseScope(who: UserPrincipal, access: Access): never {
+function refuseScope(who: UserPrincipal, access: Access, options: AuthorizeOptions): never {
   // The self-service routes name the missing context instead (contract 1 C1).
-  if (access.scopes.length === 1 && access.scopes[0] === "partner" && who.partnerId === null) {
-    throw problem("PARTNER_CONTEXT_REQUIRED");
-  }
+  if (options.ownPartner && who.partnerId === null) throw problem("PARTNER_CONTEXT_REQUIRED");
   throw problem("FORBIDDEN", { details: { requiredScopes: access.scopes } });
 }

@@ -102,11 +102,8 @@ export function visibleInLists(eb: ExpressionBuilder<Database, "organizations">)
 
 /** The organizations whose rows lists show: the reachable ones without hidden ones, or the one named. */
 export async function listedOrgs(call: Caller, orgId: string | undefined) {
-  if (orgId !== undefined && call.who.kind === "user" && call.who.scope !== "organization")
-    await getNamedOrg(call, orgId);
+  if (orgId !== undefined) await getNamedOrg(call, orgId);
   // Built without a handle: the query it becomes part of narrows it, once.
   const all = expressionBuilder<Database, never>().selectFrom("organizations").select("organizations.id");
-  // Organization scope has one organization and ignores the filter (contract 1 A2 ORG rule).
-  const own = call.who.kind === "user" && call.who.scope === "organization";
-  return orgId === undefined || own ? all.where(visibleInLists) : all.where("organizations.id", "=", orgId);
+  return orgId === undefined ? all.where(visibleInLists) : all.where("organizations.id", "=", orgId);
 }

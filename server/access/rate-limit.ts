@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Store } from "#server/db/dialect/index";
 import { changeRing, RING_BUCKETS, type RingRequest } from "#server/db/dialect/rate-ring";
 import type { Database } from "#server/db/tables";
-import { systemHandle, type Tx } from "#server/db/unit-of-work";
+import { type Tx, volatileHandle } from "#server/db/unit-of-work";
 import { after, type Clock } from "#server/platform/clock";
 
 /** A limit over a sliding window, kept as a ring of 61 buckets that together cover it. */
@@ -35,7 +35,7 @@ export class RateLimiter {
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
-    this.#db = systemHandle(store);
+    this.#db = volatileHandle(store);
     this.#clock = clock;
   }
 
@@ -44,7 +44,10 @@ export class RateLimiter {
     return this.#change(limit, subject, amount);
   }
 
-  /** `take` as part of a transaction: what fails in the end has cost nothing. Callers of one subject wait for each other. */
+  /**
+   * `take` as part of a transaction, kept as durably as what it limits: what fails in the end has cost nothing.
+   * Callers of one subject wait for each other. A limit is taken either this way or the other, never both.
+   */
   async takeWithin(tx: Tx, limit: Limit, subject: string): Promise<Allowance> {
     return this.#change(limit, subject, 1, tx);
   }
@@ -94,9 +97,9 @@ export class RateLimiter {
     return this.#change(limit, subject, 0);
   }
 
-  /** Returns a call that was taken for an attempt which did not fail; joins the transaction of its success. */
-  async giveBack(tx: Tx, limit: Limit, subject: string): Promise<void> {
-    await changeRing(tx, this.#store.dialect, this.#request(limit, subject, -1));
+  /** Returns a call that was taken for an attempt which did not fail. */
+  async giveBack(limit: Limit, subject: string): Promise<void> {
+    await changeRing(this.#db, this.#store.dialect, this.#request(limit, subject, -1));
   }
 
   async #change(limit: Limit, subject: string, amount: number, db: Kysely<Database> = this.#db): Promise<Allowance> {

@@ -12,7 +12,7 @@ const owned: Record<ChainKind, string> = {
 
 type WalkedRow = [
   seq: number,
-  auditId: string,
+  missingId: string | null,
   contentHash: string,
   prevHash: string | null,
   chainHash: string,
@@ -52,7 +52,9 @@ function walkEntries(db: Database, chain: ChainRef, visitor: ChainVisitor): numb
   const rows = db.prepare(entriesSql(chain.kind)).raw().iterate({ kind: chain.kind, id: chain.id });
   let intactRows = 0;
   for (const row of rows as IterableIterator<WalkedRow>) {
-    const [chainSeq, auditId, contentHash, prevHash, chainHash, intact, before, timestamp, after] = row;
+    const [chainSeq, missingId, contentHash, prevHash, chainHash, intact, before, timestamp, after] = row;
+    // The id stands at a fixed place of the text; every column less is time won, a million times.
+    const auditId = missingId ?? before.slice(ID_FROM, ID_TO);
     const link = { chainSeq, auditId, contentHash, prevHash, chainHash };
     visitor.link(link);
     if (timestamp === null) visitor.missingRow(chainSeq, auditId);
@@ -62,8 +64,11 @@ function walkEntries(db: Database, chain: ChainRef, visitor: ChainVisitor): numb
   return intactRows;
 }
 
+const ID_FROM = '["al1","'.length;
+const ID_TO = ID_FROM + 36;
+
 const entriesSql = (kind: ChainKind) => `
-  select c.chain_seq, c.audit_id, c.content_hash, c.prev_hash, c.chain_hash,
+  select c.chain_seq, case when l.id is null then c.audit_id end, c.content_hash, c.prev_hash, c.chain_hash,
     l.checksum = c.content_hash and ${owned[kind]}, ${canonicalParts("l")}
   from audit_chain c left join audit_logs l on l.id = c.audit_id
   where c.chain_kind = @kind and c.chain_id = @id order by c.chain_seq`;

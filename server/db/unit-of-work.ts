@@ -128,3 +128,6 @@ export function systemHandle(store: Store): Kysely<Database> {
 }
 
 const systemHandles = new WeakMap<Store, Kysely<Database>>();
+
+/** Handle on state that may be lost with the machine; see `Store.volatile`. */
+export const volatileHandle = (store: Store): Kysely<Database> => store.volatile.withPlugin(camelCase);

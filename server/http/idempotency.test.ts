@@ -45,6 +45,23 @@ describe.each(databases)("idempotency on %s", (database) => {
     expect((await mint("mint-twice-001", "third", other)).status).toBe(201);
   });
 
+  it("takes every spelling of a path for the same request", async () => {
+    const { body } = await mint("mint-paths-001", "spelled");
+    const spellings = [
+      body.id,
+      body.id.toUpperCase(),
+      `${body.id.slice(0, -1)}%${body.id.charCodeAt(35).toString(16)}`,
+    ];
+    const paths = spellings.flatMap((id) => [`/enrollment-keys/${id}/rotate`, `/enrollment-keys/${id}/rotate/`]);
+    const secrets = new Set<string>();
+    for (const path of paths) {
+      const headers = { "x-idempotency-key": "rotate-paths-1" };
+      secrets.add((await server.request("POST", path, { token: user.token, body: {}, headers })).body.key);
+    }
+    expect([...secrets]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect(secrets).not.toContain(body.key);
+  });
+
   it("lets one of ten simultaneous requests through and tells the others to wait", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => mint("mint-ten-00001", "ten")));
     expect(await keysNamed("ten")).toHaveLength(1);

@@ -68,10 +68,13 @@ async function pass(passage: Passage): Promise<void> {
   passage.who = await authenticate(services, endpoint.access, request, facts.ip);
   facts.caller = passage.who;
   await limitRequest(services, passage.who, response);
-  authorize(passage.who, endpoint.access, { mfaGate: services.config.enable2fa });
+  authorize(passage.who, endpoint.access, {
+    mfaGate: services.config.enable2fa,
+    ownPartner: endpoint.errors.includes("PARTNER_CONTEXT_REQUIRED"),
+  });
   const body = await readJson(request, {
     limitBytes: endpoint.bodyLimitBytes,
-    scrubNul: endpoint.access.kinds.includes("agent") || endpoint.path.startsWith("/agents/"),
+    scrub: endpoint.access.kinds.includes("agent") || endpoint.path.startsWith("/agents/"),
   });
   const input = validate(endpoint, { params: request.params, query: readQuery(facts.search), body });
   const unit = new UnitOfWork(services.store, scopeOf(passage.who));
@@ -87,6 +90,10 @@ async function pass(passage: Passage): Promise<void> {
   await passIdempotent(passage, unit, { key, input, body: input.body });
 }
 
+/** However a client spelled it: one resource is one path, in upper case, with a slash at its end or in absolute form. */
+const canonicalPath = (path: string, params: unknown): string =>
+  path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent((params as Record<string, string>)[name] ?? ""));
+
 interface Keyed {
   key: string;
   input: ReturnType<typeof validate>;
@@ -100,7 +107,7 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
   const begun = await beginIdempotent(services, {
     caller: callerKey(who, facts.ip),
     method: endpoint.method,
-    path: facts.path,
+    path: canonicalPath(endpoint.path, input.params),
     key,
     body,
     secret: responseHoldsSecret(endpoint),
@@ -162,6 +169,11 @@ async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
   });
   if (entries.length === 0) {
     services.metrics.droppedAuditEvents.inc();
+    services.log.info("audit.without_tenant", {
+      requestId: passage.facts.requestId,
+      action: passage.implementation.endpoint.audit,
+      code: told.code,
+    });
     return;
   }
   await new UnitOfWork(services.store, { kind: "system" }).asSystem("authenticate", (tx) =>

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from "node:http";
-import { invalid, problem } from "#server/problem";
+import { invalid, Problem, problem } from "#server/problem";
 
 /** Deeper JSON than this is nothing a caller means, and recursion over it would overflow the stack. */
 const JSON_DEPTH_MAX = 100;
 
 export interface BodyRules {
   limitBytes: number;
-  /** What machines report is kept with U+FFFD for each NUL; what people send with one is refused. */
-  scrubNul: boolean;
+  /** What machines report is kept with U+FFFD for what text cannot hold; what people send with it is refused. */
+  scrub: boolean;
 }
 
 /** Reads a JSON body; `undefined` when there is none. */
-export async function readJson(request: IncomingMessage, { limitBytes, scrubNul }: BodyRules): Promise<unknown> {
+export async function readJson(request: IncomingMessage, { limitBytes, scrub }: BodyRules): Promise<unknown> {
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limitBytes) throw tooLarge(request, limitBytes);
   const hasBody = declared > 0 || request.headers["transfer-encoding"] !== undefined;
@@ -25,16 +25,21 @@ export async function readJson(request: IncomingMessage, { limitBytes, scrubNul 
   if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)) {
     throw problem("INVALID_JSON", { message: "Content-Type must be application/json" });
   }
-  return parse(bytes, scrubNul);
+  return parse(bytes, scrub);
 }
 
 async function readAll(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request) {
-    size += (chunk as Buffer).length;
-    if (size > limitBytes) throw tooLarge(request, limitBytes);
-    chunks.push(chunk as Buffer);
+  try {
+    for await (const chunk of request) {
+      size += (chunk as Buffer).length;
+      if (size > limitBytes) throw tooLarge(request, limitBytes);
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    // The client went away half way: nobody reads the answer, and it is no fault of this server.
+    throw error instanceof Problem ? error : problem("INVALID_JSON", { message: "The body ended early", cause: error });
   }
   return Buffer.concat(chunks);
 }
@@ -45,7 +50,7 @@ function tooLarge(request: IncomingMessage, limitBytes: number) {
   return problem("PAYLOAD_TOO_LARGE", { details: { limitBytes } });
 }
 
-function parse(bytes: Buffer, scrubNul: boolean): unknown {
+function parse(bytes: Buffer, scrub: boolean): unknown {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -59,12 +64,19 @@ function parse(bytes: Buffer, scrubNul: boolean): unknown {
     throw problem("INVALID_JSON");
   }
   if (depthExceeds(value, JSON_DEPTH_MAX)) throw problem("INVALID_JSON", { message: "Body is nested too deeply" });
-  if (!text.includes("\\u0000")) return value;
-  // Postgres text cannot hold U+0000, the one character JSON can and it cannot.
-  const clean = JSON.stringify(value).replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1\\ufffd");
-  if (scrubNul || clean === JSON.stringify(value)) return JSON.parse(clean);
-  throw invalid({ path: "", message: "text must not hold the character U+0000" });
+  if (!mayHoldUnstorable.test(text)) return value;
+  const wellFormed = JSON.stringify(value);
+  const clean = wellFormed.replaceAll(unstorable, "$1\\ufffd");
+  if (scrub || clean === wellFormed) return JSON.parse(clean);
+  throw invalid({ path: "", message: "text must not hold the character U+0000 or half a surrogate pair" });
 }
+
+/**
+ * What JSON can spell and neither Postgres nor canonical JSON (RFC 8785) can hold. `JSON.stringify` writes whole pairs
+ * as themselves, so of the surrogates only halves are left as escapes.
+ */
+const unstorable = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
+const mayHoldUnstorable = /\\u(?:0000|d[89a-f])/i;
 
 function depthExceeds(root: unknown, max: number): boolean {
   let level: unknown[] = [root];

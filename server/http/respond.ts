@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { AnyEndpoint } from "#contract/core/endpoint";
 import type { ErrorBody } from "#contract/core/errors";
+import { isUnavailable } from "#server/db/dialect/unavailable";
 import { Problem, problem } from "#server/problem";
 import type { Services } from "#server/services";
 import { JsonText } from "./implement.ts";
@@ -47,15 +48,6 @@ function tell(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error)) return problem("SERVICE_UNAVAILABLE", { cause: error, retryAfterSeconds: 1 });
   return problem("INTERNAL_ERROR", { cause: error });
-}
-
-/** The database is starting, stopping, full or out of reach: the caller may try again. */
-function isUnavailable(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return (
-    typeof code === "string" &&
-    /^(08\w{3}|57P0[123]|53[0-9]{3}|40P01|40001|ECONNREFUSED|ECONNRESET|EPIPE|SQLITE_BUSY\w*)$/.test(code)
-  );
 }
 
 function write(response: ServerResponse, status: number, text: string, type: string): void {

@@ -1,4 +1,4 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { systemHandle, volatileHandle } from "#server/db/unit-of-work";
 import { after, DAY } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import type { Schedule } from "./scheduler.ts";
@@ -12,6 +12,8 @@ export async function purgePlatform(services: Services): Promise<void> {
   const now = services.clock.now();
   const old = after(now, -KEEP_MS);
   await db.deleteFrom("idempotencyKeys").where("expiresAt", "<=", now).execute();
+  await volatileHandle(services.store).deleteFrom("rateLimits").where("expiresAt", "<=", now).execute();
+  // Limits that transactions take are kept with what they limit (`takeWithin`).
   await db.deleteFrom("rateLimits").where("expiresAt", "<=", now).execute();
   await db.deleteFrom("leases").where("expiresAt", "<=", old).execute();
   await db.deleteFrom("jobs").where("status", "in", ["done", "failed"]).where("updatedAt", "<=", old).execute();

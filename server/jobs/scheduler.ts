@@ -1,5 +1,5 @@
 import { type ScheduledTask, schedule } from "node-cron";
-import { MINUTE, SECOND } from "#server/platform/clock";
+import { SECOND } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import { holdLease, releaseLease } from "./lease.ts";
 
@@ -18,7 +18,8 @@ const RENEW_MS = 5 * SECOND;
 export function startScheduler(services: Services, schedules: readonly Schedule[]): { stop(): Promise<void> } {
   const holder = services.random.uuid();
   const running = new Set<Promise<void>>();
-  let leading = false;
+  // By this process's own clock: one that was suspended past its lease must not run what another runs by now.
+  let leadingUntilMs = 0;
   let checked: Promise<void> = renew();
   const timer = setInterval(() => {
     checked = renew();
@@ -26,17 +27,22 @@ export function startScheduler(services: Services, schedules: readonly Schedule[
   const stops = schedules.map((item) => arm(services, item, () => runIfLeading(item)));
 
   async function renew(): Promise<void> {
+    const askedMs = services.clock.nowMs();
     try {
-      leading = await holdLease(services, LEASE, holder, LEASE_MS);
+      leadingUntilMs = (await holdLease(services, LEASE, holder, LEASE_MS)) ? askedMs + LEASE_MS : 0;
     } catch (error) {
       // Not knowing is not leading: another replica may hold it by now.
-      leading = false;
+      leadingUntilMs = 0;
       services.log.warn("scheduler.lease_unavailable", { error: error as Error });
     }
   }
 
+  const leading = () => services.clock.nowMs() < leadingUntilMs;
+
   function runIfLeading(item: Schedule): void {
-    const work = checked.then(() => (leading ? once(services, item) : undefined));
+    const work = checked
+      .then(() => (leading() ? once(services, item) : undefined))
+      .catch((error) => services.log.error("schedule.failed", { schedule: item.name, error: error as Error }));
     running.add(work);
     void work.finally(() => running.delete(work));
   }
@@ -46,7 +52,7 @@ export function startScheduler(services: Services, schedules: readonly Schedule[
       clearInterval(timer);
       for (const stop of stops) stop();
       await Promise.all([checked, ...running]);
-      if (leading) await releaseLease(services, LEASE, holder).catch(() => undefined);
+      if (leading()) await releaseLease(services, LEASE, holder).catch(() => undefined);
     },
   };
 }
@@ -61,16 +67,21 @@ function arm(services: Services, item: Schedule, run: () => void): () => void {
   return () => void task.destroy();
 }
 
-/** A run that is still going when its next turn comes keeps the lease and the turn is skipped. */
+/**
+ * A run that is still going when its next turn comes keeps its lease and the turn is skipped. It renews the lease as
+ * it goes, so that a run whose process died keeps its successor waiting no longer than a dead leader does.
+ */
 async function once(services: Services, item: Schedule): Promise<void> {
+  const name = `schedule:${item.name}`;
   const holder = services.random.uuid();
-  if (!(await holdLease(services, `schedule:${item.name}`, holder, 10 * MINUTE))) return;
+  const hold = () => holdLease(services, name, holder, LEASE_MS);
+  if (!(await hold())) return;
+  const renewing = setInterval(() => void hold().catch(() => undefined), RENEW_MS);
   try {
     await item.run(services);
     services.metrics.workerLastRun.set({ worker: item.name }, Math.floor(services.clock.nowMs() / 1_000));
-  } catch (error) {
-    services.log.error("schedule.failed", { schedule: item.name, error: error as Error });
   } finally {
-    await releaseLease(services, `schedule:${item.name}`, holder).catch(() => undefined);
+    clearInterval(renewing);
+    await releaseLease(services, name, holder).catch(() => undefined);
   }
 }

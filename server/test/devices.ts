@@ -1,6 +1,6 @@
 import type { Insertable } from "kysely";
 import type { Database } from "#server/db/tables";
-import type { TestServer } from "./harness.ts";
+import type { Behind } from "./harness.ts";
 
 type DeviceFields = Partial<Insertable<Database["devices"]>> & { orgId: string };
 
@@ -8,7 +8,7 @@ type DeviceFields = Partial<Insertable<Database["devices"]>> & { orgId: string }
 const ROWS_MAX = 500;
 
 /** Devices made behind the API; what is not given is plain. */
-export async function makeDevices(server: TestServer, rows: readonly DeviceFields[]): Promise<string[]> {
+export async function makeDevices(server: Behind, rows: readonly DeviceFields[]): Promise<string[]> {
   const { random, clock } = server.services;
   const now = clock.now();
   const full = rows.map((row, index) => ({

@@ -1,6 +1,6 @@
 import { enrollmentKeyHash } from "#server/features/enrollment-keys/key-hash";
 import { sha256 } from "#server/platform/vault";
-import type { Answer, TestServer } from "./harness.ts";
+import type { Answer, Behind, TestServer } from "./harness.ts";
 
 export interface TestKey {
   id: string;
@@ -73,9 +73,9 @@ export function enroll(
   });
 }
 
-export async function makeSite(server: TestServer, orgId: string, name = "Site"): Promise<string> {
+export async function makeSite(server: Behind, orgId: string, name = "Site"): Promise<string> {
   const id = server.services.random.uuid();
-  const now = server.clock.now();
+  const now = server.services.clock.now();
   await server.db
     .insertInto("sites")
     .values({

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type PostgresCluster, startPostgres } from "#fixtures/postgres";
+// Relative: the global setup is loaded without the `source` condition.
+import { type PostgresCluster, startPostgres } from "../../fixtures/postgres.ts";
 
 /**
  * Vitest global setup: a starter that brings up the shared Postgres on the first request of a test file, so that a

@@ -69,12 +69,12 @@ export function reportText(report: ChainReport, coloured: boolean): string {
   const { chain, findings, error } = report;
   const name = chain.kind === "system" ? "system" : `${chain.kind} ${chain.name ?? chain.id}`;
   const lines = [
-    `${styled(word, style, coloured)}  ${name}`,
+    `${styled(word, style, coloured)}  ${escapeControls(name)}`,
     ...(error === null ? factsOf(report) : [`  ${error.message}`]),
     ...findings.slice(0, SHOWN_MAX).map(findingText),
     ...(findings.length > SHOWN_MAX ? [`  … ${findings.length - SHOWN_MAX} more; see --json`] : []),
   ];
-  // The style's own control characters stand in the first line only.
+  // The first line has control characters of its own: those of the style.
   return `${[lines[0], ...lines.slice(1).map(escapeControls)].join("\n")}\n`;
 }
 

@@ -68,7 +68,8 @@ async function admin(context: Context, options: Options): Promise<{ email: strin
   if (missing.length > 0 && !context.interactive) throw missingInput(missing);
   const prompter = prompterOf(context.shell);
   const email = (options.email ?? (await prompter.text("Email"))).trim().toLowerCase();
-  if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) throw usageError("--email is not an email address");
+  const { email: emailSchema } = await import("#contract/core/fields");
+  if (!emailSchema().safeParse(email).success) throw usageError("--email is not an email address");
   const typed = secrets.get("password");
   if (typed !== undefined) return { email, password: typed };
   const password = await prompter.secret("Password");

@@ -288,7 +288,6 @@ export const genericErrors = {
   partnerKey: ["API_KEY_MISSING", "API_KEY_INVALID", "API_KEY_SCOPE_REQUIRED"],
   body: ["INVALID_JSON", "PAYLOAD_TOO_LARGE"],
   change: ["NO_UPDATES"],
-  partnerOnly: ["PARTNER_CONTEXT_REQUIRED"],
   permission: ["PERMISSION_DENIED"],
   fullPartner: ["FULL_PARTNER_ACCESS_REQUIRED"],
   mfa: ["MFA_REQUIRED"],

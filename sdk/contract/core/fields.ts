@@ -90,13 +90,15 @@ const DAY_MS = 86_400_000;
 
 /**
  * Bound of a range: an instant, or a day. `from` reads a day as its first millisecond, `to` as its
- * last (contract 1 A1: a date as upper bound includes that whole UTC day).
+ * last (contract 1 A1: a date as upper bound includes that whole UTC day). A time without an offset is UTC,
+ * wherever the server stands.
  */
 export const bound = (side: "from" | "to") =>
   z
     .string()
     .refine((value) => dayOnly.test(value) || /^\d{4}-\d{2}-\d{2}T/.test(value), "must be a date or a date and time")
     .transform((value) => (/T.* \d{2}:?\d{2}$/.test(value) ? value.replace(/ (\d{2}:?\d{2})$/, "+$1") : value))
+    .transform((value) => (dayOnly.test(value) || /(Z|[+-]\d{2}:?\d{2})$/i.test(value) ? value : `${value}Z`))
     .refine((value) => !Number.isNaN(Date.parse(value)) && isRealDay(value), "must be a valid date")
     .transform((value) => {
       const ms = Date.parse(value);
@@ -123,7 +125,8 @@ export const timezone = () =>
     .refine((value) => {
       try {
         new Intl.DateTimeFormat("en", { timeZone: value });
-        return true;
+        // Newer engines take "+02:00" as well, which knows no summer time.
+        return !/^[+-]/.test(value);
       } catch {
         return false;
       }

@@ -16,7 +16,6 @@ export function possibleErrors(endpoint: AnyEndpoint): ErrorCode[] {
       ...(access.kinds.includes("partnerKey") ? genericErrors.partnerKey : []),
       ...(body === undefined ? [] : genericErrors.body),
       ...(body !== undefined && ["PATCH", "PUT"].includes(endpoint.method) ? genericErrors.change : []),
-      ...(access.scopes.length === 1 && access.scopes[0] === "partner" ? genericErrors.partnerOnly : []),
       ...(access.permissions.length > 0 ? genericErrors.permission : []),
       ...(access.fullPartner ? genericErrors.fullPartner : []),
       ...(access.mfa ? genericErrors.mfa : []),

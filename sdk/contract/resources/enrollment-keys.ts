@@ -79,7 +79,7 @@ export const enrollmentKeys = resource("enrollment-keys", {
     audit: "enrollment_key.rotate",
     idempotent: true,
     bodyOptional: true,
-    errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "TTL_EXCEEDS_CAP", "ORG_READ_ONLY", "ORG_SUSPENDED"],
+    errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "TTL_EXCEEDS_CAP", "ORG_READ_ONLY"],
     body: () =>
       z.strictObject({
         maxUsage: maxUsage().nullable().optional().describe("null: unlimited"),

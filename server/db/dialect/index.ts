@@ -17,6 +17,12 @@ export interface Store {
    * `org:<uuid>` or `none`. On Postgres row-level security enforces it; SQLite has no second wall.
    */
   connection(wall: string): Kysely<Database>;
+  /**
+   * State that may be lost with the machine: rate limits. On Postgres the same database without waiting for the disk at
+   * commit, shared by every process; SQLite serves one process and keeps it in memory. Needs no transaction of the
+   * caller and may be used inside one.
+   */
+  readonly volatile: Kysely<Database>;
   /** Runs every migration that is missing; replicas wait for the one that migrates. */
   migrate(): Promise<string[]>;
   /** SQLite file, for workers that open a connection of their own. */

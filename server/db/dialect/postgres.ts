@@ -41,6 +41,7 @@ export function openPostgres(options: PostgresOptions): Store {
   const size = options.poolSize ?? 10;
   const tenants = connect(options, size);
   const system = connect(options, Math.max(2, Math.ceil(size / 2)));
+  const hasty = connect(options, Math.max(2, Math.ceil(size / 4)), "-c synchronous_commit=off");
   const open = new Map<string, Kysely<Database>>();
   return {
     dialect: "postgres",
@@ -55,12 +56,15 @@ export function openPostgres(options: PostgresOptions): Store {
       open.set(wall, made);
       return made;
     },
+    volatile: new Kysely<Database>({
+      dialect: new PostgresDialect({ pool: walled(hasty, "system", { guarded: false }) }),
+    }),
     migrate: () => migrateAsOwner(options.url),
-    close: async () => void (await Promise.all([tenants.end(), system.end()])),
+    close: async () => void (await Promise.all([tenants.end(), system.end(), hasty.end()])),
   };
 }
 
-function connect({ url, onError }: PostgresOptions, max: number): pg.Pool {
+function connect({ url, onError }: PostgresOptions, max: number, settings = ""): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -68,7 +72,7 @@ function connect({ url, onError }: PostgresOptions, max: number): pg.Pool {
     application_name: "rmm",
     connectionTimeoutMillis: 10_000,
     // Policies make planning dearer than most queries; named statements are planned once a connection.
-    options: "-c plan_cache_mode=force_generic_plan",
+    options: `-c plan_cache_mode=force_generic_plan ${settings}`.trim(),
   });
   pool.on("error", (error) => onError?.(error));
   pool.on("connect", (client) => {
@@ -79,10 +83,10 @@ function connect({ url, onError }: PostgresOptions, max: number): pg.Pool {
 }
 
 /** Hands out connections whose `rmm.scope` is the wanted wall; sets it only when the last user's differs. */
-function walled(pool: pg.Pool, wall: string): PostgresPool {
+function walled(pool: pg.Pool, wall: string, { guarded } = { guarded: true }): PostgresPool {
   return {
     async connect() {
-      refuseInsideTransaction();
+      if (guarded) refuseInsideTransaction();
       const client: WalledClient = await pool.connect();
       if (client.wall !== wall) {
         try {

@@ -102,7 +102,7 @@ export function oldestOf({ head, ring }: Ring): number | null {
 /** The same, within one statement: lock, turn, decide, store (measured: 0.8 of a bare upsert). */
 export const ringFunction = `
 create function rmm_ring(k text, m bigint, lim bigint, amount int, expires timestamptz, out allowed boolean, out used bigint, out oldest bigint)
-language plpgsql set search_path = public, pg_temp set synchronous_commit = off as $$
+language plpgsql set search_path = public, pg_temp as $$
 declare h bigint; r int[]; b bigint; give int;
 begin
   select head, ring into h, r from rate_limits where key = k for update;

@@ -4,6 +4,7 @@ import Sqlite from "better-sqlite3";
 import { type Driver, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { registerAuditFunctions } from "../../audit/sqlite-functions.ts";
 import { migrate } from "../migrate.ts";
+import { rateLimitTable } from "../migrations/0006-platform.ts";
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import type { Database } from "../tables.ts";
 import { decodeSqliteRow, encodeSqlite } from "./codec.ts";
@@ -20,14 +21,22 @@ export function openSqlite(file: string, options: { readonly?: boolean } = {}): 
   }
   const raw = connectSqlite(file, options);
   const db = new Kysely<Database>({ dialect: new GuardedDialect({ database: cached(raw) }) });
+  const volatile = new Kysely<Database>({ dialect: new SqliteDialect({ database: cached(inMemory()) }) });
   return {
     dialect: "sqlite",
     file,
     url: undefined,
     connection: () => db,
+    volatile,
     migrate: () => migrate(db, "sqlite"),
-    close: () => db.destroy(),
+    close: async () => void (await Promise.all([db.destroy(), volatile.destroy()])),
   };
+}
+
+function inMemory(): Sqlite.Database {
+  const raw = new Sqlite(":memory:");
+  for (const statement of rateLimitTable("sqlite")) raw.exec(statement);
+  return raw;
 }
 
 class GuardedDialect extends SqliteDialect {
@@ -47,6 +56,9 @@ export function connectSqlite(file: string, options: { readonly?: boolean } = {}
   const raw = new Sqlite(file, { readonly: options.readonly ?? false, timeout: 10_000 });
   if (!options.readonly) raw.pragma("journal_mode = WAL");
   raw.pragma("synchronous = FULL");
+  // 64 MB of pages, and a checkpoint every 16 MB: random keys (hashes, old ids) would otherwise read and write pages again and again.
+  raw.pragma("cache_size = -65536");
+  raw.pragma("wal_autocheckpoint = 4000");
   raw.pragma("foreign_keys = ON");
   raw.pragma("recursive_triggers = ON");
   raw.pragma("trusted_schema = ON");

@@ -4,7 +4,11 @@ import { type SchemaChange, schemaText } from "../schema-change.ts";
 /** The database as the engine replicas share: jobs, leases, rate limits, idempotency, mail. */
 export const platform: SchemaChange = {
   name: "0006-platform",
-  statements: (dialect) => [...tables(dialect), ...(dialect === "postgres" ? [ringFunction] : [])],
+  statements: (dialect) => [
+    ...tables(dialect),
+    ...rateLimitTable(dialect),
+    ...(dialect === "postgres" ? [ringFunction] : []),
+  ],
 };
 
 const tables = schemaText(`
@@ -32,14 +36,6 @@ create table leases (
   expires_at {ts} not null
 ) {strict};
 
-create table rate_limits (
-  key text primary key,
-  head {bigint} not null,
-  ring {ring} not null,
-  expires_at {ts} not null
-) {strict};
-create index rate_limits_expiry on rate_limits (expires_at);
-
 create table idempotency_keys (
   id {uuid} primary key,
   request_hash text not null unique,
@@ -66,4 +62,15 @@ create table mail_outbox (
   created_at {ts} not null,
   sent_at {ts}
 ) {strict};
+`);
+
+/** A table of its own script: the embedded server keeps it in memory (`Store.volatile`). */
+export const rateLimitTable = schemaText(`
+create table rate_limits (
+  key text primary key,
+  head {bigint} not null,
+  ring {ring} not null,
+  expires_at {ts} not null
+) {strict};
+create index rate_limits_expiry on rate_limits (expires_at);
 `);

@@ -360,7 +360,9 @@ describe.each(databases)("devices on %s", (database) => {
         status: 403,
         body: { code: "SITE_ACCESS_DENIED" },
       });
-      expect((await list(`orgId=${otherOrgId}`, token)).status).toBe(200);
+      expect((await list(`orgId=${orgId}`, token)).status).toBe(200);
+      for (const query of [`orgId=${otherOrgId}`, `orgIds=${otherOrgId}`])
+        expect((await list(query, token)).body.code).toBe("ORG_ACCESS_DENIED");
     });
 
     it("needs devices:read", async () => {

@@ -2,7 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { devices } from "#contract/resources/devices";
 import { getNamedOrg, visibleInLists } from "#server/access/org-access";
 import { contains } from "#server/db/dialect/text";
-import { type Call, user } from "#server/http/call";
+import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 
 export type ListCall = typeof devices.list extends Endpoint<infer T> ? Call<T> : never;
@@ -28,11 +28,10 @@ export async function filteredDevices(call: ListCall) {
 }
 
 /**
- * What `orgId` and `orgIds` leave, each of them reachable; undefined without either. Organization scope has its own
- * and ignores the filter (contract 1 A2 ORG rule). An organization that is named is shown even where lists hide it.
+ * What `orgId` and `orgIds` leave, each of them reachable; undefined without either. An organization that is named is
+ * shown even where lists hide it.
  */
 async function namedOrgs(call: ListCall): Promise<string[] | undefined> {
-  if (user(call).scope === "organization") return undefined;
   const named = both(call.query.orgId, call.query.orgIds);
   for (const id of named?.all ?? []) await getNamedOrg(call, id);
   return named?.common;

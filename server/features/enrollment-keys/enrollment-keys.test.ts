@@ -199,7 +199,7 @@ describe.each(databases)("enrollment keys on %s", (database) => {
     const { id } = await made();
     await organization({ status: "suspended" });
     expect((await create({})).body.code).toBe("ORG_SUSPENDED");
-    expect((await send("POST", `/${id}/rotate`)).body.code).toBe("ORG_SUSPENDED");
+    expect((await send("POST", `/${id}/rotate`)).status).toBe(200);
     await organization({ status: "offboarding" });
     expect((await create({})).body.code).toBe("ORG_READ_ONLY");
     expect((await send("POST", `/${id}/rotate`)).body.code).toBe("ORG_READ_ONLY");

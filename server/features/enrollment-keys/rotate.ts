@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { enrollmentKeys } from "#contract/resources/enrollment-keys";
-import { getWritableOrg, refuseSuspended } from "#server/access/org-access";
+import { getWritableOrg } from "#server/access/org-access";
 import { held } from "#server/db/dialect/locks";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -12,14 +12,13 @@ type RotateCall = typeof enrollmentKeys.rotate extends Endpoint<infer T> ? Call<
 
 /**
  * New material, count back to 0; `maxUsage` and `expiresAt` stay unless given (specification 2, "States").
- * From this commit on the old key enrols nobody.
+ * From this commit on the old key enrols nobody; that is wanted of a suspended organization's key as well.
  */
 export async function rotateEnrollmentKey(call: RotateCall) {
   return call.transaction(async (tx) => {
     const found = await getEnrollmentKey(call, tx, call.params.id);
     call.audit.note({ resource: { id: found.id, name: found.name }, owner: { orgId: found.orgId } });
     const org = await getWritableOrg(call, found.orgId, tx);
-    refuseSuspended(org);
     const row = tx
       .selectFrom("enrollmentKeys")
       .select(["usageCount", "maxUsage", "expiresAt"])

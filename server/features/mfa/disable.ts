@@ -24,7 +24,7 @@ export async function disableMfa(call: DisableCall) {
       const method = await useFactor(call, tx, account, call.body);
       if (!method) throw problem("INVALID_MFA_CODE");
       await clearFactor(tx, account.id, call.clock.now());
-      await call.services.limiter.giveBack(tx, mfaPerUser, account.id);
+      await call.services.limiter.giveBack(mfaPerUser, account.id);
       call.audit.note({ details: { factor: method } });
       if (method === "recovery") alsoRecoveryCode(call, account);
       return { success: true as const };

@@ -33,7 +33,7 @@ export async function enableMfa(call: EnableCall) {
       await revokeSessions(tx, { userId, except: sessionId }, "second factor enabled", now);
       await endUserTokens(tx, userId, ["mfa_login"]);
       await tx.updateTable("sessions").set({ mfaVerifiedAt: now }).where("id", "=", sessionId).execute();
-      await call.services.limiter.giveBack(tx, mfaPerUser, userId);
+      await call.services.limiter.giveBack(mfaPerUser, userId);
       call.audit.note({ details: { method: "totp" } });
       const tokens = await renewOwnTokens(call, tx);
       return { success: true as const, recoveryCodes: pending.factor.recoveryCodes, ...tokens };

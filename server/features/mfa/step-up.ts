@@ -25,7 +25,7 @@ export async function stepUpMfa(call: StepUpCall) {
         .set({ mfaVerifiedAt: call.clock.now() })
         .where("id", "=", user(call).sessionId)
         .execute();
-      await call.services.limiter.giveBack(tx, mfaPerUser, account.id);
+      await call.services.limiter.giveBack(mfaPerUser, account.id);
       call.audit.note({ action: "auth.mfa.stepup.granted", details: { factor: method } });
       if (method === "recovery") alsoRecoveryCode(call, account);
       return renewOwnTokens(call, tx);

@@ -28,7 +28,7 @@ export async function verifyMfa(call: VerifyCall) {
       const method = await useFactor(call, tx, user, call.body);
       if (!method) throw problem("INVALID_MFA_CODE");
       if (!(await useUserToken(tx, token.id, call.clock.now()))) throw problem("MFA_SESSION_EXPIRED");
-      await call.services.limiter.giveBack(tx, mfaPerUser, user.id);
+      await call.services.limiter.giveBack(mfaPerUser, user.id);
       const answer = await completeSignIn(call, tx, { user, membership, mfa: true, method: "password" });
       call.audit.note({ details: { reason: undefined, factor: method } });
       if (method === "recovery") alsoRecoveryCode(call, user, ownerOf(membership));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { auditEntries } from "../../test/audit-entries.ts";
+import { makeDevices } from "../../test/devices.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../test/harness.ts";
 
 describe.each(databases)("organizations on %s", (database) => {
@@ -106,7 +107,7 @@ describe.each(databases)("organizations on %s", (database) => {
     }
   });
 
-  it("cuts people, keys and agents off when it churns or is deleted, and lets people back in", async () => {
+  it("refuses people and keys while it is churned, severs its agents, and revokes all when it is deleted", async () => {
     const { body: org } = await create({ name: "Leaving", slug: "leaving" });
     const path = `/orgs/organizations/${org.id}`;
     const member = await server.signIn({ role: "Org Admin", orgId: org.id });
@@ -114,17 +115,35 @@ describe.each(databases)("organizations on %s", (database) => {
     const reads = async ({ token }: SignedInUser) => (await server.request("GET", "/orgs/sites", { token })).status;
     const keyStatus = async () =>
       (await server.request("GET", `/api-keys/${key.body.id}`, { token: admin.token })).body.status;
+    const rowOf = (table: "apiKeys" | "devices", id: string) =>
+      server.db
+        .selectFrom(table as "apiKeys")
+        .selectAll()
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
+    const storedKeyStatus = async () => (await rowOf("apiKeys", key.body.id)).status;
+    const site = await server.request("POST", "/orgs/sites", {
+      token: admin.token,
+      body: { orgId: org.id, name: "HQ" },
+    });
+    const [deviceId] = await makeDevices(server, [
+      { orgId: org.id, siteId: site.body.id, agentTokenHash: `hash-of-${org.id}` },
+    ]);
+    const tokens = async () =>
+      ((await rowOf("devices", deviceId as string)) as { agentTokenHash?: unknown }).agentTokenHash;
     await server.request("PATCH", path, { token: admin.token, body: { status: "suspended" } });
     expect([await reads(member), await keyStatus()]).toEqual([401, "active"]);
     await server.request("PATCH", path, { token: admin.token, body: { status: "active" } });
     expect(await reads(member)).toBe(200);
     await server.request("PATCH", path, { token: admin.token, body: { status: "churned" } });
-    expect([await reads(member), await keyStatus()]).toEqual([401, "revoked"]);
+    expect([await reads(member), await keyStatus()]).toEqual([401, "active"]);
     const change = (await auditEntries(server, "organization.update")).findLast((one) => one.resourceId === org.id);
     expect(change?.details).toMatchObject({ changedFields: ["status"], fromStatus: "active", toStatus: "churned" });
+    expect(await tokens()).toBeNull();
     await server.request("PATCH", path, { token: admin.token, body: { status: "active" } });
-    expect(await reads(await server.signIn({ role: "Org Admin", orgId: org.id }))).toBe(200);
+    expect([await reads(member), await keyStatus(), await tokens()]).toEqual([200, "active", null]);
     expect((await server.request("DELETE", path, { token: admin.token })).body).toEqual({ success: true });
+    expect([await reads(member), await storedKeyStatus()]).toEqual([401, "revoked"]);
     for (const method of ["GET", "DELETE"]) {
       expect((await server.request(method, path, { token: admin.token })).body.code).toBe("NOT_FOUND");
     }

@@ -7,7 +7,7 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { refuseEndBeforeStart } from "./create.ts";
 import { getOrganization, slugIsTaken } from "./queries.ts";
-import { revokeOrganizationAccess } from "./revoke-access.ts";
+import { severAgents } from "./revoke-access.ts";
 import { decideStatus, transitions } from "./rules.ts";
 
 type UpdateCall = typeof organizations.update extends Endpoint<infer T> ? Call<T> : never;
@@ -42,8 +42,7 @@ export async function updateOrganization(call: UpdateCall) {
       .where("status", "=", before.status)
       .executeTakeFirst();
     if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
-    if (decision === "change" && status === "churned")
-      await revokeOrganizationAccess(call, before.id, "organization churned");
+    if (decision === "change" && status === "churned") await severAgents(call, before.id);
     call.audit.note({
       details: {
         changedFields: changedFields(before, decision === "change" ? { ...fields, status } : fields),

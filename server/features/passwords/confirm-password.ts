@@ -18,5 +18,5 @@ export async function confirmPassword(
   if (given === undefined) throw problem("INVALID_PASSWORD");
   await takeAttempt(call.services, confirmPerUser, account.id);
   if (!(await checkPassword(given, account.passwordHash))) throw problem("INVALID_PASSWORD");
-  await call.asSystem("sign-in", (tx) => call.services.limiter.giveBack(tx, confirmPerUser, account.id));
+  await call.services.limiter.giveBack(confirmPerUser, account.id);
 }

@@ -81,6 +81,11 @@ describe.each(databases)("sites on %s", (database) => {
     for (const query of [`?orgId=${other.orgId}`, `?orgId=${server.services.random.uuid()}`]) {
       expect((await call("GET", query)).body.code).toBe("ORG_ACCESS_DENIED");
     }
+    const customer = await server.signIn({ role: "Org Admin", orgId: acme.orgId });
+    expect((await call("GET", `?orgId=${acme.orgId}`, undefined, customer.token)).status).toBe(200);
+    for (const query of [`?orgId=${acme.secondOrgId}`, `?organizationId=${acme.secondOrgId}`]) {
+      expect((await call("GET", query, undefined, customer.token)).body.code).toBe("ORG_ACCESS_DENIED");
+    }
   });
 
   it("follows the ORG rule on create", async () => {

@@ -28,7 +28,7 @@ export async function acceptInvite(call: AcceptCall) {
       const user = await findUserById(tx, invitation.user.id);
       const membership = user && (await standingOf(tx, user)).membership;
       if (!user || !membership) throw problem("INVALID_INVITE");
-      await call.services.limiter.giveBack(tx, acceptPerAddress, address);
+      await call.services.limiter.giveBack(acceptPerAddress, address);
       const signIn = { user, membership, mfa: false, method: "invite", action: "user.invite.accepted" } as const;
       return completeSignIn(call, tx, signIn);
     }),

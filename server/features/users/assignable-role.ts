@@ -20,10 +20,15 @@ export async function getAssignableRole(db: Reader, target: Target, roleId: stri
   return role;
 }
 
-/** Reads grants, so it needs an unscoped handle. */
-export async function refuseRoleAboveCaller(call: Pick<Call, "who">, db: Reader, roleId: string): Promise<void> {
+/** What the role grants and the caller does not hold. Reads grants, so it needs an unscoped handle. */
+export async function permissionsAboveCaller(call: Pick<Call, "who">, db: Reader, roleId: string): Promise<string[]> {
   const granted = await permissionsOfRole(db, roleId);
-  const missing = granted.filter((permission) => !holds(user(call), permission as Permission));
+  return granted.filter((permission) => !holds(user(call), permission as Permission));
+}
+
+/** Needs an unscoped handle, as `permissionsAboveCaller` does. */
+export async function refuseRoleAboveCaller(call: Pick<Call, "who">, db: Reader, roleId: string): Promise<void> {
+  const missing = await permissionsAboveCaller(call, db, roleId);
   if (missing.length > 0) throw problem("ROLE_EXCEEDS_CALLER", { details: { missing } });
 }
 

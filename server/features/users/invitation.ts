@@ -1,7 +1,10 @@
+import type { Caller } from "#server/access/org-access";
 import type { Tx } from "#server/db/unit-of-work";
+import { trustedBase } from "#server/features/passwords/reset-mail";
 import type { Call } from "#server/http/call";
 import { queueMail } from "#server/jobs/mail-queue";
 import type { Mail } from "#server/platform/mail";
+import { mayHoldLink } from "./link-holder.ts";
 import type { Target } from "./target.ts";
 import { issueUserToken } from "./user-tokens.ts";
 
@@ -13,31 +16,44 @@ export interface Invitation {
 
 export interface SentInvitation {
   inviteEmailSent: boolean;
-  /** Only where mail is not configured: the administrator hands it over by other means. */
+  /** Only where mail is not configured, and to those who may hold it: they hand it over by other means. */
   inviteUrl: string | null;
 }
 
 /**
- * Makes the person's invitation, which ends any older one, and queues its mail in the same transaction.
- * Needs an unscoped handle.
+ * Makes the person's invitation, which ends any older one, and queues its mail in the same transaction. The mail links
+ * to a trusted address only; the answer to the inviter to where the inviter found this server.
  */
 export async function sendInvitation(
-  call: Pick<Call, "clock" | "random" | "services" | "serverUrl">,
+  call: Caller & Pick<Call, "asSystem" | "clock" | "random" | "services" | "config" | "serverUrl">,
   tx: Tx,
   invited: { id: string; email: string; name: string },
   membership: { target: Target; membershipId: string },
 ): Promise<SentInvitation> {
   const { target, membershipId } = membership;
   const data = { kind: target.kind, membershipId } satisfies Invitation;
-  const token = await issueUserToken(tx, call, { userId: invited.id, kind: "invite", data: { ...data } });
-  const url = `${call.serverUrl}/accept-invite#token=${token}`;
-  await queueMail(tx, call.services, inviteMail({ ...invited, tenant: target.name, url, token }));
+  const token = await call.asSystem("invite user", async (all) => {
+    const made = await issueUserToken(all, call, { userId: invited.id, kind: "invite", data: { ...data } });
+    const mail = inviteMail({ ...invited, tenant: target.name, base: trustedBase(call), token: made });
+    await queueMail(all, call.services, mail);
+    return made;
+  });
   const { delivers } = call.services.mailer;
-  return { inviteEmailSent: delivers, inviteUrl: delivers ? null : url };
+  const shown = !delivers && (await mayHoldLink(call, tx, invited.id));
+  return { inviteEmailSent: delivers, inviteUrl: shown ? linkOf(call.serverUrl, token) : null };
 }
 
+const linkOf = (base: string, token: string) => `${base}/accept-invite#token=${token}`;
+
 /** The token stands in the link's fragment, which browsers send to no server and to no linked page. */
-function inviteMail(mail: { email: string; name: string; tenant: string; url: string; token: string }): Mail {
+function inviteMail(mail: {
+  email: string;
+  name: string;
+  tenant: string;
+  base: string | undefined;
+  token: string;
+}): Mail {
+  const link = mail.base === undefined ? [] : ["", linkOf(mail.base, mail.token)];
   return {
     to: mail.email,
     subject: `You are invited to ${mail.tenant.replace(/[\r\n]+/g, " ")}`,
@@ -45,8 +61,7 @@ function inviteMail(mail: { email: string; name: string; tenant: string; url: st
       `Hello ${mail.name},`,
       "",
       `you are invited to ${mail.tenant}. To accept and choose a password, use this within 7 days:`,
-      "",
-      mail.url,
+      ...link,
       "",
       "On the command line: rmm users accept-invite, with this token:",
       "",

@@ -1,8 +1,11 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtInRoleId } from "#server/access/roles";
 import { DAY } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";
 import { auditEntries } from "../../test/audit-entries.ts";
+import { makeSite } from "../../test/enroll.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../test/harness.ts";
 import { leaksInDatabase } from "../../test/leaks.ts";
 import { logIn, PASSWORD } from "../../test/people.ts";
@@ -310,5 +313,98 @@ describe("without a mail server", () => {
     } finally {
       await server.stop();
     }
+  });
+});
+
+describe.each(databases)("without a mail server on %s", (database) => {
+  let server: TestServer;
+  let partnerId: string;
+  let orgId: string;
+  let partnerAdmin: SignedInUser;
+  let orgAdmin: SignedInUser;
+  let foreignAdmin: SignedInUser;
+  let count = 0;
+
+  beforeAll(async () => {
+    server = await startTestServer(database, {}, { realMail: true });
+    const acme = await seedPartner(server, "acme", ["harbor"]);
+    const other = await seedPartner(server, "other", ["foreign"]);
+    partnerId = acme.partnerId;
+    orgId = acme.orgIds[0] as string;
+    partnerAdmin = await server.signIn({ role: "Partner Admin", partnerId });
+    orgAdmin = await server.signIn({ role: "Org Admin", orgId });
+    foreignAdmin = await server.signIn({ role: "Org Admin", orgId: other.orgIds[0] as string });
+  });
+  afterAll(() => server?.stop());
+
+  const newEmail = () => `shared-${++count}@guest.example`;
+  const invite = (who: SignedInUser, body: object) =>
+    server.request("POST", "/users/invite", { token: who.token, body: { name: "Guest", roleId: viewer, ...body } });
+  const resend = (who: SignedInUser, body: object) =>
+    server.request("POST", "/users/resend-invite", { token: who.token, body });
+
+  it("nobody sees a link that would open another tenant's membership as well", async () => {
+    const email = newEmail();
+    const mine = await invite(partnerAdmin, { email, roleId: technician, orgAccess: "all" });
+    expect(mine.body.inviteUrl).toMatch(/^http/);
+    const foreign = await invite(foreignAdmin, { email });
+    expect(foreign).toMatchObject({ status: 201, body: { inviteEmailSent: false, inviteUrl: null } });
+    expect((await resend(foreignAdmin, { userId: foreign.body.id })).body.inviteUrl).toBeNull();
+    expect((await resend(partnerAdmin, { userId: foreign.body.id })).body.inviteUrl).toBeNull();
+    const admin = await server.signIn({ role: "System Admin" });
+    const shown = await resend(admin, { userId: foreign.body.id, partnerId });
+    expect(shown.body.inviteUrl).toMatch(/^http/);
+  });
+
+  it("an organization's admin does not see a link that also makes a member of its partner", async () => {
+    const email = newEmail();
+    const { body } = await invite(orgAdmin, { email });
+    expect(body.inviteUrl).toMatch(/^http/);
+    await invite(partnerAdmin, { email, roleId: technician });
+    expect((await resend(orgAdmin, { userId: body.id })).body.inviteUrl).toBeNull();
+    expect((await resend(partnerAdmin, { userId: body.id, orgId })).body.inviteUrl).toMatch(/^http/);
+    const selected = await server.signIn({
+      role: "Partner Admin",
+      partnerId,
+      orgAccess: "selected",
+      orgIds: [orgId],
+    });
+    expect((await resend(selected, { userId: body.id, orgId })).body.inviteUrl).toBeNull();
+  });
+
+  it("nobody sees a link to more permissions or sites than their own", async () => {
+    const siteId = await makeSite(server, orgId);
+    const inviter = await server.signIn({ role: "inviter", orgId, permissions: ["users:invite"] });
+    const confined = await server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] });
+    const boss = await invite(orgAdmin, { email: newEmail(), roleId: builtInRoleId("Org Admin") });
+    for (const who of [inviter, confined]) {
+      expect((await resend(who, { userId: boss.body.id })).body).toMatchObject({ success: true, inviteUrl: null });
+    }
+    const local = await invite(confined, { email: newEmail(), siteIds: [siteId] });
+    expect((await resend(confined, { userId: local.body.id })).body.inviteUrl).toMatch(/^http/);
+  });
+
+  it("the inviter's Host header chooses no address in the mail", async () => {
+    const email = newEmail();
+    const { hostname, port } = new URL(server.url);
+    const { request } = await import("node:http");
+    const headers = {
+      host: "evil.example",
+      "content-type": "application/json",
+      authorization: `Bearer ${orgAdmin.token}`,
+    };
+    await new Promise<void>((resolve, reject) => {
+      const asked = request(
+        { hostname, port, path: "/api/v1/users/invite", method: "POST", headers },
+        (response) => void response.resume().on("end", resolve),
+      );
+      asked.on("error", reject).end(JSON.stringify({ email, name: "Guest", roleId: viewer }));
+    });
+    const outbox = join(server.services.config.dataDir, "mail-outbox.ndjson");
+    const mailed = () =>
+      (existsSync(outbox) ? readFileSync(outbox, "utf8").split("\n") : []).find((line) => line.includes(email));
+    await expect.poll(mailed, { timeout: 10_000 }).toMatch(/To accept and choose a password/);
+    expect(mailed()).not.toContain("evil.example");
+    expect(JSON.parse(mailed() as string).text).toMatch(/^[A-Za-z0-9_-]{48}$/m);
   });
 });

@@ -30,7 +30,7 @@ interface Person {
 export async function inviteUser(call: InviteCall) {
   const { roleId, email } = call.body;
   return call.transaction(async (tx) => {
-    const target = await targetOf(call, call.body, "write", tx);
+    const target = await targetOf(call, call.body, tx);
     call.audit.note({ owner: targetOwner(target), details: { email } });
     if (target.kind === "organization") refuseReadOnly(target);
     refuseMisplacedAccess(target.kind, call.body);
@@ -40,7 +40,7 @@ export async function inviteUser(call: InviteCall) {
     const person = await call.asSystem("invite user", (all) => findOrMakePerson(call, all, target));
     const membershipId = await addMembership(call, tx, target, { userId: person.id, roleId, access });
     const sent: SentInvitation = person.needsToken
-      ? await call.asSystem("invite user", (all) => sendInvitation(call, all, person, { target, membershipId }))
+      ? await sendInvitation(call, tx, person, { target, membershipId })
       : { inviteEmailSent: false, inviteUrl: null };
     call.audit.note({
       resource: { type: "user", id: person.id, name: person.name },

@@ -11,7 +11,7 @@ type GetCall = typeof users.get extends Endpoint<infer T> ? Call<T> : never;
 
 /** Members of the target, by name. */
 export async function listUsers(call: ListCall) {
-  const target = await targetOf(call, call.query, "read");
+  const target = await targetOf(call, call.query);
   if (target.kind === "organization") {
     const page = await paginate(filtered(organizationMembers(call.db, target.orgId), call.query), call.query);
     return { ...page, data: page.data.map(viewMember) };
@@ -27,7 +27,7 @@ export async function listUsers(call: ListCall) {
 
 /** A member of the target; a user who is none does not exist. */
 export async function getUser(call: GetCall) {
-  return getMember(call.db, await targetOf(call, call.query, "read"), call.params.id);
+  return getMember(call.db, await targetOf(call, call.query), call.params.id);
 }
 
 type Filters = Pick<ListCall["query"], "status" | "search">;

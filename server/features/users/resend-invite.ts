@@ -12,7 +12,7 @@ type ResendCall = typeof users.resendInvite extends Endpoint<infer T> ? Call<T> 
 /** Sends a new invitation to a member who has not accepted yet; the old one stops. */
 export async function resendInvite(call: ResendCall) {
   return call.transaction(async (tx) => {
-    const target = await targetOf(call, call.body, "write", tx);
+    const target = await targetOf(call, call.body, tx);
     call.audit.note({ owner: targetOwner(target) });
     const member = await getMember(tx, target, call.body.userId);
     call.audit.note({ resource: { type: "user", id: member.id, name: member.name }, details: { email: member.email } });
@@ -20,9 +20,7 @@ export async function resendInvite(call: ResendCall) {
     if (member.status !== "invited") throw problem("NOT_INVITED");
     const membershipId = await findMembershipId(tx, target, member.id);
     if (membershipId === undefined) throw problem("NOT_FOUND");
-    const sent = await call.asSystem("invite user", (all) =>
-      sendInvitation(call, all, member, { target, membershipId }),
-    );
+    const sent = await sendInvitation(call, tx, member, { target, membershipId });
     return { success: true as const, ...sent };
   });
 }

@@ -20,19 +20,14 @@ export interface NamedTarget {
 }
 
 /**
- * O: the own organization (another `orgId` is ignored when reading, refused when writing). P: the own
- * partner, which takes full partner access, or with `orgId` that organization. S: must name one.
+ * O: the own organization, and no other. P: the own partner, which takes full partner access, or with
+ * `orgId` that organization. S: must name one.
  */
-export async function targetOf(
-  call: Caller,
-  named: NamedTarget,
-  mode: "read" | "write",
-  db: Reader = call.db,
-): Promise<Target> {
+export async function targetOf(call: Caller, named: NamedTarget, db: Reader = call.db): Promise<Target> {
   const who = user(call);
   if (who.scope === "organization") {
     if (who.orgId === null) throw problem("ORG_CONTEXT_REQUIRED");
-    if (mode === "write" && named.orgId !== undefined && named.orgId !== who.orgId) throw problem("ORG_ACCESS_DENIED");
+    if (named.orgId !== undefined && named.orgId !== who.orgId) throw problem("ORG_ACCESS_DENIED");
     return organization(call, who.orgId, db);
   }
   if (named.orgId !== undefined) return organization(call, named.orgId, db);

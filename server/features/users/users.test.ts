@@ -116,7 +116,8 @@ describe.each(databases)("users on %s", (database) => {
     });
     expect(staff.body.pagination).toEqual({ page: 1, limit: 50, total: 2 });
     expect(names(await get("", owner))).toEqual(["Carl", "élan"]);
-    expect(names(await get(`?orgId=${two}`, owner))).toEqual(["Carl", "élan"]);
+    expect(names(await get(`?orgId=${one}`, owner))).toEqual(["Carl", "élan"]);
+    expect((await get(`?orgId=${two}`, owner)).body.code).toBe("ORG_ACCESS_DENIED");
     expect(names(await get(`?orgId=${two}`, admin))).toEqual(["Dora"]);
     expect(names(await get(`?orgId=${one}&search=ÉL`, admin))).toEqual(["élan"]);
     expect(names(await get(`?orgId=${one}&status=invited`, admin))).toEqual([]);

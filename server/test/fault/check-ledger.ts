@@ -32,7 +32,7 @@ export async function settleDoubts(
         else ledger.unexpected.push(`${mutation.path}, again: ${answer.status} ${JSON.stringify(answer.body)}`);
         return true;
       },
-      KEY_FREE_MS,
+      { timeoutMs: KEY_FREE_MS, alive: server },
     );
   }
 }

@@ -18,7 +18,7 @@ import { type Answer, type DatabaseName, type RequestOptions, send } from "../ha
 export const RMM = fileURLToPath(new URL("../../../bin/rmm.js", import.meta.url));
 
 const READY_MS = 120_000;
-const KEPT_LOG_CHARS = 20_000;
+const KEPT_LOG_CHARS = 6_000;
 
 /** A server in a process of its own. */
 export interface ServerProcess {
@@ -53,6 +53,8 @@ export interface InstallationOptions {
   env?: Record<string, string>;
   /** A database of another cluster than the shared one. */
   databaseUrl?: string;
+  /** The processes make their secrets themselves, in the data directory they share. */
+  ownSecrets?: boolean;
 }
 
 /** An empty installation. Its schema comes with the first server that starts. */
@@ -63,19 +65,27 @@ export async function install(database: DatabaseName, options: InstallationOptio
   const env = {
     RMM_DATA_DIR: dataDir,
     ...(url === undefined ? {} : { DATABASE_URL: url }),
-    ...secrets(),
+    ...(options.ownSecrets ? {} : secrets()),
     LOG_LEVEL: "warn",
     API_RATE_LIMIT_PER_MINUTE: "0",
     ...options.env,
   };
-  const services = buildServices(readConfig(env), { log: silentLog });
-  const db = systemHandle(services.store);
+  let built: Services | undefined;
+  // Not before the first server when the secrets are its own: reading the configuration would make them here.
+  const services = () => {
+    built ??= buildServices(readConfig(env), { log: silentLog });
+    return built;
+  };
   const running = new Set<ServerProcess>();
   return {
     dataDir,
     env,
-    services,
-    db,
+    get services() {
+      return services();
+    },
+    get db() {
+      return systemHandle(services().store);
+    },
     async start(more = {}) {
       const started = await startProcess({ ...env, ...more });
       running.add(started);
@@ -83,12 +93,12 @@ export async function install(database: DatabaseName, options: InstallationOptio
     },
     settled: () =>
       until("the audit outbox is empty", async () => {
-        const waiting = await db.selectFrom("auditOutbox").select("id").limit(1).execute();
+        const waiting = await systemHandle(services().store).selectFrom("auditOutbox").select("id").limit(1).execute();
         return waiting.length === 0;
       }),
     async remove() {
       for (const process of running) await process.kill();
-      await services.store.close();
+      await built?.store.close();
       if (made) await dropDatabase(made);
       rmSync(dataDir, { recursive: true, force: true });
     },
@@ -157,8 +167,15 @@ function listening(child: ChildProcess, gone: Promise<number | null>, log: () =>
   });
 }
 
+export interface Patience {
+  timeoutMs?: number;
+  /** The process that has to live for it. */
+  alive?: ServerProcess;
+}
+
 /** Asks again until the answer is yes; what is thrown meanwhile counts as no. */
-export async function until(what: string, holds: () => Promise<boolean>, timeoutMs = 120_000): Promise<void> {
+export async function until(what: string, holds: () => Promise<boolean>, patience: Patience = {}): Promise<void> {
+  const { timeoutMs = 120_000, alive } = patience;
   const end = Date.now() + timeoutMs;
   let last: unknown;
   while (Date.now() < end) {
@@ -167,7 +184,8 @@ export async function until(what: string, holds: () => Promise<boolean>, timeout
     } catch (error) {
       last = error;
     }
+    if (alive?.alive === false) throw new Error(`the server died before: ${what}\n${alive.log()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last });
+  throw new Error(`not within ${timeoutMs} ms: ${what}\n${alive?.log() ?? ""}`, { cause: last });
 }

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Stub } from "#sdk/stub-server";
+import { ids, stubApi, writesOf } from "../../test-api.ts";
+import { testCommand } from "../../test-shell.ts";
+
+const PARTNER = "99999999-9999-4999-8999-999999999999";
+const whole = {
+  ...{ ok: true, entriesChecked: 1, first: { chainSeq: 1, prevHash: null }, prunedPrefix: false, breakCount: 0 },
+  ...{ orgId: null, partnerId: null, head: { chainSeq: 1, chainHash: "ab".repeat(32) }, breaks: [] },
+  anchors: { checked: 0, signedCount: 0, latest: null, problems: [] },
+  ...{ verifiedAt: "2026-03-02T09:00:00.000Z", durationMs: 1 },
+};
+
+const command = testCommand();
+let stub: Stub;
+/** Answers of the server to verifications, in turn; then the chain is whole. */
+let answers: { status: number; body: object; headers?: Record<string, string> }[];
+
+beforeEach(async () => {
+  answers = [];
+  stub = await stubApi({
+    "GET /users/me": () => ({ body: { scope: "partner", partnerId: PARTNER, orgId: null } }),
+    "GET /orgs/partners/me": () => ({ body: { id: PARTNER, name: "Acme\u001b[31m", slug: "acme" } }),
+    "POST /audit-logs/verify": () => answers.shift() ?? { body: whole },
+    "GET /audit-logs/anchors": () => ({
+      body: { data: [], pagination: { page: 1, limit: 100, total: 0 }, publicKey: null },
+    }),
+  });
+});
+afterEach(() => stub.close());
+
+const verify = (argv: readonly string[], options: { tty?: boolean; env?: Record<string, string> } = {}) =>
+  command.run(["audit", "verify", ...argv], {
+    ...options,
+    env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana", ...options.env },
+  });
+const asked = () => writesOf(stub).map(({ body }) => body);
+
+describe("which chain", () => {
+  it("is the caller's own, or the one that is named, by slug too", async () => {
+    await verify([]);
+    await verify(["--org", "contoso-dental"]);
+    await verify(["--partner", "acme"]);
+    await verify(["--system"]);
+    await verify([], { env: { RMM_ORG: "fabrikam" } });
+    expect(asked()).toEqual([
+      { partnerId: PARTNER },
+      { orgId: ids.contoso },
+      { partnerId: PARTNER },
+      { chain: "system" },
+      { orgId: ids.fabrikam },
+    ]);
+  });
+
+  it("is only one, and is shown instead of asked for with --dry-run", async () => {
+    for (const flags of [
+      ["--system", "--all"],
+      ["--org", "fabrikam", "--partner", "acme"],
+      ["--all", "--bundle", "b"],
+    ])
+      expect(await verify(flags)).toMatchObject({ code: 2, stdout: "" });
+    const dry = await verify(["--org", "fabrikam", "--dry-run", "--json"]);
+    expect(JSON.parse(dry.stdout)).toMatchObject({ method: "POST", body: { orgId: ids.fabrikam } });
+    expect(asked()).toEqual([]);
+  });
+
+  it("needs a person: a key is refused here", async () => {
+    const ran = await verify([], { env: { RMM_TOKEN: "svc_0123456789" } });
+    expect(ran).toMatchObject({ code: 4, stdout: "" });
+    expect(stub.seen).toEqual([]);
+  });
+});
+
+describe("--all", () => {
+  const limited = (seconds: number) => ({
+    status: 429,
+    body: { error: "Too many requests", code: "RATE_LIMITED" },
+    headers: { "retry-after": String(seconds) },
+  });
+
+  it("reports what could not be verified beside what could: 9, and 11 when anything is broken", async () => {
+    answers = [{ status: 403, body: { error: "No", code: "FORBIDDEN" } }];
+    const ran = await verify(["--all", "--json=verdict,error"]);
+    expect(ran.code).toBe(9);
+    expect(JSON.parse(ran.stdout).map((one: { verdict: string }) => one.verdict)).toEqual([
+      ...["not_verified", "ok", "ok", "ok"],
+    ]);
+    const found = { kind: "content_mismatch", chainSeq: 7, auditId: "x", expected: "a", actual: "b" };
+    answers = [limited(0), { status: 200, body: { ...whole, ok: false, breakCount: 1, breaks: [found] } }];
+    expect((await verify(["--all", "--wait"])).code).toBe(11);
+  });
+
+  it("stops at the hourly limit and says what is left, or waits for it with --wait", async () => {
+    answers = [{ status: 200, body: whole }, limited(3_600)];
+    const cut = await verify(["--all"]);
+    expect(cut.code).toBe(9);
+    expect(cut.stdout.match(/^\S.*$/gm)).toEqual([
+      "OK  partner Acme\\u001b[31m",
+      ...["Contoso Dental", "Twins", "Twins"].map((name) => `NOT VERIFIED  organization ${name}`),
+    ]);
+    expect(cut.stderr).toContain("3 of 4 chains were not verified");
+    answers = [limited(0)];
+    expect((await verify(["--all", "--wait", "--json=verdict"])).code).toBe(0);
+    answers = [limited(3_600)];
+    expect((await verify(["--all", "--wait", "--timeout", "2s"])).code).toBe(9);
+  });
+});

@@ -1,0 +1,27 @@
+import { type ChildProcess, spawn } from "node:child_process";
+
+/** A server that a bench drives, in a process of its own. */
+export interface Target {
+  process: ChildProcess;
+  url: string;
+  path: string;
+  token?: string;
+  orgId?: string;
+  siteId?: string;
+}
+
+/** Starts a script of this folder and reads the line that says where it listens. Its log goes to a file, as in production. */
+export function started(script: string, args: readonly string[]): Promise<Target> {
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, new URL(`./${script}.ts`, import.meta.url).pathname, ...args],
+    {
+      stdio: ["ignore", "pipe", "ignore"],
+    },
+  );
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`${script} ended with ${code}`)));
+    child.stdout?.once("data", (line: Buffer) => resolve({ process: child, ...JSON.parse(line.toString()) } as Target));
+  });
+}

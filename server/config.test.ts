@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { ConfigError, readConfig } from "./config.ts";
+
+const dataDir = mkdtempSync(join(tmpdir(), "rmm-config-"));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const read = (env: Record<string, string>) => readConfig({ RMM_DATA_DIR: dataDir, ...env });
+const strong = "x".repeat(32);
+const production = { NODE_ENV: "production", JWT_SECRET: strong, SECRET_ENCRYPTION_KEY: strong };
+
+describe("the configuration", () => {
+  it.each([
+    ["NODE_ENV", { NODE_ENV: "Production" }],
+    ["NODE_ENV", { NODE_ENV: "prod" }],
+    ["DATABASE_URL", { DATABASE_URL: "mysql://x" }],
+    ["DATABASE_URL", { DATABASE_URL: "sqlite:" }],
+    ["PUBLIC_URL", { PUBLIC_URL: "javascript:alert(1)" }],
+    ["PUBLIC_URL", { PUBLIC_URL: "https://user:pw@rmm.example" }],
+    ["PUBLIC_URL", { PUBLIC_URL: "https://rmm.example/?a=1" }],
+    ["PUBLIC_URL", { PUBLIC_URL: "https://rmm.example/#" }],
+    ["BOOTSTRAP_ADMIN_EMAIL", { BOOTSTRAP_ADMIN_EMAIL: "root", BOOTSTRAP_ADMIN_PASSWORD: "Correct-Horse-7" }],
+    ["BOOTSTRAP_ADMIN_PASSWORD", { BOOTSTRAP_ADMIN_EMAIL: "a@b.example", BOOTSTRAP_ADMIN_PASSWORD: "weak" }],
+    ["BOOTSTRAP_ADMIN_PASSWORD", { BOOTSTRAP_ADMIN_EMAIL: "a@b.example" }],
+    ["WORKER_INTERVALS", { WORKER_INTERVALS: "null" }],
+    ["WORKER_INTERVALS", { WORKER_INTERVALS: '{"audit.verify":0}' }],
+    ["WORKER_INTERVALS", { ...production, WORKER_INTERVALS: "{}" }],
+    ["JWT_SECRET", { ...production, JWT_SECRET: "short" }],
+    ["ENABLE_2FA", { ...production, ENABLE_2FA: "false" }],
+    ["TRUST_PROXY_HEADERS", { TRUST_PROXY_HEADERS: "maybe" }],
+    ["PORT", { PORT: "65536" }],
+    ["AUDIT_ANCHOR_SIGNING_KEY", { AUDIT_ANCHOR_SIGNING_KEY: "abc" }],
+  ])("refuses a wrong %s by its name: %j", (name, env) => {
+    let refusal: unknown;
+    try {
+      read(env as Record<string, string>);
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(ConfigError);
+    expect((refusal as Error).message).toContain(name);
+    expect((refusal as Error).message).not.toMatch(/user:pw|Correct-Horse|weak/);
+  });
+
+  it("reads what is right, the administrator's address as sign-in reads it", () => {
+    const config = read({
+      ...production,
+      PUBLIC_URL: "https://rmm.example/app/",
+      BOOTSTRAP_ADMIN_EMAIL: " Root@MSP.example ",
+      BOOTSTRAP_ADMIN_PASSWORD: "Correct-Horse-7",
+    });
+    expect(config).toMatchObject({
+      production: true,
+      publicUrl: "https://rmm.example/app",
+      bootstrapAdmin: { email: "root@msp.example" },
+    });
+    expect(read({ WORKER_INTERVALS: '{"audit.verify":0.5}' }).workerIntervals).toEqual({ "audit.verify": 0.5 });
+  });
+});

@@ -1,0 +1,13 @@
+/** The database is starting, stopping, full, busy or out of reach: the caller may try again. */
+export function isUnavailable(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code === "string") return codes.test(code);
+  return typeof message === "string" && lostConnection.test(message);
+}
+
+const codes =
+  /^(08\w{3}|57P0[123]|53\w{3}|40P01|40001|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|EPIPE|SQLITE_BUSY\w*|SQLITE_FULL)$/;
+
+/** The driver for Postgres has no code for the end of a connection that it did not ask for. */
+const lostConnection =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable)/;

@@ -1,0 +1,148 @@
+import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { anchorSigner } from "#server/audit/anchor-signing";
+import { anchorPublicKey } from "#server/audit/keeper";
+import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
+import { type Actor, actorOf, ways } from "./actors.ts";
+import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+import { placeOf, tamper } from "./tamper.ts";
+
+const ENTRIES = 6;
+const strangersKey = anchorSigner(Buffer.alloc(32, 7).toString("base64")).publicKey;
+
+describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }, (database) => {
+  let server: TestServer;
+  let rmm: RmmProcess;
+  let publicKey: string;
+  let orgId: string;
+  let actors: Actor[];
+
+  beforeAll(async () => {
+    server = await startTestServer(database);
+    const { partnerId, orgIds } = await seedPartner(server, "acme", ["acme-west", "acme-east"]);
+    orgId = orgIds[0]!;
+    const { token } = await server.signIn({ role: "Partner Admin", partnerId });
+    rmm = rmmProcess({ RMM_SERVER: server.url, RMM_TOKEN: token });
+    actors = ways.map((way) => actorOf(way, server.url, token));
+    for (let index = 0; index < ENTRIES; index += 1)
+      await actors[index % 2]!.call("sites", "create", { body: { orgId, name: `Site ${index + 1}` } });
+    await server.settled();
+    publicKey = anchorPublicKey(server.services) as string;
+  });
+  afterAll(async () => {
+    for (const actor of actors) actor.close();
+    rmm.close();
+    await server.stop();
+  });
+
+  const verify = (...more: string[]) => rmm.run(["audit", "verify", ...more]);
+  const ofOrg = (...more: string[]) => verify("--org", "acme-west", ...more);
+  const bundle = (name: string) =>
+    rmm.run(["server", "audit-bundle", "--org", orgId, "--output", name, ...placeOf(server)]);
+  const at = (name: string) => join(rmm.dir, name);
+
+  it("every way of creating a site is in the record, read in every way", async () => {
+    for (const actor of actors) {
+      const query = { orgId, action: "site.create" };
+      const entries = await actor.call("auditLogs", "logs", { query });
+      expect(entries.map((entry: { resource: { name: string } }) => entry.resource.name).toSorted()).toEqual(
+        Array.from({ length: ENTRIES }, (_, index) => `Site ${index + 1}`),
+      );
+    }
+  });
+
+  it("an untouched chain is whole: 0, a verdict to read, and one to compute with", async () => {
+    const read = await ofOrg();
+    expect(read).toMatchObject({ code: 0 });
+    expect(read.stdout).toMatch(/^OK {2}organization acme-west\n {2}entries {2}6 checked, positions 1 to 6\n/);
+    const report = JSON.parse((await ofOrg("--json")).stdout);
+    expect(report).toMatchObject({ verdict: "ok", ok: true, orgId, breakCount: 0, findings: [] });
+    for (const actor of actors)
+      expect(await actor.call("auditLogs", "verify", { body: { orgId } })).toMatchObject({ ok: true, orgId });
+  });
+
+  it("--all reports every chain in reach, the own one first", async () => {
+    const { code, stdout } = await verify("--all", "--json");
+    expect(code).toBe(0);
+    const reports = JSON.parse(stdout) as { ok: boolean; chain: { kind: string; name: string } }[];
+    expect(reports.map(({ ok, chain }) => [chain.kind, chain.name, ok])).toEqual([
+      ["partner", "acme", true],
+      ["organization", "acme-east", true],
+      ["organization", "acme-west", true],
+    ]);
+    expect(await verify("--system")).toMatchObject({ code: 5, stdout: "" });
+  });
+
+  it("anchors kept elsewhere agree; a required anchor of an unknown key, or none, is not provable: 12", async () => {
+    await server.settled();
+    copyFileSync(server.services.config.anchorFile, at("kept.ndjson"));
+    const strict = ["--anchor-file", "kept.ndjson", "--require-anchor", "--public-key"];
+    const good = await ofOrg(...strict, publicKey);
+    expect(good.code, good.stdout).toBe(0);
+    expect(good.stderr).toBe("");
+    const unknown = await ofOrg(...strict, strangersKey);
+    expect(unknown.code).toBe(12);
+    expect(unknown.stdout).toMatch(/^NOT PROVABLE/);
+    writeFileSync(at("none.ndjson"), "");
+    const none = await ofOrg("--anchor-file", "none.ndjson", "--require-anchor", "--json");
+    expect(none.code).toBe(12);
+    expect(JSON.parse(none.stdout).findings).toMatchObject([{ kind: "unanchored" }]);
+  });
+
+  it("a bundle is verified offline, needs no sign-in, and one that is cut off proves nothing: 12", async () => {
+    await server.settled();
+    expect(await bundle("good.ndjson")).toMatchObject({ code: 0, stdout: "" });
+    expect(statSync(at("good.ndjson")).mode & 0o777).toBe(0o600);
+    expect((await bundle("good.ndjson")).code).toBe(6);
+    const offline = { env: { RMM_TOKEN: "", RMM_SERVER: "http://127.0.0.1:9" } };
+    const argv = ["audit", "verify", "--bundle", "good.ndjson", "--public-key", publicKey, "--require-anchor"];
+    expect(await rmm.run(argv, offline)).toMatchObject({ code: 0 });
+    const lines = readFileSync(at("good.ndjson"), "utf8").split("\n");
+    writeFileSync(at("cut.ndjson"), lines.slice(0, -4).join("\n"));
+    expect(await verify("--bundle", "cut.ndjson")).toMatchObject({ code: 12, stdout: "" });
+    const altered = lines.map((line) => (line.includes('"entry"') ? line.replace("Site 3", "Site 9") : line));
+    writeFileSync(at("altered.ndjson"), altered.join("\n"));
+    const broken = await verify("--bundle", "altered.ndjson", "--json");
+    expect(broken.code).toBe(11);
+    expect(JSON.parse(broken.stdout).findings).toMatchObject([{ kind: "content_mismatch", chainSeq: 3 }]);
+  });
+
+  it("an entry altered behind the server's back is found at its position: 11, online and in a bundle", async () => {
+    const third = `id = (select audit_id from audit_chain where chain_id = '${orgId}' and chain_seq = 3)`;
+    await tamper(server, `update audit_logs set resource_name = 'Nothing happened here' where ${third}`);
+    const read = await ofOrg();
+    expect(read.code).toBe(11);
+    expect(read.stdout).toMatch(/^BROKEN {2}organization acme-west\n/);
+    expect(read.stdout).toContain("at position 3: the entry was altered after it was sealed");
+    const plain = await rmm.run(["audit-logs", "verify", "--org", "acme-west", "--json=ok"]);
+    expect([plain.code, JSON.parse(plain.stdout)]).toEqual([11, { ok: false }]);
+    expect((await bundle("tampered.ndjson")).code).toBe(0);
+    expect(await verify("--bundle", "tampered.ndjson")).toMatchObject({ code: 11 });
+    const all = await verify("--all", "--json=verdict");
+    expect([all.code, JSON.parse(all.stdout).map((one: { verdict: string }) => one.verdict)]).toEqual([
+      11,
+      ["ok", "ok", "broken"],
+    ]);
+    await tamper(server, `update audit_logs set resource_name = 'Site 3' where ${third}`);
+    expect((await ofOrg()).code).toBe(0);
+  });
+
+  it("newest entries cut off with every anchor the server has are found by the anchors kept elsewhere: 11", async () => {
+    await server.settled();
+    copyFileSync(server.services.config.anchorFile, at("kept.ndjson"));
+    const cut = `chain_id = '${orgId}' and chain_seq > 4`;
+    await tamper(
+      server,
+      `delete from audit_logs where id in (select audit_id from audit_chain where ${cut})`,
+      `delete from audit_chain where ${cut}`,
+      `delete from audit_anchors where chain_id = '${orgId}'`,
+    );
+    rmSync(server.services.config.anchorFile);
+    const found = await ofOrg("--anchor-file", "kept.ndjson", "--json");
+    expect(found.code).toBe(11);
+    const { ok, findings } = JSON.parse(found.stdout) as { ok: boolean; findings: { kind: string }[] };
+    expect(ok).toBe(false);
+    expect(findings.map(({ kind }) => kind)).toContain("seq_regressed");
+  });
+});

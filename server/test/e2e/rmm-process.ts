@@ -1,0 +1,47 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export interface Ran {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string>;
+  stdin?: string;
+}
+
+/** The built `rmm` as processes of their own, with a working folder and profiles that belong to one test file. */
+export interface RmmProcess {
+  dir: string;
+  run(argv: readonly string[], options?: RunOptions): Promise<Ran>;
+  close(): void;
+}
+
+const bin = fileURLToPath(new URL("../../../bin/rmm.js", import.meta.url));
+
+/** `env` goes to every run; nothing of this process's own environment does but PATH. */
+export function rmmProcess(env: Record<string, string>): RmmProcess {
+  if (!existsSync(join(bin, "../../dist/rmm/entry.js"))) throw new Error("not built: npm run build");
+  const dir = mkdtempSync(join(tmpdir(), "rmm-e2e-"));
+  const own = { PATH: process.env["PATH"] ?? "", HOME: dir, RMM_CONFIG_DIR: join(dir, "config"), ...env };
+  return {
+    dir,
+    run: (argv, options = {}) =>
+      new Promise((resolve, reject) => {
+        const child = spawn(process.execPath, [bin, ...argv], { cwd: dir, env: { ...own, ...options.env } });
+        const ran: Ran = { code: null, stdout: "", stderr: "" };
+        child.stdout.on("data", (chunk: Buffer) => (ran.stdout += chunk.toString("utf8")));
+        child.stderr.on("data", (chunk: Buffer) => (ran.stderr += chunk.toString("utf8")));
+        child.once("error", reject);
+        child.once("close", (code) => resolve({ ...ran, code }));
+        child.stdin.on("error", () => undefined);
+        child.stdin.end(options.stdin ?? "");
+      }),
+    close: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}

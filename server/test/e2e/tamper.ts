@@ -1,0 +1,44 @@
+import Sqlite from "better-sqlite3";
+import pg from "pg";
+import type { TestServer } from "../harness.ts";
+
+const walls = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
+
+/**
+ * Statements as whoever owns the database, behind the server's back: the walls that keep the record append-only are
+ * taken down before and put up again after them.
+ */
+export async function tamper(server: TestServer, ...statements: string[]): Promise<void> {
+  const { file, url } = server.services.store;
+  if (file !== undefined) return tamperSqlite(file, statements);
+  const owner = new pg.Client({ connectionString: url as string });
+  await owner.connect();
+  try {
+    for (const table of walls) await owner.query(`alter table public.${table} disable trigger user`);
+    for (const statement of statements) await owner.query(statement);
+    for (const table of walls) await owner.query(`alter table public.${table} enable trigger user`);
+  } finally {
+    await owner.end();
+  }
+}
+
+function tamperSqlite(file: string, statements: string[]): void {
+  const owner = new Sqlite(file, { timeout: 10_000 });
+  try {
+    const triggers = owner
+      .prepare("select name, sql from sqlite_schema where type = 'trigger' and tbl_name like 'audit_%'")
+      .all() as { name: string; sql: string }[];
+    for (const { name } of triggers) owner.exec(`drop trigger ${name}`);
+    for (const statement of statements) owner.exec(statement);
+    for (const { sql } of triggers) owner.exec(sql);
+  } finally {
+    owner.close();
+  }
+}
+
+/** What `rmm server …` needs to find this server's data. */
+export const placeOf = ({ services }: TestServer): string[] => {
+  const { dataDir } = services.config;
+  const { file, url } = services.store;
+  return ["--data-dir", dataDir, "--database-url", file === undefined ? (url as string) : `sqlite:${file}`];
+};

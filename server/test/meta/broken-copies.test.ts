@@ -1,0 +1,159 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { execa } from "execa";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+/** One thing broken in a copy of the tree, and the test that must notice. */
+interface Break {
+  what: string;
+  file: string;
+  from: string | RegExp;
+  to: string;
+  /** Test file and part of the name of the test that turns red. */
+  noticed: { by: string; named: string };
+}
+
+const conformance = (name: string) => `server/test/conformance/${name}.test.ts`;
+
+const breaks: readonly Break[] = [
+  {
+    what: "a missing scope check",
+    file: "server/access/authorize.ts",
+    from: /if \(!access\.scopes\.includes\(who\.scope\)\) refuseScope\([^;]*\);/,
+    to: "",
+    noticed: { by: conformance("authorization"), named: "sqlite 'partners.list' refuses callers of other scopes" },
+  },
+  {
+    what: "a missing MFA check",
+    file: "server/access/authorize.ts",
+    from: /if \(access\.mfa && options\.mfaGate && !who\.mfa\)/,
+    to: "if (false)",
+    noticed: { by: conformance("authorization"), named: "sqlite 'sites.create' refuses a session without MFA" },
+  },
+  {
+    what: "a tenant clause forgotten through an unscoped handle",
+    file: "server/features/organizations/routes.ts",
+    from: "get: (call) => getOrganization(call.db, call.params.id)",
+    to: 'get: (call) => call.readAsSystem("authenticate", (db) => getOrganization(db, call.params.id))',
+    noticed: {
+      by: conformance("tenancy"),
+      named: "sqlite 'organizations.get' answers another tenant's id exactly like an id of nobody",
+    },
+  },
+  {
+    what: "raw SQL that names a table outside the database room",
+    file: "server/features/organizations/queries.ts",
+    from: /^/,
+    to: 'import { sql } from "kysely";\nexport const everything = sql`select * from organizations`;\n',
+    noticed: { by: "scripts/check.test.ts", named: "the tree keeps its rules" },
+  },
+  {
+    what: "a field the contract does not declare",
+    file: "server/features/organizations/remove.ts",
+    from: "return { success: true as const }",
+    to: "return { success: true as const, extra: 1 }",
+    noticed: { by: conformance("success"), named: "sqlite 'organizations.remove' answers what the contract says" },
+  },
+  {
+    what: "a mutation without its audit entry",
+    file: "server/features/sites/create.ts",
+    from: "call.audit.note({ details: { timezone: fields.timezone } });",
+    to: "call.audit.skip();",
+    noticed: { by: conformance("success"), named: "sqlite 'sites.create' leaves exactly one entry" },
+  },
+  {
+    what: "a secret in the audit log",
+    file: "server/features/enrollment-keys/create.ts",
+    from: "call.audit.note({ details: { siteId, maxUsage, expiresAt } });",
+    to: "call.audit.note({ details: { siteId, maxUsage, expiresAt, note: key } });",
+    noticed: {
+      by: "server/features/enrollment-keys/enrollment-keys.test.ts",
+      named: "sqlite never shows key or hash again",
+    },
+  },
+  {
+    what: "a renamed flag of the command",
+    file: "cli/globals.ts",
+    from: '"no-header"',
+    to: '"without-header"',
+    noticed: { by: "server/test/golden/cli-tree.test.ts", named: "exactly the commands and flags that were agreed" },
+  },
+  {
+    what: "a permission changed in one place",
+    file: "sdk/contract/resources/sites.ts",
+    from: /needs\("sites:write"\)/,
+    to: 'needs("sites:read")',
+    noticed: {
+      by: "server/test/golden/auth-matrix.test.ts",
+      named: "every built-in role may call exactly what was agreed",
+    },
+  },
+  {
+    what: "a contract field renamed in one place",
+    file: "sdk/contract/resources/sites.ts",
+    from: "timezone:",
+    to: "timeZone:",
+    noticed: { by: "scripts/gen.test.ts", named: "" },
+  },
+];
+
+interface Report {
+  numFailedTests: number;
+  numTotalTests: number;
+}
+
+describe("the suite turns red", () => {
+  let copy: string;
+
+  beforeAll(async () => {
+    copy = mkdtempSync(join(tmpdir(), "rmm-broken-"));
+    const { stdout } = await execa("git", ["ls-files", "--cached", "--others", "--exclude-standard"]);
+    for (const path of stdout.split("\n").filter((name) => !name.endsWith(".md"))) {
+      mkdirSync(dirname(join(copy, path)), { recursive: true });
+      try {
+        cpSync(path, join(copy, path));
+      } catch {
+        // In the index, gone from the work tree.
+      }
+    }
+    symlinkSync(join(process.cwd(), "node_modules"), join(copy, "node_modules"));
+    await execa("git", ["init", "-q"], { cwd: copy });
+  });
+  afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+  const run = ({ by, named }: Break["noticed"]) =>
+    execa("npx", ["vitest", "run", by, ...(named ? ["-t", named] : []), "--reporter=json"], {
+      cwd: copy,
+      reject: false,
+    });
+
+  it("but not for an unbroken copy", async () => {
+    for (const by of ["scripts/check.test.ts", "scripts/gen.test.ts", "server/test/golden"]) {
+      const { stdout } = await run({ by, named: "" });
+      const report = JSON.parse(stdout.slice(stdout.indexOf("{"))) as Report;
+      expect([by, report.numFailedTests]).toEqual([by, 0]);
+      expect(report.numTotalTests).toBeGreaterThan(0);
+    }
+  }, 180_000);
+
+  it.each(breaks)(
+    "for $what, by the test that should notice",
+    async ({ file, from, to, noticed }) => {
+      const path = join(copy, file);
+      const good = readFileSync(path, "utf8");
+      const bad = good.replace(from, to);
+      expect(bad, `${file} has changed: nothing was broken`).not.toBe(good);
+      writeFileSync(path, bad);
+      try {
+        const { stdout } = await run(noticed);
+        const report = JSON.parse(stdout.slice(stdout.indexOf("{"))) as Report;
+        expect(report.numTotalTests, "the test that should notice does not exist").toBeGreaterThan(0);
+        expect(report.numFailedTests).toBeGreaterThan(0);
+      } finally {
+        writeFileSync(path, good);
+      }
+    },
+    180_000,
+  );
+});
