@@ -38,6 +38,8 @@ const unsettled = new Set(["INTERNAL_ERROR", "AGENT_TIMEOUT"]);
 /** Statuses worth another try when no code, or one of these, says that it is a passing state. */
 const passing = new Set([408, 429, 502, 503, 504]);
 const passingCodes = new Set(["RATE_LIMITED", "SERVICE_UNAVAILABLE"]);
+/** The first try of this very call still runs, unseen since its connection broke: its answer is worth waiting for. */
+const stillRunning = "IDEMPOTENCY_IN_FLIGHT";
 
 /** Reads an error answer into its class. `secrets` are masked wherever the answer repeats them. */
 export function answerError(
@@ -52,7 +54,9 @@ export function answerError(
     status,
     code: code ?? `HTTP_${status}`,
     requestId: response.headers.get("x-request-id") ?? undefined,
-    retryable: passing.has(status) && (code === undefined || passingCodes.has(code) || retryAfterMs !== undefined),
+    retryable:
+      code === stillRunning ||
+      (passing.has(status) && (code === undefined || passingCodes.has(code) || retryAfterMs !== undefined)),
     outcome: status < 500 || (code !== undefined && !unsettled.has(code)) ? "rejected" : "unknown",
     operation: context.operation,
     details: scrubbed(details, context.secrets),

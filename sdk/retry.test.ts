@@ -158,6 +158,16 @@ describe("a connection that breaks", () => {
     expect(stub.seen).toHaveLength(2);
   });
 
+  test("is followed by waiting for the first try, while the server says that it still runs", async () => {
+    const rmm = await client((seen, response, count) => {
+      if (count === 1) return cut(seen, response, count);
+      return count === 2 ? refusal(409, "IDEMPOTENCY_IN_FLIGHT") : { status: 201, body: { id } };
+    });
+    const made = await rmm.enrollmentKeys.create({ body: { name: "x", orgId: id } });
+    expect(made).toEqual({ id });
+    expect(new Set(stub.seen.map(({ headers }) => headers["x-idempotency-key"])).size).toBe(1);
+  });
+
   test("in the middle of the body is as unknown as before it", async () => {
     const rmm = await client((_, response) => {
       response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });

@@ -1,8 +1,8 @@
 /**
- * Characters that move the cursor, change colours or reorder text on a terminal: C0, DEL, C1, and the
- * bidirectional controls. Host names, paths and command lines come from machines nobody trusts.
+ * Characters that move the cursor, change colours, break lines or reorder text on a terminal: C0, DEL, C1, the
+ * separators of lines and paragraphs, and the bidirectional controls. Host names, paths and command lines come from machines nobody trusts.
  */
-const dangerous = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const dangerous = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 const names: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 

@@ -156,6 +156,7 @@ export const devices = resource("devices", {
         siteId: id().optional(),
         orgIds: idList().optional(),
         siteIds: idList().optional(),
+        groupIds: idList().optional().describe("matches nothing until there are groups"),
         status: z.enum(deviceStatuses).optional(),
         osType: z.enum(osTypes).optional(),
         role: z.enum(deviceRoles).optional(),

@@ -63,6 +63,7 @@ describe.each(databases)("devices on %s", (database) => {
         expect(names(await list(`osType=linux${mode}`))).toEqual(["PCX01"]);
         expect(names(await list(`role=server${mode}`))).toEqual(["PC_01"]);
         expect(names(await list(`orgIds=&siteIds=${mode}`))).toHaveLength(4);
+        expect(names(await list(`groupIds=${siteId}${mode}`))).toEqual([]);
       }
     });
 

@@ -210,6 +210,19 @@ describe.each(databases)("partners on %s", (database) => {
     expect(list.body.data.map((one: { id: string }) => one.id)).not.toContain(partnerId);
   });
 
+  it("shows the order of organizations to confined members without those they do not reach", async () => {
+    const { partnerId, orgIds } = await seedPartner(server, "in-order", ["o-1", "o-2", "o-3"]);
+    const full = await server.signIn({ role: "Partner Admin", partnerId });
+    const orderedIds = [...orgIds].reverse();
+    await server.request("PATCH", "/orgs/organizations/order", { token: full.token, body: { orderedIds } });
+    const seen = async ({ token }: SignedInUser) =>
+      (await server.request("GET", "/orgs/partners/me", { token })).body.settings.organizationOrder;
+    const confined = { role: "Partner Admin", partnerId, orgAccess: "selected" as const };
+    expect(await seen(full)).toEqual(orderedIds);
+    expect(await seen(await server.signIn({ ...confined, orgIds: orgIds.slice(0, 2) }))).toEqual(orderedIds.slice(1));
+    expect(await seen(await server.signIn({ role: "Partner Admin", partnerId, orgAccess: "none" }))).toEqual([]);
+  });
+
   it("deletes once when asked twice at the same moment", async () => {
     const { id } = await made("once");
     const twice = await Promise.all(

@@ -148,6 +148,23 @@ describe.each(databases)("invitations on %s", (database) => {
     expect(users.filter((user) => !placed.has(user.id))).toEqual([]);
   });
 
+  it("acts on neither of two tenants that were named at once", async () => {
+    const other = await seedPartner(server, `other-${count}`, ["elsewhere"]);
+    const system = await server.signIn({ role: "System Admin" });
+    for (const [who, code] of [
+      [system, "VALIDATION_ERROR"],
+      [partnerAdmin, "FORBIDDEN"],
+      [orgAdmin, "FORBIDDEN"],
+    ] as const) {
+      const named = { orgId, partnerId: other.partnerId };
+      expect((await invite(named, who)).body.code).toBe(code);
+      const query = new URLSearchParams(named);
+      expect((await server.request("GET", `/users?${query}`, { token: who.token })).body.code).toBe(code);
+    }
+    expect((await invite({ orgId, partnerId }, system)).status).toBe(201);
+    expect((await invite({ orgId, partnerId }, orgAdmin)).status).toBe(201);
+  });
+
   it("grants nothing the inviting user does not hold", async () => {
     const limited = await server.signIn({ role: "", permissions: ["users:invite", "devices:read"], orgId });
     const refused = await invite({ roleId: builtInRoleId("Org Admin") }, limited);

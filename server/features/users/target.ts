@@ -1,7 +1,7 @@
 import { type Caller, getNamedOrg } from "#server/access/org-access";
 import type { Reader } from "#server/db/unit-of-work";
 import { user } from "#server/http/call";
-import { problem } from "#server/problem";
+import { invalid, problem } from "#server/problem";
 
 /** Whose members a request is about (contract 1 G "Target scope"). */
 export type Target =
@@ -21,23 +21,30 @@ export interface NamedTarget {
 
 /**
  * O: the own organization, and no other. P: the own partner, which takes full partner access, or with
- * `orgId` that organization. S: must name one.
+ * `orgId` that organization. S: must name one. A `partnerId` beside it must be the organization's own: acting on one
+ * of two tenants that were named would be a guess.
  */
 export async function targetOf(call: Caller, named: NamedTarget, db: Reader = call.db): Promise<Target> {
   const who = user(call);
+  if (who.scope !== "system" && named.partnerId !== undefined && named.partnerId !== who.partnerId) {
+    throw problem("FORBIDDEN");
+  }
   if (who.scope === "organization") {
     if (who.orgId === null) throw problem("ORG_CONTEXT_REQUIRED");
     if (named.orgId !== undefined && named.orgId !== who.orgId) throw problem("ORG_ACCESS_DENIED");
     return organization(call, who.orgId, db);
   }
-  if (named.orgId !== undefined) return organization(call, named.orgId, db);
+  if (named.orgId !== undefined) {
+    const found = await organization(call, named.orgId, db);
+    if (named.partnerId === undefined || named.partnerId === found.partnerId) return found;
+    throw invalid({ path: "partnerId", message: "partnerId and orgId name different tenants" });
+  }
   if (who.scope === "system") {
     if (named.partnerId === undefined) {
       throw problem("PARTNER_ID_REQUIRED", { message: "orgId or partnerId is required for system scope" });
     }
     return partner(named.partnerId, db);
   }
-  if (named.partnerId !== undefined && named.partnerId !== who.partnerId) throw problem("FORBIDDEN");
   if (who.orgAccess !== "all") throw problem("FULL_PARTNER_ACCESS_REQUIRED");
   return partner(who.partnerId as string, db);
 }
@@ -46,7 +53,7 @@ export async function targetOf(call: Caller, named: NamedTarget, db: Reader = ca
 export const targetOwner = (target: Target) =>
   target.kind === "organization" ? { orgId: target.orgId } : { partnerId: target.partnerId };
 
-async function organization(call: Caller, orgId: string, db: Reader): Promise<Target> {
+async function organization(call: Caller, orgId: string, db: Reader): Promise<Target & { kind: "organization" }> {
   const { id, partnerId, name, status } = await getNamedOrg(call, orgId, db);
   return { kind: "organization", orgId: id, partnerId, name, status };
 }
