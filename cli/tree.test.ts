@@ -129,7 +129,9 @@ describe("--json on every endpoint's command (C50)", () => {
 
   it("prints one JSON document on success, on a terminal and in a pipe", async () => {
     for (const spec of await specs()) {
-      const token = spec.access.kinds.includes("agent") ? `agt_${"0".repeat(64)}` : undefined;
+      const { kinds } = spec.access;
+      const key = kinds.includes("partnerKey") ? `svc_sp_${"a".repeat(43)}` : undefined;
+      const token = kinds.includes("agent") ? `agt_${"0".repeat(64)}` : key;
       const { argv, stdin } = commandLine(spec);
       const one = { id: ID, slug: "slug-of-it", name: "It\u001b[31m" };
       answer = spec.paging ? { [spec.paging.items]: [one], pagination: { page: 1, limit: 50, total: 1 } } : one;
@@ -175,6 +177,24 @@ describe("a device's endpoints", () => {
       const ran = await command.run([...argv, "--json"], { env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" } });
       expect(ran.code).toBe(4);
       expect(ran.stderr).toContain("a device token");
+    }
+  });
+});
+
+describe("a partner key (C09)", () => {
+  it("works from RMM_API_KEY where the contract says, and is refused here everywhere else", async () => {
+    const RMM_API_KEY = `svc_sp_${"a".repeat(43)}`;
+    for (const spec of await specs()) {
+      const { kinds } = spec.access;
+      if (kinds.includes("public")) continue;
+      const { argv, stdin } = commandLine(spec);
+      answer = spec.paging ? { [spec.paging.items]: [], pagination: { page: 1, limit: 50, total: 0 } } : { id: ID };
+      const ran = await command.run([...argv, "--json"], {
+        env: { RMM_SERVER: stub.url, RMM_API_KEY },
+        ...(stdin === undefined ? {} : { stdin }),
+      });
+      expect([spec.noun, spec.name, ran.code]).toEqual([spec.noun, spec.name, kinds.includes("partnerKey") ? 0 : 4]);
+      expect(ran.stdout + ran.stderr).not.toContain(RMM_API_KEY);
     }
   });
 });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { accessTokens } from "./access/access-token.ts";
+import { KeyUsage } from "./access/key-usage.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
@@ -37,6 +38,7 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     vault: vault(config.encryptionKey, random),
     accessTokens: accessTokens(config.jwtSecret, clock),
     limiter: new RateLimiter(store, clock),
+    keyUsage: new KeyUsage(store, log),
     mailer: seams.mailer ?? mailer(config),
     metrics: processMetrics(),
     wakeAuditWriter: () => undefined,

@@ -35,6 +35,10 @@ export interface Config {
   apiRateLimitPerMinute: number;
   agentEnrollRateLimit: number;
   enrollmentKeyTtlMinutes: number;
+  /** Longest life of an enrollment key that a partner principal mints; undefined = no cap. */
+  partnerApiMaxTtlMinutes: number | undefined;
+  /** Signs export cursors; undefined = a key derived from the encryption key. */
+  partnerApiCursorKey: string | undefined;
   deviceOfflineThresholdMinutes: number;
   smtp: { host: string; port: number; user?: string; password?: string; from: string } | undefined;
   metricsScrapeToken: string | undefined;
@@ -101,6 +105,11 @@ export function readConfig(env: Environment): Config {
     apiRateLimitPerMinute: read.int("API_RATE_LIMIT_PER_MINUTE", 1000, 0),
     agentEnrollRateLimit: read.int("AGENT_ENROLL_RATE_LIMIT", 10, 1),
     enrollmentKeyTtlMinutes: read.int("ENROLLMENT_KEY_DEFAULT_TTL_MINUTES", 43_200, 1),
+    partnerApiMaxTtlMinutes:
+      read.text("PARTNER_API_ENROLLMENT_KEY_MAX_TTL_MINUTES") === undefined
+        ? undefined
+        : read.int("PARTNER_API_ENROLLMENT_KEY_MAX_TTL_MINUTES", 1, 1),
+    partnerApiCursorKey: strongOrUnset("PARTNER_API_CURSOR_SIGNING_KEY", read, production),
     deviceOfflineThresholdMinutes: read.int("DEVICE_OFFLINE_THRESHOLD_MINUTES", 5, 1),
     smtp: smtp(read),
     metricsScrapeToken: read.text("METRICS_SCRAPE_TOKEN"),
@@ -188,6 +197,13 @@ function linkUnlessThere(draft: string, file: string): void {
 function strong(name: string, value: string | undefined, production: boolean, kept: Kept): string {
   if (value === undefined) return kept(name);
   if (production && value.length < 32) throw new ConfigError(`${name} needs at least 32 characters`);
+  return value;
+}
+
+function strongOrUnset(name: string, read: Reader, production: boolean): string | undefined {
+  const value = read.text(name);
+  if (production && value !== undefined && value.length < 32)
+    throw new ConfigError(`${name} needs at least 32 characters`);
   return value;
 }
 

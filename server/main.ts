@@ -45,6 +45,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       services,
       stop: once(async () => {
         await drain(server);
+        await services.keyUsage.flush();
         await background.stop();
         await services.store.close();
       }),

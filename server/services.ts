@@ -1,4 +1,5 @@
 import type { AccessTokens } from "./access/access-token.ts";
+import type { KeyUsage } from "./access/key-usage.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
@@ -19,6 +20,8 @@ export interface Services {
   readonly vault: Vault;
   readonly accessTokens: AccessTokens;
   readonly limiter: RateLimiter;
+  /** Counts uses of keys; flushed when the server stops. */
+  readonly keyUsage: KeyUsage;
   readonly mailer: Mailer;
   readonly metrics: Metrics;
   /** Tells the audit writer that the outbox has work. */

@@ -7,8 +7,11 @@ import { devices } from "./resources/devices.ts";
 import { enrollmentKeys } from "./resources/enrollment-keys.ts";
 import { mfa } from "./resources/mfa.ts";
 import { organizations } from "./resources/organizations.ts";
+import { partnerApi } from "./resources/partner-api.ts";
+import { partnerServicePrincipals } from "./resources/partner-service-principals.ts";
 import { partners } from "./resources/partners.ts";
 import { passwords } from "./resources/passwords.ts";
+import { servicePrincipals } from "./resources/service-principals.ts";
 import { serviceStatus } from "./resources/service-status.ts";
 import { sessions } from "./resources/sessions.ts";
 import { sites } from "./resources/sites.ts";
@@ -25,6 +28,9 @@ export const contract = {
   contacts,
   enrollmentKeys,
   apiKeys,
+  servicePrincipals,
+  partnerServicePrincipals,
+  partnerApi,
   users,
   agents,
   devices,

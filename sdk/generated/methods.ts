@@ -371,6 +371,155 @@ export interface ApiKeysMethods {
   rotate: Method<Contract["apiKeys"]["rotate"]>;
 }
 
+export interface ServicePrincipalsMethods {
+  /**
+   * List service principals.
+   *
+   * `GET /service-principals` · user · needs organizations:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: Method<Contract["servicePrincipals"]["list"]>;
+  /**
+   * Create a service principal.
+   * It has no key yet: `rotate` makes the first one.
+   *
+   * `POST /service-principals` · user · needs organizations:write, MFA
+   * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, SITE_ACCESS_DENIED, WILDCARD_SCOPE, UNSUPPORTED_SCOPE, SCOPE_DELEGATION_DENIED, NAME_TAKEN, ORG_READ_ONLY.
+   */
+  create: Method<Contract["servicePrincipals"]["create"]>;
+  /**
+   * Show a service principal.
+   *
+   * `GET /service-principals/:id` · user · needs organizations:read
+   * Errors: NOT_FOUND.
+   */
+  get: Method<Contract["servicePrincipals"]["get"]>;
+  /**
+   * Make a new key; the one before stops at once.
+   *
+   * `POST /service-principals/:id/rotate` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
+   */
+  rotate: Method<Contract["servicePrincipals"]["rotate"]>;
+  /**
+   * Disable for good, and revoke its keys.
+   *
+   * `POST /service-principals/:id/disable` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  disable: Method<Contract["servicePrincipals"]["disable"]>;
+  /**
+   * Make an existing API key this principal's own.
+   * The key keeps the scopes that the principal has too. The principal's key before stops at once.
+   *
+   * `POST /service-principals/:id/migrate-key` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, KEY_IN_OTHER_ORG, INVALID_STATE, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
+   */
+  migrateKey: Method<Contract["servicePrincipals"]["migrateKey"]>;
+}
+
+export interface PartnerServicePrincipalsMethods {
+  /**
+   * List partner service principals with their keys, by name.
+   *
+   * `GET /partner-service-principals` · user · needs organizations:read
+   * Errors: PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, NOT_FOUND.
+   */
+  list: Method<Contract["partnerServicePrincipals"]["list"]>;
+  /**
+   * Create a partner service principal.
+   * Without scopes it reads: organizations:read, sites:read, devices:read, inventory:read, configuration:read, scripts:read, backup-configuration:read, custom-fields:read. Scopes that write are granted only where they are listed.
+   *
+   * `POST /partner-service-principals` · user · needs organizations:write, full partner access, MFA
+   * Errors: PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, NOT_FOUND, WILDCARD_SCOPE, UNSUPPORTED_SCOPE, SCOPE_DELEGATION_DENIED, ORG_IDS_REQUIRED, ORG_IDS_NOT_ALLOWED, ORG_NOT_IN_PARTNER, NAME_TAKEN.
+   */
+  create: Method<Contract["partnerServicePrincipals"]["create"]>;
+  /**
+   * Change a partner service principal.
+   *
+   * `PATCH /partner-service-principals/:id` · user · needs organizations:write, full partner access, MFA
+   * Errors: NOT_FOUND, WILDCARD_SCOPE, UNSUPPORTED_SCOPE, SCOPE_DELEGATION_DENIED, ORG_IDS_REQUIRED, ORG_IDS_NOT_ALLOWED, ORG_NOT_IN_PARTNER, NAME_TAKEN.
+   */
+  update: Method<Contract["partnerServicePrincipals"]["update"]>;
+  /**
+   * Issue a key.
+   *
+   * `POST /partner-service-principals/:id/keys` · user · needs organizations:write, full partner access, MFA
+   * Errors: NOT_FOUND, INVALID_STATE, SCOPE_DELEGATION_DENIED.
+   */
+  issueKey: Method<Contract["partnerServicePrincipals"]["issueKey"]>;
+  /**
+   * Replace a key; the old one stops at once.
+   *
+   * `POST /partner-service-principals/:id/keys/:keyId/rotate` · user · needs organizations:write, full partner access, MFA
+   * Errors: NOT_FOUND, INVALID_STATE, SCOPE_DELEGATION_DENIED.
+   */
+  rotateKey: Method<Contract["partnerServicePrincipals"]["rotateKey"]>;
+  /**
+   * Revoke a key for good.
+   *
+   * `DELETE /partner-service-principals/:id/keys/:keyId` · user · needs organizations:write, full partner access, MFA
+   * Errors: NOT_FOUND.
+   */
+  revokeKey: Method<Contract["partnerServicePrincipals"]["revokeKey"]>;
+}
+
+export interface PartnerApiMethods {
+  /**
+   * Export organizations.
+   *
+   * `GET /partner-api/organizations` · partnerKey
+   * Errors: INVALID_CURSOR, NOT_FOUND.
+   */
+  organizations: Method<Contract["partnerApi"]["organizations"]>;
+  /**
+   * Export sites.
+   *
+   * `GET /partner-api/sites` · partnerKey
+   * Errors: INVALID_CURSOR, NOT_FOUND.
+   */
+  sites: Method<Contract["partnerApi"]["sites"]>;
+  /**
+   * Export devices.
+   * Decommissioned devices are left out.
+   *
+   * `GET /partner-api/devices` · partnerKey
+   * Errors: INVALID_CURSOR, NOT_FOUND.
+   */
+  devices: Method<Contract["partnerApi"]["devices"]>;
+  /**
+   * Export hardware, interfaces and addresses of devices.
+   * One row for each device that `devices` exports, with its id.
+   *
+   * `GET /partner-api/device-inventory` · partnerKey
+   * Errors: INVALID_CURSOR, NOT_FOUND.
+   */
+  deviceInventory: Method<Contract["partnerApi"]["deviceInventory"]>;
+  /**
+   * Create an organization.
+   * A key confined to chosen organizations reaches the new one as well.
+   *
+   * `POST /partner-api/organizations` · partnerKey
+   * Errors: ORG_ACCESS_DENIED, ORG_LIMIT_REACHED, SLUG_TAKEN.
+   */
+  createOrganization: Method<Contract["partnerApi"]["createOrganization"]>;
+  /**
+   * Create a site.
+   *
+   * `POST /partner-api/sites` · partnerKey
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  createSite: Method<Contract["partnerApi"]["createSite"]>;
+  /**
+   * Create an enrollment key.
+   * Only for principals with an end and a source allowlist. At most 10 an hour and principal, 100 an hour and partner.
+   *
+   * `POST /partner-api/enrollment-keys` · partnerKey
+   * Errors: ORG_ACCESS_DENIED, partner_provisioning_principal_restrictions_required, SITE_NOT_IN_ORG, TTL_EXCEEDS_CAP.
+   */
+  createEnrollmentKey: Method<Contract["partnerApi"]["createEnrollmentKey"]>;
+}
+
 export interface UsersMethods {
   /**
    * Show who you are and what you may do.
@@ -583,6 +732,12 @@ export interface Methods {
   enrollmentKeys: EnrollmentKeysMethods;
   /** Machine credentials of an organization. */
   apiKeys: ApiKeysMethods;
+  /** Identities of an organization that own keys and are no person. */
+  servicePrincipals: ServicePrincipalsMethods;
+  /** Identities of a partner for its provisioning and export API. */
+  partnerServicePrincipals: PartnerServicePrincipalsMethods;
+  /** Export and unattended provisioning with a partner key. */
+  partnerApi: PartnerApiMethods;
   /** People who sign in, and their invitations. */
   users: UsersMethods;
   /** What the agent on a device calls. */

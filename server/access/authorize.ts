@@ -1,6 +1,6 @@
 import type { Access } from "#contract/core/access";
 import { problem } from "#server/problem";
-import { holds, type Principal, type UserPrincipal } from "./principal.ts";
+import { holds, type KeyPrincipal, type Principal, type UserPrincipal } from "./principal.ts";
 
 export interface AuthorizeOptions {
   /** False where `ENABLE_2FA` turned the gate off. */
@@ -20,6 +20,7 @@ export function authorize(who: Principal, access: Access, options: AuthorizeOpti
     }
     return;
   }
+  if (who.kind === "apiKey" || who.kind === "partnerKey") authorizeKey(who, access);
   if (who.kind !== "user") return;
   guardPartner(who, access);
   if (options.mfaGate && who.mfaForced && !who.mfaEnrolled && !access.exempt.mfaEnrollment) {
@@ -33,6 +34,16 @@ export function authorize(who: Principal, access: Access, options: AuthorizeOpti
     if (!holds(who, permission)) throw problem("PERMISSION_DENIED", { details: { required: permission } });
   }
   if (access.mfa && options.mfaGate && !who.mfa) throw problem("MFA_REQUIRED");
+}
+
+/** One of the endpoint's scopes is enough (specification 2, "API key"); keys are never asked for MFA. */
+function authorizeKey(who: KeyPrincipal, access: Access): void {
+  if (who.kind === "apiKey" && who.partnerStatus !== "active" && !access.exempt.partnerGuard) {
+    throw problem("PARTNER_INACTIVE", { details: { status: who.partnerStatus } });
+  }
+  const required = access.keyScopes;
+  if (required.length === 0 || required.some((scope) => who.scopes.includes(scope))) return;
+  throw problem("API_KEY_SCOPE_REQUIRED", { details: { required, available: who.scopes } });
 }
 
 function guardPartner(who: UserPrincipal, access: Access): void {

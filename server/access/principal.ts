@@ -50,11 +50,44 @@ export interface KnownDevice {
   readonly tokensIssuedAt: string | null;
 }
 
+/** An organization's API key, or its service principal's (contract 4 §1, §4). */
+export interface ApiKeyPrincipal {
+  readonly kind: "apiKey";
+  readonly keyId: string;
+  readonly keyHash: string;
+  readonly name: string;
+  readonly orgId: string;
+  readonly partnerStatus: string;
+  readonly scopes: readonly string[];
+  /** Requests an hour. */
+  readonly rateLimit: number;
+  readonly servicePrincipalId: string | null;
+}
+
+/** A key of a partner's service principal (contract 4 §5). */
+export interface PartnerKeyPrincipal {
+  readonly kind: "partnerKey";
+  readonly keyId: string;
+  readonly keyHash: string;
+  readonly principalId: string;
+  /** Of the principal. */
+  readonly name: string;
+  readonly partnerId: string;
+  readonly scopes: readonly string[];
+  readonly orgAccess: "all" | "selected";
+  readonly expiresAt: string | null;
+  readonly sourceCidrs: readonly string[];
+  /** Requests an hour. */
+  readonly rateLimit: number;
+}
+
+export type KeyPrincipal = ApiKeyPrincipal | PartnerKeyPrincipal;
+
 export interface PublicPrincipal {
   readonly kind: "public";
 }
 
-export type Principal = UserPrincipal | AgentPrincipal | PublicPrincipal;
+export type Principal = UserPrincipal | AgentPrincipal | KeyPrincipal | PublicPrincipal;
 
 export const nobody: PublicPrincipal = { kind: "public" };
 
@@ -64,6 +97,11 @@ export const holds = (who: UserPrincipal, permission: Permission): boolean => gr
 export function scopeOf(who: Principal): Scope {
   if (who.kind === "public") return { kind: "none" };
   if (who.kind === "agent") return { kind: "organization", orgId: who.orgId, siteIds: null, userId: null };
+  if (who.kind === "apiKey") return { kind: "organization", orgId: who.orgId, siteIds: null, userId: null };
+  if (who.kind === "partnerKey") {
+    const principal = { id: who.principalId, selected: who.orgAccess === "selected" };
+    return { kind: "partner", partnerId: who.partnerId, selected: null, userId: null, principal, known: new Set() };
+  }
   if (who.scope === "system") return { kind: "system" };
   if (who.scope === "organization") {
     return { kind: "organization", orgId: who.orgId as string, siteIds: who.allowedSiteIds, userId: who.userId };
@@ -81,11 +119,19 @@ export function scopeOf(who: Principal): Scope {
 export function callerKey(who: Principal, ip: string | null): string {
   if (who.kind === "user") return `user:${who.userId}`;
   if (who.kind === "agent") return `device:${who.deviceId}`;
+  if (who.kind === "apiKey") return `key:${who.keyId}`;
+  if (who.kind === "partnerKey") return `principal:${who.principalId}`;
   return `ip:${ip ?? "unknown"}`;
 }
 
 /** The signed-in user of a call on an endpoint that only users may reach. */
 export function user(call: { readonly who: Principal }): UserPrincipal {
   if (call.who.kind !== "user") throw new Error("the endpoint let a caller through that is no user");
+  return call.who;
+}
+
+/** The partner principal of a call on an endpoint that only partner keys may reach. */
+export function partnerPrincipal(call: { readonly who: Principal }): PartnerKeyPrincipal {
+  if (call.who.kind !== "partnerKey") throw new Error("the endpoint let a caller through that is no partner key");
   return call.who;
 }

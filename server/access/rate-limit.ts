@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Store } from "#server/db/dialect/index";
 import { changeRing, RING_BUCKETS, type RingRequest } from "#server/db/dialect/rate-ring";
 import type { Database } from "#server/db/tables";
-import { volatileHandle } from "#server/db/unit-of-work";
+import { type Tx, volatileHandle } from "#server/db/unit-of-work";
 import { after, type Clock } from "#server/platform/clock";
 
 /** A limit over a sliding window, kept as a ring of 61 buckets that together cover it. */
@@ -42,6 +42,14 @@ export class RateLimiter {
   /** Takes one call from the window, or says when to come back. */
   async take(limit: Limit, subject: string, amount = 1): Promise<Allowance> {
     return this.#change(limit, subject, amount);
+  }
+
+  /**
+   * `take` as part of a transaction, kept as durably as what it limits: what fails in the end has cost nothing.
+   * Callers of one subject wait for each other. A limit is taken either this way or the other, never both.
+   */
+  async takeWithin(tx: Tx, limit: Limit, subject: string): Promise<Allowance> {
+    return this.#change(limit, subject, 1, tx);
   }
 
   /**
@@ -94,12 +102,8 @@ export class RateLimiter {
     await changeRing(this.#db, this.#store.dialect, this.#request(limit, subject, -1));
   }
 
-  async #change(limit: Limit, subject: string, amount: number): Promise<Allowance> {
-    const { allowed, used, oldest } = await changeRing(
-      this.#db,
-      this.#store.dialect,
-      this.#request(limit, subject, amount),
-    );
+  async #change(limit: Limit, subject: string, amount: number, db: Kysely<Database> = this.#db): Promise<Allowance> {
+    const { allowed, used, oldest } = await changeRing(db, this.#store.dialect, this.#request(limit, subject, amount));
     const last = oldest ?? bucketOf(limit, this.#clock.nowMs());
     return {
       allowed,

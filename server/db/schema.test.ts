@@ -76,6 +76,9 @@ describe("the schema", () => {
       await expect(
         db.updateTable("contacts").set({ siteId: b.siteId }).where("id", "=", a.contactId).execute(),
       ).rejects.toThrow(/foreign key/i);
+      await expect(
+        db.updateTable("apiKeys").set({ principalId: b.servicePrincipalId }).where("id", "=", a.apiKeyId).execute(),
+      ).rejects.toThrow(/foreign key/i);
       await move(a.secondSiteId);
     }
   });

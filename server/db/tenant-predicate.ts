@@ -20,7 +20,10 @@ export type Scope =
       readonly partnerId: string;
       /** Organizations of this membership only; `null` = all, `none` = no organization. */
       readonly selected: string | "none" | null;
-      readonly userId: string;
+      /** Null = a machine. */
+      readonly userId: string | null;
+      /** Set where a service principal calls: active and trial organizations only, or those chosen for it. */
+      readonly principal?: { readonly id: string; readonly selected: boolean };
       /** Organizations whose access was checked in this request: rows may be inserted for these. */
       readonly known: Set<string>;
     }
@@ -66,12 +69,25 @@ function reachable(eb: Builder, scope: Scope & { kind: "partner" }) {
     .where("organizations.partnerId", "=", scope.partnerId)
     .where("organizations.deletedAt", "is", null)
     .where("organizations.status", "<>", "purging");
+  if (scope.principal) return ofPrincipal(eb, organizations, scope.principal);
   if (scope.selected === null) return organizations;
   return organizations.where(
     "organizations.id",
     "in",
     eb.selectFrom("partnerUserOrgs").select("orgId").where("membershipId", "=", scope.selected),
   );
+}
+
+/** A partner principal reaches what is live, and of that only what was chosen for it (contract 4 §5.2). */
+function ofPrincipal<Q extends { where(column: string, operator: "in", value: unknown): Q }>(
+  eb: Builder,
+  organizations: Q,
+  principal: { id: string; selected: boolean },
+): Q {
+  const live = organizations.where("organizations.status", "in", ["active", "trial"]);
+  if (!principal.selected) return live;
+  const chosen = eb.selectFrom("partnerServicePrincipalOrgs").select("orgId").where("principalId", "=", principal.id);
+  return live.where("organizations.id", "in", chosen);
 }
 
 function byOrg({ eb, scope, column }: Context): Predicate | undefined {
@@ -94,7 +110,7 @@ function bySite(context: Context, siteColumn: string, shared = false): Predicate
 /** A partner still reads what was recorded of organizations it deleted since. */
 function byOrgOfAnyTime(context: Context): Predicate {
   const { eb, scope, column } = context;
-  if (scope.kind !== "partner" || scope.selected !== null) return byOrg(context) as Predicate;
+  if (scope.kind !== "partner" || scope.selected !== null || scope.principal) return byOrg(context) as Predicate;
   const every = eb
     .selectFrom("organizations")
     .select("organizations.id")

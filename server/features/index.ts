@@ -7,8 +7,11 @@ import { deviceRoutes } from "./devices/routes.ts";
 import { enrollmentKeyRoutes } from "./enrollment-keys/routes.ts";
 import { mfaRoutes } from "./mfa/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
+import { partnerApiRoutes } from "./partner-api/routes.ts";
+import { partnerServicePrincipalRoutes } from "./partner-service-principals/routes.ts";
 import { partnerRoutes } from "./partners/routes.ts";
 import { passwordRoutes } from "./passwords/routes.ts";
+import { servicePrincipalRoutes } from "./service-principals/routes.ts";
 import { serviceStatusRoutes } from "./service-status/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { siteRoutes } from "./sites/routes.ts";
@@ -26,6 +29,9 @@ export const implementations: readonly Implementation[] = [
   ...enrollmentKeyRoutes,
   ...contactRoutes,
   ...apiKeyRoutes,
+  ...servicePrincipalRoutes,
+  ...partnerServicePrincipalRoutes,
+  ...partnerApiRoutes,
   ...agentRoutes,
   ...deviceRoutes,
   ...auditLogRoutes,

@@ -68,7 +68,7 @@ function entry(
   const owner = ownerOf(note.owner, scene.who);
   if (!owner) return undefined;
   const actor = note.actor ?? actorOf(scene.who);
-  const session = scene.who.kind === "user" ? { sessionId: scene.who.sessionId } : {};
+  const through = throughWhat(scene.who);
   return auditEntry(
     {
       ...owner,
@@ -79,7 +79,7 @@ function entry(
       resourceType: note.resource?.type ?? note.action.slice(0, note.action.indexOf(".")),
       resourceId: note.resource?.id ?? null,
       resourceName: note.resource?.name ?? null,
-      details: { ...session, ...note.details, ...outcome.details, requestId: scene.requestId },
+      details: { ...through, ...note.details, ...outcome.details, requestId: scene.requestId },
       ipAddress: scene.ip,
       userAgent: scene.userAgent,
       result: outcome.result === "success" ? (note.result ?? outcome.result) : outcome.result,
@@ -93,13 +93,23 @@ function entry(
 function ownerOf(noted: AuditOwner | undefined, who: Principal): AuditOwner | undefined {
   if (noted) return noted;
   if (who.kind === "agent") return { orgId: who.orgId };
+  if (who.kind === "apiKey") return { orgId: who.orgId };
+  if (who.kind === "partnerKey") return { partnerId: who.partnerId };
   if (who.kind !== "user") return undefined;
   if (who.scope === "system") return {};
   return who.scope === "organization" ? { orgId: who.orgId } : { partnerId: who.partnerId };
 }
 
+/** The session or principal behind the actor. */
+function throughWhat(who: Principal): Record<string, unknown> {
+  if (who.kind === "user") return { sessionId: who.sessionId };
+  if (who.kind === "partnerKey") return { partnerServicePrincipalId: who.principalId };
+  return who.kind === "apiKey" && who.servicePrincipalId ? { servicePrincipalId: who.servicePrincipalId } : {};
+}
+
 function actorOf(who: Principal): { type: string; id: string; email?: string | null } {
   if (who.kind === "user") return { type: "user", id: who.userId, email: who.email };
+  if (who.kind === "apiKey" || who.kind === "partnerKey") return { type: "api_key", id: who.keyId };
   if (who.kind === "agent") return { type: "agent", id: who.deviceId };
   return { type: "system", id: ZERO_UUID };
 }

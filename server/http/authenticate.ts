@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Access } from "#contract/core/access";
 import { loadAgent } from "#server/access/load-agent";
+import { loadApiKey } from "#server/access/load-api-key";
+import { loadPartnerKey } from "#server/access/load-partner-key";
 import { loadUser } from "#server/access/load-user";
 import { nobody, type Principal } from "#server/access/principal";
 import { systemHandle } from "#server/db/unit-of-work";
@@ -8,21 +10,36 @@ import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 
 /** Finds out who is calling, or answers 401 naming the credential that would work. */
-export async function authenticate(services: Services, access: Access, request: IncomingMessage): Promise<Principal> {
+export async function authenticate(
+  services: Services,
+  access: Access,
+  request: IncomingMessage,
+  ip: string | null,
+): Promise<Principal> {
   if (access.kinds.includes("public")) return nobody;
   const token = bearer(request);
   if (access.kinds.includes("agent")) {
     if (token === undefined) throw problem("INVALID_AGENT_CREDENTIALS");
     return loadAgent(services, token);
   }
+  const withUser = access.kinds.includes("user");
+  const key = keyOf(request);
+  // Where both are accepted a key that is given decides alone (specification 2, "Device custom-field values").
+  if (access.kinds.includes("apiKey") && (key !== undefined || !withUser)) return loadApiKey(services, key, ip);
+  if (access.kinds.includes("partnerKey") && (key !== undefined || !withUser)) return loadPartnerKey(services, key, ip);
   if (token === undefined) {
-    const withKey = request.headers["x-api-key"] !== undefined;
+    const withKey = key !== undefined;
     throw problem("UNAUTHENTICATED", withKey ? { details: { accepts: ["user"], given: "apiKey" } } : {});
   }
   const claims = services.accessTokens.verify(token);
   const who = claims && (await loadUser(systemHandle(services.store), claims, services.clock.now()));
   if (!who) throw problem("UNAUTHENTICATED");
   return who;
+}
+
+function keyOf(request: IncomingMessage): string | undefined {
+  const header = request.headers["x-api-key"];
+  return Array.isArray(header) ? header.join(", ") : header;
 }
 
 function bearer(request: IncomingMessage): string | undefined {

@@ -1,16 +1,29 @@
+import type { ServerResponse } from "node:http";
 import { rateLimited } from "#server/access/attempts";
-import type { Principal } from "#server/access/principal";
+import type { KeyPrincipal, Principal } from "#server/access/principal";
 import type { Limit } from "#server/access/rate-limit";
 import type { Services } from "#server/services";
 
 const agentLimit: Limit = { name: "agent", max: 120, windowSeconds: 60 };
 
-/** Requests a minute per session, and per device (contract 1 A1, H1). */
-export async function limitRequest(services: Services, who: Principal): Promise<void> {
+/** Requests a minute per session and per device, an hour per key (contract 1 A1, H1; contract 4 §1). */
+export async function limitRequest(services: Services, who: Principal, response: ServerResponse): Promise<void> {
+  if (who.kind === "apiKey" || who.kind === "partnerKey") return limitKey(services, who, response);
   if (who.kind === "agent") return refuseOver(services, agentLimit, who.deviceId);
   const max = services.config.apiRateLimitPerMinute;
   if (who.kind === "user" && max > 0)
     await refuseOver(services, { name: "api", max, windowSeconds: 60 }, who.sessionId);
+}
+
+/** Hourly window of a key; every answer to it says how much is left (specification 2, "API key authentication"). */
+async function limitKey(services: Services, who: KeyPrincipal, response: ServerResponse): Promise<void> {
+  const limit: Limit = { name: "key", max: who.rateLimit, windowSeconds: 3_600 };
+  const allowance = await services.limiter.take(limit, who.keyId);
+  response.setHeader("X-RateLimit-Limit", String(allowance.limit));
+  response.setHeader("X-RateLimit-Remaining", String(allowance.remaining));
+  response.setHeader("X-RateLimit-Reset", String(Math.ceil(allowance.resetAtMs / 1_000)));
+  if (!allowance.allowed) throw rateLimited(services, allowance.resetAtMs);
+  services.keyUsage.count(who, services.clock.now());
 }
 
 async function refuseOver(services: Services, limit: Limit, subject: string): Promise<void> {

@@ -65,9 +65,9 @@ export async function answer(
 async function pass(passage: Passage): Promise<void> {
   const { services, implementation, request, response, facts } = passage;
   const { endpoint } = implementation;
-  passage.who = await authenticate(services, endpoint.access, request);
+  passage.who = await authenticate(services, endpoint.access, request, facts.ip);
   facts.caller = passage.who;
-  await limitRequest(services, passage.who);
+  await limitRequest(services, passage.who, response);
   authorize(passage.who, endpoint.access, {
     mfaGate: services.config.enable2fa,
     ownPartner: endpoint.errors.includes("PARTNER_CONTEXT_REQUIRED"),
@@ -165,7 +165,7 @@ async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
   const entries = entriesOf(passage, {
     result: denied ? "denied" : "failure",
     errorMessage: told.message,
-    details: { errorCode: told.code },
+    details: { errorCode: told.code, ...(passage.who.kind === "partnerKey" ? { httpStatus: told.status } : {}) },
   });
   if (entries.length === 0) {
     services.metrics.droppedAuditEvents.inc();

@@ -29,6 +29,7 @@ export function watchRequest(services: Services, { request, response, facts, rou
       ms: Math.round(seconds * 1_000),
       ...(facts.caller?.kind === "user" ? { userId: facts.caller.userId } : {}),
       ...(facts.caller?.kind === "agent" ? { deviceId: facts.caller.deviceId } : {}),
+      ...(facts.caller && "keyId" in facts.caller ? { keyId: facts.caller.keyId } : {}),
     });
   });
 }

@@ -13,6 +13,8 @@ export async function purgePlatform(services: Services): Promise<void> {
   const old = after(now, -KEEP_MS);
   await db.deleteFrom("idempotencyKeys").where("expiresAt", "<=", now).execute();
   await volatileHandle(services.store).deleteFrom("rateLimits").where("expiresAt", "<=", now).execute();
+  // Limits that transactions take are kept with what they limit (`takeWithin`).
+  await db.deleteFrom("rateLimits").where("expiresAt", "<=", now).execute();
   await db.deleteFrom("leases").where("expiresAt", "<=", old).execute();
   await db.deleteFrom("jobs").where("status", "in", ["done", "failed"]).where("updatedAt", "<=", old).execute();
   await db.deleteFrom("mailOutbox").where("status", "<>", "queued").where("createdAt", "<=", old).execute();

@@ -1,3 +1,4 @@
+import type { ApiKeyScope, PartnerKeyScope } from "./key-scopes.ts";
 import type { Permission } from "./permissions.ts";
 
 /** How a caller proved who it is. `public` endpoints look at no credential. */
@@ -16,6 +17,8 @@ export interface Access {
   readonly kinds: readonly CredentialKind[];
   readonly scopes: readonly Scope[];
   readonly permissions: readonly Permission[];
+  /** A key needs at least one of these; none = the endpoint asks a key for no scope. */
+  readonly keyScopes: readonly (ApiKeyScope | PartnerKeyScope)[];
   readonly mfa: boolean;
   /** Partner scope needs `orgAccess: "all"` (contract 1 A2 "W"). */
   readonly fullPartner: boolean;
@@ -28,14 +31,17 @@ export interface Access {
   withFullPartnerAccess(): Access;
   exemptFrom(...guards: ("partnerGuard" | "mfaEnrollment")[]): Access;
   orWatchdog(): Access;
+  /** An organization's API key may call it too, and decides alone where one is given (specification 2). */
+  orApiKey(...scopes: ApiKeyScope[]): Access;
 }
 
-type Fields = Omit<Access, "needs" | "withMfa" | "withFullPartnerAccess" | "exemptFrom" | "orWatchdog">;
+type Fields = Omit<Access, "needs" | "withMfa" | "withFullPartnerAccess" | "exemptFrom" | "orWatchdog" | "orApiKey">;
 
 const none: Fields = {
   kinds: [],
   scopes: [],
   permissions: [],
+  keyScopes: [],
   mfa: false,
   fullPartner: false,
   exempt: { partnerGuard: false, mfaEnrollment: false },
@@ -50,6 +56,7 @@ function access(fields: Fields): Access {
     withMfa: () => changed({ mfa: true }),
     withFullPartnerAccess: () => changed({ fullPartner: true }),
     orWatchdog: () => changed({ watchdog: true }),
+    orApiKey: (...keyScopes) => changed({ kinds: [...fields.kinds, "apiKey"], keyScopes }),
     exemptFrom: (...guards) =>
       changed({
         exempt: {
@@ -68,6 +75,16 @@ export function staff(...allowed: Scope[]): Access {
 /** An enrolled device's token. */
 export function agent(): Access {
   return access({ ...none, kinds: ["agent"] });
+}
+
+/** A key of an organization or its service principal that has one of these scopes; with any when none is named. */
+export function apiKey(...scopes: ApiKeyScope[]): Access {
+  return access({ ...none, kinds: ["apiKey"], keyScopes: scopes });
+}
+
+/** A key of a partner's service principal that has one of these scopes (contract 4 §5.2). */
+export function partnerKey(...scopes: PartnerKeyScope[]): Access {
+  return access({ ...none, kinds: ["partnerKey"], keyScopes: scopes });
 }
 
 /** No credential is asked for or read. */

@@ -59,6 +59,8 @@ export interface EndpointSpec<
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** A read names an action only where reading itself is recorded. */
+  readonly audit?: AuditRule;
   /** Codes beyond the generic ones (`genericErrors`). */
   readonly errors?: readonly ErrorCode[];
   readonly params?: Shape;
@@ -153,7 +155,7 @@ function define<
     summary: spec.summary,
     description: spec.description,
     access: spec.access,
-    audit: ("audit" in spec ? spec.audit : undefined) ?? { none: "reads only" },
+    audit: spec.audit ?? { none: "reads only" },
     errors: spec.errors ?? [],
     status: spec.status ?? 200,
     paging: spec.paging,

@@ -274,7 +274,18 @@ export const messageOf = (code: ErrorCode): string => errorTable[code][1];
 /** Codes the pipeline itself may answer on any endpoint that takes part in the step named. */
 export const genericErrors = {
   always: ["INTERNAL_ERROR", "RATE_LIMITED", "SERVICE_UNAVAILABLE", "VALIDATION_ERROR"],
-  authenticated: ["UNAUTHENTICATED", "PARTNER_INACTIVE", "MFA_ENROLLMENT_REQUIRED", "FORBIDDEN"],
+  authenticated: ["PARTNER_INACTIVE", "FORBIDDEN"],
+  user: ["UNAUTHENTICATED", "MFA_ENROLLMENT_REQUIRED"],
+  apiKey: [
+    "API_KEY_MISSING",
+    "API_KEY_INVALID_FORMAT",
+    "API_KEY_INVALID",
+    "API_KEY_REVOKED",
+    "API_KEY_EXPIRED",
+    "API_KEY_OWNER_INACTIVE",
+    "API_KEY_SCOPE_REQUIRED",
+  ],
+  partnerKey: ["API_KEY_MISSING", "API_KEY_INVALID", "API_KEY_SCOPE_REQUIRED"],
   body: ["INVALID_JSON", "PAYLOAD_TOO_LARGE"],
   change: ["NO_UPDATES"],
   permission: ["PERMISSION_DENIED"],

@@ -2,25 +2,10 @@ import { z } from "zod";
 import { staff } from "../core/access.ts";
 import { create, del, get, patch, post, resource, shape } from "../core/endpoint.ts";
 import { type FieldMeta, id, instant, secret, success, text, timestamp } from "../core/fields.ts";
+import { apiKeyScopes } from "../core/key-scopes.ts";
 import { paged, pageOf, pageQuery } from "../core/page.ts";
 
 export const apiKeyStatuses = ["active", "expired", "revoked"] as const;
-
-/** What a key may be allowed to do (contract 4 §1). Each is also the permission its owner must hold. */
-export const apiKeyScopes = [
-  "devices:read",
-  "devices:write",
-  "devices:execute",
-  "scripts:read",
-  "scripts:execute",
-  "alerts:read",
-  "alerts:write",
-  "tickets:read",
-  "tickets:write",
-  "sites:read",
-  "audit:read",
-] as const;
-export type ApiKeyScope = (typeof apiKeyScopes)[number];
 
 /** API key without its material (specification 2, "API key"; contract 4 §1). */
 export const ApiKey = shape(() =>
@@ -44,10 +29,10 @@ export const ApiKey = shape(() =>
 );
 
 /** Shown once. */
-const material = () => ({ key: secret(), warning: z.string() });
+export const material = () => ({ key: secret(), warning: z.string() });
 
 /** Any text: an unknown scope is answered `UNSUPPORTED_SCOPE`, which a schema could not say. */
-const scopes = () =>
+export const scopeList = () =>
   z
     .array(z.string().max(100))
     .max(100)
@@ -82,7 +67,7 @@ export const apiKeys = resource("api-keys", {
       z.strictObject({
         orgId: id(),
         name: text(255),
-        scopes: scopes().default([]),
+        scopes: scopeList().default([]),
         expiresAt: timestamp().nullable().default(null).describe("in the future; null: never"),
         rateLimit: rateLimit().default(1000).describe("requests per hour"),
       }),
@@ -123,7 +108,7 @@ export const apiKeys = resource("api-keys", {
       "SCOPE_DELEGATION_DENIED",
       "ORG_READ_ONLY",
     ],
-    body: () => z.strictObject({ name: text(255), scopes: scopes(), rateLimit: rateLimit() }).partial(),
+    body: () => z.strictObject({ name: text(255), scopes: scopeList(), rateLimit: rateLimit() }).partial(),
     returns: ApiKey,
   }),
   revoke: del("/api-keys/:id", {

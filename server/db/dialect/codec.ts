@@ -25,6 +25,7 @@ export const jsonColumns: ReadonlySet<string> = new Set([
   "site_ids",
   "data",
   "scopes",
+  "source_cidrs",
   "tags",
   "custom_fields",
   "extra",

@@ -5,6 +5,17 @@ import { identity } from "./0003-identity.ts";
 import { devices } from "./0004-devices.ts";
 import { audit } from "./0005-audit.ts";
 import { platform } from "./0006-platform.ts";
+import { servicePrincipals } from "./0007-service-principals.ts";
+import { partnerPrincipals } from "./0008-partner-principals.ts";
 
 /** In order. A released migration is never edited; a change is a new file. */
-export const migrations: readonly SchemaChange[] = [foundation, tenancy, identity, devices, audit, platform];
+export const migrations: readonly SchemaChange[] = [
+  foundation,
+  tenancy,
+  identity,
+  devices,
+  audit,
+  platform,
+  servicePrincipals,
+  partnerPrincipals,
+];

@@ -1,3 +1,4 @@
+import type { PartnerKeyScope } from "#contract/core/key-scopes";
 import type { Fixed } from "./tenancy.ts";
 
 export interface ApiKeysTable {
@@ -13,11 +14,72 @@ export interface ApiKeysTable {
   /** Requests an hour. */
   rateLimit: number;
   status: "active" | "expired" | "revoked";
-  principalType: Fixed<"human" | "service">;
+  /** `service` where a service principal owns the key. */
+  principalType: "human" | "service";
   principalId: string | null;
   createdBy: Fixed<string | null>;
   lastUsedAt: string | null;
   usageCount: number;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** An identity of an organization that is no person: its keys outlive the people who made them (contract 4 §4). */
+export interface ServicePrincipalsTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  name: string;
+  scopes: string[];
+  /** `disabled` is the end. */
+  status: "active" | "disabled";
+  createdBy: Fixed<string | null>;
+  lastUpdatedBy: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** An identity of a partner for its provisioning and export API (contract 4 §5). */
+export interface PartnerServicePrincipalsTable {
+  id: Fixed<string>;
+  partnerId: Fixed<string>;
+  name: string;
+  description: string | null;
+  status: "active" | "disabled";
+  scopes: PartnerKeyScope[];
+  /** `selected`: the organizations of `partnerServicePrincipalOrgs`. */
+  orgAccess: "all" | "selected";
+  expiresAt: string | null;
+  /** Addresses and networks its keys may come from; empty = anywhere. */
+  sourceCidrs: string[];
+  createdBy: Fixed<string | null>;
+  updatedBy: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export interface PartnerServicePrincipalOrgsTable {
+  partnerId: Fixed<string>;
+  principalId: Fixed<string>;
+  orgId: Fixed<string>;
+}
+
+export interface PartnerServicePrincipalKeysTable {
+  id: Fixed<string>;
+  partnerId: Fixed<string>;
+  principalId: Fixed<string>;
+  name: string;
+  /** First 18 characters. */
+  keyPrefix: Fixed<string>;
+  /** SHA-256 of the whole key, hex. */
+  keyHash: Fixed<string>;
+  status: "active" | "revoked";
+  expiresAt: string | null;
+  /** Requests an hour. */
+  rateLimit: number;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+  rotatedFromId: Fixed<string | null>;
+  createdBy: Fixed<string | null>;
   createdAt: Fixed<string>;
   updatedAt: string;
 }
@@ -42,5 +104,9 @@ export interface EnrollmentKeysTable {
 
 export interface CredentialTables {
   apiKeys: ApiKeysTable;
+  servicePrincipals: ServicePrincipalsTable;
+  partnerServicePrincipals: PartnerServicePrincipalsTable;
+  partnerServicePrincipalOrgs: PartnerServicePrincipalOrgsTable;
+  partnerServicePrincipalKeys: PartnerServicePrincipalKeysTable;
   enrollmentKeys: EnrollmentKeysTable;
 }

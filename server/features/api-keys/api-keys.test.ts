@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { apiKeyScopes } from "#contract/resources/api-keys";
+import { apiKeyScopes } from "#contract/core/key-scopes";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { auditEntries } from "../../test/audit-entries.ts";
 import { databases, type SignedInUser, START, startTestServer, type TestServer } from "../../test/harness.ts";
@@ -244,12 +244,12 @@ describe.each(databases)("API keys on %s", (database) => {
   it("leaves the keys of service principals to their own routes", async () => {
     const { id } = await made();
     await server.db.deleteFrom("apiKeys").where("id", "=", id).execute();
-    const principalId = server.services.random.uuid();
+    const principalId = acme.servicePrincipalId;
     await server.db
       .insertInto("apiKeys")
       .values({
         id,
-        orgId: acme.secondOrgId,
+        orgId: acme.orgId,
         name: "service",
         keyPrefix: "svc_service0",
         keyHash: sha256(id),

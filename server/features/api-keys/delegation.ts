@@ -1,4 +1,4 @@
-import { apiKeyScopes } from "#contract/resources/api-keys";
+import { apiKeyScopes } from "#contract/core/key-scopes";
 import { user } from "#server/access/principal";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { apiKeyScopes } from "#contract/core/key-scopes";
 import { permissions } from "#contract/core/permissions";
-import { apiKeyScopes } from "#contract/resources/api-keys";
 import { newApiKey } from "#server/features/api-keys/key-material";
 import { decideScopes, scopeNotHeld, statusAt } from "#server/features/api-keys/rules";
 

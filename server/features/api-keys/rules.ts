@@ -1,5 +1,5 @@
+import { type ApiKeyScope, apiKeyScopes } from "#contract/core/key-scopes";
 import { grants } from "#contract/core/permissions";
-import { type ApiKeyScope, apiKeyScopes } from "#contract/resources/api-keys";
 import type { ApiKeysTable } from "#server/db/tables/credentials";
 
 export type ApiKeyStatus = ApiKeysTable["status"];

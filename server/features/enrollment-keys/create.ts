@@ -3,11 +3,9 @@ import type { enrollmentKeys } from "#contract/resources/enrollment-keys";
 import { orgForCreate, refuseSuspended } from "#server/access/org-access";
 import { user } from "#server/access/principal";
 import { refuseForeignSite } from "#server/access/site-access";
-import { isForeignKeyViolation } from "#server/db/dialect/violations";
 import type { Call } from "#server/http/call";
-import { problem } from "#server/problem";
 import { expiryFor } from "./expiry.ts";
-import { newEnrollmentKey } from "./key-hash.ts";
+import { insertEnrollmentKey } from "./insert.ts";
 import { getEnrollmentKey } from "./queries.ts";
 
 type CreateCall = typeof enrollmentKeys.create extends Endpoint<infer T> ? Call<T> : never;
@@ -25,31 +23,9 @@ export async function createEnrollmentKey(call: CreateCall) {
     refuseSuspended(org);
     await refuseForeignSite(call, tx, { orgId: org.id, siteId, code: "SITE_NOT_IN_ORG" });
     const expiresAt = expiryFor(call, org, call.body.expiresAt);
-    const { key, keyHash } = newEnrollmentKey(call.config, call.random);
-    const now = call.clock.now();
-    try {
-      await tx
-        .insertInto("enrollmentKeys")
-        .values({
-          id,
-          orgId: org.id,
-          siteId,
-          name,
-          keyHash,
-          enrollmentSecretHash: null,
-          maxUsage,
-          usageCount: 0,
-          expiresAt,
-          createdBy: user(call).userId,
-          createdByPrincipalId: null,
-          createdAt: now,
-          updatedAt: now,
-        })
-        .execute();
-    } catch (error) {
-      // The site was deleted between the check and the write.
-      throw isForeignKeyViolation(error) ? problem("SITE_NOT_IN_ORG", { cause: error }) : error;
-    }
+    const chosen = { id, orgId: org.id, siteId, name, maxUsage, expiresAt };
+    const creator = { createdBy: user(call).userId, createdByPrincipalId: null };
+    const key = await insertEnrollmentKey(call, tx, { ...chosen, ...creator, enrollmentSecretHash: null });
     call.audit.note({ details: { siteId, maxUsage, expiresAt } });
     return { ...(await getEnrollmentKey(call, tx, id)), key };
   });

@@ -8,14 +8,19 @@ export function expiryFor(
   call: Pick<Call, "clock" | "config">,
   org: AccessibleOrg,
   expiresAt: string | undefined,
+  /** A further cap in minutes, where the caller has one (contract 4 §5.4). */
+  cap?: number,
 ): string {
   const decision = decideExpiry({
     nowMs: call.clock.nowMs(),
     expiresAt,
     defaultTtlMinutes: call.config.enrollmentKeyTtlMinutes,
-    capMinutes: ttlCapMinutes(org.settings),
+    capMinutes: smaller(ttlCapMinutes(org.settings), cap),
   });
   if ("expiresAt" in decision) return decision.expiresAt;
   if (decision.refused === "past") throw invalid({ path: "expiresAt", message: "expiresAt: must be in the future" });
   throw problem("TTL_EXCEEDS_CAP", { details: { maxTtlMinutes: decision.maxTtlMinutes } });
 }
+
+const smaller = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);

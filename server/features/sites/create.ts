@@ -1,6 +1,9 @@
+import type { Insertable } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sites } from "#contract/resources/sites";
 import { orgForCreate, refuseSiteRestricted } from "#server/access/org-access";
+import type { SitesTable } from "#server/db/tables/tenancy";
+import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { getSite } from "./queries.ts";
 
@@ -13,13 +16,20 @@ export async function createSite(call: CreateCall) {
   return call.transaction(async (tx) => {
     const org = await orgForCreate(call, orgId, tx);
     const id = call.random.uuid();
-    const now = call.clock.now();
     call.audit.note({ resource: { id, name: fields.name }, owner: { orgId: org.id } });
-    await tx
-      .insertInto("sites")
-      .values({ id, orgId: org.id, ...fields, createdAt: now, updatedAt: now })
-      .execute();
+    await insertSite(call, tx, { id, orgId: org.id, ...fields });
     call.audit.note({ details: { timezone: fields.timezone } });
     return getSite(call, tx, id);
   });
+}
+
+type Chosen = Omit<Insertable<SitesTable>, "createdAt" | "updatedAt">;
+
+/** Writes a site of an organization that the caller was found to reach. */
+export async function insertSite(call: Call, tx: Tx, chosen: Chosen): Promise<void> {
+  const now = call.clock.now();
+  await tx
+    .insertInto("sites")
+    .values({ ...chosen, createdAt: now, updatedAt: now })
+    .execute();
 }

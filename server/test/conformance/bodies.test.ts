@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { databases } from "../harness.ts";
-import { type Case, cases, type Swept, scopeOfExample, startSweep } from "./sweep.ts";
+import { type Case, cases, credentialOf, type Swept, startSweep } from "./sweep.ts";
 
 describe.each(databases)("bodies on %s", (database) => {
   let swept: Swept;
@@ -10,13 +10,7 @@ describe.each(databases)("bodies on %s", (database) => {
   afterAll(() => swept?.server.stop());
 
   const withBody = cases.filter(({ endpoint }) => endpoint.schemas().body !== undefined);
-  const tokenFor = async (item: Case) => {
-    const { kinds } = item.endpoint.access;
-    if (kinds.includes("public")) return undefined;
-    return kinds.includes("agent")
-      ? swept.world.a.agentToken
-      : (await swept.caller(scopeOfExample(item, swept.world.a), swept.world.a)).token;
-  };
+  const credentialFor = (item: Case) => credentialOf(swept, item, swept.world.a);
   /** One value of each JSON type, and some that look right. */
   const wrong: readonly unknown[] = [
     null,
@@ -36,7 +30,7 @@ describe.each(databases)("bodies on %s", (database) => {
   it.each(withBody)(
     "$name accepts and refuses what the contract's schema does, one wrong field at a time",
     async (item) => {
-      const token = await tokenFor(item);
+      const credential = await credentialFor(item);
       const schema = item.endpoint.schemas().body!;
       const good = (item.example(swept.world.a).body ?? {}) as Record<string, unknown>;
       const fields = new Set([...Object.keys(good), ...Object.keys((schema as { shape?: object }).shape ?? {})]);
@@ -48,7 +42,7 @@ describe.each(databases)("bodies on %s", (database) => {
       const scrubbed = item.endpoint.path.startsWith("/agents/");
       const refused = tries.filter((candidate) => !schema.safeParse(candidate).success);
       for (const body of refused.filter((candidate) => !scrubbed || !JSON.stringify(candidate).includes("\\u0000"))) {
-        const answer = await swept.call(item, { tenant: swept.world.a, token, body });
+        const answer = await swept.call(item, { tenant: swept.world.a, ...credential, body });
         expect([answer.status, answer.body.code], JSON.stringify(body).slice(0, 200)).toEqual([
           400,
           "VALIDATION_ERROR",
@@ -64,7 +58,7 @@ describe.each(databases)("bodies on %s", (database) => {
   );
 
   it.each(withBody)("$name answers a body that is no JSON object with a clear 400", async (item) => {
-    const token = await tokenFor(item);
+    const credential = await credentialFor(item);
     const path = item.endpoint.path.replace(
       /:([A-Za-z]+)/g,
       (_, name: string) => (item.example(swept.world.a).params as Record<string, string>)[name]!,
@@ -72,7 +66,11 @@ describe.each(databases)("bodies on %s", (database) => {
     const raw = (body: string | Uint8Array, type = "application/json") =>
       fetch(`${swept.server.url}/api/v1${path}`, {
         method: item.endpoint.method,
-        headers: { "content-type": type, ...(token ? { authorization: `Bearer ${token}` } : {}) },
+        headers: {
+          "content-type": type,
+          ...credential.headers,
+          ...(credential.token ? { authorization: `Bearer ${credential.token}` } : {}),
+        },
         body: body as BodyInit,
       }).then(async (response) => ({ status: response.status, body: (await response.json()) as { code: string } }));
     for (const text of [
@@ -96,7 +94,7 @@ describe.each(databases)("bodies on %s", (database) => {
 
   const withQuery = cases.filter(({ endpoint }) => endpoint.schemas().query !== undefined);
   it.each(withQuery)("$name survives every kind of query", async (item) => {
-    const token = await tokenFor(item);
+    const credential = await credentialFor(item);
     const names = Object.keys((item.endpoint.schemas().query as { shape?: object }).shape ?? { q: 1 });
     const queries = names.flatMap((name) => [
       `${name}=a&${name}=b`,
@@ -116,7 +114,8 @@ describe.each(databases)("bodies on %s", (database) => {
     );
     for (const query of queries) {
       const answer = await swept.server.request(item.endpoint.method, `${path}?${query}`, {
-        ...(token ? { token } : {}),
+        ...(credential.token ? { token: credential.token } : {}),
+        ...(credential.headers ? { headers: credential.headers } : {}),
       });
       expect(answer.status, query).toBeLessThan(500);
       expect(typeof answer.body, query).toBe("object");

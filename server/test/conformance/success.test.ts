@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mutates } from "#contract/core/endpoint";
 import { databases } from "../harness.ts";
-import { type Case, cases, type Swept, scopeOfExample, startSweep } from "./sweep.ts";
+import { cases, credentialOf, type Swept, scopeOfExample, startSweep } from "./sweep.ts";
 
 describe.each(databases)("success and its record on %s", (database) => {
   let swept: Swept;
@@ -12,11 +12,6 @@ describe.each(databases)("success and its record on %s", (database) => {
 
   const direct = cases.filter((item) => item.example(new Proxy({}, { get: () => "x" }) as never).story === undefined);
 
-  const tokenFor = async (item: Case, tenant: Awaited<ReturnType<Swept["freshTenant"]>>) => {
-    if (item.endpoint.access.kinds.includes("public")) return undefined;
-    if (item.endpoint.access.kinds.includes("agent")) return tenant.agentToken;
-    return (await swept.caller(scopeOfExample(item, tenant), tenant)).token;
-  };
   const entries = async (action: string) => {
     await swept.server.settled();
     return swept.server.db.selectFrom("auditLogs").select(["action", "result"]).where("action", "=", action).execute();
@@ -24,17 +19,17 @@ describe.each(databases)("success and its record on %s", (database) => {
 
   it.each(direct)("$name answers what the contract says and nothing else", async (item) => {
     const tenant = await swept.freshTenant();
-    const answer = await swept.call(item, { tenant, token: await tokenFor(item, tenant) });
+    const answer = await swept.call(item, { tenant, ...(await credentialOf(swept, item, tenant)) });
     expect(answer.status, JSON.stringify(answer.body)).toBe(item.endpoint.status);
   });
 
   const audited = direct.filter((item) => mutates(item.endpoint));
   it.each(audited)("$name leaves exactly one entry of its action, with the change", async (item) => {
     const tenant = await swept.freshTenant();
-    const token = await tokenFor(item, tenant);
+    const credential = await credentialOf(swept, item, tenant);
     const action = item.endpoint.audit as string;
     const before = await entries(action);
-    const answer = await swept.call(item, { tenant, token });
+    const answer = await swept.call(item, { tenant, ...credential });
     expect(answer.status).toBeLessThan(300);
     const after = await entries(action);
     expect(after.length - before.length).toBe(1);

@@ -84,6 +84,19 @@ async function signIn(
   return server.signIn({ role: "Org Admin", orgId: tenant.orgId, ...options });
 }
 
+/** What a request of this endpoint proves itself with: a token or a key with every right it needs; nothing where it is public. */
+export async function credentialOf(
+  swept: Pick<Swept, "caller">,
+  item: Case,
+  tenant: Tenant,
+): Promise<Pick<CallOptions, "token" | "headers">> {
+  const { kinds } = item.endpoint.access;
+  if (kinds.includes("public")) return {};
+  if (kinds.includes("agent")) return { token: tenant.agentToken };
+  if (kinds.includes("user")) return { token: (await swept.caller(scopeOfExample(item, tenant), tenant)).token };
+  return { headers: { "x-api-key": tenant.partnerKey } };
+}
+
 /** The scope an example runs under. */
 export function scopeOfExample(item: Case, tenant: Tenant): ScopeName {
   const { as } = item.example(tenant);

@@ -73,6 +73,30 @@ describe.each(databases)("tenancy on %s", (database) => {
     },
   );
 
+  const forPartnerKeys = cases.filter(({ endpoint }) => endpoint.access.kinds.includes("partnerKey"));
+  it.each(forPartnerKeys)(
+    "$name shows a partner key nothing of another partner, whatever id it names",
+    async (item) => {
+      const { a, b } = swept.world;
+      const idsOfA = new Set(Object.values(a) as string[]);
+      const headers = { "x-api-key": b.partnerKey };
+      const own = await swept.call(item, { tenant: await swept.freshTenant(), headers, query: {} as never });
+      expect(idsOf(own.body, idsOfA)).toEqual([]);
+      const inA = item.example(a);
+      const swap = new Map(idsOf([inA.query, inA.body], idsOfA).map((id) => [id, random()]));
+      if (swap.size === 0) return;
+      const foreign = await swept.call(item, { tenant: a, headers });
+      expect(foreign.status).toBeGreaterThanOrEqual(400);
+      const unknown = await swept.call(item, {
+        tenant: b,
+        headers,
+        query: replaced(inA.query, swap),
+        body: replaced(inA.body, swap),
+      });
+      expect(seen(foreign, [...swap.keys()])).toBe(seen(unknown, [...swap.values()]));
+    },
+  );
+
   const lists = forUsers.filter((item) => item.endpoint.paging !== undefined && !item.endpoint.path.includes(":"));
   it.each(lists)("$name shows a tenant nothing of another: no row, no count", async (item) => {
     const { a, b } = swept.world;

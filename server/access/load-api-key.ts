@@ -1,0 +1,147 @@
+import type { Kysely } from "kysely";
+import { grants, type Permission } from "#contract/core/permissions";
+import type { Database } from "#server/db/tables";
+import { systemHandle } from "#server/db/unit-of-work";
+import { sha256 } from "#server/platform/vault";
+import { problem } from "#server/problem";
+import type { Services } from "#server/services";
+import { countGuess, refuseGuesser } from "./key-throttle.ts";
+import { openOrganization } from "./load-user.ts";
+import type { ApiKeyPrincipal } from "./principal.ts";
+import { permissionsOfRole } from "./roles.ts";
+
+/**
+ * The organization key behind `X-API-Key`, read anew for every request: what revokes or rotates it counts from its
+ * commit. Refusals in the order and words of specification 2, "API key authentication".
+ */
+export async function loadApiKey(
+  services: Services,
+  key: string | undefined,
+  ip: string | null,
+): Promise<ApiKeyPrincipal> {
+  if (key === undefined || key === "") throw problem("API_KEY_MISSING");
+  if (!key.startsWith("svc_")) throw problem("API_KEY_INVALID_FORMAT");
+  await refuseGuesser(services, ip);
+  const db = systemHandle(services.store);
+  const keyHash = sha256(key);
+  // A partner principal's key is none of these, whatever is stored.
+  const row = key.startsWith("svc_sp_") ? undefined : await find(db, keyHash);
+  if (!row) {
+    await countGuess(services, ip);
+    throw problem("API_KEY_INVALID");
+  }
+  if (row.status === "revoked") throw problem("API_KEY_REVOKED");
+  if (row.status === "expired") throw problem("API_KEY_EXPIRED");
+  if (row.expiresAt !== null && row.expiresAt <= services.clock.now()) {
+    await markExpired(db, row.id, keyHash, services.clock.now());
+    throw problem("API_KEY_EXPIRED");
+  }
+  const scopes = await scopesOf(db, row);
+  return {
+    kind: "apiKey",
+    keyId: row.id,
+    keyHash,
+    name: row.name,
+    orgId: row.orgId,
+    partnerStatus: row.partnerDeletedAt === null ? row.partnerStatus : "deleted",
+    scopes,
+    rateLimit: row.rateLimit,
+    servicePrincipalId: row.principalId,
+  };
+}
+
+const find = (db: Kysely<Database>, keyHash: string) =>
+  db
+    .selectFrom("apiKeys")
+    .innerJoin("organizations", "organizations.id", "apiKeys.orgId")
+    .innerJoin("partners", "partners.id", "organizations.partnerId")
+    .leftJoin("users", "users.id", "apiKeys.createdBy")
+    .leftJoin("servicePrincipals", "servicePrincipals.id", "apiKeys.principalId")
+    .where("apiKeys.keyHash", "=", keyHash)
+    .select([
+      "apiKeys.id",
+      "apiKeys.name",
+      "apiKeys.orgId",
+      "apiKeys.scopes",
+      "apiKeys.status",
+      "apiKeys.expiresAt",
+      "apiKeys.rateLimit",
+      "apiKeys.principalType",
+      "apiKeys.principalId",
+      "apiKeys.createdBy",
+      "organizations.partnerId",
+      "organizations.status as orgStatus",
+      "organizations.deletedAt as orgDeletedAt",
+      "partners.status as partnerStatus",
+      "partners.deletedAt as partnerDeletedAt",
+      "users.status as creatorStatus",
+      "users.isPlatformAdmin as creatorIsAdmin",
+      "servicePrincipals.status as principalStatus",
+      "servicePrincipals.scopes as principalScopes",
+    ])
+    .executeTakeFirst();
+
+type KeyRow = NonNullable<Awaited<ReturnType<typeof find>>>;
+
+/** Only while it is still active and this very material: a rotation meanwhile wins. */
+const markExpired = (db: Kysely<Database>, id: string, keyHash: string, now: string) =>
+  db
+    .updateTable("apiKeys")
+    .set({ status: "expired", updatedAt: now })
+    .where("id", "=", id)
+    .where("keyHash", "=", keyHash)
+    .where("status", "=", "active")
+    .execute();
+
+/** What the key may do while its owner still stands behind it; a service key never more than its principal. */
+async function scopesOf(db: Kysely<Database>, row: KeyRow): Promise<readonly string[]> {
+  const inactive = () => problem("API_KEY_OWNER_INACTIVE");
+  if (row.orgDeletedAt !== null || !openOrganization.includes(row.orgStatus as "active")) throw inactive();
+  if (row.principalType === "service") {
+    if (row.principalStatus !== "active") throw inactive();
+    return row.scopes.filter((scope) => row.principalScopes?.includes(scope));
+  }
+  if (row.createdBy === null || row.creatorStatus !== "active") throw inactive();
+  if (row.scopes.length === 0) return [];
+  const held = row.creatorIsAdmin ? ["*:*"] : await permissionsOver(db, row.createdBy, row);
+  if (!row.scopes.every((scope) => grants(held, scope as Permission))) throw inactive();
+  return row.scopes;
+}
+
+/** What a person may do throughout an organization today, as its member or its partner's. */
+async function permissionsOver(
+  db: Kysely<Database>,
+  userId: string,
+  { orgId, partnerId }: { orgId: string; partnerId: string },
+): Promise<string[]> {
+  const asMember = await db
+    .selectFrom("organizationUsers")
+    .select(["roleId", "siteIds"])
+    .where("orgId", "=", orgId)
+    .where("userId", "=", userId)
+    .execute();
+  const asPartner = await db
+    .selectFrom("partnerUsers")
+    .select("roleId")
+    .where("partnerId", "=", partnerId)
+    .where("userId", "=", userId)
+    .where((eb) =>
+      eb.or([
+        eb("orgAccess", "=", "all"),
+        eb.and([
+          eb("orgAccess", "=", "selected"),
+          eb.exists(
+            eb
+              .selectFrom("partnerUserOrgs")
+              .select("partnerUserOrgs.orgId")
+              .whereRef("partnerUserOrgs.membershipId", "=", "partnerUsers.id")
+              .where("partnerUserOrgs.orgId", "=", orgId),
+          ),
+        ]),
+      ]),
+    )
+    .execute();
+  // Who is confined to sites can hold no key of the whole organization (contract 4 §1).
+  const roles = [...asMember.filter(({ siteIds }) => siteIds === null || siteIds.length === 0), ...asPartner];
+  return (await Promise.all(roles.map(({ roleId }) => permissionsOfRole(db, roleId)))).flat();
+}

@@ -1,0 +1,71 @@
+import { systemHandle } from "#server/db/unit-of-work";
+import { sha256 } from "#server/platform/vault";
+import { problem } from "#server/problem";
+import type { Services } from "#server/services";
+import { countGuess, refuseGuesser } from "./key-throttle.ts";
+import type { PartnerKeyPrincipal } from "./principal.ts";
+import { comesFrom } from "./source-address.ts";
+
+/**
+ * The partner principal behind `X-API-Key`. Whatever is wrong with the key, its principal, its partner or the place
+ * it comes from is one answer, so that it tells nothing (contract 4 §5.2).
+ */
+export async function loadPartnerKey(
+  services: Services,
+  key: string | undefined,
+  ip: string | null,
+): Promise<PartnerKeyPrincipal> {
+  if (key === undefined || key === "") throw problem("API_KEY_MISSING");
+  await refuseGuesser(services, ip);
+  const row = /^svc_sp_[A-Za-z0-9_-]{43}$/.test(key) ? await find(services, sha256(key)) : undefined;
+  if (!row) await countGuess(services, ip);
+  const now = services.clock.now();
+  const over = (end: string | null) => end !== null && end <= now;
+  const usable =
+    row?.keyStatus === "active" &&
+    !over(row.keyExpiresAt) &&
+    row.status === "active" &&
+    !over(row.expiresAt) &&
+    row.partnerStatus === "active" &&
+    row.partnerDeletedAt === null &&
+    comesFrom(ip, row.sourceCidrs);
+  if (!row || !usable) throw problem("API_KEY_INVALID");
+  const { keyId, principalId, name, partnerId, orgAccess, expiresAt, sourceCidrs, rateLimit, scopes } = row;
+  return {
+    kind: "partnerKey",
+    keyId,
+    keyHash: sha256(key),
+    principalId,
+    name,
+    partnerId,
+    scopes,
+    orgAccess,
+    expiresAt,
+    sourceCidrs,
+    rateLimit,
+  };
+}
+
+const find = (services: Services, keyHash: string) =>
+  systemHandle(services.store)
+    .selectFrom("partnerServicePrincipalKeys as keys")
+    .innerJoin("partnerServicePrincipals as principals", "principals.id", "keys.principalId")
+    .innerJoin("partners", "partners.id", "principals.partnerId")
+    .where("keys.keyHash", "=", keyHash)
+    .select([
+      "keys.id as keyId",
+      "keys.status as keyStatus",
+      "keys.expiresAt as keyExpiresAt",
+      "keys.rateLimit",
+      "principals.id as principalId",
+      "principals.name",
+      "principals.partnerId",
+      "principals.status",
+      "principals.scopes",
+      "principals.orgAccess",
+      "principals.expiresAt",
+      "principals.sourceCidrs",
+      "partners.status as partnerStatus",
+      "partners.deletedAt as partnerDeletedAt",
+    ])
+    .executeTakeFirst();

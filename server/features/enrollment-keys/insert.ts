@@ -1,0 +1,25 @@
+import type { Insertable } from "kysely";
+import { isForeignKeyViolation } from "#server/db/dialect/violations";
+import type { EnrollmentKeysTable } from "#server/db/tables/credentials";
+import type { Tx } from "#server/db/unit-of-work";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { newEnrollmentKey } from "./key-hash.ts";
+
+type Chosen = Omit<Insertable<EnrollmentKeysTable>, "keyHash" | "usageCount" | "createdAt" | "updatedAt">;
+
+/** Writes an unused enrollment key, whoever asks for it, and returns its material: stored is only the hash. */
+export async function insertEnrollmentKey(call: Call, tx: Tx, chosen: Chosen): Promise<string> {
+  const { key, keyHash } = newEnrollmentKey(call.config, call.random);
+  const now = call.clock.now();
+  try {
+    await tx
+      .insertInto("enrollmentKeys")
+      .values({ ...chosen, keyHash, usageCount: 0, createdAt: now, updatedAt: now })
+      .execute();
+  } catch (error) {
+    // The site was deleted between the check and the write.
+    throw isForeignKeyViolation(error) ? problem("SITE_NOT_IN_ORG", { cause: error }) : error;
+  }
+  return key;
+}
