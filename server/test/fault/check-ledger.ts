@@ -14,7 +14,7 @@ const load = /^w\d+-\d+$/;
 
 /** Finds out what became of every mutation in doubt: with a key by sending it again, without one by looking. */
 export async function settleDoubts(
-  { installation, server, token }: { installation: Installation; server: ServerProcess; token: string },
+  { installation, server, token }: { installation: Installation; server: ServerProcess; token(): string },
   ledger: Ledger,
 ): Promise<void> {
   for (const mutation of ledger.doubts) {
@@ -26,7 +26,7 @@ export async function settleDoubts(
     await until(
       `an answer to ${mutation.path} with the key it was sent with`,
       async () => {
-        const answer = await sendMutation(server, token, mutation);
+        const answer = await sendMutation(server, token(), mutation);
         if (promisesNothing(answer)) return false;
         if (answer.status < 300) ledger.acknowledge(mutation, answer);
         else ledger.unexpected.push(`${mutation.path}, again: ${answer.status} ${JSON.stringify(answer.body)}`);

@@ -3,7 +3,7 @@ import { seededRandom } from "#fixtures/simulators/seeded-random";
 import { type DatabaseName, databases, seedPartner, signIn } from "../harness.ts";
 import { checkChains, checkEntries, checkRows, settleDoubts } from "./check-ledger.ts";
 import { Ledger, mutate } from "./load.ts";
-import { type Installation, install, type ServerProcess } from "./processes.ts";
+import { type Installation, install, renewed, type ServerProcess } from "./processes.ts";
 
 /** More by `RMM_FAULT_MUTATIONS`, never fewer. */
 const TOTAL = Math.max(2_000, Number(process.env["RMM_FAULT_MUTATIONS"] ?? 0));
@@ -28,7 +28,8 @@ async function story(installation: Installation, database: DatabaseName): Promis
   const random = seededRandom(`${seed} ${database}`);
   const server = killable(installation, await installation.start());
   const { partnerId, orgIds } = await seedPartner(installation, "load", ["one", "two", "three"]);
-  const { token } = await signIn(installation, { role: "Partner Admin", partnerId });
+  const admin = await signIn(installation, { role: "Partner Admin", partnerId });
+  const token = () => renewed(installation, admin.token);
   const stride = Math.floor((TOTAL - 100) / KILLS);
   const points = Array.from({ length: KILLS }, (_, index) => index * stride + random.int(1, stride));
   const ledger = new Ledger();
@@ -47,7 +48,7 @@ async function story(installation: Installation, database: DatabaseName): Promis
   expect(ledger.doubts.length, "the kills hit nothing").toBeGreaterThan(KILLS / 2);
   await checkRows(installation, ledger);
   await checkEntries(installation, ledger);
-  await checkChains(installation, { server: last, token, orgIds });
+  await checkChains(installation, { server: last, token: token(), orgIds });
   expect(await last.stop(), last.log()).toBe(0);
 }
 

@@ -71,7 +71,8 @@ export class Ledger {
 export interface LoadOptions {
   readonly ledger: Ledger;
   readonly random: SeededRandom;
-  readonly token: string;
+  /** A valid access token: a long run outlives one. */
+  token(): string;
   /** Sites and contacts are made in these. */
   readonly orgIds: readonly string[];
   /** The server to ask now; while there is none, the load waits here. */
@@ -106,7 +107,7 @@ export async function mutate(options: LoadOptions): Promise<void> {
 async function attempt(options: LoadOptions, mutation: Mutation): Promise<Answer | undefined> {
   for (let left = mutation.key === undefined ? 1 : 2; left > 0; left -= 1) {
     const server = await options.server();
-    const answer = await sendMutation(server, options.token, mutation).catch(() => undefined);
+    const answer = await sendMutation(server, options.token(), mutation).catch(() => undefined);
     if (answer && !promisesNothing(answer)) return answer;
   }
   return undefined;

@@ -4,7 +4,7 @@ import { seededRandom } from "#fixtures/simulators/seeded-random";
 import { seedPartner, signIn } from "../harness.ts";
 import { checkChains, checkEntries, checkRows, settleDoubts } from "./check-ledger.ts";
 import { Ledger, mutate } from "./load.ts";
-import { type Installation, install, type ServerProcess, until } from "./processes.ts";
+import { type Installation, install, renewed, type ServerProcess, until } from "./processes.ts";
 
 /** More by `RMM_FAULT_MUTATIONS`, never fewer. */
 const TOTAL = Math.max(600, Number(process.env["RMM_FAULT_MUTATIONS"] ?? 0));
@@ -33,8 +33,9 @@ async function story(installation: Installation, cluster: OwnPostgresCluster): P
   const everySecond = { "device-offline-sweep": 1, "sessions.purge": 1, "audit.anchors": 1 };
   const server = await installation.start({ WORKER_INTERVALS: JSON.stringify(everySecond) });
   const { partnerId, orgIds } = await seedPartner(installation, "load", ["one", "two", "three"]);
-  const { token } = await signIn(installation, { role: "Partner Admin", partnerId });
-  const ask = () => answerOf(server, token, orgIds[0] as string);
+  const admin = await signIn(installation, { role: "Partner Admin", partnerId });
+  const token = () => renewed(installation, admin.token);
+  const ask = () => answerOf(server, token(), orgIds[0] as string);
   expect(await ask()).toBe(200);
 
   const ledger = new Ledger();
@@ -75,7 +76,7 @@ async function story(installation: Installation, cluster: OwnPostgresCluster): P
   expect(ledger.doubts.length, "the kills hit nothing").toBeGreaterThan(0);
   await checkRows(installation, ledger);
   await checkEntries(installation, ledger);
-  await checkChains(installation, { server, token, orgIds });
+  await checkChains(installation, { server, token: token(), orgIds });
   expect(await server.stop(), server.log()).toBe(0);
 }
 

@@ -1,0 +1,205 @@
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { auditHandle } from "#server/audit/handle";
+import { enrollmentKeyHash } from "#server/features/enrollment-keys/key-hash";
+import { type DatabaseName, databases, type SignedInUser, seedPartner, signIn } from "../harness.ts";
+import { exitOf, type Installation, install, renewed, type ServerProcess, startRmm } from "./processes.ts";
+
+const MINUTES = 60_000;
+const KILLS_MIN = 6;
+
+const book = `apiVersion: rmm/v1
+organizations:
+  - slug: harbor
+    name: Harbor Dental
+    sites:
+      - { name: HQ, timezone: America/Denver }
+      - { name: Lab, timezone: Asia/Tokyo }
+    contacts:
+      - { name: Ana Ruiz, email: ana@harbor.example, roles: [billing], isPrimary: true }
+      - { name: 山田 太郎, email: yamada@harbor.example, site: Lab, isPrimary: true }
+      - { name: Cleo, email: cleo@harbor.example }
+      - { name: Dov, email: dov@harbor.example }
+      - { name: Eli, email: eli@harbor.example }
+    enrollmentKeys:
+      - { name: rollout, site: HQ, maxUsage: 25, expiresIn: 20d, sink: "file:secrets/rollout.key" }
+      - { name: spare, sink: "file:secrets/spare.key" }
+  - slug: quay
+    name: Quay Legal
+    sites: [{ name: Office }]
+    contacts:
+      - { name: Bo, email: bo@quay.example }
+      - { name: Fay, email: fay@quay.example }
+      - { name: Gus, email: gus@quay.example }
+      - { name: Hal, email: hal@quay.example }
+    enrollmentKeys:
+      - { name: front desk, site: Office, maxUsage: 5, expiresIn: 10d, sink: "file:secrets/front.key" }
+`;
+
+const promised = {
+  organizations: ["harbor", "quay"],
+  sites: ["HQ", "Lab", "Office"],
+  contacts: ["Ana Ruiz", "Bo", "Cleo", "Dov", "Eli", "Fay", "Gus", "Hal", "山田 太郎"],
+  keys: ["front desk", "rollout", "spare"],
+};
+const files: Record<string, string> = { rollout: "rollout.key", spare: "spare.key", "front desk": "front.key" };
+
+/**
+ * Where in a mutation the client dies: before the server sees it, before its answer, or with the answer in its hands. To fetch
+ * a secret again takes two and a file, so a run gets as far as its fourth now and then.
+ */
+const moments = ["unseen", "unanswered", "answered"] as const;
+
+it.concurrent.each(databases)(
+  "rmm apply killed -9 again and again converges: nothing twice, every secret in its file, on %s",
+  { timeout: 10 * MINUTES },
+  async (database: DatabaseName) => {
+    const installation = await install(database);
+    const folder = mkdtempSync(join(tmpdir(), "rmm-apply-killed-"));
+    try {
+      await story(installation, folder);
+    } finally {
+      await installation.remove();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+async function story(installation: Installation, folder: string): Promise<void> {
+  const server = await installation.start();
+  const { partnerId } = await seedPartner(installation, "partner");
+  const admin = await signIn(installation, { role: "Partner Admin", partnerId });
+  const line = await startLine(server);
+  writeFileSync(join(folder, "book.yaml"), book);
+  const runs = applying(installation, { folder, admin, url: line.url });
+  try {
+    let kills = 0;
+    for (;;) {
+      const child = runs.start();
+      line.killAt(1 + (kills % 4), moments[kills % 3] as (typeof moments)[number], child);
+      const { code, stderr } = await runs.ended(child);
+      if (code === 0) break;
+      expect(code, `it was not killed but failed: ${stderr}`).toBeNull();
+      kills += 1;
+    }
+    expect(kills).toBeGreaterThanOrEqual(KILLS_MIN);
+    await expectConverged(installation, folder);
+
+    const mutations = line.mutations();
+    const { code, stderr } = await runs.ended(runs.start());
+    expect(code, stderr).toBe(0);
+    expect(line.mutations(), "a run after the last has nothing to do").toBe(mutations);
+  } finally {
+    await line.stop();
+  }
+}
+
+function applying(
+  installation: Installation,
+  { folder, admin, url }: { folder: string; admin: SignedInUser; url: string },
+) {
+  const errors = new WeakMap<ChildProcess, { text: string }>();
+  return {
+    start(): ChildProcess {
+      const child = startRmm(["apply", join(folder, "book.yaml"), "--yes", "--json", "--rate", "0"], {
+        RMM_SERVER: url,
+        RMM_TOKEN: renewed(installation, admin.token),
+        RMM_CONFIG_DIR: join(folder, "config"),
+      });
+      const kept = { text: "" };
+      errors.set(child, kept);
+      child.stdout?.resume();
+      child.stderr?.on("data", (chunk: Buffer) => {
+        kept.text += chunk.toString();
+      });
+      return child;
+    },
+    ended: async (child: ChildProcess) => ({ code: await exitOf(child), stderr: errors.get(child)?.text ?? "" }),
+  };
+}
+
+/** Everything once, and in each file the secret of the key of that name, for its owner's eyes only. */
+async function expectConverged(installation: Installation, folder: string): Promise<void> {
+  const { db, services } = installation;
+  const organizations = await db.selectFrom("organizations").select("slug").orderBy("slug").execute();
+  const sites = await db.selectFrom("sites").select("name").execute();
+  const contacts = await db.selectFrom("contacts").select("name").execute();
+  const keys = await db.selectFrom("enrollmentKeys").select(["id", "name", "keyHash"]).execute();
+  expect({
+    organizations: organizations.map(({ slug }) => slug),
+    sites: sites.map(({ name }) => name).sort(),
+    contacts: contacts.map(({ name }) => name).sort(),
+    keys: keys.map(({ name }) => name).sort(),
+  }).toEqual(promised);
+  const pepper = services.config.enrollmentKeyPeppers[0] as string;
+  for (const { name, keyHash } of keys) {
+    const path = join(folder, "secrets", files[name] as string);
+    expect(enrollmentKeyHash(pepper, readFileSync(path, "utf8").trim()), path).toBe(keyHash);
+  }
+  // A draft that a kill left behind may be there too: nobody else may read that either.
+  for (const file of readdirSync(join(folder, "secrets"))) {
+    expect(statSync(join(folder, "secrets", file)).mode & 0o777, file).toBe(0o600);
+  }
+  await installation.settled();
+  const minted = await auditHandle(db)
+    .selectFrom("auditLogs")
+    .select("resourceId")
+    .where("action", "=", "enrollment_key.create")
+    .where("result", "=", "success")
+    .execute();
+  expect(minted.map(({ resourceId }) => resourceId).sort(), "no second key was ever minted").toEqual(
+    keys.map(({ id }) => id).sort(),
+  );
+}
+
+type Moment = (typeof moments)[number];
+
+/** A line to the server that kills whoever uses it at a mutation of the test's choice. */
+async function startLine(server: ServerProcess) {
+  let strike: { left: number; moment: Moment; victim: ChildProcess } | undefined;
+  let mutations = 0;
+  const kill = async (victim: ChildProcess) => {
+    const gone = exitOf(victim);
+    victim.kill("SIGKILL");
+    await gone;
+  };
+  const pass = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const mutates = request.method !== "GET";
+    if (mutates) mutations += 1;
+    const hit = mutates && strike !== undefined && --strike.left === 0 ? strike : undefined;
+    if (hit?.moment === "unseen") return kill(hit.victim);
+    const { host: _host, connection: _connection, ...headers } = request.headers;
+    const answer = await fetch(`${server.url}${request.url}`, {
+      method: request.method as string,
+      headers: headers as Record<string, string>,
+      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+    });
+    const body = Buffer.from(await answer.arrayBuffer());
+    if (hit?.moment === "unanswered") return kill(hit.victim);
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(body);
+    // Somewhere in what it does with the answer: a secret is on its way to its file.
+    if (hit) setTimeout(() => hit.victim.kill("SIGKILL"), Math.random() * 25);
+  };
+  const proxy = createServer((request, response) => {
+    pass(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    mutations: () => mutations,
+    killAt(count: number, moment: Moment, victim: ChildProcess) {
+      strike = { left: count, moment, victim };
+    },
+    async stop() {
+      proxy.closeAllConnections();
+      await new Promise<void>((resolve) => proxy.close(() => resolve()));
+    },
+  };
+}
