@@ -14,5 +14,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
+    // Tests wait for disks, databases and processes more than they compute.
+    maxWorkers: "100%",
   },
 });
