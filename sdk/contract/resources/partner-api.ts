@@ -50,8 +50,6 @@ export const ExportedDevice = shape(() =>
     installation: z.object({ enrolledAt: instant().nullable() }),
     hardwareIdentity: z.object({ serialNumber: known(), manufacturer: known(), model: known() }),
     tags: z.array(z.string()),
-    groupIds: z.array(z.string()),
-    groupMembership: counted(),
   }),
 );
 
@@ -65,7 +63,6 @@ export const ExportedInventory = shape(() =>
       graphics: z.object({ model: known() }),
       firmware: z.object({ biosVersion: known() }),
     }),
-    disks: z.array(z.object({ mountPoint: z.string(), fileSystem: known(), totalGb: z.number().nullable() })),
     interfaces: z.array(z.object({ name: z.string(), macAddress: known(), primary: z.boolean() })),
     addresses: z.array(
       z.object({
@@ -76,7 +73,7 @@ export const ExportedInventory = shape(() =>
         active: z.boolean(),
       }),
     ),
-    collections: z.object({ disks: counted(), interfaces: counted(), addresses: counted() }),
+    collections: z.object({ interfaces: counted(), addresses: counted() }),
   }),
 );
 

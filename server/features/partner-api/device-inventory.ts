@@ -75,11 +75,9 @@ function view(row: Row, reported: readonly Interface[]) {
       graphics: { model: row.gpuModel },
       firmware: { biosVersion: row.biosVersion },
     },
-    // Agents report no single disks so far.
-    disks: [],
     interfaces: interfaces.slice(0, COLLECTION_MAX),
     addresses: addresses.slice(0, COLLECTION_MAX),
-    collections: { disks: counted(0), interfaces: counted(interfaces.length), addresses: counted(addresses.length) },
+    collections: { interfaces: counted(interfaces.length), addresses: counted(addresses.length) },
   };
 }
 

@@ -38,9 +38,6 @@ type Row = Awaited<ReturnType<ReturnType<typeof select>["executeTakeFirstOrThrow
 export const exportDevices = (call: ExportCall) =>
   exportPage(call, "devices", async (walk) => (await walked(select(call.db), "devices", walk).execute()).map(view));
 
-/** No device is in a group so far: groups come with their own room. */
-const noGroups = { groupIds: [] as string[], groupMembership: { total: 0, included: 0, complete: true } };
-
 const view = (row: Row) => ({
   id: row.id,
   orgId: row.orgId,
@@ -53,5 +50,4 @@ const view = (row: Row) => ({
   installation: { enrolledAt: row.enrolledAt },
   hardwareIdentity: { serialNumber: row.serialNumber, manufacturer: row.manufacturer, model: row.model },
   tags: row.tags.slice(0, TAGS_MAX),
-  ...noGroups,
 });
