@@ -77,7 +77,6 @@ function connect({ url, onError }: PostgresOptions, max: number, settings = ""):
   pool.on("error", (error) => onError?.(error));
   pool.on("connect", (client) => {
     client.on("error", (error) => onError?.(error));
-    client.query(`set role ${APP_ROLE}`).catch((error) => onError?.(error));
   });
   return pool;
 }
@@ -90,6 +89,8 @@ function walled(pool: pg.Pool, wall: string, { guarded } = { guarded: true }): P
       const client: WalledClient = await pool.connect();
       if (client.wall !== wall) {
         try {
+          // A new connection has the login's own rights until this: one that cannot give them up is closed, never lent.
+          if (client.wall === undefined) await client.query(`set role ${APP_ROLE}`);
           await client.query("select set_config('rmm.scope', $1, false)", [wall]);
         } catch (error) {
           client.release(error as Error);
