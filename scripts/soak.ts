@@ -22,8 +22,7 @@ async function soak(database: string): Promise<void> {
   const args: string[] = [];
   if (database === "postgres") {
     cluster = await startPostgres({ durable: true });
-    process.env["TEST_DATABASE_URL"] = cluster.url;
-    args.push(await createDatabase({ label: "soak" }));
+    args.push(await createDatabase({ label: "soak", cluster: cluster.url }));
   }
   const server = await started("read-server", args);
   try {
@@ -31,7 +30,6 @@ async function soak(database: string): Promise<void> {
   } finally {
     server.process.kill("SIGTERM");
     await cluster?.stop();
-    delete process.env["TEST_DATABASE_URL"];
   }
 }
 

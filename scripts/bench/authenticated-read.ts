@@ -19,8 +19,7 @@ function bench(database: "SQLite" | "Postgres", value: number): Bench {
       let url: string | undefined;
       if (database === "Postgres") {
         cluster = await startPostgres({ durable: true });
-        process.env["TEST_DATABASE_URL"] = cluster.url;
-        url = await createDatabase({ label: "bench" });
+        url = await createDatabase({ label: "bench", cluster: cluster.url });
       }
       server = await started("read-server", url ? [url] : []);
       hello = await started("hello-server", []);
@@ -33,7 +32,6 @@ function bench(database: "SQLite" | "Postgres", value: number): Bench {
     async stop() {
       for (const target of [server, hello]) target?.process.kill("SIGTERM");
       await cluster?.stop();
-      delete process.env["TEST_DATABASE_URL"];
     },
   };
 }

@@ -22,8 +22,7 @@ export const rateLimitCheck: readonly Bench[] = [
     limit: { kind: "min", value: 0.75 },
     async start() {
       cluster = await startPostgres({ settings: { synchronous_commit: "off" } });
-      process.env["TEST_DATABASE_URL"] = cluster.url;
-      const url = await createDatabase({ label: "bench" });
+      const url = await createDatabase({ label: "bench", cluster: cluster.url });
       store = openPostgres({ url, poolSize: WORKERS });
       await store.migrate();
       const owner = new Client({ connectionString: url });
@@ -48,7 +47,6 @@ export const rateLimitCheck: readonly Bench[] = [
     async stop() {
       await store?.close();
       await cluster?.stop();
-      delete process.env["TEST_DATABASE_URL"];
     },
   },
 ];
