@@ -1,7 +1,8 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { plainUser, seedTenant } from "#fixtures/world";
+import { plainUser } from "#fixtures/rows";
+import { seedTenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { readConfig } from "#server/config";
 import { systemHandle } from "#server/db/unit-of-work";

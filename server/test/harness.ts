@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { vi } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
-import { plainUser } from "#fixtures/world";
+import { plainOrganization, plainPartner, plainUser } from "#fixtures/rows";
 import { builtInRoleId } from "#server/access/roles";
 import { type Environment, readConfig } from "#server/config";
 import type { Database } from "#server/db/tables";
@@ -269,23 +269,7 @@ export async function seedPartner(
   const partnerId = random.uuid();
   await server.db
     .insertInto("partners")
-    .values({
-      id: partnerId,
-      name: slug,
-      slug,
-      type: "msp",
-      plan: "pro",
-      status: "active",
-      maxOrganizations: null,
-      maxDevices: null,
-      settings: {},
-      ssoConfig: {},
-      billingEmail: null,
-      serviceManagementMode: "native",
-      serviceManagementPsaConnectionId: null,
-      deletedAt: null,
-      ...stamps,
-    })
+    .values({ ...plainPartner(slug), id: partnerId, ...stamps })
     .execute();
   const orgIds: string[] = [];
   for (const orgSlug of orgSlugs) {
@@ -293,28 +277,7 @@ export async function seedPartner(
     orgIds.push(id);
     await server.db
       .insertInto("organizations")
-      .values({
-        id,
-        partnerId,
-        name: orgSlug,
-        slug: orgSlug,
-        type: "customer",
-        status: "active",
-        maxDevices: null,
-        settings: {},
-        ssoConfig: {},
-        contractStart: null,
-        contractEnd: null,
-        billingContact: null,
-        offboardingStartedAt: null,
-        offboardingTarget: null,
-        archivedAt: null,
-        retentionMode: null,
-        purgeAt: null,
-        mergedIntoOrgId: null,
-        deletedAt: null,
-        ...stamps,
-      })
+      .values({ ...plainOrganization(orgSlug), id, partnerId, ...stamps })
       .execute();
   }
   return { partnerId, orgIds };
