@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { Client } from "pg";
@@ -12,6 +11,7 @@ import { connectSqlite } from "#server/db/dialect/sqlite";
 import { auditTables } from "#server/db/migrations/audit-schema";
 import type { Bench } from "../bench.ts";
 import { auditColumns, auditInsert, auditOrg, auditRow } from "./audit-rows.ts";
+import { sibling } from "./target.ts";
 
 const ROWS = Number(process.env["BENCH_AUDIT_ROWS"] ?? 1_000_000);
 const PEAK_MB = 150;
@@ -38,7 +38,7 @@ export const auditVerify: readonly Bench[] = [
 
 /** In a process of its own; more memory than allowed is a failure whatever the rate. */
 async function verify(place: string): Promise<number> {
-  const script = fileURLToPath(new URL("./verify-chain.ts", import.meta.url));
+  const script = sibling("verify-chain");
   const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, script, place]);
   const { ok, rate, peakMb } = JSON.parse(stdout) as { ok: boolean; rate: number; peakMb: number };
   if (!ok) throw new Error("the chain of the bench does not verify");

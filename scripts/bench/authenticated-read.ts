@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import type { Bench } from "../bench.ts";
-import { started, type Target } from "./target.ts";
+import { sibling, started, type Target } from "./target.ts";
 
 const CONNECTIONS = "32";
 const ROUND_MS = "3000";
@@ -39,7 +39,7 @@ function bench(database: "SQLite" | "Postgres", value: number): Bench {
 function load({ url, path, token }: Target): Promise<number> {
   const { hostname, port } = new URL(url);
   const headers = token === undefined ? [] : [`Authorization: Bearer ${token}`];
-  const script = new URL("./load.ts", import.meta.url).pathname;
+  const script = sibling("load");
   const child = spawn(
     process.execPath,
     [...process.execArgv, script, hostname, port, path, CONNECTIONS, ROUND_MS, ...headers],

@@ -10,15 +10,15 @@ export interface Target {
   siteId?: string;
 }
 
+/** A script of this folder, compiled or not as this one is. */
+export const sibling = (name: string): string =>
+  new URL(`./${name}${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url).pathname;
+
 /** Starts a script of this folder and reads the line that says where it listens. Its log goes to a file, as in production. */
 export function started(script: string, args: readonly string[]): Promise<Target> {
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, new URL(`./${script}.ts`, import.meta.url).pathname, ...args],
-    {
-      stdio: ["ignore", "pipe", "ignore"],
-    },
-  );
+  const child = spawn(process.execPath, [...process.execArgv, sibling(script), ...args], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`${script} ended with ${code}`)));
