@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { apiKeyScopes } from "#contract/core/key-scopes";
 import { permissions } from "#contract/core/permissions";
+import { decideScopes, scopeNotHeld } from "#server/features/api-keys/delegation";
 import { newApiKey } from "#server/features/api-keys/key-material";
-import { decideScopes, scopeNotHeld, statusAt } from "#server/features/api-keys/rules";
+import { statusAt } from "#server/features/api-keys/rules";
 
 describe("API key rules", () => {
   it("counts a key as expired from the moment it ends, and never brings one back", () => {

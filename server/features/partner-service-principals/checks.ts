@@ -1,30 +1,8 @@
-import { type PartnerKeyScope, partnerKeyScopes } from "#contract/core/key-scopes";
-import { user } from "#server/access/principal";
 import { isSourceCidr } from "#server/access/source-address";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
-import { decideOrgAccess, decideScopes, scopeNotHeld } from "./rules.ts";
-
-/** The scopes asked for, checked against the vocabulary and what the caller holds. */
-export function delegable(call: Pick<Call, "who">, wanted: readonly string[]): PartnerKeyScope[] {
-  const decision = decideScopes(wanted);
-  if ("scopes" in decision) {
-    refuseBeyondOwn(call, decision.scopes);
-    return decision.scopes;
-  }
-  if (decision.refused === "WILDCARD_SCOPE") throw problem("WILDCARD_SCOPE");
-  throw problem("UNSUPPORTED_SCOPE", {
-    message: `Unsupported API key scope: ${decision.scope}`,
-    details: { supportedScopes: partnerKeyScopes },
-  });
-}
-
-/** Nobody hands on what they do not hold, also by a new key of a principal that somebody else made. */
-export function refuseBeyondOwn(call: Pick<Call, "who">, scopes: readonly PartnerKeyScope[]): void {
-  const scope = scopeNotHeld(user(call).permissions, scopes);
-  if (scope !== undefined) throw problem("SCOPE_DELEGATION_DENIED", { details: { scope } });
-}
+import { decideOrgAccess } from "./rules.ts";
 
 export function refusePast(call: Pick<Call, "clock">, expiresAt: string | null | undefined): void {
   if (expiresAt && expiresAt <= call.clock.now()) {

@@ -4,8 +4,9 @@ import { user } from "#server/access/principal";
 import { isUniqueViolation } from "#server/db/dialect/violations";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { chosenOrgs, delegable, readableCidrs, refusePast } from "./checks.ts";
+import { chosenOrgs, readableCidrs, refusePast } from "./checks.ts";
 import { partnerFor, shownPrincipal } from "./queries.ts";
+import { delegable } from "./rules.ts";
 import { setOrgs } from "./set-orgs.ts";
 
 type CreateCall = typeof partnerServicePrincipals.create extends Endpoint<infer T> ? Call<T> : never;

@@ -7,8 +7,9 @@ import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
-import { refuseBeyondOwn, refusePast } from "./checks.ts";
+import { refusePast } from "./checks.ts";
 import { holdPrincipal, type PrincipalRow } from "./queries.ts";
+import { refuseBeyondOwn } from "./rules.ts";
 
 type Verbs = typeof partnerServicePrincipals;
 type CallOf<V extends keyof Verbs> = Verbs[V] extends Endpoint<infer T> ? Call<T> : never;

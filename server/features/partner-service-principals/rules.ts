@@ -1,24 +1,6 @@
 import { type PartnerKeyScope, partnerKeyScopes } from "#contract/core/key-scopes";
-import { grants, type Permission } from "#contract/core/permissions";
-
-export type ScopeDecision =
-  | { scopes: PartnerKeyScope[] }
-  | { refused: "WILDCARD_SCOPE" }
-  | { refused: "UNSUPPORTED_SCOPE"; scope: string };
-
-/** Scopes once each; no wildcard and nothing outside the vocabulary (specification 2, "Service principal"). */
-export function decideScopes(wanted: readonly string[]): ScopeDecision {
-  const scopes: PartnerKeyScope[] = [];
-  for (const scope of new Set(wanted)) {
-    if (scope.includes("*")) return { refused: "WILDCARD_SCOPE" };
-    if (!isPartnerKeyScope(scope)) return { refused: "UNSUPPORTED_SCOPE", scope };
-    scopes.push(scope);
-  }
-  return { scopes };
-}
-
-const isPartnerKeyScope = (scope: string): scope is PartnerKeyScope =>
-  (partnerKeyScopes as readonly string[]).includes(scope);
+import type { Permission } from "#contract/core/permissions";
+import { delegation } from "#server/access/delegation";
 
 /**
  * What a person must hold to hand a scope on. The contract gives partner principals no ceiling of their own; without
@@ -38,9 +20,7 @@ const permissionFor: Readonly<Record<PartnerKeyScope, Permission>> = {
   "enrollment-keys:write": "organizations:write",
 };
 
-/** The first scope the caller could not hand on. */
-export const scopeNotHeld = (held: readonly string[], scopes: readonly PartnerKeyScope[]): string | undefined =>
-  scopes.find((scope) => !grants(held, permissionFor[scope]));
+export const { delegable, refuseBeyondOwn } = delegation(partnerKeyScopes, (scope) => permissionFor[scope]);
 
 export type AccessDecision = "ORG_IDS_REQUIRED" | "ORG_IDS_NOT_ALLOWED" | undefined;
 

@@ -6,8 +6,9 @@ import { isUniqueViolation } from "#server/db/dialect/violations";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { chosenOrgs, delegable, readableCidrs, refusePast } from "./checks.ts";
+import { chosenOrgs, readableCidrs, refusePast } from "./checks.ts";
 import { holdPrincipal, type PrincipalRow, shownPrincipal } from "./queries.ts";
+import { delegable } from "./rules.ts";
 import { setOrgs } from "./set-orgs.ts";
 
 type UpdateCall = typeof partnerServicePrincipals.update extends Endpoint<infer T> ? Call<T> : never;
