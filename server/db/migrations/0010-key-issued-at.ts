@@ -5,7 +5,7 @@ import { type SchemaChange, schemaText } from "../schema-change.ts";
  * reasons too. Of keys from before nobody knows; they count as never rotated, which errs towards one rotation too many.
  */
 export const keyIssuedAt: SchemaChange = {
-  name: "0009-key-issued-at",
+  name: "0010-key-issued-at",
   statements: schemaText(`
 alter table api_keys add column key_issued_at {ts};
 update api_keys set key_issued_at = created_at;
