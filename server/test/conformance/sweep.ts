@@ -10,6 +10,7 @@ import {
   type DatabaseName,
   type SignedInUser,
   startTestServer,
+  type TestOptions,
   type TestServer,
   type TestUser,
 } from "../harness.ts";
@@ -56,8 +57,9 @@ export interface CallOptions {
   body?: unknown;
 }
 
-export async function startSweep(database: DatabaseName): Promise<Swept> {
-  const server = await startTestServer(database);
+export async function startSweep(database: DatabaseName, options: TestOptions = {}): Promise<Swept> {
+  // One address stands for a whole fleet here.
+  const server = await startTestServer(database, { AGENT_ENROLL_RATE_LIMIT: "100000" }, options);
   const world = await seedWorld(server.db, server.services);
   let made = 0;
   return {
