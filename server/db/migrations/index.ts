@@ -8,7 +8,8 @@ import { platform } from "./0006-platform.ts";
 import { servicePrincipals } from "./0007-service-principals.ts";
 import { partnerPrincipals } from "./0008-partner-principals.ts";
 import { sso } from "./0009-sso.ts";
-import { sessionTenant } from "./0010-session-tenant.ts";
+import { keyIssuedAt } from "./0010-key-issued-at.ts";
+import { sessionTenant } from "./0011-session-tenant.ts";
 
 /** In order. A released migration is never edited; a change is a new file. */
 export const migrations: readonly SchemaChange[] = [
@@ -21,5 +22,6 @@ export const migrations: readonly SchemaChange[] = [
   servicePrincipals,
   partnerPrincipals,
   sso,
+  keyIssuedAt,
   sessionTenant,
 ];

@@ -5,7 +5,7 @@ import { type SchemaChange, schemaText } from "../schema-change.ts";
  * session lasts (contract 4 §6.3). No foreign keys: a session outlives the provider that began it.
  */
 export const sessionTenant: SchemaChange = {
-  name: "0010-session-tenant",
+  name: "0011-session-tenant",
   statements: schemaText(`
 alter table sessions add column sso_provider_id {uuid};
 alter table sessions add column member_org_id {uuid};
