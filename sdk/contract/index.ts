@@ -15,6 +15,7 @@ import { servicePrincipals } from "./resources/service-principals.ts";
 import { serviceStatus } from "./resources/service-status.ts";
 import { sessions } from "./resources/sessions.ts";
 import { sites } from "./resources/sites.ts";
+import { ssoLogins } from "./resources/sso-logins.ts";
 import { users } from "./resources/users.ts";
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
@@ -22,6 +23,7 @@ export const contract = {
   sessions,
   mfa,
   passwords,
+  ssoLogins,
   partners,
   organizations,
   sites,

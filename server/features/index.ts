@@ -15,6 +15,7 @@ import { servicePrincipalRoutes } from "./service-principals/routes.ts";
 import { serviceStatusRoutes } from "./service-status/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { siteRoutes } from "./sites/routes.ts";
+import { ssoLoginRoutes } from "./sso-logins/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
@@ -22,6 +23,7 @@ export const implementations: readonly Implementation[] = [
   ...sessionRoutes,
   ...mfaRoutes,
   ...passwordRoutes,
+  ...ssoLoginRoutes,
   ...userRoutes,
   ...organizationRoutes,
   ...siteRoutes,

@@ -76,6 +76,10 @@ function parse(bytes: Buffer, scrub: boolean): unknown {
  * as themselves, so of the surrogates only halves are left as escapes.
  */
 const unstorable = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
+/** A JSON value as it can be stored, for what comes from elsewhere than a request. */
+export const storableJson = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value).replaceAll(unstorable, "$1\\ufffd"));
+
 const mayHoldUnstorable = /\\u(?:0000|d[89a-f])/i;
 
 function depthExceeds(root: unknown, max: number): boolean {
