@@ -87,12 +87,16 @@ function returnedUrl(call: Call, { code, state, iss }: Returned): URL {
   return url;
 }
 
-/** The library's code for what was wrong, such as `OAUTH_JWT_TIMESTAMP_CHECK_FAILED`; a refused request's reason. */
+/** Why a request was refused, what the provider's error is, or the library's code with the claim it is about. */
 function reasonOf(error: unknown): string {
+  let found = "unknown";
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const { reason, code, error: told } = cause as { reason?: unknown; code?: unknown; error?: unknown };
-    for (const one of [reason, told, code])
-      if (typeof one === "string" && /^[\w.-]{1,64}$/.test(one)) return one.toLowerCase();
+    const { claim } = (cause.cause ?? {}) as { claim?: unknown };
+    if (typeof claim === "string" && isPlain(code)) return `${code}.${claim}`.toLowerCase().slice(0, 128);
+    if (found === "unknown") found = [reason, told, code].find(isPlain)?.toLowerCase() ?? found;
   }
-  return "unknown";
+  return found;
 }
+
+const isPlain = (value: unknown): value is string => typeof value === "string" && /^[\w.-]{1,64}$/.test(value);
