@@ -6,6 +6,7 @@ import { auditSchedules } from "./audit-logs/schedules.ts";
 import { deviceSchedules } from "./devices/schedules.ts";
 import { sendResetLink } from "./passwords/send-reset-link.ts";
 import { sessionSchedules } from "./sessions/schedules.ts";
+import { ssoDomainSchedules } from "./sso-domains/recheck.ts";
 import { ssoLoginSchedules } from "./sso-logins/purge.ts";
 
 /** Durable jobs by kind. */
@@ -17,5 +18,6 @@ export const schedules: readonly Schedule[] = [
   ...deviceSchedules,
   ...sessionSchedules,
   ...ssoLoginSchedules,
+  ...ssoDomainSchedules,
   ...platformSchedules,
 ];
