@@ -72,10 +72,6 @@ function parse(bytes: Buffer, scrub: boolean): unknown {
   throw invalid({ path: "", message: unstorableMessage });
 }
 
-/** A JSON value as it can be stored, for what comes from elsewhere than a request. */
-export const storableJson = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value).replaceAll(unstorable, "$1\\ufffd"));
-
 const mayHoldUnstorable = /\\u(?:0000|d[89a-f])/i;
 
 function depthExceeds(root: unknown, max: number): boolean {

@@ -27,7 +27,9 @@ export async function startSsoTest(
 ): Promise<SsoTest> {
   const idp = await startIdentityProvider();
   const outbound = { ca: idp.ca, isPublic: () => true };
-  const server = await startTestServer(database, { TRUST_PROXY_HEADERS: "true", ...env }, { ...options, outbound });
+  // The machine's own names: `localhost` is one of them.
+  const all = { TRUST_PROXY_HEADERS: "true", DNS_RESOLVER: "", ...env };
+  const server = await startTestServer(database, all, { ...options, outbound });
   const dispatcher = new Agent({ connect: { ca: idp.ca } });
   const addresses = addressBook();
   return {

@@ -1,10 +1,10 @@
-import { domainToASCII } from "node:url";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sso-logins";
 import { takeAttempt } from "#server/access/attempts";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { findActiveProvider } from "../sso-providers/queries.ts";
+import { domainOf } from "./domain-of.ts";
 import { buttonOf } from "./login-url.ts";
 import { discoveryPerAddress } from "./rules.ts";
 
@@ -14,9 +14,8 @@ type DiscoverCall = typeof ssoLogins.discover extends Endpoint<infer T> ? Call<T
 export async function discoverSso(call: DiscoverCall) {
   await takeAttempt(call.services, discoveryPerAddress, call.ip ?? "unknown");
   const { email } = call.body;
-  const domain = domainToASCII(email.slice(email.lastIndexOf("@") + 1));
   const provider = await call.readAsSystem("sign-in", async (db) => {
-    const orgId = await onlyOwnerOf(db, domain);
+    const orgId = await onlyOwnerOf(db, domainOf(email));
     return orgId === undefined ? undefined : findActiveProvider(db, { orgId });
   });
   return { sso: buttonOf(provider) };

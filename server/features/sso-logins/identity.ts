@@ -1,7 +1,7 @@
 import type { Json } from "#server/db/tables/tenancy";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
-import { storableJson } from "#server/http/request-body";
+import { storableJson } from "#server/platform/storable-json";
 import type { ProviderRow } from "../sso-providers/queries.ts";
 import type { Assertion } from "./assertion.ts";
 

@@ -1,6 +1,6 @@
-import { domainToASCII } from "node:url";
 import { email as emailSchema } from "#contract/core/fields";
 import type { AttributeMapping } from "#server/db/tables/sso";
+import { domainOf } from "./domain-of.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -28,7 +28,7 @@ export function readProfile(idToken: Claims, userInfo: Claims, mapping: Attribut
   const name = claim(mapping.name) ?? (parts.length > 0 ? parts.join(" ") : email);
   return {
     email,
-    domain: domainToASCII(email.slice(email.lastIndexOf("@") + 1)),
+    domain: domainOf(email),
     name: [...name].slice(0, 255).join(""),
     emailVerified: verification([userInfo, idToken], email),
   };

@@ -1,3 +1,4 @@
+import { asciiDomain } from "#contract/resources/sso-domains";
 import type { Limit } from "#server/access/rate-limit";
 import { MINUTE } from "#server/platform/clock";
 
@@ -28,5 +29,5 @@ export function safeRedirect(given: string | undefined): string {
 export function isAllowedDomain(allowed: string | null, domain: string): boolean {
   const listed = (allowed ?? "").split(",").map((one) => one.trim().toLowerCase());
   const named = listed.filter((one) => one !== "");
-  return named.length === 0 || named.includes(domain);
+  return named.length === 0 || named.some((one) => (asciiDomain(one) ?? one) === domain);
 }
