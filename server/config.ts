@@ -2,9 +2,11 @@ import { randomBytes } from "node:crypto";
 import { Resolver } from "node:dns";
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { z } from "zod";
 import { email as emailSchema } from "#contract/core/fields";
 import { passwordProblem } from "./access/password.ts";
 import { type LogLevel, logLevels } from "./platform/log.ts";
+import { type Preset, presetsFrom, shippedPresets } from "./sso-presets.ts";
 
 /** What an operator set wrongly; the server refuses to start and says which setting. */
 export class ConfigError extends Error {
@@ -45,8 +47,8 @@ export interface Config {
   ssoBreakGlass: boolean;
   /** Identity providers may be reached over http and at private addresses. */
   ssoAllowPrivateNetwork: boolean;
-  /** Replaces the presets of identity providers that come with the server. */
-  ssoPresetsFile: string | undefined;
+  /** Presets of identity providers: those that come with the server, or the operator's. */
+  ssoPresets: readonly Preset[];
   /** `ADDRESS[:PORT]` of the DNS server asked about identity providers and domains; undefined = the system's. */
   dnsResolver: string | undefined;
   smtp: { host: string; port: number; user?: string; password?: string; from: string } | undefined;
@@ -122,7 +124,7 @@ export function readConfig(env: Environment): Config {
     deviceOfflineThresholdMinutes: read.int("DEVICE_OFFLINE_THRESHOLD_MINUTES", 5, 1),
     ssoBreakGlass: read.flag("SSO_BREAK_GLASS", false),
     ssoAllowPrivateNetwork: read.flag("SSO_ALLOW_PRIVATE_NETWORK", false),
-    ssoPresetsFile: read.text("SSO_PRESETS_FILE"),
+    ssoPresets: ssoPresets(read.text("SSO_PRESETS_FILE")),
     dnsResolver: dnsResolver(read.text("DNS_RESOLVER")),
     smtp: smtp(read),
     metricsScrapeToken: read.text("METRICS_SCRAPE_TOKEN"),
@@ -254,6 +256,16 @@ function smtp(read: Reader): Config["smtp"] {
     ...(password === undefined ? {} : { password }),
     from: read.text("SMTP_FROM") ?? `rmm@${host}`,
   };
+}
+
+function ssoPresets(path: string | undefined): readonly Preset[] {
+  if (path === undefined) return shippedPresets;
+  try {
+    return presetsFrom(path);
+  } catch (error) {
+    const what = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
+    throw new ConfigError(`SSO_PRESETS_FILE cannot be used: ${what}`);
+  }
 }
 
 function dnsResolver(value: string | undefined): string | undefined {

@@ -76,7 +76,11 @@ async function pass(passage: Passage): Promise<void> {
     limitBytes: endpoint.bodyLimitBytes,
     scrub: endpoint.access.kinds.includes("agent") || endpoint.path.startsWith("/agents/"),
   });
-  const input = validate(endpoint, { params: request.params, query: readQuery(facts.search), body });
+  const input = validate(endpoint, {
+    params: request.params,
+    query: readQuery(facts.search, endpoint.transport === "redirect"),
+    body,
+  });
   const unit = new UnitOfWork(services.store, scopeOf(passage.who));
   const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
   if (key === undefined) {
@@ -121,8 +125,10 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
   try {
     let result: unknown;
     armAudit(passage, unit, (tx) => run.finish(tx, { status: endpoint.status, body: result }));
+    const call = makeCall(passage, unit, input);
+    await implementation.handler.prepare?.(call);
     await unit.transaction(async () => {
-      result = await implementation.handler(makeCall(passage, unit, input));
+      result = await implementation.handler(call);
     });
     sendResult(endpoint, response, result);
   } catch (error) {

@@ -92,6 +92,8 @@ export async function startTestServer(
     PORT: "0",
     RMM_DATA_DIR: dataDir,
     API_RATE_LIMIT_PER_MINUTE: "0",
+    // Nobody answers there: no test asks the machine's own name servers.
+    DNS_RESOLVER: "127.0.0.1:1",
     ...(url ? { DATABASE_URL: url } : {}),
     ...env,
   });
@@ -142,6 +144,7 @@ export async function send(
 ): Promise<Answer> {
   const response = await fetch(`${url}/api/v1${path}`, {
     method,
+    redirect: "manual",
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
