@@ -28,6 +28,8 @@ const places = {
   memberId: "whole organization",
   invitedId: "whole organization",
   auditLogId: "whole organization",
+  ssoProviderId: "whole organization",
+  ssoDomainId: "whole organization",
   agentToken: "first site",
   agentId: "first site",
 } as const satisfies Record<keyof Tenant, string>;

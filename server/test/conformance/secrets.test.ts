@@ -284,7 +284,7 @@ describe.each(databases)("secrets planted everywhere on %s", (database) => {
     expect(unique(ledger.leaksShown())).toEqual([]);
   });
 
-  it("shows them in no audit entry, bundle, read of the log or page of metrics", async () => {
+  it("shows them in no audit entry, bundle, read of the log or page of metrics (C34)", async () => {
     const { server } = swept;
     const entries = await server.db.selectFrom("auditLogs").selectAll().execute();
     expect(entries.length).toBeGreaterThan(100);
