@@ -51,6 +51,7 @@ function pathText(path: readonly PropertyKey[], prefix: string): string {
 
 /** A query as plain strings. A key given twice is refused: which one counts would be a guess. */
 export function readQuery(search: string): Record<string, string> {
+  if (search === "") return {};
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URLSearchParams(search)) {
     if (value.includes("\u0000")) throw invalid({ path: name, message: `${name} must not hold the character U+0000` });
