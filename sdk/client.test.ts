@@ -175,6 +175,47 @@ describe("validation of answers", () => {
   });
 });
 
+describe("validation of requests", () => {
+  const sent: unknown[] = [];
+  const strict = () =>
+    client(
+      (request) => {
+        sent.push(request);
+        return { body: { success: true } };
+      },
+      { validate: "strict" },
+    );
+
+  test("strict refuses what breaks the contract before it is sent, in the server's words", async () => {
+    const rmm = await strict();
+    const wrong = [
+      rmm.enrollmentKeys.create({ body: { name: " ", maxUsage: 0, extra: 1 } as never }),
+      rmm.sites.get({ params: { id: "none" } }),
+      rmm.devices.list({ query: { status: "asleep" as never } }),
+      rmm.contacts.create({ params: { id }, body: { roles: ["\u0000"] } }),
+    ];
+    const errors = await Promise.all(wrong.map((call) => Promise.resolve(call).catch((thrown: unknown) => thrown)));
+    for (const error of errors) expect(error).toBeInstanceOf(ValidationError);
+    const told = errors as ValidationError[];
+    expect(told.map(({ outcome, code }) => [outcome, code])).toEqual(wrong.map(() => ["not_sent", "VALIDATION_ERROR"]));
+    expect(told.map(({ issues }) => issues.map(({ path }) => path).toSorted())).toEqual([
+      ["", "maxUsage", "name"],
+      ["id"],
+      ["status"],
+      [""],
+    ]);
+    expect(told[0]?.issues).toContainEqual({ path: "name", message: "name: must not be blank" });
+    expect(sent).toEqual([]);
+  });
+
+  test("what it may not know is sent: defaults left out, values of other spellings", async () => {
+    const rmm = await strict();
+    await rmm.sessions.logout();
+    await rmm.sites.remove({ params: { id: id.toUpperCase() } });
+    expect(sent).toHaveLength(2);
+  });
+});
+
 test("types follow the contract", () => {
   const rmm = createClient({ baseUrl: "http://x" });
   expectTypeOf(rmm.apiKeys.rotate).parameter(0).toEqualTypeOf<{ params: { id: string } }>();

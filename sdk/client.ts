@@ -1,7 +1,7 @@
 import { ApiCall, ListCall } from "./call.ts";
 import { credentialOf } from "./credential.ts";
 import type { EndpointInfo } from "./endpoint-info.ts";
-import { ResponseInvalidError } from "./errors.ts";
+import { ResponseInvalidError, ValidationError } from "./errors.ts";
 import { type Answer, type Core, execute } from "./execute.ts";
 import { endpoints } from "./generated/endpoints.ts";
 import type { Methods } from "./generated/methods.ts";
@@ -92,7 +92,7 @@ function methodOf(core: Core, endpoint: EndpointInfo) {
 
 function callOf(core: Core, endpoint: EndpointInfo, input: CallInput, options: CallOptions): ApiCall<unknown> {
   return new ApiCall(
-    (streamed) => execute(core, endpoint, input, options, streamed),
+    (streamed) => sendValid(core, endpoint, input, options, streamed),
     (answer) => read(core, endpoint, answer, options),
   );
 }
@@ -107,9 +107,32 @@ function listOf(
   const fetchPage = (next: CallInput["query"]): Promise<Page<unknown>> =>
     listOf(core, endpoint, { ...input, query: next }, options).then((page) => page);
   return new ListCall(
-    (streamed) => execute(core, endpoint, { ...input, query }, options, streamed),
+    (streamed) => sendValid(core, endpoint, { ...input, query }, options, streamed),
     async (answer) => pageOf(endpoint, query, await read(core, endpoint, answer, options), fetchPage),
   );
+}
+
+/** With `validate: "strict"` a request that breaks the contract never leaves. */
+async function sendValid(
+  core: Core,
+  endpoint: EndpointInfo,
+  input: CallInput,
+  options: CallOptions,
+  streamed: boolean,
+): Promise<Answer> {
+  if ((options.validate ?? core.options.validate) === "strict") {
+    const { requestIssues } = await import("./validate.ts");
+    const issues = await requestIssues(endpoint, input);
+    if (issues.length > 0) {
+      throw new ValidationError(issues.map(({ message }) => message).join("; "), {
+        code: "VALIDATION_ERROR",
+        outcome: "not_sent",
+        operation: `${endpoint.noun}.${endpoint.verb}`,
+        details: issues,
+      });
+    }
+  }
+  return execute(core, endpoint, input, options, streamed);
 }
 
 /** Body to result: parsed, checked where asked for, and a new token pair of the own session adopted. */

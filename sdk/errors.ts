@@ -61,7 +61,7 @@ export interface Issue {
   message: string;
 }
 
-/** 400 `VALIDATION_ERROR`. */
+/** 400 `VALIDATION_ERROR`, or the same told before sending (`validate: "strict"`). */
 export class ValidationError extends RmmError {
   get issues(): readonly Issue[] {
     return Array.isArray(this.details) ? (this.details as Issue[]) : [];

@@ -3,7 +3,10 @@ import type { RmmError } from "./errors.ts";
 import type { RetryBudget } from "./retry.ts";
 import type { Transport } from "./transport.ts";
 
-/** `off` trusts the server, `warn` reports an answer that breaks the contract, `strict` throws. */
+/**
+ * `off` trusts the server, `warn` reports an answer that breaks the contract, `strict` throws; `strict` also refuses
+ * a request that breaks it, before it is sent.
+ */
 export type Validation = "off" | "warn" | "strict";
 
 /** Everything a hook sees is redacted: no credential, no secret field. */

@@ -59,13 +59,16 @@ function pathOf(path: string, params: Readonly<Record<string, string>>): string 
   });
 }
 
-/** Undefined is left out, an array is joined with commas. */
 function queryOf(query: Readonly<Record<string, unknown>>): string {
-  const pairs = Object.entries(query)
-    .filter(([, value]) => value !== undefined && value !== null)
-    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(textOf(value))}`);
+  const pairs = sentQuery(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
+
+/** A query as it goes out: undefined is left out, an array is joined with commas. */
+export const sentQuery = (query: Readonly<Record<string, unknown>>): [string, string][] =>
+  Object.entries(query)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => [name, textOf(value)]);
 
 const textOf = (value: unknown): string =>
   Array.isArray(value) ? value.map(textOf).join(",") : value instanceof Date ? value.toISOString() : String(value);

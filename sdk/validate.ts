@@ -1,5 +1,8 @@
 import type { AnyEndpoint } from "#contract/core/endpoint";
+import { holdsUnstorable, unstorableMessage } from "#contract/core/storable";
 import type { EndpointInfo } from "./endpoint-info.ts";
+import type { Issue } from "./errors.ts";
+import { type CallInput, sentQuery } from "./prepare.ts";
 
 /** One complaint of the schema library, with its own for each branch of a union. */
 interface SchemaIssue {
@@ -14,17 +17,53 @@ interface SchemaIssue {
  * Where an answer breaks the contract. Unknown fields are fine and so are unknown enum values: a newer server
  * may have them. Loads the contract, which nothing else in the SDK does.
  */
-export async function answerIssues(info: EndpointInfo, answer: unknown): Promise<{ path: string; message: string }[]> {
-  const { allEndpoints } = await import("#contract/index");
-  const endpoint: AnyEndpoint | undefined = allEndpoints().find(
-    (one) => one.noun === info.noun && one.verb === info.verb,
-  );
-  const schema = endpoint?.schemas().result;
+export async function answerIssues(info: EndpointInfo, answer: unknown): Promise<Issue[]> {
+  const schema = (await endpointOf(info))?.schemas().result;
   if (schema === undefined) return [];
   const outcome = schema.safeParse(answer, { reportInput: true });
   const issues = outcome.success ? [] : (outcome.error.issues as readonly SchemaIssue[]);
   return issues.filter((issue) => !isNews(issue)).map(({ path, message }) => ({ path: pathText(path), message }));
 }
+
+/** The server tells no more either. */
+const ISSUES_MAX = 50;
+
+/**
+ * Where a request breaks the contract, with the paths and words of the server's 400: of path, query and body the
+ * first that is wrong. Rules that take a clock, the caller or a stored row are the server's alone.
+ */
+export async function requestIssues(info: EndpointInfo, input: CallInput): Promise<Issue[]> {
+  const endpoint = await endpointOf(info);
+  if (endpoint === undefined) return [];
+  const { params, query, body } = endpoint.schemas();
+  const sent: unknown = input.body === undefined ? undefined : JSON.parse(JSON.stringify(input.body));
+  // Of what machines report the server replaces such text.
+  const scrubbed = endpoint.path.startsWith("/agents/");
+  if (sent !== undefined && !scrubbed && holdsUnstorable(JSON.stringify(sent)))
+    return [{ path: "", message: unstorableMessage }];
+  const parts = [
+    [params, input.params ?? {}],
+    [query, Object.fromEntries(sentQuery(input.query ?? {}))],
+    [sent === undefined ? undefined : body, sent],
+  ] as const;
+  for (const [schema, value] of parts) {
+    const outcome = schema?.safeParse(value);
+    if (outcome !== undefined && !outcome.success) {
+      return (outcome.error.issues as SchemaIssue[]).slice(0, ISSUES_MAX).map(told);
+    }
+  }
+  return [];
+}
+
+async function endpointOf(info: EndpointInfo): Promise<AnyEndpoint | undefined> {
+  const { allEndpoints } = await import("#contract/index");
+  return allEndpoints().find((one) => one.noun === info.noun && one.verb === info.verb);
+}
+
+const told = ({ path, message }: SchemaIssue): Issue => {
+  const where = pathText(path);
+  return { path: where, message: where === "" ? message : `${where}: ${message}` };
+};
 
 /** A string where other strings were known, or a union with a branch that only has such complaints. */
 const isNews = (issue: SchemaIssue): boolean =>

@@ -7,9 +7,11 @@ import type { Store } from "./db/dialect/index.ts";
 import { openPostgres } from "./db/dialect/postgres.ts";
 import { openSqlite } from "./db/dialect/sqlite.ts";
 import { type Clock, systemClock } from "./platform/clock.ts";
+import { type GuardOptions, guardedFetch } from "./platform/guarded-fetch.ts";
 import { inTurns, jsonLog, type Log } from "./platform/log.ts";
 import { type Mailer, mailer } from "./platform/mail.ts";
 import { processMetrics } from "./platform/metrics.ts";
+import { names } from "./platform/names.ts";
 import { type Random, secureRandom } from "./platform/random.ts";
 import { vault } from "./platform/vault.ts";
 import type { Services } from "./services.ts";
@@ -21,6 +23,8 @@ export interface Seams {
   log?: Log;
   mailer?: Mailer;
   store?: Store;
+  /** Certificates, and what counts as public, for requests to identity providers. */
+  outbound?: Pick<GuardOptions, "ca" | "isPublic">;
 }
 
 const stderrLines = inTurns((text) => process.stderr.write(text));
@@ -30,6 +34,7 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
   const clock = seams.clock ?? systemClock;
   const random = seams.random ?? secureRandom(clock);
   const log = seams.log ?? jsonLog(config.logLevel, stderrLines);
+  const resolver = names(config.dnsResolver);
   const store = seams.store ?? openStore(config, log);
   return {
     config,
@@ -42,6 +47,8 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     limiter: new RateLimiter(store, clock),
     keyUsage: new KeyUsage(store, log),
     mailer: seams.mailer ?? mailer(config),
+    names: resolver,
+    outbound: guardedFetch({ ...seams.outbound, names: resolver, allowPrivate: config.ssoAllowPrivateNetwork }),
     metrics: processMetrics(),
     wakeAuditWriter: () => undefined,
   };

@@ -45,6 +45,13 @@ describe("the configuration", () => {
     ["SMTP_PORT", { SMTP_HOST: "mail.example", SMTP_PORT: "0" }],
     ["ENABLE_2FA", { ...production, ENABLE_2FA: "false" }],
     ["TRUST_PROXY_HEADERS", { TRUST_PROXY_HEADERS: "maybe" }],
+    ["SSO_BREAK_GLASS", { SSO_BREAK_GLASS: "maybe" }],
+    ["SSO_ALLOW_PRIVATE_NETWORK", { SSO_ALLOW_PRIVATE_NETWORK: "private" }],
+    [
+      "SSO_ALLOW_PRIVATE_NETWORK",
+      { DATABASE_URL: "postgres://db/rmm", IS_HOSTED: "true", SSO_ALLOW_PRIVATE_NETWORK: "true" },
+    ],
+    ["DNS_RESOLVER", { DNS_RESOLVER: "dns.example" }],
     ["PORT", { PORT: "65536" }],
     ["AUDIT_ANCHOR_SIGNING_KEY", { AUDIT_ANCHOR_SIGNING_KEY: "abc" }],
   ])("refuses a wrong %s by its name: %j", (name, env) => {

@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { Resolver } from "node:dns";
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { z } from "zod";
 import { email as emailSchema } from "#contract/core/fields";
 import { passwordProblem } from "./access/password.ts";
 import { type LogLevel, logLevels } from "./platform/log.ts";
+import { type Preset, presetsFrom, shippedPresets } from "./sso-presets.ts";
 
 /** What an operator set wrongly; the server refuses to start and says which setting. */
 export class ConfigError extends Error {
@@ -40,6 +43,14 @@ export interface Config {
   /** Signs export cursors; undefined = a key derived from the encryption key. */
   partnerApiCursorKey: string | undefined;
   deviceOfflineThresholdMinutes: number;
+  /** An administrator with MFA may sign in by password where single sign-on is enforced (contract 4 §6.3). */
+  ssoBreakGlass: boolean;
+  /** Identity providers may be reached over http and at private addresses. */
+  ssoAllowPrivateNetwork: boolean;
+  /** Presets of identity providers: those that come with the server, or the operator's. */
+  ssoPresets: readonly Preset[];
+  /** `ADDRESS[:PORT]` of the DNS server asked about identity providers and domains; undefined = the system's. */
+  dnsResolver: string | undefined;
   smtp: { host: string; port: number; user?: string; password?: string; from: string } | undefined;
   metricsScrapeToken: string | undefined;
   apiDocsUi: boolean;
@@ -111,12 +122,19 @@ export function readConfig(env: Environment): Config {
         : read.int("PARTNER_API_ENROLLMENT_KEY_MAX_TTL_MINUTES", 1, 1),
     partnerApiCursorKey: strongOrUnset("PARTNER_API_CURSOR_SIGNING_KEY", read, production),
     deviceOfflineThresholdMinutes: read.int("DEVICE_OFFLINE_THRESHOLD_MINUTES", 5, 1),
+    ssoBreakGlass: read.flag("SSO_BREAK_GLASS", false),
+    ssoAllowPrivateNetwork: read.flag("SSO_ALLOW_PRIVATE_NETWORK", false),
+    ssoPresets: ssoPresets(read.text("SSO_PRESETS_FILE")),
+    dnsResolver: dnsResolver(read.text("DNS_RESOLVER")),
     smtp: smtp(read),
     metricsScrapeToken: read.text("METRICS_SCRAPE_TOKEN"),
     apiDocsUi: read.flag("ENABLE_API_DOCS_UI", !production),
     workerIntervals: workerIntervals(read.text("WORKER_INTERVALS"), production),
   };
   if (production && !config.enable2fa) throw new ConfigError("ENABLE_2FA=false is refused in production");
+  // Identity providers are chosen by tenants there: nobody of them may reach into the operator's network.
+  if (hosted && config.ssoAllowPrivateNetwork)
+    throw new ConfigError("SSO_ALLOW_PRIVATE_NETWORK=true is refused when IS_HOSTED is true");
   return config;
 }
 
@@ -238,6 +256,26 @@ function smtp(read: Reader): Config["smtp"] {
     ...(password === undefined ? {} : { password }),
     from: read.text("SMTP_FROM") ?? `rmm@${host}`,
   };
+}
+
+function ssoPresets(path: string | undefined): readonly Preset[] {
+  if (path === undefined) return shippedPresets;
+  try {
+    return presetsFrom(path);
+  } catch (error) {
+    const what = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
+    throw new ConfigError(`SSO_PRESETS_FILE cannot be used: ${what}`);
+  }
+}
+
+function dnsResolver(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  try {
+    new Resolver().setServers([value]);
+    return value;
+  } catch {
+    throw new ConfigError("DNS_RESOLVER must be an IP address, with a port where it is not 53");
+  }
 }
 
 function workerIntervals(value: string | undefined, production: boolean): Record<string, number> {

@@ -4,9 +4,11 @@ import type { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
 import type { Clock } from "./platform/clock.ts";
+import type { GuardedFetch } from "./platform/guarded-fetch.ts";
 import type { Log } from "./platform/log.ts";
 import type { Mailer } from "./platform/mail.ts";
 import type { Metrics } from "./platform/metrics.ts";
+import type { Names } from "./platform/names.ts";
 import type { Random } from "./platform/random.ts";
 import type { Vault } from "./platform/vault.ts";
 
@@ -23,6 +25,10 @@ export interface Services {
   /** Counts uses of keys; flushed when the server stops. */
   readonly keyUsage: KeyUsage;
   readonly mailer: Mailer;
+  /** Asks the domain name system. */
+  readonly names: Names;
+  /** Reaches identity providers, whose addresses tenants choose. */
+  readonly outbound: GuardedFetch;
   readonly metrics: Metrics;
   /** Tells the audit writer that the outbox has work. */
   readonly wakeAuditWriter: () => void;

@@ -112,7 +112,7 @@ function existingKey(key: FileKey, live: LiveKey, { slug, sites, options }: KeyC
 }
 
 /** A rotation gave the key another secret since, and the server remembers the first one only. */
-export const isAsMinted = ({ createdAt, updatedAt }: LiveKey): boolean => createdAt === updatedAt;
+export const isAsMinted = ({ createdAt, keyIssuedAt }: LiveKey): boolean => createdAt === keyIssuedAt;
 
 const lost = (note: (message: string, rest: Partial<Note>) => Note, key: FileKey, live: LiveKey): Note =>
   note(`the key exists, but its secret is not in ${key.sink ? sinkText(key.sink) : ""}: rotate it`, {

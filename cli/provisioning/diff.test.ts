@@ -43,7 +43,7 @@ const key = (id: string, name: string, fields: Partial<LiveKey> = {}) =>
     maxUsage: 1,
     createdBy: "me",
     createdAt: "2026-03-02T08:00:00.000Z",
-    updatedAt: "2026-03-02T08:00:00.000Z",
+    keyIssuedAt: "2026-03-02T08:00:00.000Z",
     expiresAt: "2026-04-01T00:00:00.000Z",
     ...fields,
   }) as LiveKey;
@@ -157,7 +157,7 @@ describe("the plan", () => {
     expect(
       await planOf(
         yaml,
-        { keys: [key("id1", "k", { createdAt: "2026-03-01T09:30:00.000Z", updatedAt: "2026-03-01T09:30:00.000Z" })] },
+        { keys: [key("id1", "k", { createdAt: "2026-03-01T09:30:00.000Z", keyIssuedAt: "2026-03-01T09:30:00.000Z" })] },
         false,
       ),
     ).toMatchObject({ steps: [], notes: lost });

@@ -5,6 +5,7 @@ import { auditLogs } from "./resources/audit-logs.ts";
 import { contacts } from "./resources/contacts.ts";
 import { devices } from "./resources/devices.ts";
 import { enrollmentKeys } from "./resources/enrollment-keys.ts";
+import { loginBranding } from "./resources/login-branding.ts";
 import { mfa } from "./resources/mfa.ts";
 import { organizations } from "./resources/organizations.ts";
 import { partnerApi } from "./resources/partner-api.ts";
@@ -15,6 +16,8 @@ import { servicePrincipals } from "./resources/service-principals.ts";
 import { serviceStatus } from "./resources/service-status.ts";
 import { sessions } from "./resources/sessions.ts";
 import { sites } from "./resources/sites.ts";
+import { ssoDomains } from "./resources/sso-domains.ts";
+import { ssoProviders } from "./resources/sso-providers.ts";
 import { users } from "./resources/users.ts";
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
@@ -31,6 +34,9 @@ export const contract = {
   servicePrincipals,
   partnerServicePrincipals,
   partnerApi,
+  ssoProviders,
+  ssoDomains,
+  loginBranding,
   users,
   agents,
   devices,

@@ -93,6 +93,26 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     createSite: {"noun":"partner-api","verb":"createSite","method":"POST","path":"/partner-api/sites","status":201,"transport":"json","kinds":["partnerKey"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
     createEnrollmentKey: {"noun":"partner-api","verb":"createEnrollmentKey","method":"POST","path":"/partner-api/enrollment-keys","status":201,"transport":"json","kinds":["partnerKey"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["key","enrollmentSecret"]},
   },
+  ssoProviders: {
+    presets: {"noun":"sso-providers","verb":"presets","method":"GET","path":"/sso/presets","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    list: {"noun":"sso-providers","verb":"list","method":"GET","path":"/sso/providers","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"sso-providers","verb":"create","method":"POST","path":"/sso/providers","status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":["clientSecret"],"secretResult":[]},
+    get: {"noun":"sso-providers","verb":"get","method":"GET","path":"/sso/providers/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"sso-providers","verb":"update","method":"PATCH","path":"/sso/providers/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["clientSecret"],"secretResult":[]},
+    remove: {"noun":"sso-providers","verb":"remove","method":"DELETE","path":"/sso/providers/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    setStatus: {"noun":"sso-providers","verb":"setStatus","method":"POST","path":"/sso/providers/:id/status","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    test: {"noun":"sso-providers","verb":"test","method":"POST","path":"/sso/providers/:id/test","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  ssoDomains: {
+    list: {"noun":"sso-domains","verb":"list","method":"GET","path":"/sso/domains","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"sso-domains","verb":"create","method":"POST","path":"/sso/domains","status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    verify: {"noun":"sso-domains","verb":"verify","method":"POST","path":"/sso/domains/:id/verify","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"sso-domains","verb":"remove","method":"DELETE","path":"/sso/domains/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  loginBranding: {
+    get: {"noun":"login-branding","verb":"get","method":"GET","path":"/partners/me/login-branding","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    replace: {"noun":"login-branding","verb":"replace","method":"PUT","path":"/partners/me/login-branding","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   users: {
     me: {"noun":"users","verb":"me","method":"GET","path":"/users/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     updateMe: {"noun":"users","verb":"updateMe","method":"PATCH","path":"/users/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -520,6 +520,118 @@ export interface PartnerApiMethods {
   createEnrollmentKey: Method<Contract["partnerApi"]["createEnrollmentKey"]>;
 }
 
+export interface SsoProvidersMethods {
+  /**
+   * List presets of common identity providers.
+   *
+   * `GET /sso/presets` · user
+   */
+  presets: Method<Contract["ssoProviders"]["presets"]>;
+  /**
+   * List identity providers, oldest first.
+   *
+   * `GET /sso/providers` · user
+   * Errors: ORG_ACCESS_DENIED, PARTNER_SCOPE_REQUIRED.
+   */
+  list: Method<Contract["ssoProviders"]["list"]>;
+  /**
+   * Create an identity provider.
+   * It begins `inactive`. The endpoints of an oidc provider are discovered from its issuer; where that fails, `discoveryError` says why and the provider is made all the same.
+   *
+   * `POST /sso/providers` · user · needs organizations:write, MFA
+   * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, SITE_ACCESS_DENIED, PARTNER_SCOPE_REQUIRED, FULL_PARTNER_ACCESS_REQUIRED, UNKNOWN_PRESET, INVALID_DEFAULT_ROLE, ROLE_EXCEEDS_CALLER, UNSAFE_URL, ORG_READ_ONLY.
+   */
+  create: Method<Contract["ssoProviders"]["create"]>;
+  /**
+   * Show an identity provider.
+   *
+   * `GET /sso/providers/:id` · user
+   * Errors: NOT_FOUND.
+   */
+  get: Method<Contract["ssoProviders"]["get"]>;
+  /**
+   * Change an identity provider.
+   * Sign-ins under way end. Null clears a field. A changed issuer is discovered anew, or nothing is saved.
+   *
+   * `PATCH /sso/providers/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, INVALID_DEFAULT_ROLE, ROLE_EXCEEDS_CALLER, UNSAFE_URL, OIDC_DISCOVERY_FAILED, OIDC_ISSUER_REQUIRED, PROVIDER_INCOMPLETE, CONCURRENT_MODIFICATION.
+   */
+  update: Method<Contract["ssoProviders"]["update"]>;
+  /**
+   * Delete an identity provider with the identities linked to it.
+   *
+   * `DELETE /sso/providers/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY.
+   */
+  remove: Method<Contract["ssoProviders"]["remove"]>;
+  /**
+   * Set an identity provider active, testing or inactive.
+   * Only an active one signs people in. Any status may follow any other.
+   *
+   * `POST /sso/providers/:id/status` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PROVIDER_INCOMPLETE, CONCURRENT_MODIFICATION.
+   */
+  setStatus: Method<Contract["ssoProviders"]["setStatus"]>;
+  /**
+   * Ask an identity provider for its discovery document.
+   *
+   * `POST /sso/providers/:id/test` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, OIDC_DISCOVERY_FAILED.
+   */
+  test: Method<Contract["ssoProviders"]["test"]>;
+}
+
+export interface SsoDomainsMethods {
+  /**
+   * List an organization's email domains.
+   *
+   * `GET /sso/domains` · user · needs organizations:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: Method<Contract["ssoDomains"]["list"]>;
+  /**
+   * Name an email domain of an organization.
+   * Publish the TXT record of the answer, then verify. Naming it again answers the same.
+   *
+   * `POST /sso/domains` · user · needs organizations:write, MFA
+   * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  create: Method<Contract["ssoDomains"]["create"]>;
+  /**
+   * Look for the TXT record that proves a domain.
+   * Once verified, a domain stays so.
+   *
+   * `POST /sso/domains/:id/verify` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  verify: Method<Contract["ssoDomains"]["verify"]>;
+  /**
+   * Forget an email domain.
+   *
+   * `DELETE /sso/domains/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  remove: Method<Contract["ssoDomains"]["remove"]>;
+}
+
+export interface LoginBrandingMethods {
+  /**
+   * Show how your partner's login page looks.
+   *
+   * `GET /partners/me/login-branding` · user
+   * Errors: PARTNER_CONTEXT_REQUIRED.
+   */
+  get: Method<Contract["loginBranding"]["get"]>;
+  /**
+   * Set how your partner's login page looks.
+   * Everything at once: what is left out is cleared.
+   *
+   * `PUT /partners/me/login-branding` · user · needs full partner access, MFA
+   * Errors: PARTNER_CONTEXT_REQUIRED.
+   */
+  replace: Method<Contract["loginBranding"]["replace"]>;
+}
+
 export interface UsersMethods {
   /**
    * Show who you are and what you may do.
@@ -738,6 +850,12 @@ export interface Methods {
   partnerServicePrincipals: PartnerServicePrincipalsMethods;
   /** Export and unattended provisioning with a partner key. */
   partnerApi: PartnerApiMethods;
+  /** Identity providers people sign in through. */
+  ssoProviders: SsoProvidersMethods;
+  /** Email domains an organization has proven to be its own. */
+  ssoDomains: SsoDomainsMethods;
+  /** Logo, colour and headline of a partner's login page. */
+  loginBranding: LoginBrandingMethods;
   /** People who sign in, and their invitations. */
   users: UsersMethods;
   /** What the agent on a device calls. */

@@ -15,6 +15,8 @@ export const systemReasons = {
   "answer for another site": "a row of another site is answered 403, one that does not exist 404",
   "revoke access": "sessions of a suspended or deleted tenant's users",
   "read audit chain": "chain, anchors and prune records are not tenant rows; the endpoint checks the chain's owner",
+  "measure a role": "what a role grants belongs to no tenant; only the difference to the caller's own is told",
+  "unlink identities": "identities belong to people; those of a provider end with the issuer that vouched for them",
   bootstrap: "the first administrator is made before anybody can sign in",
   "rate limit": "counters are keyed by credential or address",
   idempotency: "records are keyed by caller",

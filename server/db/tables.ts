@@ -3,6 +3,7 @@ import type { CredentialTables } from "./tables/credentials.ts";
 import type { DeviceTables } from "./tables/devices.ts";
 import type { IdentityTables } from "./tables/identity.ts";
 import type { PlatformTables } from "./tables/platform.ts";
+import type { SsoTables } from "./tables/sso.ts";
 import type { TenancyTables } from "./tables/tenancy.ts";
 
 /**
@@ -13,6 +14,7 @@ export interface Database
   extends TenancyTables,
     IdentityTables,
     CredentialTables,
+    SsoTables,
     DeviceTables,
     PlatformTables,
     AuditTables {}
@@ -65,6 +67,12 @@ export const ownership = {
   partnerServicePrincipalOrgs: "partner",
   partnerServicePrincipalKeys: "partner",
   enrollmentKeys: "org+site",
+  ssoProviders: "tenant",
+  ssoIdentities: "system",
+  ssoLoginSessions: "system",
+  ssoExchangeCodes: "system",
+  ssoDomains: "org",
+  partnerLoginBranding: "partner",
   devices: "org+site",
   deviceHardware: "org",
   deviceInterfaces: "org",

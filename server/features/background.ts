@@ -6,6 +6,7 @@ import { auditSchedules } from "./audit-logs/schedules.ts";
 import { deviceSchedules } from "./devices/schedules.ts";
 import { sendResetLink } from "./passwords/send-reset-link.ts";
 import { sessionSchedules } from "./sessions/schedules.ts";
+import { ssoDomainSchedules } from "./sso-domains/recheck.ts";
 
 /** Durable jobs by kind. */
 export const jobHandlers: JobHandlers = { "mail.send": sendQueuedMail, "passwords.forgot": sendResetLink };
@@ -15,5 +16,6 @@ export const schedules: readonly Schedule[] = [
   ...auditSchedules,
   ...deviceSchedules,
   ...sessionSchedules,
+  ...ssoDomainSchedules,
   ...platformSchedules,
 ];

@@ -5,6 +5,7 @@ import { auditLogRoutes } from "./audit-logs/routes.ts";
 import { contactRoutes } from "./contacts/routes.ts";
 import { deviceRoutes } from "./devices/routes.ts";
 import { enrollmentKeyRoutes } from "./enrollment-keys/routes.ts";
+import { loginBrandingRoutes } from "./login-branding/routes.ts";
 import { mfaRoutes } from "./mfa/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
 import { partnerApiRoutes } from "./partner-api/routes.ts";
@@ -15,6 +16,8 @@ import { servicePrincipalRoutes } from "./service-principals/routes.ts";
 import { serviceStatusRoutes } from "./service-status/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { siteRoutes } from "./sites/routes.ts";
+import { ssoDomainRoutes } from "./sso-domains/routes.ts";
+import { ssoProviderRoutes } from "./sso-providers/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
@@ -32,6 +35,9 @@ export const implementations: readonly Implementation[] = [
   ...servicePrincipalRoutes,
   ...partnerServicePrincipalRoutes,
   ...partnerApiRoutes,
+  ...ssoProviderRoutes,
+  ...ssoDomainRoutes,
+  ...loginBrandingRoutes,
   ...agentRoutes,
   ...deviceRoutes,
   ...auditLogRoutes,

@@ -2,7 +2,11 @@ import type { AnyEndpoint, Endpoint, EndpointTypes, Resource } from "#contract/c
 import type { Call } from "./call.ts";
 
 /** What a handler of an endpoint returns; `undefined` result types are written by the handler as text. */
-export type Handler<T extends EndpointTypes> = (call: Call<T>) => Promise<T["result"]>;
+export interface Handler<T extends EndpointTypes> {
+  (call: Call<T>): Promise<T["result"]>;
+  /** Runs before the transaction in which a request with an idempotency key is answered. */
+  prepare?(call: Call<T>): Promise<void>;
+}
 
 export type Handlers<R extends Resource> = {
   [V in keyof R]: R[V] extends Endpoint<infer T> ? Handler<T> : never;
@@ -11,7 +15,7 @@ export type Handlers<R extends Resource> = {
 export interface Implementation {
   readonly endpoint: AnyEndpoint;
   // biome-ignore lint/suspicious/noExplicitAny: the table holds handlers of every type
-  readonly handler: (call: Call<any>) => Promise<unknown>;
+  readonly handler: Handler<any>;
 }
 
 /** Binds every verb of a noun to its handler: one that is missing or mistyped does not compile. */
@@ -20,6 +24,20 @@ export function implement<R extends Resource>(resource: R, handlers: Handlers<R>
     endpoint,
     handler: handlers[verb as keyof R] as Implementation["handler"],
   }));
+}
+
+/**
+ * A handler in two steps, for endpoints that ask another host something: the first step runs while no transaction is
+ * open, so that nobody waits for that host but this request. The second gets what the first found.
+ */
+export function afterAsking<T extends EndpointTypes, A>(
+  ask: (call: Call<T>) => Promise<A>,
+  handle: (call: Call<T>, answer: A) => Promise<T["result"]>,
+): Handler<T> {
+  const answers = new WeakMap<Call<T>, { answer: A }>();
+  const handler = async (call: Call<T>) => handle(call, (answers.get(call) ?? { answer: await ask(call) }).answer);
+  const prepare = async (call: Call<T>) => void answers.set(call, { answer: await ask(call) });
+  return Object.assign(handler, { prepare });
 }
 
 /** An answer that is JSON text already: what costs time to build and never changes is built once. */

@@ -121,8 +121,10 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
   try {
     let result: unknown;
     armAudit(passage, unit, (tx) => run.finish(tx, { status: endpoint.status, body: result }));
+    const call = makeCall(passage, unit, input);
+    await implementation.handler.prepare?.(call);
     await unit.transaction(async () => {
-      result = await implementation.handler(makeCall(passage, unit, input));
+      result = await implementation.handler(call);
     });
     sendResult(endpoint, response, result);
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { unstorable, unstorableMessage } from "#contract/core/storable";
 import { invalid, Problem, problem } from "#server/problem";
 
 /** Deeper JSON than this is nothing a caller means, and recursion over it would overflow the stack. */
@@ -68,14 +69,9 @@ function parse(bytes: Buffer, scrub: boolean): unknown {
   const wellFormed = JSON.stringify(value);
   const clean = wellFormed.replaceAll(unstorable, "$1\\ufffd");
   if (scrub || clean === wellFormed) return JSON.parse(clean);
-  throw invalid({ path: "", message: "text must not hold the character U+0000 or half a surrogate pair" });
+  throw invalid({ path: "", message: unstorableMessage });
 }
 
-/**
- * What JSON can spell and neither Postgres nor canonical JSON (RFC 8785) can hold. `JSON.stringify` writes whole pairs
- * as themselves, so of the surrogates only halves are left as escapes.
- */
-const unstorable = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 const mayHoldUnstorable = /\\u(?:0000|d[89a-f])/i;
 
 function depthExceeds(root: unknown, max: number): boolean {

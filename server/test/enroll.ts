@@ -36,6 +36,7 @@ export async function makeKey(server: TestServer, options: KeyOptions): Promise<
       expiresAt: options.expiresAt ?? "2099-01-01T00:00:00.000Z",
       createdBy: null,
       createdByPrincipalId: null,
+      keyIssuedAt: clock.now(),
       createdAt: clock.now(),
       updatedAt: clock.now(),
     })

@@ -6,6 +6,7 @@ import { vi } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
 import { plainOrganization, plainPartner, plainUser } from "#fixtures/rows";
 import { builtInRoleId } from "#server/access/roles";
+import type { Seams } from "#server/app";
 import { type Environment, readConfig } from "#server/config";
 import type { Database } from "#server/db/tables";
 import { systemHandle } from "#server/db/unit-of-work";
@@ -72,6 +73,8 @@ export interface TestOptions {
   log?: Log;
   /** Send by SMTP or into the file outbox, as configured, instead of keeping mails in memory. */
   realMail?: boolean;
+  /** Trusted certificates and what counts as public, for requests to identity providers. */
+  outbound?: Seams["outbound"];
 }
 
 /** A server in this process on a fresh database, with a held clock and mails kept in memory. */
@@ -89,6 +92,8 @@ export async function startTestServer(
     PORT: "0",
     RMM_DATA_DIR: dataDir,
     API_RATE_LIMIT_PER_MINUTE: "0",
+    // Nobody answers there: no test asks the machine's own name servers.
+    DNS_RESOLVER: "127.0.0.1:1",
     ...(url ? { DATABASE_URL: url } : {}),
     ...env,
   });
@@ -97,6 +102,7 @@ export async function startTestServer(
     clock,
     log: options.log ?? testLog(),
     ...(options.realMail ? {} : { mailer: kept }),
+    ...(options.outbound ? { outbound: options.outbound } : {}),
     background: false,
   });
   const db = systemHandle(server.services.store);

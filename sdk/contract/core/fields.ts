@@ -72,6 +72,15 @@ export const blankableEmail = (max = 255) =>
     .refine((value) => value === null || (value.length <= max && emailPattern.test(value)), "must be an email address")
     .meta({ published: { type: ["string", "null"], format: "email", maxLength: max } } satisfies FieldMeta);
 
+/** Absolute http or https address, as it was written. */
+export const webAddress = (max = 2048) =>
+  z
+    .string()
+    .trim()
+    .max(max)
+    .refine((value) => /^https?:\/\/[^\s\u0000-\u001f]+$/i.test(value) && URL.canParse(value), "must be a web address")
+    .meta({ published: { type: "string", format: "uri", maxLength: max } } satisfies FieldMeta);
+
 /** Instant in any offset, read to ISO-8601 UTC with milliseconds. */
 export const timestamp = () =>
   z

@@ -23,6 +23,7 @@ export const ApiKey = shape(() =>
     createdBy: z.string().nullable(),
     lastUsedAt: instant().nullable(),
     usageCount: z.int(),
+    keyIssuedAt: instant().describe("when the present key was made: at creation, or by the last rotation"),
     createdAt: instant(),
     updatedAt: instant(),
   }),

@@ -16,6 +16,7 @@ export const EnrollmentKey = shape(() =>
     expiresAt: instant(),
     createdBy: z.string().nullable(),
     createdByPrincipalId: z.string().nullable(),
+    keyIssuedAt: instant().describe("when the present key was made: at creation, or by the last rotation"),
     createdAt: instant(),
     updatedAt: instant(),
   }),

@@ -55,6 +55,15 @@ const writable = () => ({
 });
 const owners = staff("partner", "system");
 
+const endsAfterStart = ({
+  contractStart,
+  contractEnd,
+}: {
+  contractStart?: string | null;
+  contractEnd?: string | null;
+}) => !contractStart || !contractEnd || contractEnd >= contractStart;
+const endsBeforeStart = { path: ["contractEnd"], message: "must not be before contractStart" };
+
 export const organizations = resource("organizations", {
   listAccessible: get("/orgs", {
     summary: "List every organization you can reach, by name",
@@ -89,17 +98,19 @@ export const organizations = resource("organizations", {
     ],
     body: () => {
       const fields = writable();
-      return z.object({
-        ...fields,
-        partnerId: id().optional().describe("needed in system scope"),
-        status: z.enum(["active", "trial", "suspended", "churned"]).default("active"),
-        type: fields.type.default("customer"),
-        maxDevices: fields.maxDevices.default(null),
-        settings: fields.settings.default({}),
-        contractStart: fields.contractStart.default(null),
-        contractEnd: fields.contractEnd.default(null),
-        billingContact: fields.billingContact.default(null),
-      });
+      return z
+        .object({
+          ...fields,
+          partnerId: id().optional().describe("needed in system scope"),
+          status: z.enum(["active", "trial", "suspended", "churned"]).default("active"),
+          type: fields.type.default("customer"),
+          maxDevices: fields.maxDevices.default(null),
+          settings: fields.settings.default({}),
+          contractStart: fields.contractStart.default(null),
+          contractEnd: fields.contractEnd.default(null),
+          billingContact: fields.billingContact.default(null),
+        })
+        .refine(endsAfterStart, endsBeforeStart);
     },
     returns: Organization,
   }),
@@ -135,7 +146,8 @@ export const organizations = resource("organizations", {
     body: () =>
       z
         .object({ ...writable(), status: z.enum(organizationStatuses), ssoConfig: freeObject(), partnerId: id() })
-        .partial(),
+        .partial()
+        .refine(endsAfterStart, endsBeforeStart),
     returns: Organization,
   }),
   remove: del("/orgs/organizations/:id", {

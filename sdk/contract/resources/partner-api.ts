@@ -195,18 +195,23 @@ export const partnerApi = resource("partner-api", {
       "TTL_EXCEEDS_CAP",
     ],
     body: () =>
-      z.strictObject({
-        orgId: id(),
-        name: text(255),
-        siteId: id().nullable().optional().describe("pins enrolled devices to this site"),
-        maxUsage: z.int().min(1).max(100_000).default(1),
-        issueEnrollmentSecret: z
-          .boolean()
-          .default(false)
-          .describe("gives the key a secret of its own, which enrolling then needs beside it"),
-        ttlMinutes: z.int().min(1).max(525_600).optional().describe("instead of expiresAt"),
-        expiresAt: timestamp().optional().describe("in the future; default 30 days"),
-      }),
+      z
+        .strictObject({
+          orgId: id(),
+          name: text(255),
+          siteId: id().nullable().optional().describe("pins enrolled devices to this site"),
+          maxUsage: z.int().min(1).max(100_000).default(1),
+          issueEnrollmentSecret: z
+            .boolean()
+            .default(false)
+            .describe("gives the key a secret of its own, which enrolling then needs beside it"),
+          ttlMinutes: z.int().min(1).max(525_600).optional().describe("instead of expiresAt"),
+          expiresAt: timestamp().optional().describe("in the future; default 30 days"),
+        })
+        .refine(({ ttlMinutes, expiresAt }) => ttlMinutes === undefined || expiresAt === undefined, {
+          path: ["ttlMinutes"],
+          message: "give ttlMinutes or expiresAt, not both",
+        }),
     returns: () =>
       z.object({
         ...made(EnrollmentKey()).shape,

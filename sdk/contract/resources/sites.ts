@@ -35,11 +35,16 @@ export const sites = resource("sites", {
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
     query: () =>
-      z.object({
-        ...pageQuery(),
-        orgId: id().optional(),
-        organizationId: id().optional().describe("the same as orgId"),
-      }),
+      z
+        .object({
+          ...pageQuery(),
+          orgId: id().optional(),
+          organizationId: id().optional().describe("the same as orgId"),
+        })
+        .refine(({ orgId, organizationId }) => !orgId || !organizationId || orgId === organizationId, {
+          path: ["organizationId"],
+          message: "must be the same as orgId",
+        }),
     returns: () => pageOf(Site()),
   }),
   create: create("/orgs/sites", {

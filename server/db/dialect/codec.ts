@@ -12,6 +12,9 @@ export const booleanColumns: ReadonlySet<string> = new Set([
   "pending_reboot",
   "is_primary_interface",
   "sealed",
+  "auto_provision",
+  "enforce_sso",
+  "trusts_idp_mfa",
 ]);
 
 export const jsonColumns: ReadonlySet<string> = new Set([
@@ -31,6 +34,8 @@ export const jsonColumns: ReadonlySet<string> = new Set([
   "extra",
   "payload",
   "entry",
+  "attribute_mapping",
+  "profile",
 ]);
 
 /** Names that queries give to JSON columns where two of one name meet. */

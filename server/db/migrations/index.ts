@@ -7,6 +7,8 @@ import { audit } from "./0005-audit.ts";
 import { platform } from "./0006-platform.ts";
 import { servicePrincipals } from "./0007-service-principals.ts";
 import { partnerPrincipals } from "./0008-partner-principals.ts";
+import { sso } from "./0009-sso.ts";
+import { keyIssuedAt } from "./0010-key-issued-at.ts";
 
 /** In order. A released migration is never edited; a change is a new file. */
 export const migrations: readonly SchemaChange[] = [
@@ -18,4 +20,6 @@ export const migrations: readonly SchemaChange[] = [
   platform,
   servicePrincipals,
   partnerPrincipals,
+  sso,
+  keyIssuedAt,
 ];

@@ -20,6 +20,8 @@ export interface ApiKeysTable {
   createdBy: Fixed<string | null>;
   lastUsedAt: string | null;
   usageCount: number;
+  /** When this material was made: at creation or by the last rotation. */
+  keyIssuedAt: string;
   createdAt: Fixed<string>;
   updatedAt: string;
 }
@@ -98,6 +100,8 @@ export interface EnrollmentKeysTable {
   expiresAt: string;
   createdBy: Fixed<string | null>;
   createdByPrincipalId: Fixed<string | null>;
+  /** When this material was made: at creation or by the last rotation. */
+  keyIssuedAt: string;
   createdAt: Fixed<string>;
   updatedAt: string;
 }

@@ -166,6 +166,16 @@ describe.each(databases)("API keys on %s", (database) => {
     expect(entry?.details).toMatchObject({ keyPrefix: body.keyPrefix, previousKeyPrefix: first.keyPrefix });
   });
 
+  it("tells the age of the material: a rotation makes it young, a change of name does not", async () => {
+    const { id } = await made();
+    server.clock.advance(60_000);
+    expect((await send("PATCH", `/${id}`, { name: "renamed" })).body).toMatchObject({ keyIssuedAt: START });
+    const { body } = await send("POST", `/${id}/rotate`);
+    expect(body).toMatchObject({ createdAt: START, keyIssuedAt: server.clock.now() });
+    expect((await send("GET", `/${id}`)).body.keyIssuedAt).toBe(server.clock.now());
+    server.clock.advance(-60_000);
+  });
+
   it("revokes for good: afterwards nothing changes the key (C05)", async () => {
     const { id, keyPrefix, name } = await made();
     const revoked = await send("DELETE", `/${id}`);
@@ -262,6 +272,7 @@ describe.each(databases)("API keys on %s", (database) => {
         createdBy: null,
         lastUsedAt: null,
         usageCount: 0,
+        keyIssuedAt: START,
         createdAt: START,
         updatedAt: START,
       })

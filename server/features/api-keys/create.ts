@@ -44,6 +44,7 @@ export async function createApiKey(call: CreateCall) {
         createdBy: user(call).userId,
         lastUsedAt: null,
         usageCount: 0,
+        keyIssuedAt: now,
         createdAt: now,
         updatedAt: now,
       })

@@ -19,6 +19,7 @@ export const apiKeyColumns = [
   "apiKeys.createdBy",
   "apiKeys.lastUsedAt",
   "apiKeys.usageCount",
+  "apiKeys.keyIssuedAt",
   "apiKeys.createdAt",
   "apiKeys.updatedAt",
 ] as const;

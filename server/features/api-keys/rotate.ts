@@ -19,9 +19,10 @@ export async function rotateApiKey(call: RotateCall) {
     if (before.principalType === "service") throw problem("SERVICE_PRINCIPAL_KEY");
     refuseBeyondOwn(call, before.scopes);
     const { key, keyPrefix, keyHash } = newApiKey(call.random);
+    const now = call.clock.now();
     const rotated = await tx
       .updateTable("apiKeys")
-      .set({ keyPrefix, keyHash, usageCount: 0, lastUsedAt: null, updatedAt: call.clock.now() })
+      .set({ keyPrefix, keyHash, usageCount: 0, lastUsedAt: null, keyIssuedAt: now, updatedAt: now })
       .where("id", "=", before.id)
       .where("status", "=", "active")
       .executeTakeFirst();

@@ -129,7 +129,10 @@ describe.each(databases)("enrollment keys on %s", (database) => {
     const first = await made({ maxUsage: 3, expiresAt: minutesOn(60) });
     await server.db.updateTable("enrollmentKeys").set({ usageCount: 3 }).where("id", "=", first.id).execute();
     const rotate = (body?: object) => send("POST", `/${first.id}/rotate`, body);
+    const age = { keyIssuedAt: "2026-01-01T00:00:00.000Z" };
+    await server.db.updateTable("enrollmentKeys").set(age).where("id", "=", first.id).execute();
     const second = await rotate();
+    expect(second.body.keyIssuedAt).toBe(server.clock.now());
     expect(second).toMatchObject({ status: 200, body: { usageCount: 0, maxUsage: 3, expiresAt: minutesOn(60) } });
     expect(second.body.key).not.toBe(first.key);
     const entry = (await auditEntries(server, "enrollment_key.rotate")).findLast((one) => one.resourceId === first.id);

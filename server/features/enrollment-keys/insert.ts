@@ -6,7 +6,10 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { newEnrollmentKey } from "./key-hash.ts";
 
-type Chosen = Omit<Insertable<EnrollmentKeysTable>, "keyHash" | "usageCount" | "createdAt" | "updatedAt">;
+type Chosen = Omit<
+  Insertable<EnrollmentKeysTable>,
+  "keyHash" | "usageCount" | "keyIssuedAt" | "createdAt" | "updatedAt"
+>;
 
 /** Writes an unused enrollment key, whoever asks for it, and returns its material: stored is only the hash. */
 export async function insertEnrollmentKey(call: Call, tx: Tx, chosen: Chosen): Promise<string> {
@@ -15,7 +18,7 @@ export async function insertEnrollmentKey(call: Call, tx: Tx, chosen: Chosen): P
   try {
     await tx
       .insertInto("enrollmentKeys")
-      .values({ ...chosen, keyHash, usageCount: 0, createdAt: now, updatedAt: now })
+      .values({ ...chosen, keyHash, usageCount: 0, keyIssuedAt: now, createdAt: now, updatedAt: now })
       .execute();
   } catch (error) {
     // The site was deleted between the check and the write.

@@ -13,6 +13,7 @@ export const enrollmentKeyColumns = [
   "enrollmentKeys.expiresAt",
   "enrollmentKeys.createdBy",
   "enrollmentKeys.createdByPrincipalId",
+  "enrollmentKeys.keyIssuedAt",
   "enrollmentKeys.createdAt",
   "enrollmentKeys.updatedAt",
 ] as const;

@@ -36,6 +36,7 @@ export async function rotateEnrollmentKey(call: RotateCall) {
         usageCount: 0,
         maxUsage,
         expiresAt,
+        keyIssuedAt: call.clock.now(),
         updatedAt: call.clock.now(),
       })
       .where("id", "=", found.id)

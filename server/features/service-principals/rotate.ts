@@ -41,6 +41,7 @@ export async function rotateServicePrincipal(call: RotateCall) {
         createdBy: user(call).userId,
         lastUsedAt: null,
         usageCount: 0,
+        keyIssuedAt: now,
         createdAt: now,
         updatedAt: now,
       })

@@ -6,13 +6,12 @@ import { paginate } from "#server/db/paginate";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
 import { siteColumns } from "./queries.ts";
-import { orgFilter } from "./rules.ts";
 
 type ListCall = typeof sites.list extends Endpoint<infer T> ? Call<T> : never;
 
 /** Oldest first, with the number of devices that are not decommissioned (contract 1 C4). */
 export async function listSites(call: ListCall) {
-  const orgs = await listedOrgs(call, orgFilter(call.query));
+  const orgs = await listedOrgs(call, call.query.orgId ?? call.query.organizationId);
   const query = call.db
     .selectFrom("sites")
     .select(siteColumns)

@@ -4,13 +4,17 @@ import { permissionsOfRole } from "#server/access/roles";
 import type { Reader } from "#server/db/unit-of-work";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
-import type { Target } from "./target.ts";
+
+/** Whose member is to have the role. */
+type RoleTarget =
+  | { readonly kind: "partner"; readonly partnerId: string }
+  | { readonly kind: "organization"; readonly orgId: string };
 
 /**
  * A role that the caller may give to a member of the target: of its scope, built in or its own
  * (`INVALID_ROLE`), and granting nothing the caller does not hold (`ROLE_EXCEEDS_CALLER`).
  */
-export async function getAssignableRole(db: Reader, target: Target, roleId: string) {
+export async function getAssignableRole(db: Reader, target: RoleTarget, roleId: string) {
   const role = await db
     .selectFrom("roles")
     .select(["id", "name", "scope", "partnerId", "orgId", "isSystem"])
@@ -32,7 +36,7 @@ export async function refuseRoleAboveCaller(call: Pick<Call, "who">, db: Reader,
   if (missing.length > 0) throw problem("ROLE_EXCEEDS_CALLER", { details: { missing } });
 }
 
-function belongsTo(role: { isSystem: boolean; partnerId: string | null; orgId: string | null }, target: Target) {
+function belongsTo(role: { isSystem: boolean; partnerId: string | null; orgId: string | null }, target: RoleTarget) {
   if (role.isSystem) return true;
   return target.kind === "organization" ? role.orgId === target.orgId : role.partnerId === target.partnerId;
 }

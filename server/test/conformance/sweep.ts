@@ -4,6 +4,7 @@ import { possibleErrors } from "#contract/core/possible-errors";
 import { contract } from "#contract/index";
 import { type Example, examples } from "#fixtures/examples";
 import { seedTenant, seedWorld, type Tenant, type World } from "#fixtures/world";
+import { sentQuery } from "#sdk/prepare";
 import {
   type Answer,
   type DatabaseName,
@@ -50,6 +51,8 @@ export interface CallOptions {
   headers?: Record<string, string>;
   params?: Record<string, string>;
   query?: Record<string, unknown>;
+  /** Takes the place of the example's query instead of joining it. */
+  onlyQuery?: boolean;
   body?: unknown;
 }
 
@@ -112,7 +115,7 @@ function request(server: TestServer, item: Case, options: CallOptions): Promise<
     encodeURIComponent(params[name] ?? `missing-${name}`),
   );
   const query = new URLSearchParams(
-    Object.entries({ ...(example.query as object), ...options.query }).map(([name, value]) => [name, String(value)]),
+    sentQuery({ ...(options.onlyQuery ? {} : (example.query as object)), ...options.query }),
   );
   const body = "body" in options ? options.body : example.body;
   return server.request(item.endpoint.method, query.size > 0 ? `${path}?${query}` : path, {

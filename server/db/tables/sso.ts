@@ -1,0 +1,129 @@
+import type { Fixed, Json } from "./tenancy.ts";
+
+/** Claims (or assertion attributes) by the field they fill. */
+export interface AttributeMapping {
+  email: string;
+  name: string;
+  firstName?: string;
+  lastName?: string;
+  /** Claim that holds an array of strings. */
+  groups?: string;
+}
+
+/** An identity provider of one organization or of one partner, never of both (contract 4 §6.1). */
+export interface SsoProvidersTable {
+  id: Fixed<string>;
+  orgId: Fixed<string | null>;
+  partnerId: Fixed<string | null>;
+  name: string;
+  type: "oidc" | "saml";
+  preset: Fixed<string | null>;
+  issuer: string | null;
+  clientId: string | null;
+  /** Sealed under `secretContext(id)`, see `features/sso-providers/client-secret.ts`. */
+  clientSecretSealed: string | null;
+  /** What a sign-in asks for, separated by spaces. Not `scopes`: that name holds JSON in other tables. */
+  requestedScopes: string;
+  attributeMapping: AttributeMapping;
+  autoProvision: boolean;
+  defaultRoleId: string | null;
+  /** Whose permissions the default role was measured against; null = nobody's, so nothing is provisioned. */
+  defaultRoleConfiguredBy: string | null;
+  /** Separated by commas, lower-cased; null = every domain. */
+  allowedDomains: string | null;
+  enforceSso: boolean;
+  trustsIdpMfa: boolean;
+  status: "inactive" | "testing" | "active";
+  authorizationUrl: string | null;
+  tokenUrl: string | null;
+  userInfoUrl: string | null;
+  jwksUrl: string | null;
+  entityId: string | null;
+  ssoUrl: string | null;
+  certificate: string | null;
+  /** Grows with every change; a sign-in under way is bound to the one it began with. */
+  configVersion: number;
+  createdBy: Fixed<string | null>;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** A person as an identity provider knows them. */
+export interface SsoIdentitiesTable {
+  id: Fixed<string>;
+  userId: Fixed<string>;
+  providerId: Fixed<string>;
+  /** The `sub` claim. */
+  externalId: Fixed<string>;
+  email: string;
+  profile: Json;
+  accessTokenSealed: string | null;
+  refreshTokenSealed: string | null;
+  tokenExpiresAt: string | null;
+  lastLoginAt: string;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** A sign-in on its way to the identity provider and back; deleted when it returns, so it counts once. */
+export interface SsoLoginSessionsTable {
+  id: Fixed<string>;
+  stateHash: Fixed<string>;
+  providerId: Fixed<string>;
+  configVersion: Fixed<number>;
+  nonce: Fixed<string>;
+  codeVerifierSealed: Fixed<string>;
+  redirectPath: Fixed<string>;
+  /** Set where a signed-in user attaches an identity to their account. */
+  linkUserId: Fixed<string | null>;
+  linkSessionId: Fixed<string | null>;
+  linkAuthEpoch: Fixed<string | null>;
+  ipAddress: Fixed<string | null>;
+  userAgent: Fixed<string | null>;
+  createdAt: Fixed<string>;
+  expiresAt: Fixed<string>;
+}
+
+/** One-time code that the browser trades for the session's tokens; deleted when it is. */
+export interface SsoExchangeCodesTable {
+  codeHash: Fixed<string>;
+  sessionId: Fixed<string>;
+  createdAt: Fixed<string>;
+  expiresAt: Fixed<string>;
+}
+
+/** An email domain an organization says is its own, proven by a DNS record. */
+export interface SsoDomainsTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  domain: Fixed<string>;
+  /** 48 hexadecimal digits, expected in the record. */
+  verificationToken: Fixed<string>;
+  /** Sticky: kept when the record disappears later. */
+  verifiedAt: string | null;
+  lastCheckedAt: string | null;
+  createdBy: Fixed<string | null>;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** How a partner's login page looks. */
+export interface PartnerLoginBrandingTable {
+  partnerId: Fixed<string>;
+  logoUrl: string | null;
+  /** `#rrggbb`. */
+  accentColor: string | null;
+  headline: string | null;
+  updatedBy: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export interface SsoTables {
+  ssoProviders: SsoProvidersTable;
+  ssoIdentities: SsoIdentitiesTable;
+  ssoLoginSessions: SsoLoginSessionsTable;
+  ssoExchangeCodes: SsoExchangeCodesTable;
+  ssoDomains: SsoDomainsTable;
+  partnerLoginBranding: PartnerLoginBrandingTable;
+}
