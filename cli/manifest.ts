@@ -51,6 +51,8 @@ export interface CommandSpec {
     readonly kinds: readonly ("user" | "apiKey" | "partnerKey" | "agent" | "public")[];
     readonly scopes: readonly ("organization" | "partner" | "system")[];
     readonly permissions: readonly string[];
+    /** A key needs one of these. */
+    readonly keyScopes: readonly string[];
     readonly mfa: boolean;
     readonly fullPartner: boolean;
   };

@@ -137,7 +137,7 @@ async function sendValid(
 
 /** Body to result: parsed, checked where asked for, and a new token pair of the own session adopted. */
 async function read(core: Core, endpoint: EndpointInfo, answer: Answer, options: CallOptions): Promise<unknown> {
-  if (endpoint.transport !== "json") return answer.text;
+  if (endpoint.transport !== "json" && endpoint.transport !== "redirect") return answer.text;
   const result = parsed(endpoint, answer);
   await check(core, endpoint, answer, result, options);
   const { session } = core.credential;
@@ -146,6 +146,7 @@ async function read(core: Core, endpoint: EndpointInfo, answer: Answer, options:
 }
 
 function parsed(endpoint: EndpointInfo, { response, text }: Answer): unknown {
+  if (endpoint.transport === "redirect") return { location: response.headers.get("location") };
   if (text === "") return undefined;
   try {
     return JSON.parse(text);

@@ -163,7 +163,8 @@ async function attemptOnce(call: Call, attempt: number, presented: Presented | u
       body: prepared.body,
       signal: limit.signal,
     });
-    const refused = response.status < 200 || response.status >= 300;
+    const redirected = call.endpoint.transport === "redirect" && response.status === call.endpoint.status;
+    const refused = !redirected && (response.status < 200 || response.status >= 300);
     const text = call.streamed && !refused ? "" : await response.text();
     const requestId = response.headers.get("x-request-id") ?? undefined;
     const durationMs = performance.now() - started;

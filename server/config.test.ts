@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -64,6 +64,27 @@ describe("the configuration", () => {
     expect(refusal).toBeInstanceOf(ConfigError);
     expect((refusal as Error).message).toContain(name);
     expect((refusal as Error).message).not.toMatch(/user:pw|Correct-Horse|weak/);
+  });
+
+  it("takes the operator's presets of identity providers, once they are well-formed", () => {
+    const file = join(dataDir, "presets.json");
+    const use = (content: string) => {
+      writeFileSync(file, content);
+      return () => read({ SSO_PRESETS_FILE: file }).ssoPresets;
+    };
+    const preset = { id: "own", name: "Own", type: "oidc", attributeMapping: { email: "mail", name: "cn" } };
+    expect(use(JSON.stringify([preset]))()).toEqual([preset]);
+    expect(read({}).ssoPresets.map(({ id }) => id)).toContain("cloud-directory");
+    for (const content of [
+      "{",
+      "{}",
+      JSON.stringify([{ ...preset, attributeMapping: { email: "mail" } }]),
+      JSON.stringify([{ ...preset, id: "Own Preset" }]),
+      JSON.stringify([{ ...preset, type: "ldap" }]),
+      JSON.stringify([preset, preset]),
+    ])
+      expect(use(content), content).toThrow(/SSO_PRESETS_FILE/);
+    expect(() => read({ SSO_PRESETS_FILE: join(dataDir, "nowhere.json") })).toThrow(/SSO_PRESETS_FILE/);
   });
 
   it("reads what is right, the administrator's address as sign-in reads it", () => {

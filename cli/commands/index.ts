@@ -25,6 +25,10 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     summary: "What is set, and where it came from",
     load: async () => (await small()).registerConfig,
   },
+  keys: {
+    summary: "Keys of machines, of every kind: what ends soon, what is old, rotation in bulk",
+    load: async () => (await import("./keys/index.ts")).registerKeys,
+  },
   plan: {
     summary: "Show what a provisioning file would change",
     load: async () => (await provisioning()).registerPlan,

@@ -5,6 +5,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "sessions": () => import("./sessions.ts"),
   "mfa": () => import("./mfa.ts"),
   "passwords": () => import("./passwords.ts"),
+  "sso-logins": () => import("./sso-logins.ts"),
   "partners": () => import("./partners.ts"),
   "organizations": () => import("./organizations.ts"),
   "sites": () => import("./sites.ts"),

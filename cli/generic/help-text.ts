@@ -38,7 +38,7 @@ export function examplesOf(spec: CommandSpec): string {
 
 /** Who may run it, and what it leaves on record. */
 export function accessOf({ access, audit, idempotent }: CommandSpec): string {
-  const { kinds, scopes, permissions, mfa, fullPartner } = access;
+  const { kinds, scopes, permissions, keyScopes, mfa, fullPartner } = access;
   const names = {
     user: "user",
     apiKey: "API key",
@@ -55,6 +55,7 @@ export function accessOf({ access, audit, idempotent }: CommandSpec): string {
           string,
           string,
         ][])),
+    ...(keyScopes.length === 0 ? [] : ([["Key scope", keyScopes.join(" or ")]] as [string, string][])),
     ["MFA", mfa ? "needed" : "not needed"],
     ["Audit", audit ?? "no entry"],
     ["Repeatable", idempotent ? "yes, with --idempotency-key" : "as it stands"],

@@ -8,6 +8,8 @@ const byCommand: Record<string, readonly string[]> = {
   contacts: ["id", "name", "email", "phone", "roles", "isPrimary", "siteId"],
   "enrollment-keys": ["id", "name", "orgId", "siteId", "usageCount", "maxUsage", "expiresAt"],
   "api-keys": ["id", "name", "keyPrefix", "status", "scopes", "lastUsedAt", "expiresAt"],
+  "sso-providers": ["id", "name", "type", "status", "issuer", "enforceSSO", "orgId"],
+  "sso-domains": ["id", "domain", "verified", "recordName", "recordValue", "lastCheckedAt", "orgId"],
   users: ["id", "email", "name", "status", "roleName", "orgAccess", "lastLoginAt"],
   devices: ["id", "hostname", "status", "osType", "orgName", "siteName", "lastSeenAt"],
   "audit-logs": ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],

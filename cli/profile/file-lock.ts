@@ -1,4 +1,6 @@
+import { readlinkSync } from "node:fs";
 import { open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CliError } from "../errors/cli-error.ts";
@@ -10,10 +12,10 @@ const WAIT_MS = 60_000;
 
 /**
  * Runs `work` while no other process holds the lock file. A holder shows that it lives by touching the
- * file; one that died is overtaken after ten seconds.
+ * file; one that died is overtaken after ten seconds, one that died on this machine at once.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const mark = crypto.randomUUID();
+  const mark = `${placeOfPids()} ${process.pid} ${crypto.randomUUID()}`;
   await acquire(path, mark);
   const beat = setInterval(() => void touch(path).catch(() => undefined), BEAT_MS);
   beat.unref();
@@ -64,7 +66,8 @@ async function create(path: string, mark: string): Promise<boolean> {
 async function overtakeIfStale(path: string): Promise<void> {
   const dead = await markIn(path);
   const touchedMs = (await stat(path).catch(() => undefined))?.mtimeMs;
-  if (dead === undefined || touchedMs === undefined || Date.now() - touchedMs < STALE_MS) return;
+  if (dead === undefined || touchedMs === undefined) return;
+  if (Date.now() - touchedMs < STALE_MS && !isGone(dead)) return;
   const aside = `${path}.${crypto.randomUUID()}`;
   if (
     !(await rename(path, aside).then(
@@ -75,6 +78,27 @@ async function overtakeIfStale(path: string): Promise<void> {
     return;
   if ((await markIn(aside)) !== dead) await rename(aside, path).catch(() => undefined);
   await rm(aside, { force: true });
+}
+
+/** Where a process number means this process: containers of one machine count for themselves. */
+function placeOfPids(): string {
+  try {
+    return `${hostname()}/${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return hostname();
+  }
+}
+
+/** True for a holder of this very place that is no process any more. */
+function isGone(mark: string): boolean {
+  const [place, pid] = mark.split(" ");
+  if (place !== placeOfPids() || !/^\d+$/.test(pid ?? "")) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
 }
 
 const markIn = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);

@@ -4,7 +4,7 @@ import type { LiveState } from "./live.ts";
 import type { ProvisioningModel } from "./model.ts";
 import { orderedSteps } from "./order.ts";
 import { type Plan, stepsOf } from "./plan.ts";
-import type { Read } from "./read-live.ts";
+import type { Read } from "./read-all.ts";
 
 /** What carrying out a plan costs. */
 export interface Budget {

@@ -1,13 +1,9 @@
-import type { ListCall } from "#sdk/call";
 import type { RmmClient } from "#sdk/client";
-import { CliError } from "../errors/cli-error.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { LiveMe, LiveOrg, LiveOrganization, LiveState } from "./live.ts";
 import type { FileOrganization, ProvisioningModel } from "./model.ts";
+import { type Read, readAll } from "./read-all.ts";
 import { resolvePartner } from "./resolve-partner.ts";
-
-/** Sends one read, within the budget of requests. */
-export type Read = <T>(call: () => PromiseLike<T>) => Promise<T>;
 
 const PAGE = 100;
 
@@ -38,9 +34,9 @@ export interface Reach {
 
 /** All organizations that the caller can reach inside the partner. */
 export async function listOrganizations(rmm: RmmClient, { me, partnerId }: Reach, read: Read): Promise<LiveOrg[]> {
-  if (me.scope === "organization") return all("organizations", () => rmm.organizations.listAccessible(), read);
+  if (me.scope === "organization") return readAll("organizations", () => rmm.organizations.listAccessible(), read);
   const query = { limit: PAGE, ...(me.scope === "system" && partnerId !== undefined ? { partnerId } : {}) };
-  return all("organizations", () => rmm.organizations.list({ query }), read);
+  return readAll("organizations", () => rmm.organizations.list({ query }), read);
 }
 
 /** A slug stays taken by an organization that ordinary lists hide. */
@@ -48,7 +44,7 @@ async function listHidden(rmm: RmmClient, { me, partnerId }: Reach, read: Read):
   if (me.scope === "organization") return [];
   const scope = me.scope === "system" && partnerId !== undefined ? { partnerId } : {};
   const lists = await inParallel(["archived", "offboarding", "merging"] as const, (status) =>
-    all("organizations", () => rmm.organizations.list({ query: { limit: PAGE, status, ...scope } }), read),
+    readAll("organizations", () => rmm.organizations.list({ query: { limit: PAGE, status, ...scope } }), read),
   );
   return lists.flat();
 }
@@ -65,34 +61,14 @@ export async function readOrganization(
   const managed = sites ?? contacts ?? enrollmentKeys;
   return {
     organization,
-    sites: managed === undefined ? [] : await all("sites", () => rmm.sites.list({ query }), read),
+    sites: managed === undefined ? [] : await readAll("sites", () => rmm.sites.list({ query }), read),
     contacts:
       contacts === undefined
         ? []
-        : await all("contacts", () => rmm.contacts.list({ params: { id: orgId }, query: { limit: PAGE } }), read),
+        : await readAll("contacts", () => rmm.contacts.list({ params: { id: orgId }, query: { limit: PAGE } }), read),
     keys:
-      enrollmentKeys === undefined ? [] : await all("enrollment keys", () => rmm.enrollmentKeys.list({ query }), read),
+      enrollmentKeys === undefined
+        ? []
+        : await readAll("enrollment keys", () => rmm.enrollmentKeys.list({ query }), read),
   };
-}
-
-const ATTEMPTS = 3;
-
-/** A list that changes while it is read is read again; one that never holds still is an error, never a shorter list. */
-async function all<I extends { id: string }, R>(what: string, list: () => ListCall<I, R>, read: Read): Promise<I[]> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const found = new Map<string, I>();
-    let page = await read(list);
-    for (;;) {
-      for (const item of page.items) found.set(item.id, item);
-      if (!page.hasNext) break;
-      const { next } = { next: page };
-      page = (await read(() => next.next() as Promise<typeof page>)) as typeof page;
-    }
-    if (page.total === undefined || page.total === found.size) return [...found.values()];
-  }
-  throw new CliError(`The list of ${what} changed while it was read, ${ATTEMPTS} times in a row`, {
-    exit: "tryLater",
-    code: "LIST_CHANGED",
-    hint: "Run the command again",
-  });
 }

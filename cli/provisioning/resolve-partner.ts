@@ -2,7 +2,7 @@ import type { RmmClient } from "#sdk/client";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import { didYouMean } from "../suggest.ts";
 import type { LiveMe } from "./live.ts";
-import type { Read } from "./read-live.ts";
+import type { Read } from "./read-all.ts";
 
 /** The partner in which organizations live: the caller's own, or for system scope the one that the file names. */
 export async function resolvePartner(

@@ -74,6 +74,7 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): Comma
       kinds: access.kinds,
       scopes: access.scopes,
       permissions: access.permissions,
+      keyScopes: access.keyScopes,
       mfa: access.mfa,
       fullPartner: access.fullPartner,
     },

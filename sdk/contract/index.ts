@@ -17,6 +17,7 @@ import { serviceStatus } from "./resources/service-status.ts";
 import { sessions } from "./resources/sessions.ts";
 import { sites } from "./resources/sites.ts";
 import { ssoDomains } from "./resources/sso-domains.ts";
+import { ssoLogins } from "./resources/sso-logins.ts";
 import { ssoProviders } from "./resources/sso-providers.ts";
 import { users } from "./resources/users.ts";
 
@@ -25,6 +26,7 @@ export const contract = {
   sessions,
   mfa,
   passwords,
+  ssoLogins,
   partners,
   organizations,
   sites,

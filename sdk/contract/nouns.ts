@@ -5,6 +5,7 @@ export const nounSummaries = {
   sessions: "Sign in, refresh, sign out and see where you are signed in",
   mfa: "Second factor: set up, prove, turn off, recovery codes",
   passwords: "Forgotten, reset and changed passwords",
+  ssoLogins: "Sign-in through an identity provider, and attaching one to your account",
   partners: "Managed service providers and their settings",
   organizations: "Customers of a partner",
   sites: "Places of an organization",

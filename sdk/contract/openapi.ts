@@ -64,6 +64,8 @@ const errorSchema = {
 
 const requestIdHeader = { schema: { type: "string" }, description: "Repeats X-Request-Id, or names the request." };
 
+const Location = { schema: { type: "string", format: "uri-reference" }, description: "Where to go on." };
+
 const errorResponse = {
   description: "The request was refused or failed.",
   headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
@@ -123,10 +125,11 @@ const mediaTypes: Partial<Record<Transport, string>> = { text: "text/plain", htm
 
 function success(endpoint: AnyEndpoint): Json {
   const { result } = endpoint.schemas();
+  const redirects = endpoint.transport === "redirect";
   return {
     description: endpoint.summary,
-    headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
-    ...(result === undefined
+    headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" }, ...(redirects ? { Location } : {}) },
+    ...(result === undefined || redirects
       ? {}
       : {
           content: {

@@ -22,6 +22,18 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     reset: {"noun":"passwords","verb":"reset","method":"POST","path":"/auth/reset-password","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["token","password"],"secretResult":[]},
     change: {"noun":"passwords","verb":"change","method":"POST","path":"/auth/change-password","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["currentPassword","newPassword"],"secretResult":["accessToken","refreshToken"]},
   },
+  ssoLogins: {
+    check: {"noun":"sso-logins","verb":"check","method":"GET","path":"/sso/check/:orgId","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    discover: {"noun":"sso-logins","verb":"discover","method":"POST","path":"/auth/sso-discovery","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    context: {"noun":"sso-logins","verb":"context","method":"GET","path":"/auth/login-context","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    start: {"noun":"sso-logins","verb":"start","method":"GET","path":"/sso/login/:orgId","status":302,"transport":"redirect","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    startForPartner: {"noun":"sso-logins","verb":"startForPartner","method":"GET","path":"/sso/login/partner/:partnerId","status":302,"transport":"redirect","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    callback: {"noun":"sso-logins","verb":"callback","method":"GET","path":"/sso/callback","status":302,"transport":"redirect","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":["location"]},
+    exchange: {"noun":"sso-logins","verb":"exchange","method":"POST","path":"/sso/exchange","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["code"],"secretResult":["accessToken","refreshToken"]},
+    linkOptions: {"noun":"sso-logins","verb":"linkOptions","method":"GET","path":"/sso/link/options","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    startLink: {"noun":"sso-logins","verb":"startLink","method":"POST","path":"/sso/link/start/:providerId","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    cliPage: {"noun":"sso-logins","verb":"cliPage","method":"GET","path":"/sso/cli","status":200,"transport":"html","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   partners: {
     getMine: {"noun":"partners","verb":"getMine","method":"GET","path":"/orgs/partners/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     updateMine: {"noun":"partners","verb":"updateMine","method":"PATCH","path":"/orgs/partners/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -113,6 +113,79 @@ export interface PasswordsMethods {
   change: Method<Contract["passwords"]["change"]>;
 }
 
+export interface SsoLoginsMethods {
+  /**
+   * Show whether an organization has single sign-on.
+   *
+   * `GET /sso/check/:orgId` · public
+   */
+  check: Method<Contract["ssoLogins"]["check"]>;
+  /**
+   * Find the sign-in of an email address.
+   * Looks at the domain alone: real and invented addresses get the same answer. 20 a minute per client.
+   *
+   * `POST /auth/sso-discovery` · public
+   */
+  discover: Method<Contract["ssoLogins"]["discover"]>;
+  /**
+   * Show branding and sign-in of a server with a single partner.
+   *
+   * `GET /auth/login-context` · public
+   */
+  context: Method<Contract["ssoLogins"]["context"]>;
+  /**
+   * Start signing in to an organization.
+   * Sends the browser to the identity provider, with a cookie that it must bring back.
+   *
+   * `GET /sso/login/:orgId` · public
+   * Errors: NO_ACTIVE_SSO_PROVIDER, PROVIDER_INVALID, NOT_CONFIGURED.
+   */
+  start: Method<Contract["ssoLogins"]["start"]>;
+  /**
+   * Start signing in to a partner.
+   * As for an organization. Nobody is provisioned: who signs in needs an invitation.
+   *
+   * `GET /sso/login/partner/:partnerId` · public
+   * Errors: NO_ACTIVE_SSO_PROVIDER, PROVIDER_INVALID, NOT_CONFIGURED.
+   */
+  startForPartner: Method<Contract["ssoLogins"]["startForPartner"]>;
+  /**
+   * Receive the browser from the identity provider.
+   * Always a redirect: to the page with `#ssoCode=…`, or to `/login?error=<code>`.
+   *
+   * `GET /sso/callback` · public
+   */
+  callback: Method<Contract["ssoLogins"]["callback"]>;
+  /**
+   * Trade the one-time code of a sign-in for its tokens.
+   * Two minutes, once.
+   *
+   * `POST /sso/exchange` · public
+   * Errors: INVALID_EXCHANGE_CODE.
+   */
+  exchange: Method<Contract["ssoLogins"]["exchange"]>;
+  /**
+   * List the identity providers you can attach to your account.
+   *
+   * `GET /sso/link/options` · user
+   */
+  linkOptions: Method<Contract["ssoLogins"]["linkOptions"]>;
+  /**
+   * Start attaching an identity provider to your account.
+   * The answer sets a cookie: open `authUrl` in the same browser. It ends at /settings/profile with `?ssoLinked=1` or `?ssoLinkError=<reason>`.
+   *
+   * `POST /sso/link/start/:providerId` · user · needs MFA
+   * Errors: PROVIDER_INVALID, NOT_CONFIGURED.
+   */
+  startLink: Method<Contract["ssoLogins"]["startLink"]>;
+  /**
+   * A page that hands the one-time code to the waiting command line.
+   *
+   * `GET /sso/cli` · public
+   */
+  cliPage: Method<Contract["ssoLogins"]["cliPage"]>;
+}
+
 export interface PartnersMethods {
   /**
    * Show your own partner.
@@ -686,7 +759,7 @@ export interface UsersMethods {
    * Accept an invitation and sign in.
    *
    * `POST /auth/accept-invite` · public
-   * Errors: INVALID_INVITE, WEAK_PASSWORD.
+   * Errors: INVALID_INVITE, WEAK_PASSWORD, SSO_REQUIRED.
    */
   acceptInvite: Method<Contract["users"]["acceptInvite"]>;
 }
@@ -832,6 +905,8 @@ export interface Methods {
   mfa: MfaMethods;
   /** Forgotten, reset and changed passwords. */
   passwords: PasswordsMethods;
+  /** Sign-in through an identity provider, and attaching one to your account. */
+  ssoLogins: SsoLoginsMethods;
   /** Managed service providers and their settings. */
   partners: PartnersMethods;
   /** Customers of a partner. */

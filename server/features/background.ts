@@ -7,6 +7,7 @@ import { deviceSchedules } from "./devices/schedules.ts";
 import { sendResetLink } from "./passwords/send-reset-link.ts";
 import { sessionSchedules } from "./sessions/schedules.ts";
 import { ssoDomainSchedules } from "./sso-domains/recheck.ts";
+import { ssoLoginSchedules } from "./sso-logins/purge.ts";
 
 /** Durable jobs by kind. */
 export const jobHandlers: JobHandlers = { "mail.send": sendQueuedMail, "passwords.forgot": sendResetLink };
@@ -16,6 +17,7 @@ export const schedules: readonly Schedule[] = [
   ...auditSchedules,
   ...deviceSchedules,
   ...sessionSchedules,
+  ...ssoLoginSchedules,
   ...ssoDomainSchedules,
   ...platformSchedules,
 ];

@@ -17,6 +17,7 @@ import { serviceStatusRoutes } from "./service-status/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { siteRoutes } from "./sites/routes.ts";
 import { ssoDomainRoutes } from "./sso-domains/routes.ts";
+import { ssoLoginRoutes } from "./sso-logins/routes.ts";
 import { ssoProviderRoutes } from "./sso-providers/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
@@ -25,6 +26,7 @@ export const implementations: readonly Implementation[] = [
   ...sessionRoutes,
   ...mfaRoutes,
   ...passwordRoutes,
+  ...ssoLoginRoutes,
   ...userRoutes,
   ...organizationRoutes,
   ...siteRoutes,

@@ -76,7 +76,11 @@ async function pass(passage: Passage): Promise<void> {
     limitBytes: endpoint.bodyLimitBytes,
     scrub: endpoint.access.kinds.includes("agent") || endpoint.path.startsWith("/agents/"),
   });
-  const input = validate(endpoint, { params: request.params, query: readQuery(facts.search), body });
+  const input = validate(endpoint, {
+    params: request.params,
+    query: readQuery(facts.search, endpoint.transport === "redirect"),
+    body,
+  });
   const unit = new UnitOfWork(services.store, scopeOf(passage.who));
   const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
   if (key === undefined) {

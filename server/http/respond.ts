@@ -19,8 +19,16 @@ export function sendResult(
   status: number = endpoint.status,
 ): void {
   const type = contentTypes[endpoint.transport];
-  if (type !== undefined) write(response, status, result as string, type);
+  if (endpoint.transport === "redirect") redirect(response, status, result as { location: string });
+  else if (type !== undefined) write(response, status, result as string, type);
   else write(response, status, jsonOf(result), "application/json; charset=utf-8");
+}
+
+/** The address may carry a one-time code, so nothing keeps it and no page learns of it from a `Referer`. */
+function redirect(response: ServerResponse, status: number, { location }: { location: string }): void {
+  response.setHeader("Location", location);
+  response.setHeader("Referrer-Policy", "no-referrer");
+  write(response, status, "", "text/plain; charset=utf-8");
 }
 
 const jsonOf = (result: unknown): string => (result instanceof JsonText ? result.text : JSON.stringify(result));

@@ -49,11 +49,16 @@ function pathText(path: readonly PropertyKey[], prefix: string): string {
   );
 }
 
-/** A query as plain strings. A key given twice is refused: which one counts would be a guess. */
-export function readQuery(search: string): Record<string, string> {
+/**
+ * A query as plain strings. A key given twice is refused: which one counts would be a guess. `lenient` counts none of
+ * them instead: a browser on its way elsewhere is always sent on, never shown an error.
+ */
+export function readQuery(search: string, lenient = false): Record<string, string> {
   if (search === "") return {};
   const query: Record<string, string> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(search)) {
+  const given = new URLSearchParams(search);
+  for (const [name, value] of given) {
+    if (lenient && (value.includes("\u0000") || given.getAll(name).length > 1)) continue;
     if (value.includes("\u0000")) throw invalid({ path: name, message: `${name} must not hold the character U+0000` });
     if (name in query) throw invalid({ path: name, message: `${name} is given more than once` });
     query[name] = value;

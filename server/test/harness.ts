@@ -144,6 +144,7 @@ export async function send(
 ): Promise<Answer> {
   const response = await fetch(`${url}/api/v1${path}`, {
     method,
+    redirect: "manual",
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),

@@ -72,7 +72,8 @@ function rateOf(text: string | undefined): number {
   return Number(text);
 }
 
-function sinkContext(context: Context, redeliver: boolean): SinkContext {
+/** What sinks need to know of this run. */
+export function sinkContext(context: Context, redeliver: boolean): SinkContext {
   const { shell } = context;
   return {
     env: shell.env,

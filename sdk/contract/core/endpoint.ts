@@ -21,7 +21,7 @@ export function shape<S extends z.ZodType>(build: () => S): Shape<S> {
 /** A mutation names its audit action; one that writes no entry says why. */
 export type AuditRule = AuditAction | { readonly none: string };
 
-/** How an endpoint speaks when it is not JSON in, JSON out. */
+/** How an endpoint speaks when it is not JSON in, JSON out. A `redirect` answers 302; its result is `{ location }`. */
 export type Transport = "json" | "text" | "html" | "redirect" | "multipart" | "stream" | "proxy" | "websocket";
 
 /** How a list comes in pages, and under which key its items stand. */
@@ -67,7 +67,7 @@ export interface EndpointSpec<
   readonly query?: Q;
   readonly body?: B;
   readonly returns?: R;
-  readonly status?: 200 | 201 | 202;
+  readonly status?: 200 | 201 | 202 | 302;
   readonly paging?: G;
   /** Accepts `X-Idempotency-Key` (contract 1 A1). Every create and every minting of a secret does. */
   readonly idempotent?: boolean;
@@ -91,7 +91,7 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly access: Access;
   readonly audit: AuditRule;
   readonly errors: readonly ErrorCode[];
-  readonly status: 200 | 201 | 202;
+  readonly status: 200 | 201 | 202 | 302;
   readonly paging: Paging | undefined;
   readonly idempotent: boolean;
   readonly transport: Transport;
@@ -157,7 +157,7 @@ function define<
     access: spec.access,
     audit: spec.audit ?? { none: "reads only" },
     errors: spec.errors ?? [],
-    status: spec.status ?? 200,
+    status: spec.status ?? (spec.transport === "redirect" ? 302 : 200),
     paging: spec.paging,
     idempotent: spec.idempotent ?? false,
     transport: spec.transport ?? "json",

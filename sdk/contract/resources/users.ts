@@ -191,7 +191,7 @@ export const users = resource("users", {
     summary: "Accept an invitation and sign in",
     access: open(),
     audit: "user.invite.accepted",
-    errors: ["INVALID_INVITE", "WEAK_PASSWORD"],
+    errors: ["INVALID_INVITE", "WEAK_PASSWORD", "SSO_REQUIRED"],
     body: () => z.object({ token: handedOutToken(), password: newPassword(), name: text(255).optional() }),
     returns: SignedIn,
   }),

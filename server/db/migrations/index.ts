@@ -9,6 +9,7 @@ import { servicePrincipals } from "./0007-service-principals.ts";
 import { partnerPrincipals } from "./0008-partner-principals.ts";
 import { sso } from "./0009-sso.ts";
 import { keyIssuedAt } from "./0010-key-issued-at.ts";
+import { sessionTenant } from "./0011-session-tenant.ts";
 
 /** In order. A released migration is never edited; a change is a new file. */
 export const migrations: readonly SchemaChange[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly SchemaChange[] = [
   partnerPrincipals,
   sso,
   keyIssuedAt,
+  sessionTenant,
 ];

@@ -94,6 +94,11 @@ export interface SessionsTable {
   absoluteExpiresAt: Fixed<string>;
   revokedAt: string | null;
   revokedReason: string | null;
+  /** The identity provider that vouched for the person; null = a password or an invitation did. */
+  ssoProviderId: Fixed<string | null>;
+  /** The tenant it was begun in: an organization, or a partner; neither = the installation, or before this was kept. */
+  memberOrgId: Fixed<string | null>;
+  memberPartnerId: Fixed<string | null>;
 }
 
 export interface RefreshTokensTable {

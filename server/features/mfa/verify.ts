@@ -1,7 +1,8 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/mfa";
 import { takeAttempt } from "#server/access/attempts";
-import { ownerOf, standingOf } from "#server/access/membership";
+import { ownerOf } from "#server/access/membership";
+import { passwordStandingOf } from "#server/access/password-standing";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { completeSignIn, noteUser } from "../sessions/complete-sign-in.ts";
@@ -18,7 +19,7 @@ type VerifyCall = typeof mfa.verify extends Endpoint<infer T> ? Call<T> : never;
  * wrong codes, or any change of the user's password, factor or status. Of two calls with one code one wins.
  */
 export async function verifyMfa(call: VerifyCall) {
-  const { token, user, membership } = await load(call);
+  const { token, user, membership, breaksGlass } = await load(call);
   await takeAttempt(call.services, mfaPerUser, user.id);
   const tried = await call.asSystem("sign-in", (tx) => takeTry(tx, token.id, call.clock.now()));
   if (!tried) throw problem("MFA_SESSION_EXPIRED");
@@ -29,7 +30,8 @@ export async function verifyMfa(call: VerifyCall) {
       if (!method) throw problem("INVALID_MFA_CODE");
       if (!(await useUserToken(tx, token.id, call.clock.now()))) throw problem("MFA_SESSION_EXPIRED");
       await call.services.limiter.giveBack(mfaPerUser, user.id);
-      const answer = await completeSignIn(call, tx, { user, membership, mfa: true, method: "password" });
+      const signIn = { user, membership, mfa: true, method: "password", breaksGlass } as const;
+      const answer = await completeSignIn(call, tx, signIn);
       call.audit.note({ details: { reason: undefined, factor: method } });
       if (method === "recovery") alsoRecoveryCode(call, user, ownerOf(membership));
       return answer;
@@ -42,18 +44,20 @@ async function load(call: VerifyCall) {
   const { token, user, standing } = await call.readAsSystem("sign-in", async (db) => {
     const found = await findUserToken(db, "mfa_login", call.body.tempToken);
     const owner = found && (await findUserById(db, found.userId));
-    return { token: found, user: owner, standing: owner && (await standingOf(db, owner)) };
+    const rules = { breakGlass: call.config.ssoBreakGlass };
+    return { token: found, user: owner, standing: owner && (await passwordStandingOf(db, owner, rules)) };
   });
   if (!token || !user || !standing) throw problem("MFA_SESSION_EXPIRED");
   noteUser(call, user);
   call.audit.note({
     action: "user.login.failed",
     ...(standing.owner && { owner: standing.owner }),
-    details: { reason: "mfa_session_expired" },
+    // Enforced since the password was given: the temporary token is worth nothing either.
+    details: { reason: standing.refusal === "sso_enforced" ? standing.refusal : "mfa_session_expired" },
   });
-  const { membership } = standing;
+  const { membership, breaksGlass } = standing;
   if (!isUsable(call, token, user) || !membership) throw problem("MFA_SESSION_EXPIRED");
-  return { token, user, membership };
+  return { token, user, membership, breaksGlass };
 }
 
 function isUsable(call: VerifyCall, token: UserToken, user: Awaited<ReturnType<typeof findUserById>>): boolean {

@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { passwords } from "#contract/resources/passwords";
 import { hashPassword } from "#server/access/password";
+import { passwordStandingOf } from "#server/access/password-standing";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { ownAccount } from "../mfa/own-account.ts";
@@ -15,6 +16,9 @@ type ChangeCall = typeof passwords.change extends Endpoint<infer T> ? Call<T> : 
 /** Changes the caller's password: other sessions end, this one goes on with the new tokens. */
 export async function changePassword(call: ChangeCall) {
   const account = await ownAccount(call);
+  const rules = { breakGlass: call.config.ssoBreakGlass };
+  const { refusal } = await call.readAsSystem("sign-in", (db) => passwordStandingOf(db, account, rules));
+  if (refusal === "sso_enforced") throw problem("SSO_REQUIRED");
   if (account.passwordHash === null) throw problem("PASSWORD_LOGIN_UNAVAILABLE");
   await confirmPassword(call, account, call.body.currentPassword);
   refuseWeak(call.body.newPassword, "newPassword");

@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { passwords } from "#contract/resources/passwords";
-import { standingOf } from "#server/access/membership";
 import { hashPassword } from "#server/access/password";
+import { passwordStandingOf } from "#server/access/password-standing";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -36,14 +36,15 @@ async function load(call: ResetCall) {
   const found = await call.readAsSystem("sign-in", async (db) => {
     const token = await findUserToken(db, "password_reset", call.body.token);
     const user = token && (await findUserById(db, token.userId));
-    return { token, user, standing: user && (await standingOf(db, user)) };
+    return { token, user, standing: user && (await passwordStandingOf(db, user, { breakGlass: false })) };
   });
   const { token, user, standing } = found;
   if (!token || !user || !standing) throw problem("INVALID_TOKEN");
   noteUser(call, user);
   call.audit.note({ ...(standing.owner && { owner: standing.owner }) });
-  const usable = isLive(token, call.clock.now()) && user.status === "active" && standing.membership !== undefined;
-  if (!usable) throw problem("INVALID_TOKEN");
+  const live = isLive(token, call.clock.now()) && user.status === "active";
+  if (live && standing.refusal === "sso_enforced") throw problem("SSO_REQUIRED");
+  if (!live || standing.membership === undefined) throw problem("INVALID_TOKEN");
   return { token, user };
 }
 

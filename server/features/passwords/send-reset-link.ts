@@ -1,4 +1,4 @@
-import { standingOf } from "#server/access/membership";
+import { passwordStandingOf } from "#server/access/password-standing";
 import type { Tx } from "#server/db/unit-of-work";
 import { systemHandle } from "#server/db/unit-of-work";
 import { queueMail } from "#server/jobs/mail-queue";
@@ -8,8 +8,8 @@ import { issueUserToken } from "../users/user-tokens.ts";
 import { resetMail } from "./reset-mail.ts";
 
 /**
- * The job behind `POST /auth/forgot-password`: for an active user with a password and a usable tenant,
- * makes the token, which ends older ones, and queues the mail in the same transaction.
+ * The job behind `POST /auth/forgot-password`: for an active user with a password and a usable tenant that does not
+ * enforce single sign-on, makes the token, which ends older ones, and queues the mail in the same transaction.
  */
 export const sendResetLink: JobHandler = async (services, payload) => {
   const { email, base } = payload as { email: string; base?: string };
@@ -26,6 +26,6 @@ export const sendResetLink: JobHandler = async (services, payload) => {
 async function findEligible(tx: Tx, email: string) {
   const user = await findUserByEmail(tx, email);
   if (user?.status !== "active" || user.passwordHash === null) return undefined;
-  const { membership } = await standingOf(tx, user);
+  const { membership } = await passwordStandingOf(tx, user, { breakGlass: false });
   return membership && user;
 }

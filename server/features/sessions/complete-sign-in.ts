@@ -2,9 +2,8 @@ import type { AuditAction } from "#contract/core/audit-actions";
 import { type Membership, ownerOf } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
-import { after } from "#server/platform/clock";
+import { openSession } from "./open-session.ts";
 import type { SignInUser } from "./queries.ts";
-import { SESSION_MS } from "./rules.ts";
 import { issueTokens } from "./tokens.ts";
 
 export interface SignIn {
@@ -15,33 +14,31 @@ export interface SignIn {
   /** How the user proved itself, for the trail. */
   method: "password" | "invite";
   action?: AuditAction;
+  /** Single sign-on is enforced and the operator lets administrators past it: kept in the trail by itself. */
+  breaksGlass?: boolean;
 }
 
-/** The one place where a sign-in ends in a session: its row, first tokens, trail and answer. */
+/** The one place where a password or an invitation ends in a session: its row, first tokens, trail and answer. */
 export async function completeSignIn(call: Call, tx: Tx, signIn: SignIn) {
   const { user, membership, mfa } = signIn;
-  const now = call.clock.now();
-  const session = {
-    id: call.random.uuid(),
-    userId: user.id,
-    createdAt: now,
-    lastUsedAt: now,
-    ipAddress: call.ip,
-    userAgent: call.userAgent?.slice(0, 1_000).toWellFormed().replaceAll("\u0000", "\uFFFD") ?? null,
-    mfaVerifiedAt: mfa ? now : null,
-    absoluteExpiresAt: after(now, SESSION_MS),
-    revokedAt: null,
-    revokedReason: null,
-  };
-  await tx.insertInto("sessions").values(session).execute();
-  await tx.updateTable("users").set({ lastLoginAt: now }).where("id", "=", user.id).execute();
+  const session = await openSession(call, tx, { userId: user.id, membership, mfa, ssoProviderId: null });
   const tokens = await issueTokens(call, tx, { ...session, mfa }, membership);
   noteUser(call, user);
+  const owner = ownerOf(membership);
   call.audit.note({
     action: signIn.action ?? "user.login",
-    owner: ownerOf(membership),
+    owner,
     details: { method: signIn.method, mfa, sessionId: session.id },
   });
+  if (signIn.breaksGlass) {
+    call.audit.also({
+      action: "sso.break_glass.login",
+      resource: { type: "user", id: user.id, name: user.name },
+      actor: { type: "user", id: user.id, email: user.email },
+      owner,
+      details: { sessionId: session.id },
+    });
+  }
   return { ...tokens, ...answer(call, signIn) };
 }
 

@@ -1,8 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sessions";
 import { refuseWhenUsedUp } from "#server/access/attempts";
-import { type Membership, standingOf } from "#server/access/membership";
+import type { Membership } from "#server/access/membership";
 import { checkPassword } from "#server/access/password";
+import { passwordStandingOf } from "#server/access/password-standing";
 import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
@@ -33,7 +34,8 @@ async function attempt(call: LoginCall) {
   for (const [limit, subject] of failureLimits(call)) await refuseWhenUsedUp(call.services, limit, subject);
   const { user, standing } = await call.readAsSystem("sign-in", async (db) => {
     const found = await findUserByEmail(db, call.body.email);
-    return { user: found, standing: await standingOf(db, found ?? { id: ZERO_UUID, isPlatformAdmin: false }) };
+    const rules = { breakGlass: call.config.ssoBreakGlass };
+    return { user: found, standing: await passwordStandingOf(db, found ?? unknown, rules) };
   });
   if (user) {
     noteUser(call, user);
@@ -42,16 +44,26 @@ async function attempt(call: LoginCall) {
   const passwordMatches = await checkPassword(call.body.password, user?.passwordHash ?? null);
   const reason = refusalOf({ user, passwordMatches, closed: standing.refusal, now: call.clock.now() });
   if (reason !== undefined || !user || !standing.membership) return refuse(call, user, reason ?? "no_membership");
-  const { membership } = standing;
-  return call.transaction(() => call.asSystem("sign-in", (tx) => admit(call, tx, user, membership)));
+  const { membership, breaksGlass } = standing;
+  return call.transaction(() => call.asSystem("sign-in", (tx) => admit(call, tx, { user, membership, breaksGlass })));
 }
 
-async function admit(call: LoginCall, tx: Tx, user: SignInUser, membership: Membership) {
+const unknown = { id: ZERO_UUID, isPlatformAdmin: false, mfaSecret: null };
+
+interface Admitted {
+  user: SignInUser;
+  membership: Membership;
+  breaksGlass: boolean;
+}
+
+async function admit(call: LoginCall, tx: Tx, { user, membership, breaksGlass }: Admitted) {
   if (!(await clearWrongPasswords(tx, user, call.clock.now()))) {
     call.audit.note({ action: "user.login.failed", details: { reason: "account_locked" } });
     throw problem("INVALID_CREDENTIALS");
   }
-  if (user.mfaSecret === null) return completeSignIn(call, tx, { user, membership, mfa: false, method: "password" });
+  if (user.mfaSecret === null) {
+    return completeSignIn(call, tx, { user, membership, mfa: false, method: "password", breaksGlass });
+  }
   // Nobody is signed in yet: the entry comes with the second factor.
   call.audit.skip();
   return startMfaLogin(call, tx, user);

@@ -1,7 +1,8 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sessions";
 import { refuseWhenUsedUp } from "#server/access/attempts";
-import { standingOf } from "#server/access/membership";
+import { type Membership, membershipIn, standingOf } from "#server/access/membership";
+import { passwordStandingOf } from "#server/access/password-standing";
 import { lockRow } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
@@ -46,11 +47,26 @@ async function decide(call: RefreshCall, tx: Tx, tokenHash: string): Promise<Tok
   const decision = decideRefresh({ spentAt, expiresAt, userStatus, session: token }, now);
   if (decision === "reused") await endStolenSession(call, tx, token);
   if (decision !== "rotate") return decision === "raced" ? "raced" : "invalid";
-  const { membership } = await standingOf(tx, { id: token.userId, isPlatformAdmin: token.isPlatformAdmin });
+  const membership = await membershipOf(call, tx, token);
   if (!membership) return "invalid";
   await tx.updateTable("refreshTokens").set({ spentAt: now }).where("id", "=", token.id).execute();
   const { sessionId: id, userId, absoluteExpiresAt, mfaVerifiedAt } = token;
   return issueTokens(call, tx, { id, userId, absoluteExpiresAt, mfa: mfaVerifiedAt !== null }, membership);
+}
+
+/**
+ * What the session goes on as. One that an identity provider began stays in the provider's tenant; any other may move as
+ * memberships come and go, but never into a tenant that enforces single sign-on.
+ */
+async function membershipOf(call: RefreshCall, tx: Tx, token: Found): Promise<Membership | undefined> {
+  const tenant = { orgId: token.memberOrgId, partnerId: token.memberPartnerId };
+  if (token.ssoProviderId !== null) {
+    const member = await membershipIn(tx, token.userId, tenant);
+    return member?.usable ? member.membership : undefined;
+  }
+  const user = { id: token.userId, isPlatformAdmin: token.isPlatformAdmin, mfaSecret: token.mfaSecret };
+  const breakGlass = call.config.ssoBreakGlass && token.mfaVerifiedAt !== null;
+  return (await passwordStandingOf(tx, user, { breakGlass, begunIn: tenant })).membership;
 }
 
 async function endStolenSession(call: RefreshCall, tx: Tx, token: Found): Promise<void> {

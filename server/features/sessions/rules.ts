@@ -24,6 +24,7 @@ export type LoginRefusal =
   | "user_disabled"
   | "account_locked"
   | "wrong_password"
+  | "sso_enforced"
   | "partner_inactive"
   | "organization_inactive"
   | "no_membership";
@@ -32,7 +33,7 @@ interface LoginAttempt {
   user: { status: "invited" | "active" | "disabled"; lockedUntil: string | null } | undefined;
   passwordMatches: boolean;
   /** Why the user has no membership to sign in with. */
-  closed: "partner_inactive" | "organization_inactive" | "no_membership" | undefined;
+  closed: "partner_inactive" | "organization_inactive" | "no_membership" | "sso_enforced" | undefined;
   now: string;
 }
 
@@ -42,6 +43,8 @@ export function refusalOf({ user, passwordMatches, closed, now }: LoginAttempt):
   if (user.status === "invited") return "user_invited";
   if (user.status === "disabled") return "user_disabled";
   if (user.lockedUntil !== null && user.lockedUntil > now) return "account_locked";
+  // Whatever the password: where none is asked for, none is guessed, so none locks the account.
+  if (closed === "sso_enforced") return closed;
   if (!passwordMatches) return "wrong_password";
   return closed;
 }

@@ -1,9 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { users } from "#contract/resources/users";
 import { takeAttempt } from "#server/access/attempts";
-import { standingOf } from "#server/access/membership";
 import { hashPassword } from "#server/access/password";
-import type { Tx } from "#server/db/unit-of-work";
+import { type PasswordStanding, passwordStandingOf } from "#server/access/password-standing";
+import type { Reader, Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { refuseWeak } from "../passwords/rules.ts";
@@ -26,7 +26,7 @@ export async function acceptInvite(call: AcceptCall) {
     call.asSystem("accept invitation", async (tx) => {
       await activate(call, tx, invitation, passwordHash);
       const user = await findUserById(tx, invitation.user.id);
-      const membership = user && (await standingOf(tx, user)).membership;
+      const membership = user && (await standing(tx, user.id)).membership;
       if (!user || !membership) throw problem("INVALID_INVITE");
       await call.services.limiter.giveBack(acceptPerAddress, address);
       const signIn = { user, membership, mfa: false, method: "invite", action: "user.invite.accepted" } as const;
@@ -36,17 +36,22 @@ export async function acceptInvite(call: AcceptCall) {
 }
 
 async function load(call: AcceptCall): Promise<OpenInvitation> {
-  const { found, owner } = await call.readAsSystem("accept invitation", async (db) => {
+  const { found, owner, refusal } = await call.readAsSystem("accept invitation", async (db) => {
     const invitation = await findInvitation(db, call.body.token);
-    const standing = invitation && (await standingOf(db, { id: invitation.user.id, isPlatformAdmin: false }));
-    return { found: invitation, owner: standing?.owner };
+    const stands = invitation && (await standing(db, invitation.user.id));
+    return { found: invitation, owner: stands?.owner, refusal: stands?.refusal };
   });
   if (!found) throw problem("INVALID_INVITE");
   noteUser(call, found.user);
   call.audit.note({ ...(owner && { owner }) });
   if (!isLive(found.token, call.clock.now()) || found.user.status !== "invited") throw problem("INVALID_INVITE");
+  // The first sign-in through the identity provider accepts the invitation instead.
+  if (refusal === "sso_enforced") throw problem("SSO_REQUIRED");
   return found;
 }
+
+const standing = (db: Reader, userId: string): Promise<PasswordStanding> =>
+  passwordStandingOf(db, { id: userId, isPlatformAdmin: false, mfaSecret: null }, { breakGlass: false });
 
 async function activate(call: AcceptCall, tx: Tx, { token, user }: OpenInvitation, passwordHash: string) {
   const now = call.clock.now();

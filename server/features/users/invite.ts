@@ -6,6 +6,7 @@ import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getAssignableRole, refuseRoleAboveCaller } from "./assignable-role.ts";
+import { createAccount } from "./create-account.ts";
 import { type SentInvitation, sendInvitation } from "./invitation.ts";
 import { addMembership, checkAccess } from "./memberships.ts";
 import { findMembershipId } from "./queries.ts";
@@ -76,34 +77,9 @@ async function findOrMakePerson(call: InviteCall, tx: Tx, target: Target): Promi
   return { ...known, needsToken: decision === "invite" };
 }
 
-async function createPerson(call: InviteCall, tx: Tx, { email, name }: { email: string; name: string }) {
-  const id = call.random.uuid();
-  const now = call.clock.now();
-  await tx
-    .insertInto("users")
-    .values({
-      id,
-      email,
-      name,
-      avatarUrl: null,
-      status: "invited",
-      passwordHash: null,
-      passwordChangedAt: null,
-      mfaSecret: null,
-      mfaLastStep: 0,
-      mfaPending: null,
-      mfaPendingExpiresAt: null,
-      isPlatformAdmin: false,
-      lastLoginAt: null,
-      emailVerifiedAt: null,
-      preferences: {},
-      failedLogins: 0,
-      lockedUntil: null,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .execute();
-  return { id, email, name, status: "invited" as const, needsToken: true };
+async function createPerson(call: InviteCall, tx: Tx, person: { email: string; name: string }): Promise<Person> {
+  const account = await createAccount(call, tx, { ...person, status: "invited" as const, emailVerifiedAt: null });
+  return { ...account, needsToken: true };
 }
 
 /** A platform administrator belongs to the installation, which counts like a membership. */

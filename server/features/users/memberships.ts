@@ -3,7 +3,6 @@ import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import type { AccessFields } from "./rules.ts";
-import type { Target } from "./target.ts";
 
 /** What organizations or sites a member is confined to, once checked. */
 export type MemberAccess =
@@ -17,7 +16,7 @@ export type MemberAccess =
 export async function checkAccess(
   call: Pick<Call, "who">,
   tx: Tx,
-  target: Target,
+  target: MemberTarget,
   fields: AccessFields,
 ): Promise<MemberAccess> {
   if (target.kind === "partner") {
@@ -50,11 +49,16 @@ async function refuseForeignSites(tx: Tx, orgId: string, siteIds: string[]): Pro
   }
 }
 
+/** Whose member somebody becomes. */
+export type MemberTarget =
+  | { readonly kind: "partner"; readonly partnerId: string }
+  | { readonly kind: "organization"; readonly orgId: string };
+
 /** Makes the user a member of the target; answers the membership's id. */
 export async function addMembership(
   call: Pick<Call, "clock" | "random">,
   tx: Tx,
-  target: Target,
+  target: MemberTarget,
   member: { userId: string; roleId: string; access: MemberAccess },
 ): Promise<string> {
   const id = call.random.uuid();

@@ -118,7 +118,7 @@ describe.each(databases)("bodies on %s", (database) => {
         ...(credential.headers ? { headers: credential.headers } : {}),
       });
       expect(answer.status, query).toBeLessThan(500);
-      expect(typeof answer.body, query).toBe("object");
+      if (item.endpoint.transport === "json") expect(typeof answer.body, query).toBe("object");
     }
   });
 });

@@ -1,14 +1,13 @@
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { auditHandle } from "#server/audit/handle";
 import { enrollmentKeyHash } from "#server/features/enrollment-keys/key-hash";
 import { type DatabaseName, databases, type SignedInUser, seedPartner, signIn } from "../harness.ts";
-import { exitOf, type Installation, install, renewed, type ServerProcess, startRmm } from "./processes.ts";
+import { moments, startLine } from "./killing-line.ts";
+import { exitOf, type Installation, install, renewed, startRmm } from "./processes.ts";
 
 const MINUTES = 60_000;
 const KILLS_MIN = 6;
@@ -48,12 +47,6 @@ const promised = {
   keys: ["front desk", "rollout", "spare"],
 };
 const files: Record<string, string> = { rollout: "rollout.key", spare: "spare.key", "front desk": "front.key" };
-
-/**
- * Where in a mutation the client dies: before the server sees it, before its answer, or with the answer in its hands. To fetch
- * a secret again takes two and a file, so a run gets as far as its fourth now and then.
- */
-const moments = ["unseen", "unanswered", "answered"] as const;
 
 it.concurrent.each(databases)(
   "rmm apply killed -9 again and again converges: nothing twice, every secret in its file, on %s",
@@ -155,51 +148,4 @@ async function expectConverged(installation: Installation, folder: string): Prom
   expect(minted.map(({ resourceId }) => resourceId).sort(), "no second key was ever minted").toEqual(
     keys.map(({ id }) => id).sort(),
   );
-}
-
-type Moment = (typeof moments)[number];
-
-/** A line to the server that kills whoever uses it at a mutation of the test's choice. */
-async function startLine(server: ServerProcess) {
-  let strike: { left: number; moment: Moment; victim: ChildProcess } | undefined;
-  let mutations = 0;
-  const kill = async (victim: ChildProcess) => {
-    const gone = exitOf(victim);
-    victim.kill("SIGKILL");
-    await gone;
-  };
-  const pass = async (request: IncomingMessage, response: ServerResponse) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const mutates = request.method !== "GET";
-    if (mutates) mutations += 1;
-    const hit = mutates && strike !== undefined && --strike.left === 0 ? strike : undefined;
-    if (hit?.moment === "unseen") return kill(hit.victim);
-    const { host: _host, connection: _connection, ...headers } = request.headers;
-    const answer = await fetch(`${server.url}${request.url}`, {
-      method: request.method as string,
-      headers: headers as Record<string, string>,
-      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
-    });
-    const body = Buffer.from(await answer.arrayBuffer());
-    if (hit?.moment === "unanswered") return kill(hit.victim);
-    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(body);
-    // Somewhere in what it does with the answer: a secret is on its way to its file.
-    if (hit) setTimeout(() => hit.victim.kill("SIGKILL"), Math.random() * 25);
-  };
-  const proxy = createServer((request, response) => {
-    pass(request, response).catch(() => response.destroy());
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    mutations: () => mutations,
-    killAt(count: number, moment: Moment, victim: ChildProcess) {
-      strike = { left: count, moment, victim };
-    },
-    async stop() {
-      proxy.closeAllConnections();
-      await new Promise<void>((resolve) => proxy.close(() => resolve()));
-    },
-  };
 }

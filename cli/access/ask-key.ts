@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import type { RmmClient } from "#sdk/client";
+import { ForbiddenError, NotFoundError, RateLimitError, RmmError } from "#sdk/errors";
+import type { CommandSpec } from "../manifest.ts";
+import { allCommands } from "./target.ts";
+
+export type KeyKind = "apiKey" | "partnerKey";
+
+/** What a key may do, as far as the server tells: nobody can list its scopes, a refusal names them. */
+export interface KeyAccess {
+  /** True, false, or undefined where no endpoint that is there would tell. */
+  holds(scope: string): Promise<boolean | undefined>;
+  /** Whether the server would let the key through to this endpoint. */
+  mayCall(command: CommandSpec): Promise<boolean | undefined>;
+  /** Scopes, once a refusal has named them. */
+  readonly scopes: readonly string[] | undefined;
+  /** False: its principal has no end or no source allowlist, so it may mint no enrollment key. */
+  readonly restricted: boolean | undefined;
+}
+
+/**
+ * Asks with calls that change nothing: a read of one row, or a body that cannot be carried out. They count against
+ * the key's hourly limit, and refused ones stand in the audit log.
+ */
+export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyAccess {
+  let scopes: readonly string[] | undefined;
+  let restricted: boolean | undefined;
+  const answers = new Map<string, boolean>();
+  const mayCall = async (command: CommandSpec): Promise<boolean | undefined> => {
+    const { kinds, keyScopes } = command.access;
+    if (!kinds.includes(kind)) return kinds.includes("public");
+    if (scopes && keyScopes.length > 0) return keyScopes.some((scope) => scopes?.includes(scope));
+    const path = `${command.method} ${command.path}`;
+    const known = answers.get(path);
+    if (known !== undefined || !canProbe(command)) return known;
+    const answer = await probe(rmm, command, signal);
+    scopes = answer.scopes ?? scopes;
+    restricted = answer.restricted ?? restricted;
+    answers.set(path, answer.allowed);
+    return answer.allowed;
+  };
+  return {
+    get scopes() {
+      return scopes;
+    },
+    get restricted() {
+      return restricted;
+    },
+    mayCall,
+    holds: async (scope) => {
+      const commands = (await allCommands()).filter(({ access }) => access.kinds.includes(kind));
+      const asking = commands.filter(({ access }) => access.keyScopes.join() === scope);
+      for (const command of [...asking, ...commands].filter(canProbe)) {
+        if (scopes) break;
+        const allowed = await mayCall(command);
+        if (command.access.keyScopes.join() === scope && allowed !== undefined) return allowed;
+      }
+      return scopes?.includes(scope);
+    },
+  };
+}
+
+/** Reads, and writes that an empty body cannot carry out. */
+const canProbe = ({ method, body }: CommandSpec): boolean => method === "GET" || body.some(({ required }) => required);
+
+interface Answer {
+  readonly allowed: boolean;
+  readonly scopes?: readonly string[];
+  readonly restricted?: boolean;
+}
+
+async function probe(rmm: RmmClient, command: CommandSpec, signal: AbortSignal): Promise<Answer> {
+  const { sdkNoun, sdkVerb, params, query, method } = command;
+  const mints = command.errors.includes("partner_provisioning_principal_restrictions_required");
+  const input = {
+    params: Object.fromEntries(params.map((name) => [name, randomUUID()])),
+    ...(query.some(({ name }) => name === "limit") ? { query: { limit: 1 } } : {}),
+    // Nobody's organization: a mint gets as far as the restrictions, and no further.
+    ...(method === "GET" ? {} : { body: mints ? { orgId: randomUUID(), name: "may this key?" } : {} }),
+  };
+  type Method = (input: object, options: object) => PromiseLike<unknown>;
+  const methods = rmm as unknown as Record<string, Record<string, Method>>;
+  try {
+    await methods[sdkNoun]![sdkVerb]!(input, { signal, retries: 0 });
+    return { allowed: true };
+  } catch (error) {
+    return answerIn(error, mints);
+  }
+}
+
+/** What was refused for the body's sake, or for a budget that is used up, was let through before. */
+function answerIn(error: unknown, mints: boolean): Answer {
+  if (!(error instanceof RmmError)) throw error;
+  const { code, details, status = 0 } = error;
+  if (code === "API_KEY_SCOPE_REQUIRED") {
+    const { available } = (details ?? {}) as { available?: readonly string[] };
+    return { allowed: false, ...(Array.isArray(available) ? { scopes: available } : {}) };
+  }
+  if (code === "partner_provisioning_principal_restrictions_required") return { allowed: false, restricted: false };
+  const budget = error instanceof RateLimitError && (details as { limit?: unknown } | undefined)?.limit !== undefined;
+  const refusedLater = error instanceof NotFoundError || code === "ORG_ACCESS_DENIED" || status === 400;
+  if (budget || refusedLater) return { allowed: true, ...(mints ? { restricted: true } : {}) };
+  if (error instanceof ForbiddenError) return { allowed: false };
+  throw error;
+}

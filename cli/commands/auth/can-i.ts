@@ -1,0 +1,145 @@
+import { askKey, type KeyAccess } from "../../access/ask-key.ts";
+import { decideForUser, kindsText, kindText, type Verdict } from "../../access/decide.ts";
+import { allCommands, type Target, targetOf, targetText } from "../../access/target.ts";
+import { type Context, getCredential, openContext } from "../../context.ts";
+import { CliError, missingInput } from "../../errors/cli-error.ts";
+import { exitCode } from "../../errors/exit-codes.ts";
+import { namesOf } from "../../generic/names.ts";
+import type { CommandSpec } from "../../manifest.ts";
+import { checkFields, isForPrograms, printResult } from "../../output/print.ts";
+import type { Register } from "../../program.ts";
+import { writeTo } from "../../shell.ts";
+
+/** `rmm auth can-i`: whether the credential at hand may do a thing. Exit 0 yes, 5 no, 4 with a second factor. */
+export const registerCanI: Register = (command, run) => {
+  command
+    .description("Tell whether the credential at hand may do something: a permission, an endpoint or a command")
+    .argument("[what...]", "sites:write, POST /orgs/sites or sites create")
+    .usage("<what> [flags]")
+    .option("--list", "every command of the API, with whether it may be called")
+    .addHelpText("before", examples)
+    .addHelpText("after", rules)
+    .action((words: string[]) =>
+      run(async (shell, globals) => {
+        const context = await openContext(shell, globals);
+        if (command.opts()["list"] === true) return list(context);
+        if (words.length === 0) throw missingInput(["<what> or --list"], "For example: rmm auth can-i sites:write");
+        return answer(context, await targetOf(words));
+      }),
+    );
+};
+
+const examples = `Examples:
+  rmm auth can-i sites:write
+  rmm auth can-i POST /enrollment-keys --org contoso-dental
+  rmm auth can-i enrollment-keys create --quiet && ./rollout.sh
+  rmm auth can-i --list --json
+`;
+
+const rules = `
+Exit 0: yes. Exit 5: no, with the reason on stderr. Exit 4: no credential, or only a second factor is missing.
+Exit 1: this cannot be told. A user is judged by GET /users/me and the rules of the API. A key is asked: by a read of
+one row, or by a request that cannot be carried out, which counts against its limit and stands in the audit log.
+`;
+
+const fields = ["what", "allowed", "reasons", "credential", "source"];
+
+type Judge = (target: Target) => Promise<Verdict | undefined>;
+
+async function answer(context: Context, target: Target): Promise<number> {
+  checkFields(context.globals, { fields });
+  const { judge, kind, source } = await judgeFor(context);
+  const verdict = await judge(target);
+  if (verdict === undefined) {
+    throw new CliError(`The server does not tell whether this key may ${targetText(target)}`, {
+      exit: "failure",
+      code: "CANNOT_TELL",
+      hint:
+        kind === "apiKey" ? "A signed-in user sees its scopes: rmm api-keys list" : "A signed-in user sees its scopes",
+    });
+  }
+  const { allowed, reasons, secondFactor } = verdict;
+  const result = { what: targetText(target), allowed, reasons, credential: kind, source };
+  if (isForPrograms(context)) await printResult(context, result, { fields });
+  else await writeTo(context.shell, "stdout", `${allowed ? "yes" : "no"}\n`);
+  for (const reason of reasons) await context.notice(reason);
+  if (secondFactor) await context.notice("Prove it with `rmm auth mfa step-up`");
+  return exitCode(allowed ? "ok" : secondFactor ? "unauthenticated" : "forbidden");
+}
+
+const listFields = ["command", "method", "path", "allowed", "reasons"];
+
+/** Null: cannot be told. */
+async function list(context: Context): Promise<number> {
+  checkFields(context.globals, { fields: listFields });
+  const { judge } = await judgeFor(context);
+  const rows = [];
+  for (const command of await allCommands()) {
+    const verdict = await judge({ command });
+    const { noun, name, method, path } = command;
+    rows.push({
+      command: `${noun} ${name}`,
+      method,
+      path,
+      allowed: verdict?.allowed ?? null,
+      reasons: verdict?.reasons ?? ["the server does not tell"],
+    });
+  }
+  await printResult(context, rows, { fields: listFields, columns: ["command", "allowed", "reasons"] });
+  return 0;
+}
+
+async function judgeFor(context: Context): Promise<{ judge: Judge; kind: string; source: string }> {
+  const { kind, source } = await getCredential(context);
+  const { signal } = context.shell;
+  const rmm = await context.client();
+  if (kind === "user") {
+    const me = await rmm.users.me({}, { signal });
+    if (context.globals.org !== undefined) await namesOf(context).orgId(context.globals.org);
+    await tellLimits(context, me);
+    return { judge: async (target) => decideForUser({ ...me, kind }, target), kind, source };
+  }
+  if (kind === "agent") return { judge: async (target) => ofAgent(target), kind, source };
+  const asked = askKey(rmm, kind, signal);
+  return { judge: (target) => ofKey(asked, kind, target), kind, source };
+}
+
+/** Where a yes ends. */
+async function tellLimits(
+  context: Context,
+  { orgAccess, orgIds, siteIds }: { orgAccess: string | null; orgIds: string[] | null; siteIds: string[] | null },
+): Promise<void> {
+  if (orgAccess === "selected") await context.notice(`Within ${orgIds?.length ?? 0} chosen organizations`);
+  if (orgAccess === "none") await context.notice("Within no organization of the partner");
+  if (siteIds !== null) await context.notice(`Within ${siteIds.length} sites of your organization`);
+}
+
+const ofAgent = (target: Target): Verdict =>
+  "command" in target ? byKind(target.command, "agent") : no("a device token has no permissions");
+
+const no = (reason: string): Verdict => ({ allowed: false, secondFactor: false, reasons: [reason] });
+const yes: Verdict = { allowed: true, secondFactor: false, reasons: [] };
+
+function byKind({ access }: CommandSpec, kind: CommandSpec["access"]["kinds"][number]): Verdict {
+  const fits = access.kinds.includes(kind) || access.kinds.includes("public");
+  return fits ? yes : no(`it is for ${kindsText(access.kinds)}, and this is ${kindText(kind)}`);
+}
+
+async function ofKey(asked: KeyAccess, kind: "apiKey" | "partnerKey", target: Target): Promise<Verdict | undefined> {
+  if ("command" in target) {
+    const fits = byKind(target.command, kind);
+    if (!fits.allowed || target.command.access.kinds.includes("public")) return fits;
+  }
+  const allowed = "grant" in target ? await asked.holds(target.grant) : await asked.mayCall(target.command);
+  if (allowed === undefined) return undefined;
+  if (allowed) return yes;
+  if (asked.restricted === false && isMint(target))
+    return no("its principal needs an end and a source allowlist to mint enrollment keys");
+  const scope = "grant" in target ? target.grant : target.command.access.keyScopes.join(" or ");
+  return no(`the key does not have ${scope}${asked.scopes ? `; it has ${asked.scopes.join(", ") || "no scope"}` : ""}`);
+}
+
+const isMint = (target: Target): boolean =>
+  "grant" in target
+    ? target.grant === "enrollment-keys:write"
+    : target.command.access.keyScopes.includes("enrollment-keys:write");

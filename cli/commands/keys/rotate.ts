@@ -1,0 +1,199 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { type Context, openContext } from "../../context.ts";
+import { CliError, declined, missingInput } from "../../errors/cli-error.ts";
+import { type ExitName, exitCode } from "../../errors/exit-codes.ts";
+import { type Journal, openJournal, prepareFolder } from "../../keys/journal.ts";
+import { type RotationItem, type RotationRun, rotateKeys } from "../../keys/rotate-keys.ts";
+import { deliverTo } from "../../keys/secret-sink.ts";
+import { isForPrograms, printResult } from "../../output/print.ts";
+import { withSpinner } from "../../output/spinner.ts";
+import { configDirOf } from "../../profile/config-dir.ts";
+import { withFileLock } from "../../profile/file-lock.ts";
+import type { Register } from "../../program.ts";
+import { prompterOf } from "../../prompt.ts";
+import { counted, PER_MINUTE } from "../../provisioning/budget.ts";
+import { paced } from "../../provisioning/sender.ts";
+import type { SinkContext } from "../../provisioning/sinks.ts";
+import { sinkContext } from "../provisioning/options.ts";
+import { keysIn, scopeOf } from "./filters.ts";
+import {
+  addRotateOptions,
+  checkRotateOptions,
+  planRotation,
+  prepareFiles,
+  type RotateOptions,
+  type RotationPlan,
+} from "./rotate-plan.ts";
+import { planColumns, planRows, resultColumns, resultRow, resumeCommand } from "./rotate-view.ts";
+
+/** `rmm keys rotate`: new material for many keys, one after the other, and no secret lost on the way. */
+export const registerKeysRotate: Register = (command, run) => {
+  command.description(
+    "Replace the material of API keys, service principals' keys, partner keys and enrollment keys. The old material\n" +
+      "stops at once; the next key is begun when the secret of the one before is where it belongs",
+  );
+  addRotateOptions(command);
+  command
+    .argument("[id...]", "keys by id, of any kind; of a service principal also its own")
+    .usage("[<id>...] [flags]")
+    .addHelpText("before", examples)
+    .addHelpText("after", rules)
+    .action((ids: string[]) =>
+      run(async (shell, globals) => {
+        const context = await openContext(shell, globals);
+        const options = command.opts<RotateOptions>();
+        checkRotateOptions(context, ids, options);
+        const { path, lock } = await placesOf(context, options.journal);
+        return withFileLock(lock, async () => rotate(context, ids, options, path));
+      }),
+    );
+};
+
+const examples = `Examples:
+  rmm keys rotate --older-than 90d --dry-run
+  rmm keys rotate --older-than 90d --kind api-key --secret-dir rotated/ --yes
+  rmm keys rotate --expiring 14d --org contoso-dental --secret-command 'vault kv put kv/$RMM_KEY_NAME key=-' --yes
+  NEW=$(rmm keys rotate 7f1c9d7e-3f1b-4c0a-9a53-0f4f1f1a2b3c --yes)
+`;
+
+const rules = `
+Filters add up, and choose only keys that work now. --all chooses all of them, with --confirm=<number of keys>.
+What was begun stands in a journal, without the secret: a run that was killed is finished by the next one, within a
+day with the very secret that was made. Exit 9: some keys failed, or a secret is still to be fetched with --resume.
+Needs organizations:write and a session with a second factor; partner keys need access to the whole partner.
+`;
+
+/** A journal for each server and profile; two runs take turns at it. */
+async function placesOf(context: Context, given: string | undefined): Promise<{ path: string; lock: string }> {
+  const { server, profile } = context.settings;
+  const folder = configDirOf(context.shell).path;
+  const mark = createHash("sha256")
+    .update(given ?? `${server.value}|${profile.value}`)
+    .digest("hex")
+    .slice(0, 16);
+  const path = given ?? join(folder, "rotations", `${mark}.ndjson`);
+  if (given === undefined && !context.globals.dryRun) await prepareFolder(path);
+  return { path, lock: join(folder, "locks", `rotation-${mark}.lock`) };
+}
+
+async function rotate(context: Context, ids: readonly string[], options: RotateOptions, path: string): Promise<number> {
+  const { shell, globals, settings } = context;
+  const journal = await openJournal(path, settings.server.value);
+  const rmm = await context.client();
+  const onWait = (ms: number, why: string) => void context.notice(`Waiting ${Math.ceil(ms / 1000)} s: ${why}`);
+  const sender = paced({ perMinute: PER_MINUTE, signal: shell.signal, onWait });
+  const plan = await withSpinner(context, "Loading", async () => {
+    const scope = await scopeOf(context, rmm, options, sender.send);
+    const keys = await keysIn(context, rmm, scope, sender.send);
+    return planRotation(context, keys, ids, options, { journal, scope });
+  });
+  if (plan.passedOver > 0) await context.notice(`${counted(plan.passedOver, "key")} passed over: not active`);
+  if (globals.dryRun) {
+    await printResult(context, planRows(plan), { fields: planColumns, columns: planColumns });
+    return 0;
+  }
+  if (plan.items.length === 0) {
+    if (isForPrograms(context)) await printResult(context, [], { fields: [] });
+    await context.notice("Nothing to rotate");
+    return 0;
+  }
+  await confirm(context, plan, ids.length > 0);
+  await prepareFiles(plan.items);
+  const sinks = sinkContext(context, false);
+  const done = await withSpinner(context, "Rotating", ({ say }) =>
+    rotateKeys(plan.items, {
+      rmm,
+      sender,
+      journal,
+      signal: shell.signal,
+      now: shell.now,
+      say,
+      deliver: (item, rotated) => handOver(sinks, item, rotated),
+    }),
+  );
+  await report(context, done);
+  for (const rotation of done.later) await journal.settle(rotation, "delivered");
+  await journal.close();
+  return finish(context, done, options, journal);
+}
+
+/** Which secret goes into a result that is printed in the end is safe only then. */
+async function handOver(
+  sinks: SinkContext,
+  item: RotationItem,
+  rotated: { id: string; secret: string },
+): Promise<"safe" | "later"> {
+  try {
+    await deliverTo(item.sink, rotated.secret, { ...item, newId: rotated.id }, sinks);
+  } catch (error) {
+    throw new CliError(`The key was rotated, but its secret is not where it belongs: ${(error as Error).message}`, {
+      exit: "partial",
+      code: "SECRET_NOT_DELIVERED",
+      hint: "Within a day --resume fetches the same secret; later it makes another",
+    });
+  }
+  return item.sink.kind === "stdout" && sinks.forPrograms ? "later" : "safe";
+}
+
+/** `--yes` answers; for all keys there are, and for a person who wants to be sure, their number has to be given. */
+async function confirm(context: Context, plan: RotationPlan, named: boolean): Promise<void> {
+  const { globals, shell, interactive } = context;
+  const count = plan.items.length;
+  if (globals.confirm !== undefined || (globals.all && !named)) {
+    if (globals.confirm === undefined && !interactive) throw missingInput([`--confirm=${count}`]);
+    const typed = globals.confirm ?? (await prompterOf(shell).text(`Rotate all ${count} keys. Type ${count} to go on`));
+    if (typed.trim() === String(count)) return;
+    throw declined(`${counted(count, "key")} would be rotated: nothing was done`, `Confirm with --confirm=${count}`);
+  }
+  if (globals.yes) return;
+  if (!interactive) throw missingInput(["--yes"], "See first what it would do: --dry-run");
+  for (const { action, kind, name, organization, sink, note } of planRows(plan)) {
+    const where = organization === null ? name : `${organization} / ${name}`;
+    await context.notice(`${action} ${kind} ${where} → ${sink}${note === null ? "" : ` (${note})`}`);
+  }
+  const question = `Rotate ${counted(count, "key")}? The old material stops at once`;
+  if (!(await prompterOf(shell).confirm(question))) throw declined("Nothing was rotated");
+}
+
+/** With a secret on stdout the facts go to stderr. */
+async function report(context: Context, { results }: RotationRun): Promise<void> {
+  if (isForPrograms(context)) return printResult(context, results, { fields: [] });
+  if (!results.some(({ secret }) => secret !== undefined)) {
+    return printResult(context, results.map(resultRow), { fields: resultColumns, columns: resultColumns });
+  }
+  for (const { outcome, kind, name, newId, id, keyPrefix } of results) {
+    await context.notice(`${outcome}: ${kind} ${name}, id ${newId ?? id}${keyPrefix ? `, ${keyPrefix}…` : ""}`);
+  }
+}
+
+async function finish(
+  context: Context,
+  { results, exits }: RotationRun,
+  options: RotateOptions,
+  journal: Journal,
+): Promise<number> {
+  const count = (outcome: string) => results.filter((one) => one.outcome === outcome).length;
+  const parts = [`${count("done")} of ${counted(results.length, "key")} rotated`];
+  if (count("failed") > 0) parts.push(`${count("failed")} failed`);
+  if (count("skipped") > 0) parts.push(`${count("skipped")} not tried`);
+  await context.notice(parts.join(", "));
+  for (const { outcome, name, error } of results) {
+    if (outcome === "failed" && error) await context.notice(`! ${name}: ${error.message} (${error.code})`);
+  }
+  const exit = exitOf(context, results, exits);
+  if (exit === "ok") return exitCode("ok");
+  if (exit === "interrupted") await context.notice("Interrupted. What was rotated is where it belongs");
+  if (journal.open > 0) await context.notice(`A secret is still to be fetched: ${resumeCommand(options)}`);
+  else if (count("skipped") > 0) await context.notice("Running the same command again goes on with the others");
+  return exitCode(exit);
+}
+
+function exitOf({ shell }: Context, results: RotationRun["results"], exits: readonly ExitName[]): ExitName {
+  const left = results.filter(({ outcome }) => outcome !== "done");
+  if (left.length === 0) return "ok";
+  if (shell.signal.aborted && left.some(({ outcome }) => outcome === "skipped")) return "interrupted";
+  if (exits.includes("unknown")) return "unknown";
+  const kinds = new Set(exits);
+  return left.length < results.length || kinds.size !== 1 ? "partial" : (exits[0] as ExitName);
+}

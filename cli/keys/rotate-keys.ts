@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import type { RmmClient } from "#sdk/client";
+import { RmmError } from "#sdk/errors";
+import { describeError } from "../errors/describe-error.ts";
+import type { ExitName } from "../errors/exit-codes.ts";
+import { isInterruption, type Sender } from "../provisioning/sender.ts";
+import type { Journal, Rotation } from "./journal.ts";
+import type { KeyKind } from "./key-kinds.ts";
+import { isSpent, type Rotated, rotateKey, successorOf } from "./rotate-key.ts";
+import { type RotationSink, rotationSinkText } from "./secret-sink.ts";
+
+/** One key to rotate. */
+export interface RotationItem extends Omit<Rotation, "idempotencyKey" | "startedAt"> {
+  readonly sink: RotationSink;
+  /** Begun by an earlier run: the secret of that rotation is fetched. */
+  readonly resumed?: Rotation;
+}
+
+export interface RotationResult {
+  readonly kind: KeyKind;
+  readonly id: string;
+  readonly name: string;
+  readonly organization: string | null;
+  readonly outcome: "done" | "failed" | "skipped";
+  /** Of a key that is a new row: a service principal's or a partner's. */
+  readonly newId?: string;
+  readonly keyPrefix?: string;
+  readonly sink: string;
+  /** Only where it was asked for on stdout. */
+  readonly secret?: string;
+  readonly error?: { readonly code: string; readonly message: string; readonly hint?: string | undefined };
+}
+
+export interface RotationTools {
+  readonly rmm: RmmClient;
+  readonly sender: Sender;
+  readonly journal: Journal;
+  /** Aborted: the key in hand is finished, the rest is left. */
+  readonly signal: AbortSignal;
+  now(): number;
+  /** Returns when the secret is safe; `later`: it is safe when the result is printed. */
+  deliver(item: RotationItem, rotated: Rotated): Promise<"safe" | "later">;
+  say(text: string): void;
+}
+
+export interface RotationRun {
+  readonly results: readonly RotationResult[];
+  readonly exits: readonly ExitName[];
+  /** To settle once the results are printed. */
+  readonly later: readonly Rotation[];
+}
+
+/** Failures after which the next key cannot fare better, or after which its secret would have nowhere to go. */
+const endsRun = new Set<ExitName>(["unauthenticated", "interrupted", "tryLater", "unknown"]);
+
+/**
+ * Rotates one key after the other: the next is begun when the secret of the one before is safe. So at most one secret
+ * is ever on its way, and the journal can fetch that one again.
+ */
+export async function rotateKeys(items: readonly RotationItem[], tools: RotationTools): Promise<RotationRun> {
+  const results: RotationResult[] = [];
+  const exits: ExitName[] = [];
+  const later: Rotation[] = [];
+  let stopped = false;
+  for (const [index, item] of items.entries()) {
+    tools.say(`Rotating ${index + 1} of ${items.length}`);
+    const { kind, id, name, organization, sink } = item;
+    const about = { kind, id, name, organization, sink: rotationSinkText(sink) };
+    if (tools.signal.aborted || stopped) {
+      const why = tools.signal.aborted ? interruption : { code: "NOT_TRIED", message: "not tried after the failure" };
+      results.push({ ...about, outcome: "skipped", error: why });
+      continue;
+    }
+    try {
+      const done = await rotateItem(item, tools);
+      if (done.later) later.push(done.later);
+      const shown = sink.kind === "stdout" ? { secret: done.secret } : {};
+      const newId = done.id === id ? {} : { newId: done.id };
+      const prefix = done.keyPrefix === null ? {} : { keyPrefix: done.keyPrefix };
+      results.push({ ...about, outcome: "done", ...newId, ...prefix, ...shown });
+    } catch (error) {
+      const interrupted = isInterruption(error);
+      const { exit, error: told } = describeError(error);
+      exits.push(exit);
+      stopped = endsRun.has(exit) || told.code === "SECRET_NOT_DELIVERED" || told.code === "JOURNAL_UNUSABLE";
+      const { code, message, hint } = told;
+      results.push({ ...about, outcome: interrupted ? "skipped" : "failed", error: { code, message, hint } });
+    }
+  }
+  return { results, exits, later };
+}
+
+const interruption = { code: "INTERRUPTED", message: "interrupted before it began" };
+
+async function rotateItem(item: RotationItem, tools: RotationTools): Promise<Rotated & { later?: Rotation }> {
+  const { journal } = tools;
+  const rotation = item.resumed ?? begunAt(item, tools.now());
+  if (!item.resumed) await journal.begin(rotation);
+  let rotated: Rotated;
+  try {
+    rotated = await rotateKey(tools.rmm, tools.sender, rotation);
+  } catch (error) {
+    if (item.resumed && rotation.kind === "partner-key" && isSpent(error)) return rotateSuccessor(item, tools, error);
+    if (isOver(error, item.resumed !== undefined)) await journal.settle(rotation, "dropped");
+    throw error;
+  }
+  const when = await tools.deliver(item, rotated);
+  if (when === "later") return { ...rotated, later: rotation };
+  await journal.settle(rotation, "delivered");
+  return rotated;
+}
+
+const begunAt = ({ sink: _sink, resumed: _resumed, ...about }: RotationItem, nowMs: number): Rotation => ({
+  ...about,
+  idempotencyKey: `rotate-${randomUUID()}`,
+  startedAt: new Date(nowMs).toISOString(),
+});
+
+/** The key it became, whose secret nobody has and the server has forgotten, is rotated in its place. */
+async function rotateSuccessor(
+  item: RotationItem,
+  tools: RotationTools,
+  cause: unknown,
+): ReturnType<typeof rotateItem> {
+  const { resumed, ...rest } = item;
+  const id = await successorOf(tools.rmm, tools.sender, resumed as Rotation);
+  await tools.journal.settle(resumed as Rotation, "dropped");
+  if (id === undefined) throw cause;
+  return rotateItem({ ...rest, id }, tools);
+}
+
+/** Whether the entry can be struck: nothing was done, or for one of an earlier run, nothing can be fetched any more. */
+function isOver(error: unknown, resumed: boolean): boolean {
+  if (!(error instanceof RmmError)) return (error as { code?: string }).code === "ROTATED_SINCE";
+  if (error.code === "IDEMPOTENCY_IN_FLIGHT") return false;
+  if (!resumed) return error.outcome !== "unknown";
+  return error.outcome === "rejected" && [400, 404, 409, 410].includes(error.status ?? 0);
+}

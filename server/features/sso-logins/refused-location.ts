@@ -1,0 +1,12 @@
+import type { LoginSession } from "./login-session.ts";
+import { linkErrorOf, type RejectionCode } from "./rejection.ts";
+
+/** Path of the page that hands codes to the command line. */
+export const CLI_PAGE = "/api/v1/sso/cli";
+
+/** Where a refused sign-in ends: where it is waited for, else on the login page. */
+export function refusedLocation(session: LoginSession | undefined, code: RejectionCode): string {
+  if (session?.link) return `/settings/profile?ssoLinkError=${linkErrorOf(code)}`;
+  if (session?.redirectPath.startsWith(`${CLI_PAGE}?`)) return `${session.redirectPath}#ssoError=${code}`;
+  return `/login?error=${code}`;
+}

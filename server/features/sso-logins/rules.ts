@@ -1,0 +1,33 @@
+import { asciiDomain } from "#contract/resources/sso-domains";
+import type { Limit } from "#server/access/rate-limit";
+import { MINUTE } from "#server/platform/clock";
+
+/** Starts of sign-ins, whatever becomes of them (contract 4 §6.3). */
+export const startPerAddress: Limit = { name: "sso-start-ip", max: 30, windowSeconds: 300 };
+export const startPerAddressAndTarget: Limit = { name: "sso-start-target", max: 10, windowSeconds: 300 };
+export const discoveryPerAddress: Limit = { name: "sso-discovery", max: 20, windowSeconds: 60 };
+
+/** A sign-in under way, and the cookie that binds it to its browser. */
+export const LOGIN_SESSION_MS = 10 * MINUTE;
+export const EXCHANGE_CODE_MS = 2 * MINUTE;
+
+const PATH_MAX = 2_000;
+
+/**
+ * Where a sign-in may end: a path of this server. Whatever a browser could read as another host, and whatever is no path,
+ * is `/`. A fragment is dropped: the one-time code takes its place.
+ */
+export function safeRedirect(given: string | undefined): string {
+  if (given === undefined || given.length > PATH_MAX || !/^\/(?![/\\])[\x21-\x7e]*$/.test(given)) return "/";
+  if (given.includes("\\") || !URL.canParse(given, "http://here.invalid")) return "/";
+  const { origin, pathname, search } = new URL(given, "http://here.invalid");
+  const path = `${pathname}${search}`;
+  return origin === "http://here.invalid" && !path.startsWith("//") ? path : "/";
+}
+
+/** `allowedDomains` as it is stored; null = every domain. */
+export function isAllowedDomain(allowed: string | null, domain: string): boolean {
+  const listed = (allowed ?? "").split(",").map((one) => one.trim().toLowerCase());
+  const named = listed.filter((one) => one !== "");
+  return named.length === 0 || named.some((one) => (asciiDomain(one) ?? one) === domain);
+}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seedPartnerPrincipal } from "#fixtures/partner-principal";
+import { auditEntries } from "../audit-entries.ts";
+import { seedPartner, startTestServer, type TestServer } from "../harness.ts";
+import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+
+/** Whose members are meant decides: those of one organization are everybody's to list. */
+const ofTarget = (path: string, code: string): boolean =>
+  path.startsWith("/users") && code === "FULL_PARTNER_ACCESS_REQUIRED";
+
+describe("rmm auth can-i", () => {
+  let server: TestServer;
+  let rmm: RmmProcess;
+  let partnerId: string;
+  let orgId: string;
+
+  beforeAll(async () => {
+    server = await startTestServer("sqlite");
+    const seeded = await seedPartner(server, "acme", ["acme-west"]);
+    partnerId = seeded.partnerId;
+    orgId = seeded.orgIds[0] as string;
+    rmm = rmmProcess({ RMM_SERVER: server.url });
+  });
+  afterAll(async () => {
+    rmm?.close();
+    await server?.stop();
+  });
+
+  const ask = (credential: Record<string, string>, ...words: string[]) =>
+    rmm.run(["auth", "can-i", ...words], { env: credential });
+  const asUser = async (user: Parameters<TestServer["signIn"]>[0]) => ({
+    RMM_TOKEN: (await server.signIn(user)).token,
+  });
+
+  it("answers a user as the server would: permission, endpoint and command", async () => {
+    const viewer = await asUser({ role: "Partner Viewer", partnerId });
+    for (const [words, code] of [
+      [["sites:read"], 0],
+      [["sites:write"], 5],
+      [["GET", "/orgs/sites"], 0],
+      [["POST /api/v1/orgs/sites"], 5],
+      [["enrollment-keys", "create"], 5],
+      [["POST", "/partner-api/sites"], 5],
+      [["POST", "/auth/login"], 0],
+    ] as const) {
+      const ran = await ask(viewer, ...words);
+      expect(ran, words.join(" ")).toMatchObject({ code, stdout: code === 0 ? "yes\n" : "no\n" });
+      if (code === 5) expect(ran.stderr).toMatch(/Partner Viewer|partner key/);
+    }
+  });
+
+  it("exits 4 where only a second factor is missing, and 2 where nothing of that name is", async () => {
+    const plain = await asUser({ role: "Partner Admin", partnerId, mfa: false });
+    expect(await ask(plain, "POST", "/enrollment-keys")).toMatchObject({ code: 4, stdout: "no\n" });
+    const typo = await ask(plain, "sties:write");
+    expect(typo).toMatchObject({ code: 2, stdout: "" });
+    expect(typo.stderr).toContain("sites:write");
+    expect((await ask({}, "sites:write")).code).toBe(4);
+  });
+
+  it("what it says of a user is what the server does: every endpoint without a body", {
+    timeout: 120_000,
+  }, async () => {
+    for (const user of [
+      { role: "Org Viewer", orgId },
+      { role: "Partner Technician", partnerId, orgAccess: "selected" as const, orgIds: [orgId] },
+      { role: "System Admin", mfa: false },
+    ]) {
+      const credential = await asUser(user);
+      const ran = await ask(credential, "--list", "--json");
+      expect(ran.code, ran.stderr).toBe(0);
+      const rows = JSON.parse(ran.stdout) as { method: string; path: string; allowed: boolean; command: string }[];
+      const asked = rows.filter(({ method, path }) => method === "GET" && !path.startsWith("/auth/"));
+      expect(asked.length).toBeGreaterThan(20);
+      for (const { method, path, allowed, command } of asked) {
+        const url = path.replace(/:\w+/g, server.services.random.uuid());
+        const { status, body } = await server.request(method, url, { token: credential.RMM_TOKEN });
+        // What is refused about the thing itself, and not about the endpoint, comes after it.
+        const { code = "" } = body as { code?: string };
+        const about = /^(ORG|SITE|PARTNER)_/.test(code) && code !== "PARTNER_CONTEXT_REQUIRED";
+        const refused = [401, 403].includes(status) || code === "PARTNER_CONTEXT_REQUIRED";
+        const letIn = !refused || about || ofTarget(path, code);
+        expect(letIn, `${user.role}: ${command} ${status} ${body.code}`).toBe(allowed);
+      }
+    }
+  });
+
+  it("asks a partner key by requests that change nothing, and one refusal tells all its scopes", async () => {
+    const all = await seedPartnerPrincipal(server.db, server.services, partnerId);
+    for (const words of ["sites:read", "sites:write", "enrollment-keys:write", "POST /partner-api/organizations"]) {
+      expect(await ask({ RMM_API_KEY: all.partnerKey }, words), words).toMatchObject({ code: 0, stdout: "yes\n" });
+    }
+    expect(await ask({ RMM_API_KEY: all.partnerKey }, "POST /orgs/sites")).toMatchObject({ code: 5, stdout: "no\n" });
+    const { db } = server;
+    const change = (set: object) =>
+      db.updateTable("partnerServicePrincipals").set(set).where("id", "=", all.partnerPrincipalId).execute();
+    await change({ scopes: JSON.stringify(["devices:read"]) });
+    const less = await ask({ RMM_API_KEY: all.partnerKey }, "sites:write", "--json");
+    expect(less.code).toBe(5);
+    expect(JSON.parse(less.stdout)).toMatchObject({ allowed: false, credential: "partnerKey", source: "RMM_API_KEY" });
+    expect(less.stdout).toContain("devices:read");
+    expect(less.stdout + less.stderr).not.toContain(all.partnerKey);
+    expect((await ask({ RMM_API_KEY: all.partnerKey }, "scripts:read")).code).toBe(5);
+    const rows = JSON.parse((await ask({ RMM_API_KEY: all.partnerKey }, "--list", "--json")).stdout) as {
+      command: string;
+      allowed: boolean | null;
+    }[];
+    expect(rows.filter(({ allowed }) => allowed).map(({ command }) => command)).toContain("partner-api devices");
+    expect(rows.find(({ command }) => command === "partner-api create-site")?.allowed).toBe(false);
+    expect(
+      (await auditEntries(server)).filter(({ result, action }) => result === "success" && /create/.test(action)),
+    ).toEqual([]);
+    expect(await db.selectFrom("enrollmentKeys").select("id").execute()).toEqual([]);
+  });
+
+  it("tells a principal without an end or an allowlist that it may mint nothing", async () => {
+    const open = await seedPartnerPrincipal(server.db, server.services, (await seedPartner(server, "open")).partnerId);
+    await server.db
+      .updateTable("partnerServicePrincipals")
+      .set({ expiresAt: null })
+      .where("id", "=", open.partnerPrincipalId)
+      .execute();
+    const ran = await ask({ RMM_API_KEY: open.partnerKey }, "enrollment-keys:write");
+    expect(ran).toMatchObject({ code: 5, stdout: "no\n" });
+    expect(ran.stderr).toContain("source allowlist");
+  });
+
+  it("says of an API key what the contract says, and admits what nobody can tell", async () => {
+    const key = { RMM_API_KEY: "svc_0123456789abcdefghijklmnopqrstuv" };
+    expect(await ask(key, "GET /devices")).toMatchObject({ code: 5, stdout: "no\n" });
+  });
+});

@@ -1,0 +1,225 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { databases } from "../harness.ts";
+import { type RotationWorld, rotationWorld } from "./key-rotation-world.ts";
+import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+
+describe.each(databases)("keys of every kind, on %s", (database) => {
+  let world: RotationWorld;
+  let rmm: RmmProcess;
+
+  beforeEach(async () => {
+    world = await rotationWorld(database);
+    rmm = rmmProcess({ RMM_SERVER: world.server.url, RMM_TOKEN: world.admin.token });
+  });
+  afterEach(async () => {
+    rmm?.close();
+    await world?.server.stop();
+  });
+
+  const ids = (json: string): string[] => (JSON.parse(json) as { id: string }[]).map(({ id }) => id).toSorted();
+  const idsOf = (...names: (keyof RotationWorld["keys"])[]) => names.map((name) => world.keys[name].id).toSorted();
+  const secretsIn = (folder: string): string[] =>
+    readdirSync(join(rmm.dir, folder)).map((name) => readFileSync(join(rmm.dir, folder, name), "utf8").trim());
+  const journals = () => {
+    const folder = join(rmm.dir, "config", "rotations");
+    return existsSync(folder) ? readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8")) : [];
+  };
+
+  it("one list has all kinds, and filters by age, end, kind and organization", async () => {
+    const list = async (...flags: string[]) => {
+      const ran = await rmm.run(["keys", "list", "--json", ...flags]);
+      expect(ran.code, ran.stderr).toBe(0);
+      return ids(ran.stdout);
+    };
+    expect(await list()).toEqual(idsOf("api", "service", "partner", "enrollment", "young"));
+    expect(await list("--revoked")).toContain(world.keys.revoked.id);
+    expect(await list("--older-than", "90d")).toEqual(idsOf("api", "service", "partner", "enrollment"));
+    expect(await list("--older-than", "101d")).toEqual([]);
+    expect(await list("--expiring", "14d")).toEqual(idsOf("enrollment"));
+    expect(await list("--kind", "partner-key")).toEqual(idsOf("partner"));
+    expect(await list("--org", "acme-west")).toEqual(idsOf("api", "service", "enrollment", "young"));
+    const all = await rmm.run(["keys", "list", "--revoked", "--json"]);
+    for (const { secret } of Object.values(world.keys)) expect(all.stdout).not.toContain(secret);
+    expect(all.stdout).not.toMatch(/[0-9a-f]{64}/);
+    const wrong = await rmm.run(["keys", "list", "--json=id,nmae"]);
+    expect(wrong).toMatchObject({ code: 2, stdout: "" });
+    expect(wrong.stderr).toContain("name");
+  });
+
+  it("rotates what is old, once: every old secret stops, every new one is in a file of its own", async () => {
+    const old = ["keys", "rotate", "--older-than", "90d"];
+    const plan = await rmm.run([...old, "--dry-run", "--json"]);
+    expect(plan.code, plan.stderr).toBe(0);
+    expect(ids(plan.stdout)).toEqual(idsOf("api", "service", "partner", "enrollment"));
+    expect(await world.ownerOf(world.keys.api.secret)).toBeDefined();
+
+    const refused = await rmm.run([...old, "--secret-dir", "new"]);
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("--yes");
+    const nowhere = await rmm.run([...old, "--yes"]);
+    expect(nowhere).toMatchObject({ code: 2, stdout: "" });
+    expect(nowhere.stderr).toContain("--secret-dir");
+    expect(await world.ownerOf(world.keys.api.secret)).toBeDefined();
+
+    const ran = await rmm.run([...old, "--secret-dir", "new", "--yes", "--json"]);
+    expect(ran.code, ran.stderr).toBe(0);
+    const secrets = secretsIn("new");
+    const owners = (await Promise.all(secrets.map(world.ownerOf))).map((owner) => owner?.split(" ")[0]).toSorted();
+    expect(owners).toEqual(["api-key", "enrollment-key", "partner-key", "service-principal"]);
+    for (const name of ["api", "service", "partner", "enrollment"] as const) {
+      expect(await world.ownerOf(world.keys[name].secret), name).toBeUndefined();
+    }
+    for (const secret of secrets) expect(ran.stdout + ran.stderr).not.toContain(secret);
+    for (const name of readdirSync(join(rmm.dir, "new"))) {
+      expect(statSync(join(rmm.dir, "new", name)).mode & 0o777).toBe(0o600);
+    }
+    expect(journals()).toEqual([]);
+    const again = await rmm.run([...old, "--secret-dir", "new", "--yes", "--json"]);
+    expect(again).toMatchObject({ code: 0, stdout: "[]\n" });
+    expect(secretsIn("new")).toEqual(secrets);
+  });
+
+  it("one key, and a service principal by its own id, give the secret alone on stdout", async () => {
+    const one = await rmm.run(["keys", "rotate", world.keys.young.id, "--yes"]);
+    expect(one.code, one.stderr).toBe(0);
+    expect(await world.ownerOf(one.stdout.trim())).toBe(`api-key ${world.keys.young.id}`);
+    expect(one.stderr).not.toContain(one.stdout.trim());
+    const two = await rmm.run(["keys", "rotate", world.principals.service, "--yes"]);
+    expect(await world.ownerOf(two.stdout.trim())).toMatch(/^service-principal /);
+    const masked = await rmm.run(["keys", "rotate", world.keys.young.id, "--yes"], {
+      env: { GITHUB_ACTIONS: "true" },
+    });
+    expect(masked.stderr.split("\n")[0]).toBe(`::add-mask::${masked.stdout.trim()}`);
+  });
+
+  it("some fail, others go on: exit 9, and each item says what became of it", async () => {
+    const { revoked, api } = world.keys;
+    const ran = await rmm.run(["keys", "rotate", revoked.id, api.id, "--secret-dir", "new", "--yes", "--json"]);
+    expect(ran.code).toBe(9);
+    const outcomes = JSON.parse(ran.stdout).map((one: { id: string; outcome: string; error?: { code: string } }) => [
+      one.id,
+      one.outcome,
+      one.error?.code,
+    ]);
+    expect(outcomes).toEqual([
+      [revoked.id, "failed", "API_KEY_NOT_ACTIVE"],
+      [api.id, "done", undefined],
+    ]);
+    expect(journals()).toEqual([]);
+    const unknown = await rmm.run(["keys", "rotate", api.id, world.orgId, "--secret-dir", "new2", "--yes"]);
+    expect(unknown).toMatchObject({ code: 3, stdout: "" });
+    expect(unknown.stderr).toContain(world.orgId);
+  });
+
+  it("a secret that cannot be delivered stops the run, and --resume brings that very secret", async () => {
+    const failing = ["keys", "rotate", "--older-than", "90d", "--secret-command", "exit 3", "--yes", "--json"];
+    const ran = await rmm.run(failing);
+    expect(ran.code).toBe(9);
+    const results = JSON.parse(ran.stdout) as { id: string; outcome: string; error: { code: string } }[];
+    expect(results.map(({ outcome }) => outcome)).toEqual(["failed", "skipped", "skipped", "skipped"]);
+    expect(results[0]?.error.code).toBe("SECRET_NOT_DELIVERED");
+    expect(ran.stderr).toContain("rmm keys rotate --resume");
+    const [journal] = journals();
+    expect(journal).toContain(results[0]?.id);
+    const material = async () =>
+      JSON.stringify([
+        await world.server.db.selectFrom("apiKeys").select("keyHash").orderBy("id").execute(),
+        await world.server.db.selectFrom("partnerServicePrincipalKeys").select("keyHash").orderBy("id").execute(),
+        await world.server.db.selectFrom("enrollmentKeys").select("keyHash").orderBy("id").execute(),
+      ]);
+    const before = await material();
+
+    const resumed = await rmm.run(["keys", "rotate", "--resume", "--secret-file", "late.key", "--yes", "--json"]);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(ids(resumed.stdout)).toEqual([results[0]?.id]);
+    const secret = readFileSync(join(rmm.dir, "late.key"), "utf8").trim();
+    expect(await world.ownerOf(secret)).toContain(results[0]?.id as string);
+    expect(journal).not.toContain(secret);
+    expect(await material(), "nothing was rotated again").toBe(before);
+    expect(journals()).toEqual([]);
+  });
+
+  it("the command for secrets gets one on stdin, and none of this run's credentials", async () => {
+    writeFileSync(
+      join(rmm.dir, "keep.sh"),
+      `cat > "got-$RMM_KEY_KIND"; env | tr '\\0' '\\n' >> env.txt; tr '\\0' ' ' < /proc/$$/cmdline >> argv.txt\n`,
+    );
+    const ran = await rmm.run(["keys", "rotate", "--older-than", "90d", "--secret-command", "sh keep.sh", "--yes"]);
+    expect(ran.code, ran.stderr).toBe(0);
+    const told = readFileSync(join(rmm.dir, "env.txt"), "utf8") + readFileSync(join(rmm.dir, "argv.txt"), "utf8");
+    expect(told).toContain("RMM_KEY_NAME=rollout");
+    expect(told).not.toContain(world.admin.token);
+    for (const kind of ["api-key", "service-principal", "partner-key", "enrollment-key"]) {
+      const secret = readFileSync(join(rmm.dir, `got-${kind}`), "utf8").trim();
+      expect(await world.ownerOf(secret)).toContain(kind);
+      expect(told + ran.stdout + ran.stderr).not.toContain(secret);
+    }
+  });
+
+  it("a file that is there is never overwritten, and nothing is rotated then", async () => {
+    const rotate = ["keys", "rotate", "--older-than", "90d", "--secret-dir", "taken", "--yes"];
+    const plan = JSON.parse((await rmm.run([...rotate, "--dry-run", "--json"])).stdout) as { sink: string }[];
+    const path = join(rmm.dir, String(plan[2]?.sink).slice("file:".length));
+    mkdirSync(join(rmm.dir, "taken"), { recursive: true });
+    writeFileSync(path, "mine");
+    const ran = await rmm.run(rotate);
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toContain("exists");
+    expect(readFileSync(path, "utf8")).toBe("mine");
+    for (const name of ["api", "service", "partner", "enrollment"] as const) {
+      expect(await world.ownerOf(world.keys[name].secret), name).toBeDefined();
+    }
+  });
+
+  it("--all needs their number; a used up enrollment key is passed over, for it would let devices in again", async () => {
+    const { server, keys } = world;
+    await server.db
+      .updateTable("enrollmentKeys")
+      .set({ usageCount: 25 })
+      .where("id", "=", keys.enrollment.id)
+      .execute();
+    const all = ["keys", "rotate", "--all", "--secret-dir", "all"];
+    expect((await rmm.run([...all, "--yes"])).code).toBe(2);
+    expect((await rmm.run([...all, "--confirm=5"])).code).toBe(2);
+    const ran = await rmm.run([...all, "--confirm=4", "--json"]);
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(await world.ownerOf(keys.enrollment.secret)).toBeDefined();
+    expect(ran.stderr).toContain("passed over");
+    const named = await rmm.run(["keys", "rotate", keys.enrollment.id, "--expires-in", "30d", "--yes"]);
+    expect(named.code, named.stderr).toBe(0);
+    const row = await server.db
+      .selectFrom("enrollmentKeys")
+      .select(["usageCount", "expiresAt"])
+      .executeTakeFirstOrThrow();
+    expect(row.usageCount).toBe(0);
+    expect(Date.parse(row.expiresAt)).toBeGreaterThan(Date.now() + 29 * 86_400_000);
+  });
+
+  it("an answer from memory about a key that was rotated again since is not handed out", async () => {
+    await rmm.run(["keys", "rotate", world.keys.api.id, "--secret-command", "exit 1", "--yes"]);
+    const other = await world.server.request("POST", `/api-keys/${world.keys.api.id}/rotate`, {
+      token: world.admin.token,
+    });
+    const resumed = await rmm.run(["keys", "rotate", "--resume", "--secret-file", "old.key", "--yes", "--json"]);
+    expect(resumed.code).toBe(6);
+    expect(JSON.parse(resumed.stdout)[0].error.code).toBe("ROTATED_SINCE");
+    expect(existsSync(join(rmm.dir, "old.key"))).toBe(false);
+    expect(await world.ownerOf(other.body.key)).toBeDefined();
+    expect(journals()).toEqual([]);
+  });
+
+  it("a day later the server has forgotten: every kind is rotated once more, and the secret arrives", async () => {
+    for (const name of ["partner", "api", "service", "enrollment"] as const) {
+      await rmm.run(["keys", "rotate", world.keys[name].id, "--secret-command", "exit 1", "--yes"]);
+      world.server.clock.advance(25 * 3_600_000);
+      const admin = await world.server.signIn({ role: "Partner Admin", partnerId: world.partnerId });
+      const late = ["keys", "rotate", "--resume", "--secret-file", `${name}.key`, "--yes"];
+      const ran = await rmm.run(late, { env: { RMM_TOKEN: admin.token } });
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(await world.ownerOf(readFileSync(join(rmm.dir, `${name}.key`), "utf8").trim()), name).toBeDefined();
+      rmm = rmmProcess({ RMM_SERVER: world.server.url, RMM_TOKEN: admin.token });
+    }
+  });
+});

@@ -1,0 +1,180 @@
+import type { Updateable } from "kysely";
+import { Agent, fetch as outside } from "undici";
+import { type IdentityProviderSimulator, startIdentityProvider } from "#fixtures/simulators/identity-provider";
+import type { Environment } from "#server/config";
+import type { SsoProvidersTable } from "#server/db/tables/sso";
+import { sealClientSecret } from "#server/features/sso-providers/client-secret";
+import type { ProviderRow } from "#server/features/sso-providers/queries";
+import { type Answer, type DatabaseName, startTestServer, type TestOptions, type TestServer } from "./harness.ts";
+
+export interface SsoTest {
+  server: TestServer;
+  idp: IdentityProviderSimulator;
+  /** An active provider that signs in through the simulator, made behind the API. */
+  seedProvider(owner: { orgId: string } | { partnerId: string }, change?: Partial<ProviderRow>): Promise<ProviderRow>;
+  /** Change a provider as an administrator would: its configuration version grows. */
+  reconfigure(id: string, change: Updateable<SsoProvidersTable>): Promise<void>;
+  /** Another browser: cookies are its own. */
+  browser(): Browser;
+  stop(): Promise<void>;
+}
+
+/** A server that trusts the simulator's certificate authority and takes this machine for the public internet. */
+export async function startSsoTest(
+  database: DatabaseName,
+  env: Environment = {},
+  options: TestOptions = {},
+): Promise<SsoTest> {
+  const idp = await startIdentityProvider();
+  const outbound = { ca: idp.ca, isPublic: () => true };
+  // The machine's own names: `localhost` is one of them.
+  const all = { TRUST_PROXY_HEADERS: "true", DNS_RESOLVER: "", ...env };
+  const server = await startTestServer(database, all, { ...options, outbound });
+  const dispatcher = new Agent({ connect: { ca: idp.ca } });
+  const addresses = addressBook();
+  return {
+    server,
+    idp,
+    seedProvider: (owner, change) => seedProvider(server, idp, owner, change),
+    async reconfigure(id, change) {
+      await server.db
+        .updateTable("ssoProviders")
+        .set((eb) => ({ ...change, configVersion: eb("configVersion", "+", 1) }))
+        .where("id", "=", id)
+        .execute();
+    },
+    browser: () => openBrowser(server, dispatcher, addresses()),
+    async stop() {
+      await dispatcher.close();
+      await server.stop();
+      await idp.stop();
+    },
+  };
+}
+
+/** Starts are limited per address: each browser has one of its own. */
+function addressBook(): () => string {
+  let made = 0;
+  return () => `198.51.${Math.floor(++made / 250)}.${(made % 250) + 1}`;
+}
+
+async function seedProvider(
+  server: TestServer,
+  idp: IdentityProviderSimulator,
+  owner: { orgId: string } | { partnerId: string },
+  change: Partial<ProviderRow> = {},
+): Promise<ProviderRow> {
+  const { random, vault, clock } = server.services;
+  const id = random.uuid();
+  const now = clock.now();
+  const row: ProviderRow = {
+    id,
+    orgId: "orgId" in owner ? owner.orgId : null,
+    partnerId: "partnerId" in owner ? owner.partnerId : null,
+    name: "Directory",
+    type: "oidc",
+    preset: null,
+    issuer: idp.issuer,
+    clientId: idp.client.id,
+    clientSecretSealed: sealClientSecret(vault, id, idp.client.secret),
+    requestedScopes: "openid profile email",
+    attributeMapping: { email: "email", name: "name" },
+    autoProvision: false,
+    defaultRoleId: null,
+    defaultRoleConfiguredBy: null,
+    allowedDomains: null,
+    enforceSso: false,
+    trustsIdpMfa: false,
+    status: "active",
+    authorizationUrl: `${idp.issuer}/auth`,
+    tokenUrl: `${idp.issuer}/token`,
+    userInfoUrl: `${idp.issuer}/me`,
+    jwksUrl: `${idp.issuer}/jwks`,
+    entityId: null,
+    ssoUrl: null,
+    certificate: null,
+    configVersion: 1,
+    createdBy: null,
+    createdAt: now,
+    updatedAt: now,
+    ...change,
+  };
+  await server.db.insertInto("ssoProviders").values(row).execute();
+  return row;
+}
+
+export interface Browser {
+  /** Starts at a path of the server (or an address of the provider) and stops before the callback: its address. */
+  goToProvider(start: string): Promise<string>;
+  /** Brings what the provider answered to the server; answers where it sends the browser. */
+  goToCallback(address: string): Promise<string>;
+  /** Both. */
+  signIn(path: string): Promise<string>;
+  /** The one-time code of a sign-in that must succeed. */
+  code(path: string): Promise<string>;
+  /** The token pair of a sign-in that must succeed. */
+  tokens(path: string): Promise<Answer["body"]>;
+  readonly cookies: Map<string, string>;
+}
+
+function openBrowser(server: TestServer, dispatcher: Agent, address: string): Browser {
+  const cookies = new Map<string, string>();
+  const keep = (set: string[]) => {
+    for (const one of set) {
+      const [pair = ""] = one.split(";");
+      const at = pair.indexOf("=");
+      if (/Max-Age=0/i.test(one) || at === pair.length - 1) cookies.delete(pair.slice(0, at));
+      else cookies.set(pair.slice(0, at), pair.slice(at + 1));
+    }
+  };
+  const headers = () => ({ cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") });
+
+  /** One step: where this address sends the browser. */
+  async function step(url: URL): Promise<URL> {
+    if (url.origin === server.url) {
+      const sent = { ...headers(), "x-forwarded-for": address };
+      const answer = await fetch(url, { redirect: "manual", headers: sent });
+      keep(answer.headers.getSetCookie());
+      return movedTo(url, answer.headers.get("location"), answer.status, await answer.text());
+    }
+    const answer = await outside(url, { redirect: "manual", headers: headers(), dispatcher });
+    keep(answer.headers.getSetCookie());
+    return movedTo(url, answer.headers.get("location"), answer.status, await answer.text());
+  }
+
+  const browser: Browser = {
+    cookies,
+    async goToProvider(start) {
+      let url = new URL(start.startsWith("/") ? `/api/v1${start}` : start, server.url);
+      for (let steps = 0; steps < 10; steps += 1) {
+        url = await step(url);
+        if (url.pathname === "/api/v1/sso/callback") return url.href;
+      }
+      throw new Error(`the provider does not send the browser back: ${url}`);
+    },
+    async goToCallback(callback) {
+      const url = await step(new URL(callback));
+      return url.origin === server.url ? `${url.pathname}${url.search}${url.hash}` : url.href;
+    },
+    async signIn(path) {
+      return browser.goToCallback(await browser.goToProvider(path));
+    },
+    async code(path) {
+      const location = await browser.signIn(path);
+      const code = /#ssoCode=(.{48})$/.exec(location)?.[1];
+      if (code === undefined) throw new Error(`no code: ${location}`);
+      return code;
+    },
+    async tokens(path) {
+      const answer = await server.request("POST", "/sso/exchange", { body: { code: await browser.code(path) } });
+      if (answer.status !== 200) throw new Error(`no tokens: ${JSON.stringify(answer.body)}`);
+      return answer.body;
+    },
+  };
+  return browser;
+}
+
+function movedTo(from: URL, location: string | null, status: number, body: string): URL {
+  if (location === null) throw new Error(`${from.origin}${from.pathname} answered ${status}: ${body}`);
+  return new URL(location, from);
+}
