@@ -47,7 +47,7 @@ describe.each(databases)("secrets planted everywhere on %s", (database) => {
     await failEverywhere();
     await breakTheDatabase();
     await swept.server.settled();
-  }, 240_000);
+  }, 600_000);
   afterAll(() => swept?.server.stop());
 
   const item = (name: string): Case => cases.find((one) => one.name === name) as Case;
@@ -218,7 +218,10 @@ describe.each(databases)("secrets planted everywhere on %s", (database) => {
   async function failEverywhere(): Promise<void> {
     for (const target of cases) {
       const [at, other] = [await swept.freshTenant(), swept.world.b];
-      for (const caller of await callersIn(at)) {
+      // Endpoints for everybody look at no credential.
+      const callers = await callersIn(at);
+      const open = target.endpoint.access.kinds.includes("public");
+      for (const caller of open ? [...callers.slice(0, 1), {}] : callers) {
         const body = withPlanted(target, at);
         const keyed = {
           ...caller.headers,
@@ -237,7 +240,7 @@ describe.each(databases)("secrets planted everywhere on %s", (database) => {
 
   /** Real errors of the database, whose texts name what was being written. */
   async function breakTheDatabase(): Promise<void> {
-    for (const table of ["audit_outbox", "idempotency_keys", "sessions", "api_keys", "user_tokens"]) {
+    for (const table of ["audit_outbox", "idempotency_keys", "sessions"]) {
       const at = await swept.freshTenant();
       const callers = (await callersIn(at)).slice(0, 3);
       await owner(`alter table ${table} rename to ${table}_gone`);
