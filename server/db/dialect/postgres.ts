@@ -1,11 +1,13 @@
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type QueryCompiler } from "kysely";
 import pg from "pg";
 import { migrate } from "../migrate.ts";
 import { migrations } from "../migrations/index.ts";
+import { type Row, rowsOf } from "../naming.ts";
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import { APP_ROLE } from "../row-level-security.ts";
 import type { Database } from "../tables.ts";
 import { encodeJson } from "./codec.ts";
+import { SnakeCasePostgresCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
 
 const { types } = pg;
@@ -28,6 +30,13 @@ export interface PostgresOptions {
   url: string;
   poolSize?: number;
   onError?: (error: Error) => void;
+  watch?: boolean;
+}
+
+class SnakeCaseDialect extends PostgresDialect {
+  override createQueryCompiler(): QueryCompiler {
+    return new SnakeCasePostgresCompiler();
+  }
 }
 
 type WalledClient = pg.PoolClient & { wall?: string };
@@ -43,21 +52,23 @@ export function openPostgres(options: PostgresOptions): Store {
   const system = connect(options, Math.max(2, Math.ceil(size / 2)));
   const hasty = connect(options, Math.max(2, Math.ceil(size / 4)), "-c synchronous_commit=off");
   const open = new Map<string, Kysely<Database>>();
+  const watch = options.watch ?? true;
   return {
     dialect: "postgres",
+    watched: watch,
     file: undefined,
     url: options.url,
     connection(wall) {
       const known = open.get(wall);
       if (known) return known;
-      const pool = walled(wall === "system" ? system : tenants, wall);
-      const made = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+      const pool = walled(wall === "system" ? system : tenants, wall, { watch });
+      const made = new Kysely<Database>({ dialect: new SnakeCaseDialect({ pool }) });
       if (open.size > 2_000) open.clear();
       open.set(wall, made);
       return made;
     },
     volatile: new Kysely<Database>({
-      dialect: new PostgresDialect({ pool: walled(hasty, "system", { guarded: false }) }),
+      dialect: new SnakeCaseDialect({ pool: walled(hasty, "system", { watch: false }) }),
     }),
     migrate: () => migrateAsOwner(options.url),
     close: async () => void (await Promise.all([tenants.end(), system.end(), hasty.end()])),
@@ -82,10 +93,10 @@ function connect({ url, onError }: PostgresOptions, max: number, settings = ""):
 }
 
 /** Hands out connections whose `rmm.scope` is the wanted wall; sets it only when the last user's differs. */
-function walled(pool: pg.Pool, wall: string, { guarded } = { guarded: true }): PostgresPool {
+function walled(pool: pg.Pool, wall: string, { watch }: { watch: boolean }): PostgresPool {
   return {
     async connect() {
-      if (guarded) refuseInsideTransaction();
+      if (watch) refuseInsideTransaction();
       const client: WalledClient = await pool.connect();
       if (client.wall !== wall) {
         try {
@@ -110,14 +121,25 @@ function adapt(client: WalledClient): PostgresPoolClient {
   const known = adapted.get(client);
   if (known) return known;
   const made = {
-    query: (text: unknown, values?: readonly unknown[]) =>
-      typeof text === "string"
-        ? client.query({ ...statement(text), values: values?.map(encodeJson) ?? [] })
-        : client.query(text as pg.QueryConfig),
+    query: async (text: string, values: readonly unknown[] = []) =>
+      named(await client.query({ ...statement(text), values: values.map(encodeJson) })),
     release: () => client.release(),
   } as unknown as PostgresPoolClient;
   adapted.set(client, made);
   return made;
+}
+
+const makers = new Map<string, ReturnType<typeof rowsOf>>();
+
+/** The driver's rows under the names that code uses. */
+function named(result: pg.QueryResult<Row>): pg.QueryResult<Row> {
+  if (result.rows.length === 0) return result;
+  const columns = result.fields.map(({ name }) => name);
+  const key = columns.join();
+  const rowOf = makers.get(key) ?? rowsOf(columns);
+  if (makers.size < NAMES_MAX) makers.set(key, rowOf);
+  result.rows = result.rows.map((row) => rowOf((column) => row[column]));
+  return result;
 }
 
 const names = new Map<string, string>();
@@ -137,7 +159,7 @@ async function migrateAsOwner(url: string): Promise<string[]> {
   // A login that owns nothing may start a server once the owner has migrated.
   if (await isUpToDate(url)) return [];
   const pool = new pg.Pool({ connectionString: url, max: 2, types: postgresTypes, application_name: "rmm-migrate" });
-  const owner = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  const owner = new Kysely<Database>({ dialect: new SnakeCaseDialect({ pool }) });
   try {
     return await migrate(owner, "postgres");
   } finally {
