@@ -29,7 +29,10 @@ export function addFileOptions(command: Command): void {
     .option("--partner <partner>", "slug or id of the partner, for system scope; instead of the file's")
     .option("--sink-dir <path>", "where relative file sinks count from (default: the folder of the file)")
     .option("--redeliver", "give secrets of github-output and stdout sinks again, up to a day after the key was made")
-    .option("--no-sink-check", "do not look whether secrets of existing keys are in their files")
+    .option(
+      "--no-sink-check",
+      "do not look for secrets of existing keys; with a partner key: those of existing organizations count as made",
+    )
     .option("--pace", "with a partner key: wait for each hour's budget of 120 writes and 10 minted keys")
     .option("--rate <n>", `most requests a minute; 0: no limit (default ${PER_MINUTE}; the API allows 1,000)`);
 }

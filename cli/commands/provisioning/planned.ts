@@ -65,8 +65,12 @@ export async function plannedByPartnerKey(input: PlanningInput, model: Provision
   const rmm = await context.client();
   const live = await readExports(rmm, (call) => sender.send(call));
   const { redeliver } = sinks;
-  const holds = checkSinks ? (key: Parameters<typeof sinkHolds>[0]) => sinkHolds(key, redeliver) : () => true;
-  const compared = diffExports(model, live, { nowMs: context.shell.now(), sinkHolds: holds, redeliver });
+  const compared = diffExports(model, live, {
+    nowMs: context.shell.now(),
+    sinkHolds: (key) => sinkHolds(key, redeliver),
+    redeliver,
+    assumeMade: !checkSinks,
+  });
   const plan = { ...compared, conflicts: [...compared.conflicts, ...sinkConflicts(compared, sinks)] };
   const windows = windowsOf(plan);
   const { writes, mints, count } = windows;

@@ -11,6 +11,8 @@ export interface PartnerDiffOptions {
   sinkHolds(key: FileKey): boolean;
   /** Mint keys of which nobody can see whether they exist. */
   readonly redeliver: boolean;
+  /** Keys of organizations that are there already count as made: where no file outlives a run. */
+  readonly assumeMade: boolean;
 }
 
 /** Compares the file with the exports. What a partner key can create becomes a step; the rest a note to a person. */
@@ -185,14 +187,15 @@ function siteNotes(file: FileSite, live: ExportedSite | undefined): string[] {
 function diffKeys(
   { enrollmentKeys = [] }: FileOrganization,
   organization: ExportedOrganization | undefined,
-  { nowMs, sinkHolds, redeliver }: PartnerDiffOptions,
+  { nowMs, sinkHolds, redeliver, assumeMade }: PartnerDiffOptions,
 ) {
   const steps: Step[] = [];
   const conflicts: Conflict[] = [];
   let unchanged = 0;
   for (const key of enrollmentKeys) {
     const { line, path, sink } = key;
-    if (sink?.kind === "file" && sinkHolds(key)) {
+    const there = sink?.kind === "file" && sinkHolds(key);
+    if (there || (organization && assumeMade && !redeliver)) {
       unchanged += 1;
       continue;
     }
@@ -208,7 +211,7 @@ function diffKeys(
 }
 
 const unseenKey =
-  "a partner key cannot see whether this key exists: give it a file sink, or --redeliver, which within a day gives the same secret again and later mints another key";
+  "a partner key cannot see whether this key exists: give it a file sink, or --no-sink-check to take it as made, or --redeliver, which within a day gives the same secret again and later mints another key";
 
 /** Where the file does not list the sites, those of the export count. */
 function unknownSites({ sites, slug, enrollmentKeys = [] }: FileOrganization, siteIds: ReadonlyMap<string, string>) {

@@ -76,7 +76,7 @@ describe.each(databases)("provisioning with a partner key, on %s", (database) =>
       transport: cutting(cut),
     });
 
-  async function planned(yaml: string, cut?: Cut) {
+  async function planned(yaml: string, cut?: Cut, assumeMade = false) {
     const { model, problems } = await readModel(yaml);
     expect(problems).toEqual([]);
     const rmm = client(cut);
@@ -96,6 +96,7 @@ describe.each(databases)("provisioning with a partner key, on %s", (database) =>
       nowMs: server.clock.nowMs(),
       sinkHolds: (key) => sinkHolds(key, false),
       redeliver: false,
+      assumeMade,
     });
     return { plan, rmm, sender, waited };
   }
@@ -253,6 +254,8 @@ describe.each(databases)("provisioning with a partner key, on %s", (database) =>
     const { plan } = await planned(hidden("github-output:key"));
     expect(plan.conflicts.map(({ message }) => message).join()).toContain("--redeliver");
     expect(existsSync(join(folder, "secrets"))).toBe(false);
+    const { plan: assumed } = await planned(hidden("github-output:key"), undefined, true);
+    expect([assumed.conflicts, shownSteps(assumed)]).toEqual([[], []]);
   });
 });
 
