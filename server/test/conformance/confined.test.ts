@@ -46,6 +46,7 @@ const mayChange: Readonly<Record<string, string>> = {
   "mfa.recoveryCodes": "its own second factor",
   "passwords.change": "its own password",
   "users.updateMe": "its own profile",
+  "ssoLogins.startLink": "its own account's identity",
   "users.resendInvite": "a mail goes out again; nothing is granted and no link shown (invitations.test.ts)",
 };
 
