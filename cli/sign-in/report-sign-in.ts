@@ -11,24 +11,18 @@ export interface SignedInAs {
   mfa?: { enabled: boolean; satisfied: boolean };
 }
 
-/** Says who signed in and what is still missing. Returns the exit code. */
+/** Says who signed in and what is still missing; programs get `answer`, else the same facts. Returns the exit code. */
 export async function reportSignIn(
   context: Context,
   { account, store }: Pick<SignIn, "account" | "store">,
-  { scope, mfaEnrollmentRequired, mfa }: SignedInAs,
+  as: SignedInAs,
+  answer?: object,
 ): Promise<number> {
   const { server, profile, stored } = context.settings;
+  const { scope, mfaEnrollmentRequired, mfa } = as;
   if (isForPrograms(context)) {
-    const result = {
-      server: server.value,
-      profile: profile.value,
-      account,
-      store,
-      scope,
-      ...(mfaEnrollmentRequired === undefined ? {} : { mfaEnrollmentRequired }),
-      ...(mfa && { mfaEnabled: mfa.enabled, mfaSatisfied: mfa.satisfied }),
-    };
-    await printResult(context, result, { fields: Object.keys(result) });
+    const facts = { server: server.value, profile: profile.value, account, store, ...factsOf(as) };
+    await printResult(context, answer ?? facts, { fields: Object.keys(answer ?? facts) });
   }
   await context.notice(`Signed in to ${server.value} as ${account} (${scope}), profile ${profile.value}`);
   if (stored.server !== undefined && stored.server !== server.value) {
@@ -40,6 +34,12 @@ export async function reportSignIn(
   if (other && other.account === undefined) await context.notice(`${other.source} is set and goes before this sign-in`);
   return 0;
 }
+
+const factsOf = ({ scope, mfaEnrollmentRequired, mfa }: SignedInAs) => ({
+  scope,
+  ...(mfaEnrollmentRequired === undefined ? {} : { mfaEnrollmentRequired }),
+  ...(mfa && { mfaEnabled: mfa.enabled, mfaSatisfied: mfa.satisfied }),
+});
 
 function stillNeeded(mfa: SignedInAs["mfa"]): string | undefined {
   if (!mfa || mfa.satisfied) return undefined;

@@ -21,15 +21,12 @@ interface Head {
 
 /**
  * What the head of a request tells. The name must be the number of this machine: a page of another name that resolves
- * to 127.0.0.1 sends its own. What a script asks for is refused; the page moves the whole window.
+ * to 127.0.0.1 sends its own.
  */
 export function refuseHead({ method, url, headers }: Head, port: number): Refused | undefined {
   if (headers.host !== `127.0.0.1:${port}`) return { status: 421, reason: "Wrong host" };
   if (url !== "/") return { status: 404, reason: "Nothing is here" };
   if (method !== "POST") return { status: 405, reason: "Only the sign-in is received here" };
-  const [mode, destination] = [headers["sec-fetch-mode"], headers["sec-fetch-dest"]];
-  if ((mode ?? "navigate") !== "navigate" || (destination ?? "document") !== "document")
-    return { status: 403, reason: "Not from a script or a frame" };
   if (headers["content-type"]?.split(";")[0]?.trim().toLowerCase() !== "application/x-www-form-urlencoded")
     return { status: 415, reason: "Not a form" };
   if (Number(headers["content-length"] ?? 0) > MOST_BYTES) return tooLong;

@@ -123,8 +123,6 @@ describe("the hand-over", () => {
     ["another path", () => ({ path: "/callback", body: right() }), 404],
     ["an address that leads elsewhere", () => ({ path: `http://127.0.0.1:${listener.port}/`, body: right() }), 404],
     ["JSON", () => ({ headers: { "content-type": "application/json" }, body: "{}" }), 415],
-    ["a script", () => ({ headers: { "sec-fetch-mode": "no-cors" }, body: right() }), 403],
-    ["a frame", () => ({ headers: { "sec-fetch-dest": "iframe" }, body: right() }), 403],
     ["more than a form can be", () => ({ body: right({ ssoCode: "c".repeat(5_000) }) }), 413],
     [
       "more than a form can be, its length not told",
