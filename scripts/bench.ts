@@ -2,8 +2,9 @@ import { cpus } from "node:os";
 import { auditAppend } from "./bench/audit-append.ts";
 import { auditVerify } from "./bench/audit-verify.ts";
 import { authenticatedRead } from "./bench/authenticated-read.ts";
+import { coldBuild } from "./bench/cold-build.ts";
+import { commandStart } from "./bench/command-start.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
-import { versionStart } from "./bench/version-start.ts";
 
 /** A figure is a ratio of two things measured in turns within one run: machines are noisy, ratios are not. */
 export interface Bench {
@@ -18,11 +19,12 @@ export interface Bench {
 
 const ROUNDS = 3;
 const benches: readonly Bench[] = [
-  versionStart,
+  ...commandStart,
   ...authenticatedRead,
   ...rateLimitCheck,
   ...auditAppend,
   ...auditVerify,
+  coldBuild,
 ];
 const wanted = process.argv.slice(2);
 

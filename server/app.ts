@@ -8,7 +8,7 @@ import { openPostgres } from "./db/dialect/postgres.ts";
 import { openSqlite } from "./db/dialect/sqlite.ts";
 import { type Clock, systemClock } from "./platform/clock.ts";
 import { type GuardOptions, guardedFetch } from "./platform/guarded-fetch.ts";
-import { jsonLog, type Log } from "./platform/log.ts";
+import { inTurns, jsonLog, type Log } from "./platform/log.ts";
 import { type Mailer, mailer } from "./platform/mail.ts";
 import { processMetrics } from "./platform/metrics.ts";
 import { names } from "./platform/names.ts";
@@ -27,11 +27,13 @@ export interface Seams {
   outbound?: Pick<GuardOptions, "ca" | "isPublic">;
 }
 
+const stderrLines = inTurns((text) => process.stderr.write(text));
+
 /** config → dependencies. `wakeAuditWriter` is set when the writer starts. */
 export function buildServices(config: Config, seams: Seams = {}): Services & { wakeAuditWriter: () => void } {
   const clock = seams.clock ?? systemClock;
   const random = seams.random ?? secureRandom(clock);
-  const log = seams.log ?? jsonLog(config.logLevel, (line) => process.stderr.write(line));
+  const log = seams.log ?? jsonLog(config.logLevel, stderrLines);
   const resolver = names(config.dnsResolver);
   const store = seams.store ?? openStore(config, log);
   return {
@@ -52,10 +54,15 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
   };
 }
 
-export function openStore(config: Pick<Config, "databaseUrl" | "dataDir">, log: Log): Store {
+/** Where the database is. */
+type Place = Pick<Config, "databaseUrl" | "dataDir"> & Partial<Pick<Config, "production">>;
+
+export function openStore(config: Place, log: Log): Store {
   const url = config.databaseUrl;
+  // Following transactions slows every promise of the process down; the tests have followed them.
+  const watch = !config.production;
   if (url !== undefined && /^postgres/.test(url)) {
-    return openPostgres({ url, onError: (error) => log.warn("database.connection_lost", { error }) });
+    return openPostgres({ url, watch, onError: (error) => log.warn("database.connection_lost", { error }) });
   }
-  return openSqlite(url?.slice("sqlite:".length) ?? join(config.dataDir, "rmm.db"));
+  return openSqlite(url?.slice("sqlite:".length) ?? join(config.dataDir, "rmm.db"), { watch });
 }

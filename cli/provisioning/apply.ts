@@ -1,6 +1,6 @@
 import type { RmmClient } from "#sdk/client";
 import { describeError } from "../errors/describe-error.ts";
-import { carryOut, type OrganizationRun } from "./carry-out.ts";
+import { carryOut, type OrganizationRun, type Tools } from "./carry-out.ts";
 import { inParallel } from "./in-parallel.ts";
 import { type FileKey, foldName, type Sink, sinkText } from "./model.ts";
 import { orderedSteps } from "./order.ts";
@@ -14,6 +14,8 @@ export interface ApplyOptions {
   readonly signal: AbortSignal;
   readonly allowDelete: boolean;
   now(): number;
+  /** Instead of a user's way to do a step. */
+  carryOut?(step: Step, run: OrganizationRun, tools: Tools): Promise<Pick<ItemResult, "id" | "secret">>;
   /** Returns when the secret is safe. */
   deliver(sink: Sink, secret: string): Promise<void>;
   /** Each result as soon as it is known. */
@@ -80,7 +82,7 @@ async function resultOf(step: Step, run: OrganizationRun, options: ApplyOptions)
   const missing = missingFor(step, run);
   if (missing) return { ...about, outcome: "skipped", error: { code: "DEPENDS_ON_FAILED", message: missing } };
   try {
-    return { ...about, outcome: "done", ...(await carryOut(step, run, options)) };
+    return { ...about, outcome: "done", ...(await (options.carryOut ?? carryOut)(step, run, options)) };
   } catch (error) {
     if (isInterruption(error)) return { ...about, outcome: "skipped", error: interruption };
     const { exit, error: told } = describeError(error);

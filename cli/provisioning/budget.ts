@@ -14,6 +14,8 @@ export interface Budget {
   /** Requests a minute that this run allows itself. */
   readonly perMinute: number;
   readonly estimatedSeconds: number;
+  /** Hours that a partner key needs for its writes; absent for a user. */
+  readonly windows?: number;
 }
 
 /** The API answers 1,000 requests a minute and session; what is left is for retries and for other windows. */

@@ -22,7 +22,7 @@ export const GENERATIONS = 5;
  * is given it again. An answer that names an object which is gone by now is passed over, with the next generation
  * of the key.
  */
-export async function createOnce<T extends { id: string }>(sender: Sender, creation: Creation<T>): Promise<T> {
+export async function createOnce<T>(sender: Sender, creation: Creation<T>): Promise<T> {
   for (let generation = 0; generation < GENERATIONS; generation++) {
     const key = idempotencyKey([...creation.identity, creation.body, generation]);
     const { data, response } = await sender.send(() => creation.send(key).withResponse());

@@ -38,7 +38,8 @@ interface KeyResult {
   readonly notes: readonly Note[];
 }
 
-function newKey(key: FileKey, nowMs: number): KeyResult {
+/** A key that is minted, or why it cannot be. */
+export function newKey(key: FileKey, nowMs: number): KeyResult {
   const { line, path, name, site, maxUsage, expiresAt, expiresInMs, sink } = key;
   const conflict = (message: string): KeyResult => ({ conflicts: [{ line, path, message }], notes: [] });
   if (!sink)

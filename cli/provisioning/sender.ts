@@ -18,6 +18,10 @@ export interface SenderOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly now?: () => number;
   readonly onWait?: (ms: number, why: string) => void;
+  /** Longest wait that a server may ask for; beyond it the call fails. Default: however long. */
+  readonly maxWaitMs?: number;
+  /** Refusals for the rate that one call puts up with. */
+  readonly rateLimitTries?: number;
 }
 
 const WINDOW_MS = 60_000;
@@ -32,6 +36,8 @@ export function paced({
   sleep = sleepUnlessAborted,
   now = Date.now,
   onWait,
+  maxWaitMs = Number.POSITIVE_INFINITY,
+  rateLimitTries = RATE_LIMIT_TRIES,
 }: SenderOptions): Sender {
   const recent: number[] = [];
   let sent = 0;
@@ -62,8 +68,8 @@ export function paced({
         try {
           return await call();
         } catch (error) {
-          const waitMs = waitOf(error, attempt, repeatable);
-          if (waitMs === undefined) throw error;
+          const waitMs = waitOf(error, attempt, { repeatable, rateLimitTries });
+          if (waitMs === undefined || waitMs > maxWaitMs) throw error;
           if (waitMs >= 5_000) onWait?.(waitMs, "the server asks to wait");
           await pause(waitMs);
         }
@@ -73,9 +79,13 @@ export function paced({
 }
 
 /** How long to wait before the same call may be sent again; undefined where that is of no use or not safe. */
-function waitOf(error: unknown, attempt: number, repeatable: boolean): number | undefined {
+function waitOf(
+  error: unknown,
+  attempt: number,
+  { repeatable, rateLimitTries }: { repeatable: boolean; rateLimitTries: number },
+): number | undefined {
   if (!(error instanceof RmmError) || error instanceof AbortedError) return undefined;
-  if (error instanceof RateLimitError) return attempt < RATE_LIMIT_TRIES ? (error.retryAfterMs ?? 1_000) : undefined;
+  if (error instanceof RateLimitError) return attempt < rateLimitTries ? (error.retryAfterMs ?? 1_000) : undefined;
   if (error.code === "IDEMPOTENCY_IN_FLIGHT") return attempt < IN_FLIGHT_TRIES ? 1_000 : undefined;
   const again = repeatable && (error.retryable || error.outcome === "unknown");
   return again && attempt < REPEAT_TRIES ? 500 * 2 ** (attempt - 1) : undefined;

@@ -1,6 +1,6 @@
 import { type AuditContent, contentFields, contentHash } from "#server/audit/chain";
 import { auditEntry } from "#server/audit/entry";
-import { snakeCase } from "#server/db/row-level-security";
+import { snakeCase } from "#server/db/naming";
 
 export const AUDIT_BATCH = 100;
 

@@ -23,6 +23,8 @@ function bench(database: "SQLite" | "Postgres", value: number): Bench {
       }
       server = await started("read-server", url ? [url] : []);
       hello = await started("hello-server", []);
+      // Neither side is measured while its code is still being compiled.
+      for (const target of [hello, server]) await load(target);
     },
     async run() {
       const against = await load(hello as Target);

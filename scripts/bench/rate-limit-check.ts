@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import { RateLimiter } from "#server/access/rate-limit";
 import { openPostgres } from "#server/db/dialect/postgres";
-import { systemHandle } from "#server/db/unit-of-work";
+import { volatileHandle } from "#server/db/unit-of-work";
 import { systemClock } from "#server/platform/clock";
 import type { Bench } from "../bench.ts";
 
@@ -23,18 +23,18 @@ export const rateLimitCheck: readonly Bench[] = [
     async start() {
       cluster = await startPostgres({ settings: { synchronous_commit: "off" } });
       const url = await createDatabase({ label: "bench", cluster: cluster.url });
-      store = openPostgres({ url, poolSize: WORKERS });
+      store = openPostgres({ url, poolSize: 4 * WORKERS });
       await store.migrate();
       const owner = new Client({ connectionString: url });
       await owner.connect();
       await owner.query(
-        "create table bench_counter (key text primary key, n int not null); grant all on bench_counter to rmm_app",
+        "create table bench_counter (key text primary key, n int not null) with (fillfactor = 50); grant all on bench_counter to rmm_app",
       );
       await owner.end();
       limiter = new RateLimiter(store, systemClock);
     },
     async run() {
-      const db = systemHandle(store as NonNullable<typeof store>);
+      const db = volatileHandle(store as NonNullable<typeof store>);
       const against = await rate((key) =>
         sql`insert into bench_counter (key, n) values (${key}, 1) on conflict (key) do update set n = bench_counter.n + 1 returning n`.execute(
           db,

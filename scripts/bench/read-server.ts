@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,20 +8,22 @@ import { builtInRoleId } from "#server/access/roles";
 import { readConfig } from "#server/config";
 import { systemHandle } from "#server/db/unit-of-work";
 import { startServer } from "#server/main";
-import { jsonLog } from "#server/platform/log";
 
-/** The real server with its request log on, one partner, and a session that may read. argv: [database url] */
+/** The real server as in production, request log on, one partner, and a session that may read. argv: [database url] */
 const dataDir = mkdtempSync(join(tmpdir(), "rmm-bench-"));
 const url = process.argv[2];
+const secret = randomBytes(32).toString("hex");
 const config = readConfig({
+  NODE_ENV: "production",
+  JWT_SECRET: secret,
+  SECRET_ENCRYPTION_KEY: secret,
   PORT: "0",
   RMM_DATA_DIR: dataDir,
   API_RATE_LIMIT_PER_MINUTE: "100000000",
   AGENT_ENROLL_RATE_LIMIT: "100000000",
   ...(url ? { DATABASE_URL: url } : {}),
 });
-const sink = process.stderr;
-const server = await startServer({ config: { ...config, port: 0 }, log: jsonLog("info", (line) => sink.write(line)) });
+const server = await startServer({ config });
 const { services } = server;
 const db = systemHandle(services.store);
 const tenant = await seedTenant(db, services, "bench");

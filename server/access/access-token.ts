@@ -27,9 +27,12 @@ export interface AccessTokens {
 
 const HEADER = Buffer.from(JSON.stringify({ alg: "HS256", typ: "JWT" })).toString("base64url");
 const TOKEN_MAX_LENGTH = 4_096;
+const VERIFIED_MAX = 5_000;
 
 export function accessTokens(secret: string, clock: Clock): AccessTokens {
   const key: KeyObject = createSecretKey(Buffer.from(secret, "utf8"));
+  /** Signatures that were checked; what a session may do is read anew at every request. */
+  const verified = new Map<string, AccessClaims>();
   const signature = (text: string) => createHmac("sha256", key).update(text).digest();
   return {
     sign(claims) {
@@ -40,14 +43,22 @@ export function accessTokens(secret: string, clock: Clock): AccessTokens {
     },
     verify(token) {
       if (token.length > TOKEN_MAX_LENGTH) return undefined;
-      const [header, payload, given, ...rest] = token.split(".");
-      if (header !== HEADER || !payload || !given || rest.length > 0) return undefined;
-      const wanted = signature(`${header}.${payload}`);
-      const bytes = Buffer.from(given, "base64url");
-      if (bytes.length !== wanted.length || !timingSafeEqual(bytes, wanted)) return undefined;
-      const claims = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as AccessClaims;
-      if (claims.typ !== "access" || claims.exp * 1000 <= clock.nowMs()) return undefined;
-      return claims;
+      const claims = verified.get(token) ?? signed(token);
+      return claims && claims.exp * 1000 > clock.nowMs() ? claims : undefined;
     },
   };
+
+  /** Forged and foreign tokens are never kept: the cache holds what this server signed. */
+  function signed(token: string): AccessClaims | undefined {
+    const [header, payload, given, ...rest] = token.split(".");
+    if (header !== HEADER || !payload || !given || rest.length > 0) return undefined;
+    const wanted = signature(`${header}.${payload}`);
+    const bytes = Buffer.from(given, "base64url");
+    if (bytes.length !== wanted.length || !timingSafeEqual(bytes, wanted)) return undefined;
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as AccessClaims;
+    if (claims.typ !== "access") return undefined;
+    if (verified.size >= VERIFIED_MAX) verified.clear();
+    verified.set(token, claims);
+    return claims;
+  }
 }

@@ -1,3 +1,4 @@
+import { prepared } from "#server/db/prepared";
 import { systemHandle } from "#server/db/unit-of-work";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
@@ -14,41 +15,7 @@ const severed: readonly string[] = ["archived", "churned", "purging"];
 export async function loadAgent(services: Services, token: string): Promise<AgentPrincipal> {
   if (!/^agt_[0-9a-f]{64}$/.test(token)) throw problem("INVALID_AGENT_CREDENTIALS");
   const hash = sha256(token);
-  const row = await systemHandle(services.store)
-    .selectFrom("devices")
-    .innerJoin("organizations", "organizations.id", "devices.orgId")
-    .innerJoin("partners", "partners.id", "organizations.partnerId")
-    .where((eb) =>
-      eb.or([
-        eb("agentTokenHash", "=", hash),
-        eb("watchdogTokenHash", "=", hash),
-        eb("previousAgentTokenHash", "=", hash),
-        eb("previousWatchdogTokenHash", "=", hash),
-      ]),
-    )
-    .select([
-      "devices.id",
-      "devices.agentId",
-      "devices.hostname",
-      "devices.orgId",
-      "devices.siteId",
-      "devices.status",
-      "devices.agentTokenHash",
-      "devices.watchdogTokenHash",
-      "devices.previousTokensExpireAt",
-      "devices.lastSeenAt",
-      "devices.lastSeenIp",
-      "devices.deviceRoleSource",
-      "devices.watchdogStatus",
-      "devices.mainAgentSilentSince",
-      "devices.tokensIssuedAt",
-      "organizations.status as orgStatus",
-      "organizations.deletedAt as orgDeletedAt",
-      "partners.status as partnerStatus",
-      "partners.deletedAt as partnerDeletedAt",
-      "previousWatchdogTokenHash",
-    ])
-    .executeTakeFirst();
+  const row = await byToken(systemHandle(services.store), { hash });
   if (!row || row.agentId === null) throw problem("INVALID_AGENT_CREDENTIALS");
   const current = hash === row.agentTokenHash || hash === row.watchdogTokenHash;
   if (!current && (row.previousTokensExpireAt ?? "") <= services.clock.now())
@@ -77,3 +44,40 @@ export async function loadAgent(services: Services, token: string): Promise<Agen
     },
   };
 }
+
+const byToken = prepared(["hash"], (db, at) =>
+  db
+    .selectFrom("devices")
+    .innerJoin("organizations", "organizations.id", "devices.orgId")
+    .innerJoin("partners", "partners.id", "organizations.partnerId")
+    .where((eb) =>
+      eb.or([
+        eb("agentTokenHash", "=", at.hash),
+        eb("watchdogTokenHash", "=", at.hash),
+        eb("previousAgentTokenHash", "=", at.hash),
+        eb("previousWatchdogTokenHash", "=", at.hash),
+      ]),
+    )
+    .select([
+      "devices.id",
+      "devices.agentId",
+      "devices.hostname",
+      "devices.orgId",
+      "devices.siteId",
+      "devices.status",
+      "devices.agentTokenHash",
+      "devices.watchdogTokenHash",
+      "devices.previousTokensExpireAt",
+      "devices.lastSeenAt",
+      "devices.lastSeenIp",
+      "devices.deviceRoleSource",
+      "devices.watchdogStatus",
+      "devices.mainAgentSilentSince",
+      "devices.tokensIssuedAt",
+      "organizations.status as orgStatus",
+      "organizations.deletedAt as orgDeletedAt",
+      "partners.status as partnerStatus",
+      "partners.deletedAt as partnerDeletedAt",
+      "previousWatchdogTokenHash",
+    ]),
+);

@@ -27,81 +27,40 @@ export async function loadUser(
     email: row.email,
     name: row.name,
     scope: claims.scope,
-    partnerId: row.partnerId,
-    partnerStatus: row.partnerDeletedAt === null ? row.partnerStatus : "deleted",
-    orgId: row.orgId,
-    membershipId: row.membershipId,
+    partnerId: row.partnerId ?? null,
+    partnerStatus: row.partnerDeletedAt ? "deleted" : (row.partnerStatus ?? null),
+    orgId: row.orgId ?? null,
+    membershipId: row.membershipId ?? null,
     roleId: row.roleId,
     roleName: row.roleName,
     permissions: await permissionsOfRole(db, row.roleId),
     sessionId: claims.sid,
     mfa: row.mfaVerifiedAt !== null,
     mfaEnrolled: row.mfaSecret !== null,
-    mfaForced: row.forceMfa || requiresMfa(row.partnerSettings) || requiresMfa(row.orgSettings),
-    orgAccess: row.orgAccess,
-    allowedSiteIds: row.siteIds !== null && row.siteIds.length > 0 ? row.siteIds : null,
+    mfaForced: row.forceMfa || requiresMfa(row.settings) || requiresMfa(row.orgSettings),
+    orgAccess: row.orgAccess ?? null,
+    allowedSiteIds: row.siteIds?.length ? row.siteIds : null,
   };
 }
 
 /** A tenant's `settings.security.requireMfa`. */
-export const requiresMfa = (settings: Record<string, unknown> | null): boolean =>
+export const requiresMfa = (settings: Record<string, unknown> | null | undefined): boolean =>
   (settings?.["security"] as { requireMfa?: unknown } | undefined)?.requireMfa === true;
 
-interface Row {
-  userId: string;
-  email: string;
-  name: string;
-  userStatus: string;
-  isPlatformAdmin: boolean;
-  mfaSecret: string | null;
-  revokedAt: string | null;
-  absoluteExpiresAt: string;
-  mfaVerifiedAt: string | null;
-  roleId: string;
-  roleName: string;
-  forceMfa: boolean;
-  membershipId: string | null;
-  orgAccess: "all" | "selected" | "none" | null;
-  siteIds: string[] | null;
-  partnerId: string | null;
-  partnerStatus: string | null;
-  partnerDeletedAt: string | null;
-  partnerSettings: Record<string, unknown> | null;
-  orgId: string | null;
-  orgStatus: string | null;
-  orgSettings: Record<string, unknown> | null;
-}
+type RowOf<Query extends (...given: never[]) => Promise<unknown>> = NonNullable<Awaited<ReturnType<Query>>>;
+type Account = RowOf<typeof systemUser>;
+/** What only members of a partner or an organization have is undefined for others. */
+type Found = Account & Partial<Omit<RowOf<typeof partnerUser> & RowOf<typeof organizationUser>, keyof Account>>;
 
 /** One query a request, whatever the scope; each is built once (measured: building costs more than running it). */
-async function find(db: Kysely<Database>, claims: AccessClaims): Promise<Row | undefined> {
-  const { sid, sub, roleId, partnerId, orgId } = claims;
-  if (claims.scope === "partner") {
-    const row = await partnerUser(db, { sid, sub, partnerId });
-    return row && { ...noOrganization, ...row, partnerSettings: row.settings };
-  }
-  if (claims.scope === "system") {
-    const row = await systemUser(db, { sid, sub, roleId });
-    return row && { ...noPartner, ...noOrganization, ...row };
-  }
-  const row = await organizationUser(db, { sid, sub, orgId });
-  if (!row) return undefined;
-  const org = await organizationSettings(db, { orgId });
-  return { ...noPartner, ...row, partnerSettings: row.settings, orgSettings: org?.settings ?? null };
+function find(
+  db: Kysely<Database>,
+  { scope, sid, sub, roleId, partnerId, orgId }: AccessClaims,
+): Promise<Found | undefined> {
+  if (scope === "partner") return partnerUser(db, { sid, sub, partnerId });
+  if (scope === "system") return systemUser(db, { sid, sub, roleId });
+  return organizationUser(db, { sid, sub, orgId });
 }
-
-const noPartner = {
-  partnerId: null,
-  partnerStatus: null,
-  partnerDeletedAt: null,
-  partnerSettings: null,
-  orgAccess: null,
-};
-const noOrganization = { membershipId: null, orgId: null, orgStatus: null, orgSettings: null, siteIds: null };
-
-type Settings = { settings: Record<string, unknown> };
-type Account = Omit<Row, keyof typeof noPartner | keyof typeof noOrganization>;
-type Of<Names extends keyof Row> = Account & Pick<Row, Names>;
-type PartnerNames = "partnerId" | "partnerStatus" | "partnerDeletedAt";
 
 const account = (db: Kysely<Database>, { sid, sub }: { sid: string; sub: string }) =>
   db
@@ -129,30 +88,25 @@ const partnerColumns = [
   "partners.settings as settings",
 ] as const;
 
-const systemUser = prepared<Account, "sid" | "sub" | "roleId">(["sid", "sub", "roleId"], (db, at) =>
+const systemUser = prepared(["sid", "sub", "roleId"], (db, at) =>
   account(db, at)
     .innerJoin("roles", (join) => join.on("roles.scope", "=", "system"))
     .where("roles.id", "=", at.roleId)
     .select(roleColumns),
 );
 
-const partnerUser = prepared<Of<PartnerNames | "membershipId" | "orgAccess"> & Settings, "sid" | "sub" | "partnerId">(
-  ["sid", "sub", "partnerId"],
-  (db, at) =>
-    account(db, at)
-      .innerJoin("partnerUsers", "partnerUsers.userId", "users.id")
-      .innerJoin("partners", "partners.id", "partnerUsers.partnerId")
-      .innerJoin("roles", "roles.id", "partnerUsers.roleId")
-      .where("partners.id", "=", at.partnerId)
-      .select(roleColumns)
-      .select(["partnerUsers.id as membershipId", "partnerUsers.orgAccess"])
-      .select(partnerColumns),
+const partnerUser = prepared(["sid", "sub", "partnerId"], (db, at) =>
+  account(db, at)
+    .innerJoin("partnerUsers", "partnerUsers.userId", "users.id")
+    .innerJoin("partners", "partners.id", "partnerUsers.partnerId")
+    .innerJoin("roles", "roles.id", "partnerUsers.roleId")
+    .where("partners.id", "=", at.partnerId)
+    .select(roleColumns)
+    .select(["partnerUsers.id as membershipId", "partnerUsers.orgAccess"])
+    .select(partnerColumns),
 );
 
-const organizationUser = prepared<
-  Of<PartnerNames | "membershipId" | "siteIds" | "orgId" | "orgStatus"> & Settings,
-  "sid" | "sub" | "orgId"
->(["sid", "sub", "orgId"], (db, at) =>
+const organizationUser = prepared(["sid", "sub", "orgId"], (db, at) =>
   account(db, at)
     .innerJoin("organizationUsers", "organizationUsers.userId", "users.id")
     .innerJoin("organizations", "organizations.id", "organizationUsers.orgId")
@@ -163,9 +117,6 @@ const organizationUser = prepared<
     .select(roleColumns)
     .select(["organizationUsers.id as membershipId", "organizationUsers.siteIds"])
     .select(["organizations.id as orgId", "organizations.status as orgStatus"])
+    .select("organizations.settings as orgSettings")
     .select(partnerColumns),
-);
-
-const organizationSettings = prepared<Settings, "orgId">(["orgId"], (db, at) =>
-  db.selectFrom("organizations").select("settings").where("id", "=", at.orgId),
 );

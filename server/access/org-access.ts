@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool } from "kysely";
+import { prepared } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
 import type { OrganizationStatus } from "#server/db/tables/tenancy";
 import type { Scope } from "#server/db/tenant-predicate";
@@ -26,15 +27,15 @@ export interface AccessibleOrg {
 
 /** `canAccessOrg` (contract 1 A2): the organization when the caller reaches it, hidden ones included. */
 export async function findOrg(call: Caller, orgId: string, db: Reader = call.db): Promise<AccessibleOrg | undefined> {
-  const org = await db
-    .selectFrom("organizations")
-    .select(["id", "name", "partnerId", "status", "settings"])
-    .where("id", "=", orgId)
-    .executeTakeFirst();
+  const org = await byId(db, { id: orgId });
   // From here on rows may be inserted for it in this request (see the tenant scope).
   if (org && call.scope.kind === "partner") call.scope.known.add(org.id);
   return org;
 }
+
+const byId = prepared(["id"], (db, at) =>
+  db.selectFrom("organizations").select(["id", "name", "partnerId", "status", "settings"]).where("id", "=", at.id),
+);
 
 /** An explicit `orgId` that the caller does not reach is 403, whether it exists or not. */
 export async function getNamedOrg(call: Caller, orgId: string, db?: Reader): Promise<AccessibleOrg> {

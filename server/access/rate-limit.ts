@@ -3,7 +3,7 @@ import type { Store } from "#server/db/dialect/index";
 import { changeRing, RING_BUCKETS, type RingRequest } from "#server/db/dialect/rate-ring";
 import type { Database } from "#server/db/tables";
 import { type Tx, volatileHandle } from "#server/db/unit-of-work";
-import { after, type Clock } from "#server/platform/clock";
+import type { Clock } from "#server/platform/clock";
 
 /** A limit over a sliding window, kept as a ring of 61 buckets that together cover it. */
 export interface Limit {
@@ -119,9 +119,15 @@ export class RateLimiter {
       bucket: bucketOf(limit, this.#clock.nowMs()),
       max: limit.max,
       amount,
-      expiresAt: after(this.#clock.now(), limit.windowSeconds * 2_000),
+      expiresAt: expiryOf(limit, this.#clock.nowMs()),
     };
   }
+}
+
+/** The second window's end after this one: the same all through a window, so that most calls leave the index alone. */
+function expiryOf(limit: Limit, nowMs: number): string {
+  const windowMs = limit.windowSeconds * 1_000;
+  return new Date((Math.floor(nowMs / windowMs) + 3) * windowMs).toISOString();
 }
 
 const bucketMs = (limit: Limit) => (limit.windowSeconds * 1_000) / (RING_BUCKETS - 1);

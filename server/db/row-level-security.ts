@@ -1,10 +1,9 @@
 import { type Kysely, sql } from "kysely";
+import { snakeCase } from "./naming.ts";
 import { type Ownership, ownership } from "./tables.ts";
 
 /** The role every request runs as on Postgres. It owns nothing and cannot bypass a policy. */
 export const APP_ROLE = "rmm_app";
-
-export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Functions are wrapped in `(select …)` so that the planner runs them once a query, not once a row. */
 const system = "(select rmm_is_system())";

@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { databases, startTestServer, type TestServer } from "../test/harness.ts";
 import { booleanColumns, jsonColumns } from "./dialect/codec.ts";
-import { snakeCase } from "./row-level-security.ts";
+import { snakeCase } from "./naming.ts";
 import { ownership } from "./tables.ts";
 
 const GOLDEN = "fixtures/golden/schema.json";

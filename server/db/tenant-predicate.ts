@@ -42,6 +42,55 @@ export function wallOf(scope: Scope): string {
   return scope.kind;
 }
 
+/**
+ * The same scope with marks in place of its ids, what the marks stand for, and a key that is equal for all scopes
+ * which narrow a query to the same text.
+ */
+export function markedScope(scope: Scope, mark: (name: string) => string): MarkedScope {
+  if (scope.kind === "partner") {
+    const { selected, principal, userId } = scope;
+    const chosen = selected === null || selected === "none" ? selected : mark("scope.selected");
+    return {
+      key: `partner ${chosen} ${principal?.selected} ${userId === null}`,
+      scope: {
+        ...scope,
+        partnerId: mark("scope.partnerId"),
+        selected: chosen,
+        userId: userId === null ? null : mark("scope.userId"),
+        ...(principal ? { principal: { ...principal, id: mark("scope.principalId") } } : {}),
+      },
+      values: {
+        "scope.partnerId": scope.partnerId,
+        "scope.selected": selected,
+        "scope.userId": userId,
+        "scope.principalId": principal?.id,
+      },
+    };
+  }
+  if (scope.kind !== "organization") return { key: scope.kind, scope, values: {} };
+  const sites = scope.siteIds ?? [];
+  return {
+    key: `organization ${scope.siteIds?.length} ${scope.userId === null}`,
+    scope: {
+      kind: "organization",
+      orgId: mark("scope.orgId"),
+      siteIds: scope.siteIds && sites.map((_, index) => mark(`scope.site${index}`)),
+      userId: scope.userId === null ? null : mark("scope.userId"),
+    },
+    values: {
+      "scope.orgId": scope.orgId,
+      "scope.userId": scope.userId,
+      ...Object.fromEntries(sites.map((id, index) => [`scope.site${index}`, id])),
+    },
+  };
+}
+
+export interface MarkedScope {
+  readonly key: string;
+  readonly scope: Scope;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: the predicate is written for any table that has the owner's columns
 type Builder = ExpressionBuilder<any, any>;
 type Predicate = ReturnType<Builder["and"]>;

@@ -36,9 +36,13 @@ export type { Scope } from "./tenant-predicate.ts";
  * Raw fragments are refused unless they carry no table (they exist only under `server/db`).
  */
 export function tenantScope(scope: Scope): KyselyPlugin {
-  const transformer = new TenantTransformer(scope);
+  // Made at the first query that is built anew: requests that run prepared ones alone need none.
+  let transformer: TenantTransformer | undefined;
   return {
-    transformQuery: ({ node, queryId }) => transformer.transformNode(node, queryId),
+    transformQuery({ node, queryId }) {
+      transformer ??= new TenantTransformer(scope);
+      return transformer.transformNode(node, queryId);
+    },
     transformResult: async ({ result }) => result,
   };
 }

@@ -1,16 +1,15 @@
-import { CamelCasePlugin, type Kysely, type KyselyPlugin, sql, type Transaction } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { Store } from "./dialect/index.ts";
 import { insideTransaction } from "./open-transaction.ts";
+import { scoped } from "./scoped.ts";
 import type { SystemReason } from "./system-reasons.ts";
 import type { Database } from "./tables.ts";
 import { type Scope, wallOf } from "./tenant-predicate.ts";
-import { tenantScope } from "./tenant-scope.ts";
 
 /** Reads only: writing takes a transaction, so that a mutation cannot miss its audit entry. */
 export type Reader = Pick<Kysely<Database>, "selectFrom" | "with" | "fn" | "dynamic">;
 export type Tx = Transaction<Database>;
 
-const camelCase = new CamelCasePlugin({ maintainNestedObjectKeys: true });
 const SYSTEM_WALL = "system";
 
 /**
@@ -20,7 +19,7 @@ const SYSTEM_WALL = "system";
 export class UnitOfWork {
   readonly #store: Store;
   readonly #scope: Scope;
-  #plugin: KyselyPlugin | undefined;
+  #handle: { base: Kysely<Database>; scoped: Kysely<Database> } | undefined;
   #open: Transaction<Database> | undefined;
   #wall: string;
   #beforeCommit: ((tx: Tx) => Promise<void>) | undefined;
@@ -68,13 +67,13 @@ export class UnitOfWork {
   /** The one exit from the tenant scope (design, lock 5). Joins an open transaction or makes its own. */
   async asSystem<R>(_reason: SystemReason, work: (tx: Tx) => Promise<R>): Promise<R> {
     if (this.#open) return this.#lifted(this.#open, work);
-    return this.#begin(SYSTEM_WALL, (raw) => work(raw.withPlugin(camelCase)));
+    return this.#begin(SYSTEM_WALL, (raw) => work(raw));
   }
 
   /** Unscoped reads outside any transaction of their own. */
   async readAsSystem<R>(reason: SystemReason, work: (db: Reader) => Promise<R>): Promise<R> {
     if (this.#open) return this.asSystem(reason, work);
-    return work(this.#store.connection(SYSTEM_WALL).withPlugin(camelCase));
+    return work(this.#store.connection(SYSTEM_WALL));
   }
 
   async #begin<R>(wall: string, work: (raw: Transaction<Database>) => Promise<R>): Promise<R> {
@@ -86,7 +85,7 @@ export class UnitOfWork {
         this.#open = raw;
         this.#wall = wall;
         try {
-          return await insideTransaction(() => work(raw));
+          return await (this.#store.watched ? insideTransaction(() => work(raw)) : work(raw));
         } finally {
           this.#open = undefined;
           this.#wall = before;
@@ -96,10 +95,10 @@ export class UnitOfWork {
 
   async #lifted<R>(raw: Transaction<Database>, work: (tx: Tx) => Promise<R>): Promise<R> {
     const before = this.#wall;
-    if (before === SYSTEM_WALL) return work(raw.withPlugin(camelCase));
+    if (before === SYSTEM_WALL) return work(raw);
     await this.#setWall(raw, SYSTEM_WALL);
     try {
-      return await work(raw.withPlugin(camelCase));
+      return await work(raw);
     } finally {
       await this.#setWall(raw, before).catch(() => undefined);
     }
@@ -111,23 +110,15 @@ export class UnitOfWork {
     if (this.#store.dialect === "postgres") await sql`select set_config('rmm.scope', ${wall}, true)`.execute(raw);
   }
 
+  /** Made once for the connection in use: a handle is asked for at every query. */
   #scoped<K extends Kysely<Database>>(base: K): K {
-    this.#plugin ??= tenantScope(this.#scope);
-    return base.withPlugin(this.#plugin).withPlugin(camelCase) as K;
+    if (this.#handle?.base !== base) this.#handle = { base, scoped: scoped(base, this.#scope) };
+    return this.#handle.scoped as K;
   }
 }
 
 /** Unscoped handle for workers of the installation itself (writer, scheduler, limiter). */
-export function systemHandle(store: Store): Kysely<Database> {
-  let handle = systemHandles.get(store);
-  if (!handle) {
-    handle = store.connection(SYSTEM_WALL).withPlugin(camelCase);
-    systemHandles.set(store, handle);
-  }
-  return handle;
-}
-
-const systemHandles = new WeakMap<Store, Kysely<Database>>();
+export const systemHandle = (store: Store): Kysely<Database> => store.connection(SYSTEM_WALL);
 
 /** Handle on state that may be lost with the machine; see `Store.volatile`. */
-export const volatileHandle = (store: Store): Kysely<Database> => store.volatile.withPlugin(camelCase);
+export const volatileHandle = (store: Store): Kysely<Database> => store.volatile;

@@ -24,7 +24,7 @@ export function factsOf(
   options: { trustProxyHeaders: boolean },
 ): RequestFacts {
   const given = request.headers["x-request-id"];
-  const url = request.url ?? "/";
+  const url = originForm(request.url ?? "/");
   const mark = url.indexOf("?");
   return {
     requestId: typeof given === "string" && REQUEST_ID.test(given) ? given : random.uuid(),
@@ -36,6 +36,9 @@ export function factsOf(
     caller: undefined,
   };
 }
+
+/** A client may name the server in the request line too (RFC 9112 §3.2.2). */
+const originForm = (url: string): string => (url.startsWith("/") ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, ""));
 
 /** Proxy headers count only where the operator trusts the proxy (specification 3, "Audit-entry writing"). */
 function clientIp(request: IncomingMessage, trustProxy: boolean): string | null {

@@ -13,29 +13,42 @@ export const API_PREFIX = "/api/v1";
 
 type Request = IncomingMessage & { facts: RequestFacts; params: Record<string, string> };
 
-/** One router per first path segment: a flat table of every route costs a third of the throughput (measured). */
 export function httpApp(services: Services, implementations: readonly Implementation[]): Express {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("query parser", false);
   app.set("case sensitive routing", true);
+  const routers = mounted(services, implementations);
   app.use((request, response, next) => {
     const facts = factsOf(request, services.random, services.config);
     (request as unknown as Request).facts = facts;
     response.setHeader("X-Request-Id", facts.requestId);
-    next();
+    const [, mount, rest] = MOUNT.exec(facts.path) ?? [];
+    const router = mount === undefined ? undefined : routers.get(mount);
+    if (!router) return next();
+    request.url = `${rest || "/"}${facts.search}`;
+    return router(request, response, next);
   });
-  for (const [prefix, members] of bySegment(implementations)) {
-    app.use(`${API_PREFIX}/${prefix}`, routerOf(services, members, `/${prefix}`, API_PREFIX));
-    const atRoot = members.filter((member) => member.endpoint.alsoAtRoot);
-    if (atRoot.length > 0) app.use(`/${prefix}`, routerOf(services, atRoot, `/${prefix}`, ""));
-  }
   app.use((request, response) => refuse(services, request as unknown as Request, response, problem("NOT_FOUND")));
   app.use((error: unknown, request: unknown, response: ServerResponse, _next: unknown) =>
     refuse(services, request as Request, response, readable(error)),
   );
   return app;
+}
+
+/** The prefix with its first segment, or the first segment alone; and what follows. */
+const MOUNT = /^((?:\/api\/v1)?\/[^/]*)(\/.*)?$/;
+
+/** One router per first path segment, looked up by name: trying every prefix in turn costs more than the route itself (measured). */
+function mounted(services: Services, implementations: readonly Implementation[]): Map<string, Router> {
+  const routers = new Map<string, Router>();
+  for (const [segment, members] of bySegment(implementations)) {
+    routers.set(`${API_PREFIX}/${segment}`, routerOf(services, members, `/${segment}`, API_PREFIX));
+    const atRoot = members.filter((member) => member.endpoint.alsoAtRoot);
+    if (atRoot.length > 0) routers.set(`/${segment}`, routerOf(services, atRoot, `/${segment}`, ""));
+  }
+  return routers;
 }
 
 function bySegment(implementations: readonly Implementation[]): Map<string, Implementation[]> {

@@ -54,6 +54,7 @@ function pathText(path: readonly PropertyKey[], prefix: string): string {
  * them instead: a browser on its way elsewhere is always sent on, never shown an error.
  */
 export function readQuery(search: string, lenient = false): Record<string, string> {
+  if (search === "") return {};
   const query: Record<string, string> = Object.create(null);
   const given = new URLSearchParams(search);
   for (const [name, value] of given) {

@@ -5,17 +5,16 @@ import { isColoured } from "../../output/colour.ts";
 import { formatOf } from "../../output/print.ts";
 import type { Register } from "../../program.ts";
 import { prompterOf } from "../../prompt.ts";
-import { checkAccess } from "../../provisioning/access-check.ts";
 import { apply, type ItemResult } from "../../provisioning/apply.ts";
 import { endText, summaryOf } from "../../provisioning/apply-view.ts";
-import { budgetOf, budgetText, capWarning } from "../../provisioning/budget.ts";
 import { conflictError, located } from "../../provisioning/load-file.ts";
 import { hasChanges, type Note } from "../../provisioning/plan.ts";
 import { planText, planView } from "../../provisioning/plan-view.ts";
 import { deliver, prepareSinks } from "../../provisioning/sinks.ts";
 import { isInteractive, writeTo } from "../../shell.ts";
-import { addFileOptions, type FileOptions, type Planned, planRun } from "./options.ts";
+import { addFileOptions, applyCommand, type FileOptions, planRun } from "./options.ts";
 import { rules, showPlan } from "./plan.ts";
+import type { Planned } from "./planned.ts";
 import { resultPrinter } from "./result-printer.ts";
 
 /** `rmm apply FILE`: brings the server to what the file says. */
@@ -33,7 +32,7 @@ export const registerApply: Register = (command, run) => {
         if (missing.length > 0)
           throw usageError(`Missing: ${missing.join(", ")}`, "See first what it would do: rmm plan FILE");
         const planned = await planRun(shell, globals, file, options);
-        if (!globals.dryRun) return applyRun(planned, options.allowDelete === true);
+        if (!globals.dryRun) return applyRun(planned, options);
         await showPlan(planned, options.allowDelete === true);
         return 0;
       }),
@@ -50,25 +49,31 @@ const secrets = `
 The secret of a new enrollment key goes to its sink before the key counts as done. Running the command again is
 always safe: a key is never minted twice, and within a day a secret that did not arrive is fetched again.
 Needs organizations:write (and sites:write for sites) and a session with a second factor.
+
+With a partner key in RMM_API_KEY it works unattended: it creates organizations, sites and enrollment keys within the
+key's budgets (120 writes and 10 minted keys an hour; --pace waits for the next hour) and prints what is left to a
+person. Such a key sees no enrollment keys: one whose secret is in its file counts as made.
 `;
 
-async function applyRun(planned: Planned, allowDelete: boolean): Promise<number> {
-  const { context, plan, file, live, sender, perMinute } = planned;
+async function applyRun(planned: Planned, options: FileOptions): Promise<number> {
+  const { context, plan, file, sender } = planned;
+  const allowDelete = options.allowDelete === true;
   if (plan.conflicts.length > 0) throw conflictError(file, plan.conflicts);
   const rmm = await context.client();
-  await checkAccess(rmm, live.me, plan);
-  const budget = budgetOf(plan, { perMinute, allowDelete });
+  if (hasChanges(plan)) await planned.checkAccess();
+  const budget = planned.budget(allowDelete);
   const printer = resultPrinter(context, plan);
   const notes = plan.organizations.flatMap((one) => one.notes);
   if (!hasChanges(plan)) {
     await tellNotes(context, notes);
+    await tellRest(planned, notes);
     await printer.end([], { budget, notes, none: true });
     return exitCode(notes.some(({ unresolved }) => unresolved) ? "partial" : "ok");
   }
-  const warning = await capWarning(rmm, plan, live, (call) => sender.send(call));
+  const warning = await planned.warning();
   if (warning !== undefined) await context.notice(`Warning: ${warning}`);
   await confirm(planned, allowDelete);
-  await context.notice(`→ ${context.settings.server.value}: ${budgetText(budget)}`);
+  await context.notice(`→ ${context.settings.server.value}: ${planned.budgetText(allowDelete)}`);
   const occupied = await prepareSinks(plan, planned.sinks);
   if (occupied.length > 0) {
     throw new CliError("A secret would have nowhere to go", {
@@ -86,17 +91,22 @@ async function applyRun(planned: Planned, allowDelete: boolean): Promise<number>
     now: context.shell.now,
     deliver: (sink, secret) => deliver(sink, secret, planned.sinks),
     report: printer.item,
+    ...(planned.carryOut === undefined ? {} : { carryOut: planned.carryOut }),
   });
   await printer.end(results, { budget, notes, none: false });
   await tellNotes(context, notes);
-  return finish(context, file, results, notes);
+  await tellRest(planned, notes);
+  if (planned.carryOut && results.some(({ error }) => error?.code === "RATE_LIMITED")) {
+    await context.notice("This hour's budget is used up: --pace waits for the next one");
+  }
+  return finish(context, applyCommand(file, options), results, notes);
 }
 
 /** Shows a person the plan and asks; `--yes` has answered. */
-async function confirm({ context, plan, perMinute }: Planned, allowDelete: boolean): Promise<void> {
+async function confirm({ context, plan, budget }: Planned, allowDelete: boolean): Promise<void> {
   const { shell, globals } = context;
   if (globals.yes) return;
-  const view = planView(plan, budgetOf(plan, { perMinute, allowDelete }));
+  const view = planView(plan, budget(allowDelete));
   await writeTo(shell, "stderr", planText(view, { coloured: isColoured(shell, "stderr") }));
   if (!(await prompterOf(shell).confirm("Apply this?"))) throw declined("Nothing was changed");
 }
@@ -108,16 +118,20 @@ async function tellNotes(context: Context, notes: readonly Note[]): Promise<void
   }
 }
 
+async function tellRest({ context, carryOut, file }: Planned, notes: readonly Note[]): Promise<void> {
+  if (carryOut === undefined || notes.length === 0) return;
+  await context.notice(`What is marked ! is left to a person; a signed-in user does it with: rmm apply ${file}`);
+}
+
 async function finish(
   context: Context,
-  file: string,
+  again: string,
   results: readonly ItemResult[],
   notes: readonly Note[],
 ): Promise<number> {
   const { shell } = context;
   const summary = summaryOf(results);
   await context.notice(endText(summary));
-  const again = `rmm apply ${file} --yes`;
   let exit: ExitName = "ok";
   if (summary.failed > 0 || summary.skipped > 0 || notes.some(({ unresolved }) => unresolved)) exit = "partial";
   if (shell.signal.aborted && summary.skipped > 0) exit = "interrupted";

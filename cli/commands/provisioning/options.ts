@@ -1,14 +1,14 @@
 import type { Command } from "commander";
-import { type Context, openContext } from "../../context.ts";
+import { type Context, getCredential, openContext } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import type { Globals } from "../../globals.ts";
 import { isForPrograms } from "../../output/print.ts";
 import { counted, durationText, estimatedReads, PER_MINUTE, secondsFor } from "../../provisioning/budget.ts";
 import { loadFile } from "../../provisioning/load-file.ts";
-import { makePlan } from "../../provisioning/make-plan.ts";
-import { paced, type Sender } from "../../provisioning/sender.ts";
+import { paced } from "../../provisioning/sender.ts";
 import type { SinkContext } from "../../provisioning/sinks.ts";
 import { type Shell, writeTo } from "../../shell.ts";
+import { type Planned, plannedByPartnerKey, plannedByUser } from "./planned.ts";
 
 /** Flags that `plan` and `apply` share. */
 export interface FileOptions {
@@ -18,6 +18,7 @@ export interface FileOptions {
   sinkCheck?: boolean;
   rate?: string;
   allowDelete?: boolean;
+  pace?: boolean;
 }
 
 export function addFileOptions(command: Command): void {
@@ -28,17 +29,12 @@ export function addFileOptions(command: Command): void {
     .option("--partner <partner>", "slug or id of the partner, for system scope; instead of the file's")
     .option("--sink-dir <path>", "where relative file sinks count from (default: the folder of the file)")
     .option("--redeliver", "give secrets of github-output and stdout sinks again, up to a day after the key was made")
-    .option("--no-sink-check", "do not look whether secrets of existing keys are in their files")
+    .option(
+      "--no-sink-check",
+      "do not look for secrets of existing keys; with a partner key: those of existing organizations count as made",
+    )
+    .option("--pace", "with a partner key: wait for each hour's budget of 120 writes and 10 minted keys")
     .option("--rate <n>", `most requests a minute; 0: no limit (default ${PER_MINUTE}; the API allows 1,000)`);
-}
-
-/** One run of `plan` or `apply`, up to the plan. */
-export interface Planned extends Awaited<ReturnType<typeof makePlan>> {
-  readonly context: Context;
-  readonly sender: Sender;
-  readonly sinks: SinkContext;
-  readonly file: string;
-  readonly perMinute: number;
 }
 
 /** Reads the file and the server, and compares them. */
@@ -53,17 +49,47 @@ export async function planRun(
   const perMinute = rateOf(options.rate);
   const { partner, sinkDir } = options;
   const model = await loadFile(shell, file, { partner, sinkDir, only: globals.org });
-  const reads = estimatedReads(model);
-  await context.notice(
-    `Reading ${counted(model.organizations.length, "organization")} from ${context.settings.server.value}: about ${reads} requests, ${durationText(secondsFor(reads, perMinute))}`,
-  );
-  const onWait = (ms: number, why: string) => void context.notice(`Waiting ${Math.ceil(ms / 1000)} s: ${why}`);
-  const sender = paced({ perMinute, signal: shell.signal, onWait });
+  const { kind } = await getCredential(context);
+  const byKey = kind === "partnerKey";
+  const reads = byKey ? "both exports" : `about ${estimatedReads(model)} requests`;
+  const seconds = byKey ? "" : `, ${durationText(secondsFor(estimatedReads(model), perMinute))}`;
+  const organizations = counted(model.organizations.length, "organization");
+  await context.notice(`Reading ${organizations} from ${context.settings.server.value}: ${reads}${seconds}`);
+  const pace = options.pace === true;
+  const sender = paced({
+    perMinute,
+    signal: shell.signal,
+    onWait: waitTeller(context, applyCommand(file, options)),
+    ...(byKey ? { maxWaitMs: pace ? Number.POSITIVE_INFINITY : LONGEST_WAIT_MS } : {}),
+    ...(pace ? { rateLimitTries: Number.POSITIVE_INFINITY } : {}),
+  });
   const sinks = sinkContext(context, options.redeliver === true);
-  const rmm = await context.client();
-  const checkSinks = options.sinkCheck !== false;
-  const { live, plan } = await makePlan(model, { rmm, sender, nowMs: shell.now(), sinks, checkSinks });
-  return { context, sender, sinks, live, plan, file, perMinute };
+  const input = { context, sender, sinks, file, perMinute, checkSinks: options.sinkCheck !== false, pace };
+  return byKey ? plannedByPartnerKey(input, model) : plannedByUser(input, model);
+}
+
+/** Longer is an hour's budget that is used up: that takes --pace. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** The command that goes on where a run of it ended. */
+export const applyCommand = (file: string, { pace, allowDelete, sinkDir }: FileOptions): string =>
+  [
+    `rmm apply ${file} --yes`,
+    ...(pace ? ["--pace"] : []),
+    ...(allowDelete ? ["--allow-delete"] : []),
+    ...(sinkDir === undefined ? [] : [`--sink-dir ${sinkDir}`]),
+  ].join(" ");
+
+/** Tells of a wait once, however many calls wait for the same moment. */
+function waitTeller(context: Context, again: string): (ms: number, why: string) => void {
+  let toldUntilMs = 0;
+  return (ms, why) => {
+    const untilMs = context.shell.now() + ms;
+    if (untilMs < toldUntilMs + 30_000 && ms > 60_000) return;
+    toldUntilMs = untilMs;
+    const goOn = ms > 120_000 ? `. Ctrl-C is safe; go on with: ${again}` : "";
+    void context.notice(`Waiting ${durationText(Math.ceil(ms / 1000))}: ${why}${goOn}`);
+  };
 }
 
 function rateOf(text: string | undefined): number {

@@ -2,12 +2,12 @@ import { exitCode } from "../../errors/exit-codes.ts";
 import { isColoured } from "../../output/colour.ts";
 import { formatOf, printResult } from "../../output/print.ts";
 import type { Register } from "../../program.ts";
-import { budgetOf, budgetText, capWarning } from "../../provisioning/budget.ts";
 import { conflictError } from "../../provisioning/load-file.ts";
 import { hasChanges } from "../../provisioning/plan.ts";
 import { planText, planView } from "../../provisioning/plan-view.ts";
 import { writeTo } from "../../shell.ts";
-import { addFileOptions, type FileOptions, type Planned, planRun } from "./options.ts";
+import { addFileOptions, type FileOptions, planRun } from "./options.ts";
+import type { Planned } from "./planned.ts";
 
 /** `rmm plan FILE`: what `rmm apply FILE` would do. */
 export const registerPlan: Register = (command, run) => {
@@ -40,21 +40,18 @@ is complete: what it does not list is deleted, with --allow-delete only.
 `;
 
 /** Prints the plan on stdout and its cost on stderr. Throws when it cannot be carried out. */
-export async function showPlan(
-  { context, plan, file, live, sender, perMinute }: Planned,
-  allowDelete: boolean,
-): Promise<void> {
+export async function showPlan(planned: Planned, allowDelete: boolean): Promise<void> {
+  const { context, plan, file } = planned;
   if (plan.conflicts.length > 0) throw conflictError(file, plan.conflicts);
   const { shell } = context;
-  const budget = budgetOf(plan, { perMinute, allowDelete });
-  const view = planView(plan, budget);
+  const view = planView(plan, planned.budget(allowDelete));
   const format = formatOf(context);
   if (format === "table" || format === "tsv") {
     await writeTo(shell, "stdout", planText(view, { coloured: isColoured(shell, "stdout") }));
   } else {
     await printResult(context, format === "ndjson" ? view.items : view, { fields: [] });
   }
-  const warning = await capWarning(await context.client(), plan, live, (call) => sender.send(call));
+  const warning = await planned.warning();
   if (warning !== undefined) await context.notice(`Warning: ${warning}`);
-  if (hasChanges(plan)) await context.notice(`Applying it sends ${budgetText(budget)}`);
+  if (hasChanges(plan)) await context.notice(`Applying it sends ${planned.budgetText(allowDelete)}`);
 }

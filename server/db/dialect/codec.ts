@@ -38,6 +38,9 @@ export const jsonColumns: ReadonlySet<string> = new Set([
   "profile",
 ]);
 
+/** Names that queries give to JSON columns where two of one name meet. */
+const jsonAliases: ReadonlySet<string> = new Set(["org_settings"]);
+
 /** Objects and arrays are stored as JSON text on both databases: no array columns exist. */
 export function encodeJson(value: unknown): unknown {
   if (value === null || typeof value !== "object" || value instanceof Uint8Array) return value;
@@ -50,13 +53,10 @@ export function encodeSqlite(value: unknown): unknown {
   return encodeJson(value);
 }
 
-/** Converts in place: rows come straight from the driver and belong to nobody else. */
-export function decodeSqliteRow(row: Record<string, unknown>): Record<string, unknown> {
-  for (const column in row) {
-    const value = row[column];
-    if (value === null) continue;
-    if (booleanColumns.has(column)) row[column] = value === 1 || value === 1n;
-    else if (typeof value === "string" && jsonColumns.has(column)) row[column] = JSON.parse(value);
-  }
-  return row;
+/** What a column's value becomes; undefined = it is what features see already. */
+export function sqliteDecoder(column: string): ((value: unknown) => unknown) | undefined {
+  if (booleanColumns.has(column)) return (value) => value === 1 || value === 1n;
+  if (jsonColumns.has(column) || jsonAliases.has(column))
+    return (value) => (typeof value === "string" ? JSON.parse(value) : value);
+  return undefined;
 }

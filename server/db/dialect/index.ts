@@ -12,6 +12,8 @@ export type Db = Kysely<Database>;
  */
 export interface Store {
   readonly dialect: DialectName;
+  /** Transactions are followed to catch a second connection asked for inside one; see `open-transaction.ts`. */
+  readonly watched: boolean;
   /**
    * Kysely without plugins whose connections carry this tenant wall: `system`, `partner:<uuid>`,
    * `org:<uuid>` or `none`. On Postgres row-level security enforces it; SQLite has no second wall.

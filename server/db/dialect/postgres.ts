@@ -1,16 +1,26 @@
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type QueryCompiler } from "kysely";
 import pg from "pg";
 import { migrate } from "../migrate.ts";
 import { migrations } from "../migrations/index.ts";
+import { type Row, rowsOf } from "../naming.ts";
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import { APP_ROLE } from "../row-level-security.ts";
 import type { Database } from "../tables.ts";
 import { encodeJson } from "./codec.ts";
+import { SnakeCasePostgresCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
 
 const { types } = pg;
-const iso = (value: string) =>
-  new Date(`${value.replace(" ", "T")}${/[+-]\d{2}$/.test(value) ? ":00" : ""}`).toISOString();
+
+/** `2026-11-28 03:12:18.5+00` as `2026-11-28T03:12:18.500Z`. Connections are set to UTC; whatever else comes is converted. */
+function iso(value: string): string {
+  if (value.charAt(10) === " " && value.endsWith("+00")) {
+    const time = value.slice(11, -3);
+    return `${value.slice(0, 10)}T${time.length === 8 ? `${time}.000` : time.padEnd(12, "0")}Z`;
+  }
+  return new Date(`${value.replace(" ", "T")}${/[+-]\d{2}$/.test(value) ? ":00" : ""}`).toISOString();
+}
+
 const parsers: Record<number, (value: string) => unknown> = {
   [types.builtins.TIMESTAMPTZ]: iso,
   [types.builtins.INT8]: Number,
@@ -28,6 +38,13 @@ export interface PostgresOptions {
   url: string;
   poolSize?: number;
   onError?: (error: Error) => void;
+  watch?: boolean;
+}
+
+class SnakeCaseDialect extends PostgresDialect {
+  override createQueryCompiler(): QueryCompiler {
+    return new SnakeCasePostgresCompiler();
+  }
 }
 
 type WalledClient = pg.PoolClient & { wall?: string };
@@ -43,21 +60,23 @@ export function openPostgres(options: PostgresOptions): Store {
   const system = connect(options, Math.max(2, Math.ceil(size / 2)));
   const hasty = connect(options, Math.max(2, Math.ceil(size / 4)), "-c synchronous_commit=off");
   const open = new Map<string, Kysely<Database>>();
+  const watch = options.watch ?? true;
   return {
     dialect: "postgres",
+    watched: watch,
     file: undefined,
     url: options.url,
     connection(wall) {
       const known = open.get(wall);
       if (known) return known;
-      const pool = walled(wall === "system" ? system : tenants, wall);
-      const made = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+      const pool = walled(wall === "system" ? system : tenants, wall, { watch });
+      const made = new Kysely<Database>({ dialect: new SnakeCaseDialect({ pool }) });
       if (open.size > 2_000) open.clear();
       open.set(wall, made);
       return made;
     },
     volatile: new Kysely<Database>({
-      dialect: new PostgresDialect({ pool: walled(hasty, "system", { guarded: false }) }),
+      dialect: new SnakeCaseDialect({ pool: walled(hasty, "system", { watch: false }) }),
     }),
     migrate: () => migrateAsOwner(options.url),
     close: async () => void (await Promise.all([tenants.end(), system.end(), hasty.end()])),
@@ -72,7 +91,7 @@ function connect({ url, onError }: PostgresOptions, max: number, settings = ""):
     application_name: "rmm",
     connectionTimeoutMillis: 10_000,
     // Policies make planning dearer than most queries; named statements are planned once a connection.
-    options: `-c plan_cache_mode=force_generic_plan ${settings}`.trim(),
+    options: `-c plan_cache_mode=force_generic_plan -c timezone=UTC ${settings}`.trim(),
   });
   pool.on("error", (error) => onError?.(error));
   pool.on("connect", (client) => {
@@ -82,10 +101,10 @@ function connect({ url, onError }: PostgresOptions, max: number, settings = ""):
 }
 
 /** Hands out connections whose `rmm.scope` is the wanted wall; sets it only when the last user's differs. */
-function walled(pool: pg.Pool, wall: string, { guarded } = { guarded: true }): PostgresPool {
+function walled(pool: pg.Pool, wall: string, { watch }: { watch: boolean }): PostgresPool {
   return {
     async connect() {
-      if (guarded) refuseInsideTransaction();
+      if (watch) refuseInsideTransaction();
       const client: WalledClient = await pool.connect();
       if (client.wall !== wall) {
         try {
@@ -110,34 +129,48 @@ function adapt(client: WalledClient): PostgresPoolClient {
   const known = adapted.get(client);
   if (known) return known;
   const made = {
-    query: (text: unknown, values?: readonly unknown[]) =>
-      typeof text === "string"
-        ? client.query({ ...statement(text), values: values?.map(encodeJson) ?? [] })
-        : client.query(text as pg.QueryConfig),
+    query: async (text: string, values: readonly unknown[] = []) => {
+      const known = statement(text);
+      const result = await client.query<unknown[]>({ ...known, values: values.map(encodeJson), rowMode: "array" });
+      return { ...result, rows: named(result, known.name) };
+    },
     release: () => client.release(),
   } as unknown as PostgresPoolClient;
   adapted.set(client, made);
   return made;
 }
 
-const names = new Map<string, string>();
-const NAMES_MAX = 1_000;
+const makers = new Map<string, ReturnType<typeof rowsOf>>();
+
+/** The driver's values as rows under the names that code uses. */
+function named({ rows, fields }: pg.QueryArrayResult<unknown[]>, statementName: string | undefined): Row[] {
+  if (rows.length === 0) return [];
+  let rowOf = statementName === undefined ? undefined : makers.get(statementName);
+  if (!rowOf) {
+    rowOf = rowsOf(fields.map(({ name }) => name));
+    if (statementName !== undefined) makers.set(statementName, rowOf);
+  }
+  return rows.map(rowOf);
+}
+
+const statements = new Map<string, { text: string; name: string }>();
+const STATEMENTS_MAX = 1_000;
 
 /** Statements that come again are parsed and planned once a connection. What is built from lists of any length is not kept. */
 function statement(text: string): { text: string; name?: string } {
-  const known = names.get(text);
-  if (known !== undefined) return { text, name: known };
-  if (names.size >= NAMES_MAX || !/^(select|insert|update|delete|with) /.test(text)) return { text };
-  const name = `rmm_${names.size}`;
-  names.set(text, name);
-  return { text, name };
+  const known = statements.get(text);
+  if (known) return known;
+  if (statements.size >= STATEMENTS_MAX || !/^(select|insert|update|delete|with) /.test(text)) return { text };
+  const made = { text, name: `rmm_${statements.size}` };
+  statements.set(text, made);
+  return made;
 }
 
 async function migrateAsOwner(url: string): Promise<string[]> {
   // A login that owns nothing may start a server once the owner has migrated.
   if (await isUpToDate(url)) return [];
   const pool = new pg.Pool({ connectionString: url, max: 2, types: postgresTypes, application_name: "rmm-migrate" });
-  const owner = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  const owner = new Kysely<Database>({ dialect: new SnakeCaseDialect({ pool }) });
   try {
     return await migrate(owner, "postgres");
   } finally {

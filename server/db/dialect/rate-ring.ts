@@ -49,7 +49,13 @@ async function onSqlite(
   const turned = turn(row && { head: row.head, ring: JSON.parse(row.ring) as number[] }, bucket);
   const { allowed, changed } = apply(turned, max, amount);
   if (changed) {
-    const values = { head: turned.head, ring: JSON.stringify(turned.ring), expiresAt };
+    const kept = {
+      head: turned.head,
+      ring: JSON.stringify(turned.ring),
+      used: total(turned),
+      oldest: oldestOf(turned),
+    };
+    const values = { ...kept, expiresAt };
     await db
       .insertInto("rateLimits")
       .values({ key, ...values })
@@ -99,16 +105,30 @@ export function oldestOf({ head, ring }: Ring): number | null {
   return null;
 }
 
-/** The same, within one statement: lock, turn, decide, store (measured: 0.8 of a bare upsert). */
+/**
+ * The same, in one statement for a call within the newest bucket, which nearly every call is: total and oldest bucket
+ * are kept beside the ring, so that nothing is walked. Otherwise: lock, turn, decide, store. Names are qualified instead
+ * of a search path being set, which would cost more than the check.
+ */
 export const ringFunction = `
 create function rmm_ring(k text, m bigint, lim bigint, amount int, expires timestamptz, out allowed boolean, out used bigint, out oldest bigint)
-language plpgsql set search_path = public, pg_temp as $$
-declare h bigint; r int[]; b bigint; give int;
+language plpgsql as $$
+declare h bigint; r int[]; b bigint; give int; taken int;
 begin
-  select head, ring into h, r from rate_limits where key = k for update;
+  if amount > 0 then
+    update public.rate_limits l set ring[(m % 61)::int + 1] = l.ring[(m % 61)::int + 1] + amount,
+      used = l.used + amount, oldest = coalesce(l.oldest, m), expires_at = expires
+    where l.key = k and l.head = m and l.used + amount <= lim returning l.used, l.oldest into used, oldest;
+    if found then
+      allowed := true;
+      return;
+    end if;
+  end if;
+  select l.head, l.ring into h, r from public.rate_limits l where l.key = k for update;
   if not found then
-    insert into rate_limits (key, head, ring, expires_at) values (k, m, array_fill(0, array[61]), expires) on conflict (key) do nothing;
-    select head, ring into h, r from rate_limits where key = k for update;
+    insert into public.rate_limits (key, head, ring, used, oldest, expires_at)
+      values (k, m, array_fill(0, array[61]), 0, null, expires) on conflict (key) do nothing;
+    select l.head, l.ring into h, r from public.rate_limits l where l.key = k for update;
   end if;
   if m - h >= 61 then r := array_fill(0, array[61]); h := m;
   else
@@ -120,22 +140,23 @@ begin
   if amount > 0 and allowed then
     r[(h % 61)::int + 1] := r[(h % 61)::int + 1] + amount;
     used := used + amount;
-  elsif amount < 0 then
-    for b in reverse h .. greatest(0, h - 60) loop
-      give := least(-amount, r[(b % 61)::int + 1]);
-      r[(b % 61)::int + 1] := r[(b % 61)::int + 1] - give;
-      amount := amount + give;
-      used := used - give;
-      exit when amount = 0;
-    end loop;
-    amount := -1;
   end if;
-  if amount <> 0 and (allowed or amount < 0) then
-    update rate_limits set head = h, ring = r, expires_at = expires where key = k;
+  if amount < 0 then
+    give := -amount;
+    for b in reverse h .. greatest(0, h - 60) loop
+      exit when give = 0;
+      taken := least(give, r[(b % 61)::int + 1]);
+      r[(b % 61)::int + 1] := r[(b % 61)::int + 1] - taken;
+      used := used - taken;
+      give := give - taken;
+    end loop;
   end if;
   if used > 0 then
     for b in greatest(0, h - 60) .. h loop
       if r[(b % 61)::int + 1] > 0 then oldest := b; exit; end if;
     end loop;
+  end if;
+  if amount < 0 or (amount > 0 and allowed) then
+    update public.rate_limits l set head = h, ring = r, used = rmm_ring.used, oldest = rmm_ring.oldest, expires_at = expires where l.key = k;
   end if;
 end $$`;

@@ -1,29 +1,44 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
-import { type Driver, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import {
+  type Driver,
+  Kysely,
+  type QueryCompiler,
+  type SqliteDatabase,
+  SqliteDialect,
+  type SqliteStatement,
+} from "kysely";
 import { registerAuditFunctions } from "../../audit/sqlite-functions.ts";
 import { migrate } from "../migrate.ts";
 import { rateLimitTable } from "../migrations/0006-platform.ts";
-import { refuseInsideTransaction } from "../open-transaction.ts";
+import { rowsOf } from "../naming.ts";
 import type { Database } from "../tables.ts";
-import { decodeSqliteRow, encodeSqlite } from "./codec.ts";
+import { encodeSqlite, sqliteDecoder } from "./codec.ts";
+import { SnakeCaseSqliteCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
+import { type SqliteConnections, SqliteReadWriteDriver } from "./sqlite-driver.ts";
 
 const STATEMENT_CACHE_MAX = 500;
 
 /** Opens (and creates, mode 0600) the embedded database. */
-export function openSqlite(file: string, options: { readonly?: boolean } = {}): Store {
+export function openSqlite(file: string, options: { readonly?: boolean; watch?: boolean } = {}): Store {
   if (file !== ":memory:" && !existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     closeSync(openSync(file, "a", 0o600));
     chmodSync(file, 0o600);
   }
-  const raw = connectSqlite(file, options);
-  const db = new Kysely<Database>({ dialect: new GuardedDialect({ database: cached(raw) }) });
-  const volatile = new Kysely<Database>({ dialect: new SqliteDialect({ database: cached(inMemory()) }) });
+  const watch = options.watch ?? true;
+  const writer = cached(connectSqlite(file, options));
+  const reader = file === ":memory:" || options.readonly ? writer : cached(connectSqlite(file, { readonly: true }));
+  const db = new Kysely<Database>({ dialect: new EmbeddedDialect({ writer, reader, watch }) });
+  const memory = cached(inMemory());
+  const volatile = new Kysely<Database>({
+    dialect: new EmbeddedDialect({ writer: memory, reader: memory, watch: false }),
+  });
   return {
     dialect: "sqlite",
+    watched: watch,
     file,
     url: undefined,
     connection: () => db,
@@ -39,15 +54,20 @@ function inMemory(): Sqlite.Database {
   return raw;
 }
 
-class GuardedDialect extends SqliteDialect {
+class EmbeddedDialect extends SqliteDialect {
+  readonly #databases: SqliteConnections;
+
+  constructor(databases: SqliteConnections) {
+    super({ database: databases.writer });
+    this.#databases = databases;
+  }
+
   override createDriver(): Driver {
-    const driver = super.createDriver();
-    const acquire = driver.acquireConnection.bind(driver);
-    driver.acquireConnection = async () => {
-      refuseInsideTransaction();
-      return acquire();
-    };
-    return driver;
+    return new SqliteReadWriteDriver(this.#databases);
+  }
+
+  override createQueryCompiler(): QueryCompiler {
+    return new SnakeCaseSqliteCompiler();
   }
 }
 
@@ -73,16 +93,14 @@ function cached(raw: Sqlite.Database): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
     prepare(sql) {
-      // A write transaction that starts as a reader can fail when it first writes; take the lock at once.
-      const text = sql === "begin" ? "begin immediate" : sql;
-      const known = statements.get(text);
+      const known = statements.get(sql);
       if (known) {
-        statements.delete(text);
-        statements.set(text, known);
+        statements.delete(sql);
+        statements.set(sql, known);
         return known;
       }
-      const made = adapt(raw.prepare(text));
-      statements.set(text, made);
+      const made = adapt(raw.prepare(sql));
+      statements.set(sql, made);
       if (statements.size > STATEMENT_CACHE_MAX) statements.delete(statements.keys().next().value as string);
       return made;
     },
@@ -95,12 +113,24 @@ function cached(raw: Sqlite.Database): SqliteDatabase {
 
 function adapt(statement: Sqlite.Statement): SqliteStatement {
   const encoded = (parameters: readonly unknown[]) => parameters.map(encodeSqlite);
+  const run: SqliteStatement["run"] = (parameters) => statement.run(encoded(parameters));
+  if (!statement.reader) {
+    const none = () => {
+      throw new Error("the statement returns no rows");
+    };
+    return { reader: false, run, all: none, iterate: none };
+  }
+  const rowOf = rowsOf(
+    statement.columns().map(({ name }) => name),
+    sqliteDecoder,
+  );
+  statement.raw();
   return {
-    reader: statement.reader,
-    all: (parameters) => (statement.all(encoded(parameters)) as Record<string, unknown>[]).map(decodeSqliteRow),
-    run: (parameters) => statement.run(encoded(parameters)),
+    reader: true,
+    run,
+    all: (parameters) => (statement.all(encoded(parameters)) as unknown[][]).map(rowOf),
     *iterate(parameters) {
-      for (const row of statement.iterate(encoded(parameters))) yield decodeSqliteRow(row as Record<string, unknown>);
+      for (const values of statement.iterate(encoded(parameters))) yield rowOf(values as unknown[]);
     },
   };
 }

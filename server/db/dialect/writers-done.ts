@@ -7,12 +7,12 @@ const LIMIT_MS = 2_000;
 
 /**
  * Resolves when every transaction that is writing now has ended, after two seconds at the latest. Rows stamped
- * before this moment are visible then, or never will be. SQLite's writers exclude each other and every reader of
- * this process, so nothing is left to wait for there.
+ * before this moment are visible then, or never will be. SQLite's writers take turns, so
+ * whoever gets a turn knows that those before are done.
  */
 export async function writersDone(store: Store): Promise<void> {
-  if (store.dialect !== "postgres") return;
   const db = store.connection("system");
+  if (store.dialect === "sqlite") return db.transaction().execute(async () => undefined);
   const started = await sql<{ next: string }>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`.execute(db);
   const next = started.rows[0]?.next;
   const endMs = performance.now() + LIMIT_MS;

@@ -6,6 +6,8 @@ export const foundation: SchemaChange = {
   statements: (dialect) => (dialect === "postgres" ? postgres : []),
 };
 
+const wall = "pg_catalog.current_setting('rmm.scope', true)";
+
 const postgres = [
   // Roles belong to the cluster, so another database's migration may make it at the same moment.
   `do $$ begin
@@ -22,12 +24,13 @@ const postgres = [
   "grant select on kysely_migration to rmm_app",
   "alter default privileges in schema public grant select, insert, update, delete on tables to rmm_app",
   "alter default privileges in schema public grant usage, select on sequences to rmm_app",
-  `create function rmm_is_system() returns boolean language sql stable parallel safe set search_path = pg_catalog as
-     $$ select coalesce(current_setting('rmm.scope', true) = 'system', false) $$`,
-  `create function rmm_partner() returns uuid language sql stable parallel safe set search_path = pg_catalog as
-     $$ select case when current_setting('rmm.scope', true) like 'partner:%' then substr(current_setting('rmm.scope', true), 9)::uuid end $$`,
-  `create function rmm_org() returns uuid language sql stable parallel safe set search_path = pg_catalog as
-     $$ select case when current_setting('rmm.scope', true) like 'org:%' then substr(current_setting('rmm.scope', true), 5)::uuid end $$`,
+  // Qualified rather than with a search path of their own, so that the planner writes them into the query (measured: half the cost).
+  `create function rmm_is_system() returns boolean language sql stable parallel safe as
+     $$ select coalesce(${wall} operator(pg_catalog.=) 'system', false) $$`,
+  `create function rmm_partner() returns uuid language sql stable parallel safe as
+     $$ select case when ${wall} operator(pg_catalog.~~) 'partner:%' then pg_catalog.substr(${wall}, 9)::pg_catalog.uuid end $$`,
+  `create function rmm_org() returns uuid language sql stable parallel safe as
+     $$ select case when ${wall} operator(pg_catalog.~~) 'org:%' then pg_catalog.substr(${wall}, 5)::pg_catalog.uuid end $$`,
   // A cluster made with the C locale lower-cases ASCII only; ICU's root collation knows every script.
   `do $$ begin
      if exists (select 1 from pg_collation where collname = 'und-x-icu') then

@@ -70,7 +70,9 @@ create table rate_limits (
   key text primary key,
   head {bigint} not null,
   ring {ring} not null,
+  used {bigint} not null,
+  oldest {bigint},
   expires_at {ts} not null
-) {strict};
+) {updated};
 create index rate_limits_expiry on rate_limits (expires_at);
 `);

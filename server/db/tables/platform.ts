@@ -31,6 +31,10 @@ export interface RateLimitsTable {
   head: number;
   /** JSON text on SQLite, an integer array on Postgres. */
   ring: string;
+  /** Calls in the ring, and its oldest bucket that counts any. */
+  used: number;
+  oldest: number | null;
+  /** A whole window apart, so that most calls change no indexed column. */
   expiresAt: string;
 }
 

@@ -1,4 +1,5 @@
 import { unseen } from "#server/access/site-access";
+import { prepared } from "#server/db/prepared";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 
@@ -39,15 +40,18 @@ export const deviceColumns = [
 
 /** A device the caller reaches: 404 outside its tenant, 403 on another site of its own (contract 1 A2). */
 export async function getDevice(call: Pick<Call, "who" | "readAsSystem">, db: Reader, id: string) {
-  const device = await db
+  const device = await byId(db, { id });
+  if (!device) throw await unseen(call, "devices", id);
+  return device;
+}
+
+const byId = prepared(["id"], (db, at) =>
+  db
     .selectFrom("devices")
     .innerJoin("organizations", "organizations.id", "devices.orgId")
     .select(deviceColumns)
     .select("organizations.name as orgName")
-    .where("devices.id", "=", id)
-    .executeTakeFirst();
-  if (!device) throw await unseen(call, "devices", id);
-  return device;
-}
+    .where("devices.id", "=", at.id),
+);
 
 export type DeviceRow = Awaited<ReturnType<typeof getDevice>>;

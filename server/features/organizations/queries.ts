@@ -1,3 +1,4 @@
+import { prepared } from "#server/db/prepared";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import { problem } from "#server/problem";
 
@@ -27,10 +28,14 @@ export const organizationColumns = [
 
 /** NOT_FOUND, also for another tenant's organization. */
 export async function getOrganization(db: Reader, id: string) {
-  const row = await db.selectFrom("organizations").select(organizationColumns).where("id", "=", id).executeTakeFirst();
+  const row = await byId(db, { id });
   if (!row) throw problem("NOT_FOUND");
   return row;
 }
+
+const byId = prepared(["id"], (db, at) =>
+  db.selectFrom("organizations").select(organizationColumns).where("id", "=", at.id),
+);
 
 export async function slugIsTaken(tx: Tx, partnerId: string, slug: string, exceptId?: string): Promise<boolean> {
   let query = tx.selectFrom("organizations").select("id").where("partnerId", "=", partnerId).where("slug", "=", slug);

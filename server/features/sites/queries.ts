@@ -1,5 +1,6 @@
 import { type AccessibleOrg, type Caller, getWritableOrg } from "#server/access/org-access";
 import { user } from "#server/access/principal";
+import { prepared } from "#server/db/prepared";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import { problem } from "#server/problem";
 
@@ -21,15 +22,18 @@ export const siteColumns = [
  * sites of deleted organizations.
  */
 export async function getSite(call: Pick<Caller, "who">, db: Reader, id: string) {
-  const row = await db
-    .selectFrom("sites")
-    .innerJoin("organizations", "organizations.id", "sites.orgId")
-    .select(siteColumns)
-    .where("sites.id", "=", id)
-    .executeTakeFirst();
+  const row = await byId(db, { id });
   if (!row) throw siteOutOfReach(call);
   return row;
 }
+
+const byId = prepared(["id"], (db, at) =>
+  db
+    .selectFrom("sites")
+    .innerJoin("organizations", "organizations.id", "sites.orgId")
+    .select(siteColumns)
+    .where("sites.id", "=", at.id),
+);
 
 export const siteOutOfReach = (call: Pick<Caller, "who">) =>
   problem(user(call).scope === "system" ? "NOT_FOUND" : "SITE_ACCESS_DENIED");

@@ -1,0 +1,96 @@
+import type { Context } from "../../context.ts";
+import { checkAccess } from "../../provisioning/access-check.ts";
+import type { ApplyOptions } from "../../provisioning/apply.ts";
+import {
+  type Budget,
+  budgetOf,
+  budgetText,
+  capWarning,
+  counted,
+  durationText,
+  secondsFor,
+} from "../../provisioning/budget.ts";
+import { makePlan } from "../../provisioning/make-plan.ts";
+import type { ProvisioningModel } from "../../provisioning/model.ts";
+import { carryOutByPartnerKey } from "../../provisioning/partner-key/carry-out.ts";
+import { checkPartnerAccess } from "../../provisioning/partner-key/check-access.ts";
+import { diffExports } from "../../provisioning/partner-key/diff.ts";
+import { readExports } from "../../provisioning/partner-key/read-live.ts";
+import { requirePace, windowsOf, windowsText } from "../../provisioning/partner-key/windows.ts";
+import type { Plan } from "../../provisioning/plan.ts";
+import type { Sender } from "../../provisioning/sender.ts";
+import { type SinkContext, sinkConflicts, sinkHolds } from "../../provisioning/sinks.ts";
+
+/** One run of `plan` or `apply`, up to the plan. */
+export interface Planned extends PlanningInput {
+  readonly plan: Plan;
+  /** What a step costs depends on whether deletes are carried out. */
+  budget(allowDelete: boolean): Budget;
+  budgetText(allowDelete: boolean): string;
+  /** Throws before the first change where the caller lacks what the plan needs. */
+  checkAccess(): Promise<void>;
+  warning(): Promise<string | undefined>;
+  readonly carryOut?: NonNullable<ApplyOptions["carryOut"]>;
+}
+
+export interface PlanningInput {
+  readonly context: Context;
+  readonly sender: Sender;
+  readonly sinks: SinkContext;
+  readonly file: string;
+  readonly perMinute: number;
+  readonly checkSinks: boolean;
+  readonly pace: boolean;
+}
+
+/** What a signed-in user may read and change: everything in the file. */
+export async function plannedByUser(input: PlanningInput, model: ProvisioningModel): Promise<Planned> {
+  const { context, sender, sinks, perMinute, checkSinks } = input;
+  const rmm = await context.client();
+  const { live, plan } = await makePlan(model, { rmm, sender, nowMs: context.shell.now(), sinks, checkSinks });
+  const budget = (allowDelete: boolean) => budgetOf(plan, { perMinute, allowDelete });
+  return {
+    ...input,
+    plan,
+    budget,
+    budgetText: (allowDelete) => budgetText(budget(allowDelete)),
+    checkAccess: () => checkAccess(rmm, live.me, plan),
+    warning: () => capWarning(rmm, plan, live, (call) => sender.send(call)),
+  };
+}
+
+/** What a partner key can: read two exports, and create. */
+export async function plannedByPartnerKey(input: PlanningInput, model: ProvisioningModel): Promise<Planned> {
+  const { context, sender, sinks, perMinute, checkSinks, pace } = input;
+  const rmm = await context.client();
+  const live = await readExports(rmm, (call) => sender.send(call));
+  const { redeliver } = sinks;
+  const compared = diffExports(model, live, {
+    nowMs: context.shell.now(),
+    sinkHolds: (key) => sinkHolds(key, redeliver),
+    redeliver,
+    assumeMade: !checkSinks,
+  });
+  const plan = { ...compared, conflicts: [...compared.conflicts, ...sinkConflicts(compared, sinks)] };
+  const windows = windowsOf(plan);
+  const { writes, mints, count } = windows;
+  const hours = Math.max(0, count - 1);
+  const estimatedSeconds = hours * 3_600 + secondsFor(writes, perMinute);
+  const hint = count > 1 && !pace ? "; use --pace" : "";
+  return {
+    ...input,
+    plan,
+    budget: () => ({ requests: writes, mints, perMinute, estimatedSeconds, windows: count }),
+    budgetText: () =>
+      `${counted(writes, "write")} by a partner key (${windowsText(windows)}${hint}), about ${durationText(estimatedSeconds)}`,
+    checkAccess: async () => {
+      requirePace(windows, pace);
+      await checkPartnerAccess(rmm, plan, context.shell.signal);
+    },
+    warning: async () =>
+      model.partner === undefined
+        ? undefined
+        : `a partner key belongs to one partner: nobody checks whether that is ${model.partner}, as the file says`,
+    carryOut: carryOutByPartnerKey,
+  };
+}

@@ -1,0 +1,87 @@
+import { NotFoundError } from "#sdk/errors";
+import type { ItemResult } from "../apply.ts";
+import type { OrganizationRun, Tools } from "../carry-out.ts";
+import { createOnce, idempotencyKey } from "../create-once.ts";
+import { type FileKey, foldName, type Sink } from "../model.ts";
+import type { Step } from "../plan.ts";
+
+type Done = Pick<ItemResult, "id" | "secret">;
+type Bodies = {
+  [V in "createOrganization" | "createSite" | "createEnrollmentKey"]: Parameters<
+    Tools["rmm"]["partnerApi"][V]
+  >[0]["body"];
+};
+
+/** Does one step with a partner key: it creates, and nothing else. Throws what went wrong. */
+export async function carryOutByPartnerKey(step: Step, run: OrganizationRun, tools: Tools): Promise<Done> {
+  if (step.kind === "organization") return createOrganization(step, run, tools);
+  return step.kind === "site" ? createSite(step, run, tools) : mint(step, run, tools);
+}
+
+async function createOrganization(step: Step, run: OrganizationRun, { rmm, sender }: Tools): Promise<Done> {
+  const body = step.body as unknown as Bodies["createOrganization"];
+  const { data } = await createOnce(sender, {
+    identity: ["partner-key", "organization", run.slug],
+    body: { ...body },
+    send: (key) => rmm.partnerApi.createOrganization({ body }, { idempotencyKey: key }),
+    isStill: ({ data: { id } }) =>
+      isThere(sender, () => rmm.partnerApi.organizations({ query: { orgId: id, limit: 1 } })),
+  });
+  run.orgId = data.id;
+  return { id: data.id };
+}
+
+/** One that is gone, or out of the key's reach, answers 404. */
+async function isThere(
+  sender: Tools["sender"],
+  look: () => PromiseLike<{ items: readonly unknown[] }>,
+): Promise<boolean> {
+  try {
+    return (await sender.send(look)).items.length > 0;
+  } catch (error) {
+    if (error instanceof NotFoundError) return false;
+    throw error;
+  }
+}
+
+async function createSite(step: Step, run: OrganizationRun, { rmm, sender }: Tools): Promise<Done> {
+  const orgId = run.orgId as string;
+  const body = { ...step.body, orgId } as unknown as Bodies["createSite"];
+  const { data } = await createOnce(sender, {
+    identity: ["partner-key", "site", orgId, foldName(step.name)],
+    body: { ...body },
+    send: (key) => rmm.partnerApi.createSite({ body }, { idempotencyKey: key }),
+    isStill: async ({ data: { id } }) => {
+      const sites = await sender.send(() => rmm.partnerApi.sites({ query: { orgId, limit: 500 } }).toArray());
+      return sites.some((site) => site.id === id);
+    },
+  });
+  run.siteIds.set(foldName(step.name), data.id);
+  return { id: data.id };
+}
+
+/**
+ * Mints a key. How long it lasts is told in minutes, so that a rerun sends the same request and is given the same
+ * secret. Nobody can look whether the key that the server remembers was deleted since.
+ */
+async function mint(step: Step, run: OrganizationRun, { rmm, sender, deliver }: Tools): Promise<Done> {
+  const key = step.key as FileKey;
+  const sink = key.sink as Sink;
+  const body = mintBody(key, run);
+  const memory = idempotencyKey(["partner-key", "enrollmentKey", run.orgId, foldName(key.name), body]);
+  const options = { idempotencyKey: memory };
+  const { data, key: secret } = await sender.send(() => rmm.partnerApi.createEnrollmentKey({ body }, options));
+  await deliver(sink, secret);
+  return sink.kind === "stdout" ? { id: data.id, secret } : { id: data.id };
+}
+
+function mintBody({ name, site, maxUsage, expiresAt, expiresInMs }: FileKey, run: OrganizationRun) {
+  return {
+    orgId: run.orgId as string,
+    name,
+    maxUsage: maxUsage ?? 1,
+    ...(site ? { siteId: run.siteIds.get(foldName(site)) as string } : {}),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(expiresInMs === undefined ? {} : { ttlMinutes: Math.round(expiresInMs / 60_000) }),
+  };
+}

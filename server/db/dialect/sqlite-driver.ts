@@ -1,0 +1,123 @@
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, SqliteDatabase } from "kysely";
+import { refuseInsideTransaction } from "../open-transaction.ts";
+
+export interface SqliteConnections {
+  /** Refuse a second connection inside a transaction. */
+  readonly watch: boolean;
+  /** Transactions and single writes, one after the other. */
+  readonly writer: SqliteDatabase;
+  /** Reads outside transactions: they see what is committed and wait for nobody (write-ahead log). */
+  readonly reader: SqliteDatabase;
+}
+
+/**
+ * Kysely's own driver has one connection and queues reads behind every open transaction; the waiters wake
+ * each other in turns, which under load costs more than the reads.
+ */
+export class SqliteReadWriteDriver implements Driver {
+  readonly #databases: SqliteConnections;
+  readonly #writing = new Turns();
+
+  constructor(databases: SqliteConnections) {
+    this.#databases = databases;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    if (this.#databases.watch) refuseInsideTransaction();
+    return new Connection(this.#databases, this.#writing);
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await (connection as Connection).begin();
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    (connection as Connection).end("commit");
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    (connection as Connection).end("rollback");
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    (connection as Connection).release();
+  }
+
+  async destroy(): Promise<void> {
+    this.#databases.writer.close();
+    if (this.#databases.reader !== this.#databases.writer) this.#databases.reader.close();
+  }
+}
+
+class Connection implements DatabaseConnection {
+  readonly #databases: SqliteConnections;
+  readonly #writing: Turns;
+  #inTransaction = false;
+
+  constructor(databases: SqliteConnections, writing: Turns) {
+    this.#databases = databases;
+    this.#writing = writing;
+  }
+
+  async begin(): Promise<void> {
+    await this.#writing.take();
+    this.#inTransaction = true;
+    // One that starts as a reader can fail when it first writes; the lock is taken at once.
+    run(this.#databases.writer, "begin immediate");
+  }
+
+  end(how: "commit" | "rollback"): void {
+    run(this.#databases.writer, how);
+    this.release();
+  }
+
+  /** Also after a `begin` or `commit` that failed: the next writer must not wait for ever. */
+  release(): void {
+    if (!this.#inTransaction) return;
+    this.#inTransaction = false;
+    this.#writing.pass();
+  }
+
+  async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.#inTransaction) return run<R>(this.#databases.writer, sql, parameters);
+    if (query.kind === "SelectQueryNode") return run<R>(this.#databases.reader, sql, parameters);
+    await this.#writing.take();
+    try {
+      return run<R>(this.#databases.writer, sql, parameters);
+    } finally {
+      this.#writing.pass();
+    }
+  }
+
+  async *streamQuery<R>({ sql, parameters, query }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    if (query.kind !== "SelectQueryNode") throw new Error("only reads are streamed");
+    const { writer, reader } = this.#databases;
+    const rows = (this.#inTransaction ? writer : reader).prepare(sql).iterate(parameters);
+    for (const row of rows) yield { rows: [row as R] };
+  }
+}
+
+function run<R>(database: SqliteDatabase, sql: string, parameters: readonly unknown[] = []): QueryResult<R> {
+  const statement = database.prepare(sql);
+  if (statement.reader) return { rows: statement.all(parameters) as R[] };
+  return { rows: [], numAffectedRows: BigInt(statement.run(parameters).changes) };
+}
+
+/** A lock whose waiters are woken one at a time, in the order they came. */
+class Turns {
+  #taken = false;
+  readonly #waiting: (() => void)[] = [];
+
+  async take(): Promise<void> {
+    if (this.#taken) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#taken = true;
+  }
+
+  pass(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#taken = false;
+  }
+}
