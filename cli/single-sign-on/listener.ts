@@ -19,6 +19,9 @@ export interface Listener {
 const MOST_CONNECTIONS = 16;
 const REQUEST_MS = 10_000;
 
+/** A timer that is asked to wait longer does not wait at all. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /** Listens on a free port of 127.0.0.1. `page` is where the browser is sent back to. */
 export async function openListener(page: string): Promise<Listener> {
   const state = randomBytes(32).toString("base64url");
@@ -91,7 +94,7 @@ async function sendBack(response: ServerResponse, location: string): Promise<voi
 async function withinTime<T>(work: Promise<T>, timeoutMs: number, signal: AbortSignal): Promise<T | undefined> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = pending<undefined>();
-  const timer = setTimeout(() => resolve(undefined), timeoutMs);
+  const timer = setTimeout(() => resolve(undefined), Math.min(timeoutMs, LONGEST_MS));
   const stop = () => reject(signal.reason);
   signal.addEventListener("abort", stop, { once: true });
   try {

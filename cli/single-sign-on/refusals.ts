@@ -17,8 +17,11 @@ export const refusals: Readonly<Record<string, readonly [reason: string, remedy:
   sso_email_unverified: ["The identity provider has not verified your email address", "Verify it there"],
   domain_not_allowed: ["Email addresses of your domain may not sign in here", ask],
   sso_domain_unverified: ["The organization has not proven that your email domain is its own", ask],
-  invite_required: ["You have no account here yet", "Ask an administrator for an invitation"],
-  user_not_found: ["You have no account here, and signing in makes none", "Ask an administrator for an invitation"],
+  invite_required: [
+    "You need an invitation, or have one elsewhere that is still open",
+    "Accept it, or ask an administrator for one",
+  ],
+  user_not_found: ["You have no account here, or it is disabled", ask],
   default_role_required: ["An account can be made for you only when new people have a role", ask],
   invalid_provider_configuration: ["The identity provider is not set up completely", ask],
   no_org_access: ["Your account does not belong to this organization", "Sign in to yours"],

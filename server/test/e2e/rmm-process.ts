@@ -16,7 +16,6 @@ export interface RunOptions {
 }
 
 export interface Started {
-  readonly pid: number;
   /** The first match on stderr, as soon as it is there. Rejects when the process ends without one. */
   onStderr(pattern: RegExp): Promise<RegExpExecArray>;
   readonly done: Promise<Ran>;
@@ -51,7 +50,6 @@ export function rmmProcess(env: Record<string, string>): RmmProcess {
       child.once("close", (code) => resolve({ ...ran, code }));
     });
     return {
-      pid: child.pid as number,
       done,
       kill: (signal) => void child.kill(signal),
       onStderr: (pattern) =>
