@@ -13,16 +13,16 @@ export type Row = Record<string, unknown>;
 export function rowsOf(
   columns: readonly string[],
   decode: (column: string) => ((value: unknown) => unknown) | undefined = () => undefined,
-): (value: (column: string, index: number) => unknown) => Row {
+): (values: readonly unknown[]) => Row {
   const names = columns.map(camelCase);
   const decoders = columns.map(decode);
   const template = JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}:null`).join(",")}}`) as Row;
-  return (value) => {
+  return (values) => {
     const row = { ...template };
     for (let index = 0; index < names.length; index += 1) {
-      const given = value(columns[index] as string, index);
-      const decoder = given === null ? undefined : decoders[index];
-      row[names[index] as string] = decoder ? decoder(given) : given;
+      const value = values[index];
+      const decoder = value === null ? undefined : decoders[index];
+      row[names[index] as string] = decoder ? decoder(value) : value;
     }
     return row;
   };

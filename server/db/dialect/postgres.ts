@@ -11,8 +11,16 @@ import { SnakeCasePostgresCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
 
 const { types } = pg;
-const iso = (value: string) =>
-  new Date(`${value.replace(" ", "T")}${/[+-]\d{2}$/.test(value) ? ":00" : ""}`).toISOString();
+
+/** `2026-11-28 03:12:18.5+00` as `2026-11-28T03:12:18.500Z`. Connections are set to UTC; whatever else comes is converted. */
+function iso(value: string): string {
+  if (value.charAt(10) === " " && value.endsWith("+00")) {
+    const time = value.slice(11, -3);
+    return `${value.slice(0, 10)}T${time.length === 8 ? `${time}.000` : time.padEnd(12, "0")}Z`;
+  }
+  return new Date(`${value.replace(" ", "T")}${/[+-]\d{2}$/.test(value) ? ":00" : ""}`).toISOString();
+}
+
 const parsers: Record<number, (value: string) => unknown> = {
   [types.builtins.TIMESTAMPTZ]: iso,
   [types.builtins.INT8]: Number,
@@ -83,7 +91,7 @@ function connect({ url, onError }: PostgresOptions, max: number, settings = ""):
     application_name: "rmm",
     connectionTimeoutMillis: 10_000,
     // Policies make planning dearer than most queries; named statements are planned once a connection.
-    options: `-c plan_cache_mode=force_generic_plan ${settings}`.trim(),
+    options: `-c plan_cache_mode=force_generic_plan -c timezone=UTC ${settings}`.trim(),
   });
   pool.on("error", (error) => onError?.(error));
   pool.on("connect", (client) => {
@@ -121,8 +129,11 @@ function adapt(client: WalledClient): PostgresPoolClient {
   const known = adapted.get(client);
   if (known) return known;
   const made = {
-    query: async (text: string, values: readonly unknown[] = []) =>
-      named(await client.query({ ...statement(text), values: values.map(encodeJson) })),
+    query: async (text: string, values: readonly unknown[] = []) => {
+      const known = statement(text);
+      const result = await client.query<unknown[]>({ ...known, values: values.map(encodeJson), rowMode: "array" });
+      return { ...result, rows: named(result, known.name) };
+    },
     release: () => client.release(),
   } as unknown as PostgresPoolClient;
   adapted.set(client, made);
@@ -131,28 +142,28 @@ function adapt(client: WalledClient): PostgresPoolClient {
 
 const makers = new Map<string, ReturnType<typeof rowsOf>>();
 
-/** The driver's rows under the names that code uses. */
-function named(result: pg.QueryResult<Row>): pg.QueryResult<Row> {
-  if (result.rows.length === 0) return result;
-  const columns = result.fields.map(({ name }) => name);
-  const key = columns.join();
-  const rowOf = makers.get(key) ?? rowsOf(columns);
-  if (makers.size < NAMES_MAX) makers.set(key, rowOf);
-  result.rows = result.rows.map((row) => rowOf((column) => row[column]));
-  return result;
+/** The driver's values as rows under the names that code uses. */
+function named({ rows, fields }: pg.QueryArrayResult<unknown[]>, statementName: string | undefined): Row[] {
+  if (rows.length === 0) return [];
+  let rowOf = statementName === undefined ? undefined : makers.get(statementName);
+  if (!rowOf) {
+    rowOf = rowsOf(fields.map(({ name }) => name));
+    if (statementName !== undefined) makers.set(statementName, rowOf);
+  }
+  return rows.map(rowOf);
 }
 
-const names = new Map<string, string>();
-const NAMES_MAX = 1_000;
+const statements = new Map<string, { text: string; name: string }>();
+const STATEMENTS_MAX = 1_000;
 
 /** Statements that come again are parsed and planned once a connection. What is built from lists of any length is not kept. */
 function statement(text: string): { text: string; name?: string } {
-  const known = names.get(text);
-  if (known !== undefined) return { text, name: known };
-  if (names.size >= NAMES_MAX || !/^(select|insert|update|delete|with) /.test(text)) return { text };
-  const name = `rmm_${names.size}`;
-  names.set(text, name);
-  return { text, name };
+  const known = statements.get(text);
+  if (known) return known;
+  if (statements.size >= STATEMENTS_MAX || !/^(select|insert|update|delete|with) /.test(text)) return { text };
+  const made = { text, name: `rmm_${statements.size}` };
+  statements.set(text, made);
+  return made;
 }
 
 async function migrateAsOwner(url: string): Promise<string[]> {

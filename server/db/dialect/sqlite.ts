@@ -124,14 +124,13 @@ function adapt(statement: Sqlite.Statement): SqliteStatement {
     statement.columns().map(({ name }) => name),
     sqliteDecoder,
   );
-  const toRow = (values: unknown) => rowOf((_, index) => (values as unknown[])[index]);
   statement.raw();
   return {
     reader: true,
     run,
-    all: (parameters) => statement.all(encoded(parameters)).map(toRow),
+    all: (parameters) => (statement.all(encoded(parameters)) as unknown[][]).map(rowOf),
     *iterate(parameters) {
-      for (const values of statement.iterate(encoded(parameters))) yield toRow(values);
+      for (const values of statement.iterate(encoded(parameters))) yield rowOf(values as unknown[]);
     },
   };
 }
