@@ -24,7 +24,7 @@ async function client(handler: Handler, options: Partial<ClientOptions> = {}) {
   });
 }
 
-test("an abort during a wait ends it at once, and the process keeps no timer", async () => {
+test("an abort during a wait ends it at once, and the process keeps no timer (C53)", async () => {
   const rmm = await client(() => refusal(429, "RATE_LIMITED", {}, { "retry-after": "30" }));
   const controller = new AbortController();
   const started = performance.now();

@@ -23,7 +23,7 @@ async function client(handler: Handler, options: Partial<ClientOptions> = {}) {
   });
 }
 
-describe("Retry-After", () => {
+describe("Retry-After (C53)", () => {
   test("reads seconds and dates, and nothing else", () => {
     expect(parseRetryAfter("2", now)).toBe(2000);
     expect(parseRetryAfter("0.25", now)).toBe(250);
@@ -78,7 +78,7 @@ describe("retries", () => {
     expect(backoffMs(3, () => 0)).toBe(0);
   });
 
-  test("a POST that is not idempotent is sent once without a key", async () => {
+  test("a POST that is not idempotent is sent once without a key (C53)", async () => {
     const rmm = await client(() => refusal(503, "SERVICE_UNAVAILABLE"));
     await expect(rmm.auditLogs.verify()).rejects.toBeInstanceOf(UnavailableError);
     expect(stub.seen).toHaveLength(1);

@@ -41,7 +41,7 @@ async function clientWith(tokens: SessionTokens | { store: SessionStore }, handl
 const refreshes = () => stub.seen.filter(({ path }) => path.endsWith("/auth/refresh")).length;
 
 describe("a user session", () => {
-  test("is refreshed once for 20 calls that find the token about to end", async () => {
+  test("is refreshed once for 20 calls that find the token about to end (C24)", async () => {
     const rmm = await clientWith({
       accessToken: "access-1",
       refreshToken: "refresh-1",
@@ -81,7 +81,7 @@ describe("a user session", () => {
     expect(refreshes()).toBe(0);
   });
 
-  test("the new pair is stored before it is used, and two clients of one store burn one refresh token", async () => {
+  test("the new pair is stored before it is used, and two clients of one store burn one refresh token (C24)", async () => {
     const writes: string[] = [];
     let held: SessionTokens | undefined = { accessToken: "stale", refreshToken: "refresh-1" };
     let queue: Promise<unknown> = Promise.resolve();

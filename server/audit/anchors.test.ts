@@ -97,7 +97,7 @@ describe.each(["sqlite", "postgres"] as const)("anchors on %s", (dialect) => {
     expect(await verify()).toMatchObject({ ok: true, entriesChecked: 4 });
   });
 
-  it("finds a tail cut with its rows", async () => {
+  it("finds a tail cut with its rows (C33)", async () => {
     await world.append(entriesOf(10));
     await anchorAll();
     await world.tamper(
@@ -122,7 +122,7 @@ describe.each(["sqlite", "postgres"] as const)("anchors on %s", (dialect) => {
     expect(await anchoredChains(file)).toEqual([chain]);
   });
 
-  it("finds a full re-chain by someone who knows the format, who also rewrote the anchors", async () => {
+  it("finds a full re-chain by someone who knows the format, who also rewrote the anchors (C33)", async () => {
     await world.append(entriesOf(6));
     await anchorAll();
     await rechain();
@@ -181,7 +181,7 @@ describe.each(["sqlite", "postgres"] as const)("anchors on %s", (dialect) => {
     expect(await reasons()).toEqual(["anchored_entry_missing@1"]);
   });
 
-  it("finds a database put back to an older state", async () => {
+  it("finds a database put back to an older state (C38)", async () => {
     await world.append(entriesOf(5));
     const [older] = await anchorAll();
     await world.append(entriesOf(5));

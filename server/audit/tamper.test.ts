@@ -162,7 +162,7 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
       ["actor_id", "null"],
       ["error_message", "''"],
       ["checksum", `'${"0".repeat(64)}'`],
-    ])("one field edited: %s", async (column, value) => {
+    ])("one field edited: %s (C32)", async (column, value) => {
       await world.tamper(`update audit_logs set ${column} = ${value} where ${rowOf(4)}`);
       expect(await kinds()).toEqual(["content_mismatch@4"]);
     });
@@ -176,7 +176,7 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
       expect(await kinds()).toEqual(expect.arrayContaining(["chain_hash_mismatch@4", "content_mismatch@4"]));
     });
 
-    it("a row gone, a row and its entry gone, an entry gone", async () => {
+    it("a row gone, a row and its entry gone, an entry gone (C33)", async () => {
       await world.tamper(`delete from audit_logs where ${rowOf(5)}`);
       expect(await kinds()).toEqual(["missing_row@5"]);
       await world.tamper(`delete from audit_chain where ${seqOf(5)}`);

@@ -85,7 +85,7 @@ describe.each(databases)("API keys through the pipeline on %s", (database) => {
     expect([answer.status, answer.body]).toEqual([200, { kind: "apiKey", organizations: [acme.orgId] }]);
   });
 
-  it("is refused in the specified order and words", async () => {
+  it("is refused in the specified order and words (C07)", async () => {
     const { id, key } = await made({ expiresAt: new Date(server.clock.nowMs() + 60_000).toISOString() });
     expect(said(await call("scoped"))).toEqual([401, "API_KEY_MISSING", "Missing X-API-Key header"]);
     expect(said(await withKey("scoped", "key_123"))).toEqual([401, "API_KEY_INVALID_FORMAT", "Invalid API key format"]);
@@ -106,7 +106,7 @@ describe.each(databases)("API keys through the pipeline on %s", (database) => {
     expect(said(await withKey("scoped", key))).toEqual([401, "API_KEY_REVOKED", "API key is revoked"]);
   });
 
-  it("stops with its rotation and its revocation, at once, and its counters start anew", async () => {
+  it("stops with its rotation and its revocation, at once, and its counters start anew (C05)", async () => {
     const { id, key } = await made();
     for (let use = 0; use < 3; use += 1) expect((await withKey("scoped", key)).status).toBe(200);
     const { body } = await manage("POST", `/api-keys/${id}/rotate`);
@@ -187,7 +187,7 @@ describe.each(databases)("API keys through the pipeline on %s", (database) => {
     expect((await withKey("scoped", key)).body["code"]).toBe("API_KEY_OWNER_INACTIVE");
   });
 
-  it("counts down its hourly window; refused calls cost nothing and one slot frees at a time", async () => {
+  it("counts down its hourly window; refused calls cost nothing and one slot frees at a time (C06)", async () => {
     const { key } = await made({ rateLimit: 5 });
     const start = server.clock.nowMs();
     const at = (minutes: number) => server.clock.advance(start + minutes * 60_000 - server.clock.nowMs());

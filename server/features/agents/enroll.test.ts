@@ -110,7 +110,7 @@ describe.each(databases)("enrollment on %s", (database) => {
     ]);
   });
 
-  it("keeps a use spent when its device is gone: a deleted node never frees a single-use key", async () => {
+  it("keeps a use spent when its device is gone: a deleted node never frees a single-use key (C01)", async () => {
     const key = await makeKey(server, { orgId, maxUsage: 1 });
     const { body } = await enroll(server, key);
     await server.db
@@ -129,7 +129,7 @@ describe.each(databases)("enrollment on %s", (database) => {
     expect((await enroll(server, key)).status).toBe(201);
   });
 
-  it("lets exactly five of forty simultaneous devices in on a key of five", async () => {
+  it("lets exactly five of forty simultaneous devices in on a key of five (C02)", async () => {
     const crowd = await freshOrg("crowd");
     const key = await makeKey(server, { orgId: crowd.orgId, maxUsage: 5 });
     const answers = await Promise.all(

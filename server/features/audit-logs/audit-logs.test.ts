@@ -46,7 +46,7 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     expect(body.entries[0].sessionId).toBe(admin.sessionId);
   });
 
-  it("filters literally: wildcards mean themselves", async () => {
+  it("filters literally: wildcards mean themselves (C13)", async () => {
     const names = async (query: string) =>
       (await read(`/logs?${query}`)).body.data.map((entry: { resource: { name: string } }) => entry.resource.name);
     expect(await names("resource=PC_0")).toEqual(["PC_01"]);

@@ -67,7 +67,7 @@ describe.each(databases)("devices on %s", (database) => {
       }
     });
 
-    it("searches hostname and display name literally, without case, in every script", async () => {
+    it("searches hostname and display name literally, without case, in every script (C13)", async () => {
       const found = async (text: string) => names(await list(`search=${encodeURIComponent(text)}`)).sort();
       expect(await found("pc_01")).toEqual(["PC_01"]);
       expect(await found("%")).toEqual(["50%OFF"]);

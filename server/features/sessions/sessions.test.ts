@@ -77,7 +77,7 @@ describe.each(databases)("sessions on %s", (database) => {
     expect((await signIn(email)).user).toMatchObject({ scope: "system", partnerId: null, orgId: null });
   });
 
-  it("refuses every sign-in alike, not sooner than 200 ms, and says why in the trail alone", async () => {
+  it("refuses every sign-in alike, not sooner than 200 ms, and says why in the trail alone (C35)", async () => {
     const other = await seedPartner(server, `closed-${database}`, ["open"]);
     const open = other.orgIds[0] as string;
     const shut = (await seedPartner(server, `shut-${database}`, ["shut"])).orgIds[0] as string;
@@ -186,7 +186,7 @@ describe.each(databases)("sessions on %s", (database) => {
     expect(body.data.filter((session: { current: boolean }) => session.current)).toHaveLength(1);
   });
 
-  it("gives one of five parallel refreshes the pair and tells the others that they were raced", async () => {
+  it("gives one of five parallel refreshes the pair and tells the others that they were raced (C24)", async () => {
     const { email } = await person();
     const { refreshToken } = await signIn(email);
     const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(refreshToken)));

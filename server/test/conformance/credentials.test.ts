@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createHash, randomBytes } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { partnerKeyScopes } from "#contract/core/key-scopes";
+import type { Tenant } from "#fixtures/world";
 import { databases } from "../harness.ts";
-import { cases, forUsers, type Swept, startSweep } from "./sweep.ts";
+import { type CallOptions, type Case, cases, forUsers, type Swept, scopeOfExample, startSweep } from "./sweep.ts";
 
 describe.each(databases)("credentials on %s", (database) => {
   let swept: Swept;
@@ -20,14 +22,8 @@ describe.each(databases)("credentials on %s", (database) => {
       : kinds.includes("user")
         ? "UNAUTHENTICATED"
         : "API_KEY_MISSING";
-  /** Real keys of this tenant, by kind. */
-  const keys = async () => {
-    const { a } = swept.world;
-    const { token } = await swept.caller("partner", a);
-    const body = { orgId: a.orgId, name: "sweep", scopes: ["devices:read"] };
-    const made = await swept.server.request("POST", "/api-keys", { token, body });
-    return { apiKey: made.body.key as string, partnerKey: a.partnerKey };
-  };
+  /** Addresses that guess keys are slowed down, and here all calls come from one. */
+  beforeEach(() => swept.server.clock.advance(61_000));
 
   it.each(closed)("$name answers 401 without a credential and with a wrong one", async (item) => {
     const wanted = missing(item.endpoint.access.kinds);
@@ -48,17 +44,127 @@ describe.each(databases)("credentials on %s", (database) => {
     expect([withAgent.status, withAgent.body.code]).toEqual([401, "UNAUTHENTICATED"]);
   });
 
-  it.each(closed)(
-    "$name accepts a real API key and a real partner key exactly where the contract says",
-    async (item) => {
-      const { kinds } = item.endpoint.access;
-      for (const [kind, key] of Object.entries(await keys())) {
-        const answer = await swept.call(item, { tenant: swept.world.a, headers: { "x-api-key": key } });
-        const accepted = answer.status !== 401;
-        expect({ kind, accepted }).toEqual({ kind, accepted: kinds.includes(kind as "apiKey") });
+  const seeded = async () => {
+    const tenant = await swept.freshTenant();
+    const watchdogToken = `agt_${randomBytes(32).toString("hex")}`;
+    await swept.server.db
+      .updateTable("devices")
+      .set({ watchdogTokenHash: createHash("sha256").update(watchdogToken).digest("hex") })
+      .where("id", "=", tenant.deviceId)
+      .execute();
+    const admin = await swept.caller("partner", tenant);
+    const body = { orgId: tenant.orgId, name: "sweep", scopes: ["devices:read"] };
+    const made = await swept.server.request("POST", "/api-keys", { token: admin.token, body });
+    const key = (value: string) => ({ headers: { "x-api-key": value } });
+    return {
+      tenant,
+      apiKey: key(made.body.key),
+      partnerKey: key(tenant.partnerKey),
+      agent: { token: tenant.agentToken },
+      watchdog: { token: watchdogToken },
+    };
+  };
+  let untouched: ReturnType<typeof seeded> | undefined;
+  /** One good credential of every kind, all of one tenant; of one of its own where the call may change it. */
+  const good = async (item: Case, { refusedOnly = false } = {}) => {
+    untouched ??= seeded();
+    const found = await (item.endpoint.method === "GET" || refusedOnly ? untouched : seeded());
+    return { ...found, user: { token: (await swept.caller(scopeOfExample(item, found.tenant), found.tenant)).token } };
+  };
+  type Kind = Exclude<keyof Awaited<ReturnType<typeof good>>, "tenant">;
+  const kinds: readonly Kind[] = ["user", "apiKey", "partnerKey", "agent", "watchdog"];
+  const acceptedBy = ({ endpoint }: Case, kind: Kind) =>
+    endpoint.access.kinds.includes(kind === "watchdog" ? "agent" : kind);
+  /** The answer to a good credential of a kind that the endpoint does not take. */
+  const refusalOf = ({ endpoint }: Case, kind: Kind) => {
+    const { kinds: taken } = endpoint.access;
+    if (taken.includes("agent")) return "INVALID_AGENT_CREDENTIALS";
+    // A key where a key is asked for, of the wrong kind; or where both are taken and it decides alone.
+    const takesKeys = taken.includes("apiKey") || taken.includes("partnerKey");
+    if (takesKeys && (kind === "apiKey" || kind === "partnerKey")) return "API_KEY_INVALID";
+    return taken.includes("user") ? "UNAUTHENTICATED" : "API_KEY_MISSING";
+  };
+  const asked = async (item: Case, tenant: Tenant, credential: Pick<CallOptions, "token" | "headers">) => {
+    const { status, body } = await swept.call(item, { tenant, ...credential });
+    const code = status === 401 ? (body.code as string) : null;
+    // Public endpoints have 401s of their own; one that is no verdict on the caller.
+    return item.endpoint.access.kinds.includes("public") ? { code: null } : { code };
+  };
+
+  it.each(cases)("$name takes each kind of credential exactly where the contract says", async (item) => {
+    const credentials = await good(item);
+    const { tenant } = credentials;
+    for (const kind of kinds) {
+      const open = item.endpoint.access.kinds.includes("public");
+      const answer = await asked(item, tenant, credentials[kind]);
+      expect({ kind, ...answer }).toEqual({
+        kind,
+        code: open || acceptedBy(item, kind) ? null : refusalOf(item, kind),
+      });
+    }
+  });
+
+  it.each(closed)("$name with two credentials: a key decides where keys are taken, else the token", async (item) => {
+    let credentials = await good(item);
+    const bearers: readonly Kind[] = ["user", "agent"];
+    const withKeys: readonly Kind[] = ["apiKey", "partnerKey"];
+    const takesKeys = withKeys.some((kind) => acceptedBy(item, kind));
+    for (const bearer of bearers) {
+      for (const key of withKeys) {
+        const pair = { ...credentials[bearer], ...credentials[key] };
+        const decides = takesKeys ? key : bearer;
+        const answer = await asked(item, credentials.tenant, pair);
+        const wanted = acceptedBy(item, decides) ? null : refusalOf(item, decides);
+        // What was accepted may have ended the tenant.
+        if (wanted === null && item.endpoint.method !== "GET") credentials = await good(item);
+        expect({ bearer, key, ...answer }).toEqual({ bearer, key, code: wanted });
       }
-    },
-  );
+    }
+  });
+
+  it.each(closed)("$name: a good credential does not save a bad one that decides", async (item) => {
+    const credentials = await good(item);
+    const { tenant } = credentials;
+    const badKey = { "x-api-key": `svc_${"a".repeat(32)}` };
+    const withBadKey = await asked(item, tenant, { ...credentials.user, headers: badKey });
+    const takesKeys = acceptedBy(item, "apiKey") || acceptedBy(item, "partnerKey");
+    const wanted = takesKeys ? "API_KEY_INVALID" : acceptedBy(item, "user") ? null : refusalOf(item, "user");
+    expect(withBadKey.code).toBe(wanted);
+    for (const kind of ["apiKey", "partnerKey"] as const) {
+      const pair = { token: "nonsense", ...credentials[kind] };
+      expect((await asked(item, tenant, pair)).code).toBe(
+        acceptedBy(item, kind) ? null : takesKeys ? "API_KEY_INVALID" : refusalOf(item, "user"),
+      );
+    }
+  });
+
+  it.each(closed)("$name takes no key as a bearer, no token as a key, and neither twice", async (item) => {
+    const credentials = await good(item, { refusedOnly: true });
+    const { tenant } = credentials;
+    const agents = acceptedBy(item, "agent");
+    const takesKeys = acceptedBy(item, "apiKey") || acceptedBy(item, "partnerKey");
+    for (const kind of ["apiKey", "partnerKey"] as const) {
+      const { headers } = credentials[kind] as { headers: { "x-api-key": string } };
+      const key = headers["x-api-key"];
+      expect((await asked(item, tenant, { token: key })).code, kind).toBe(missing(item.endpoint.access.kinds));
+      const twice = (await asked(item, tenant, { headers: { "x-api-key": `${key}, ${key}` } })).code;
+      expect(twice, kind).toBe(takesKeys ? "API_KEY_INVALID" : missing(item.endpoint.access.kinds));
+    }
+    for (const kind of ["user", "agent"] as const) {
+      const { token } = credentials[kind] as { token: string };
+      const asKey = (await asked(item, tenant, { headers: { "x-api-key": token } })).code;
+      expect(asKey, kind).toBe(
+        acceptedBy(item, "apiKey")
+          ? "API_KEY_INVALID_FORMAT"
+          : takesKeys
+            ? "API_KEY_INVALID"
+            : missing(item.endpoint.access.kinds),
+      );
+      const twice = (await asked(item, tenant, { headers: { authorization: `Bearer ${token}, Bearer ${token}` } }))
+        .code;
+      expect(twice, kind).toBe(agents ? "INVALID_AGENT_CREDENTIALS" : missing(item.endpoint.access.kinds));
+    }
+  });
 
   it.each(forPartnerKeys)("$name refuses a partner key without its scope, and says which it needs", async (item) => {
     const tenant = await swept.freshTenant();

@@ -5,11 +5,13 @@ import { contract } from "#contract/index";
 import { type Example, examples } from "#fixtures/examples";
 import { seedTenant, seedWorld, type Tenant, type World } from "#fixtures/world";
 import { sentQuery } from "#sdk/prepare";
+import type { Environment } from "#server/config";
 import {
   type Answer,
   type DatabaseName,
   type SignedInUser,
   startTestServer,
+  type TestOptions,
   type TestServer,
   type TestUser,
 } from "../harness.ts";
@@ -56,8 +58,13 @@ export interface CallOptions {
   body?: unknown;
 }
 
-export async function startSweep(database: DatabaseName): Promise<Swept> {
-  const server = await startTestServer(database);
+export async function startSweep(
+  database: DatabaseName,
+  options: TestOptions = {},
+  env: Environment = {},
+): Promise<Swept> {
+  // One address stands for a whole fleet here.
+  const server = await startTestServer(database, { AGENT_ENROLL_RATE_LIMIT: "100000", ...env }, options);
   const world = await seedWorld(server.db, server.services);
   let made = 0;
   return {
@@ -68,7 +75,7 @@ export async function startSweep(database: DatabaseName): Promise<Swept> {
       return seedTenant(server.db, server.services, `fresh-${made}`);
     },
     async call(item, options) {
-      const answer = await request(server, item, options);
+      const answer = await ask(server, item, options);
       refuseUndeclared(item.endpoint, answer);
       return answer;
     },
@@ -108,7 +115,8 @@ export function scopeOfExample(item: Case, tenant: Tenant): ScopeName {
   return scopes.includes("partner") ? "partner" : (scopes[0] as ScopeName);
 }
 
-function request(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
+/** Sends an example, changed as the options say; judges nothing. */
+export function ask(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
   const example = item.example(options.tenant);
   const params: Record<string, string> = { ...(example.params as object), ...options.params };
   const path = item.endpoint.path.replace(/:([A-Za-z]+)/g, (_, name: string) =>

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { databases } from "../harness.ts";
+import type { Tenant } from "#fixtures/world";
+import { type Answer, databases } from "../harness.ts";
+import { idFields, valueFor } from "./ids.ts";
 import { type Case, cases, forUsers, type ScopeName, type Swept, startSweep } from "./sweep.ts";
 
 describe.each(databases)("tenancy on %s", (database) => {
@@ -35,43 +37,28 @@ describe.each(databases)("tenancy on %s", (database) => {
   });
 
   const idsOf = (value: unknown, known: ReadonlySet<string>): string[] =>
-    [...JSON.stringify(value ?? null).matchAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g)]
-      .map((match) => match[0])
-      .filter((id) => known.has(id));
-  const named = cases.filter((item) =>
-    /Id"/.test(
-      JSON.stringify(item.example(fakeTenant).query ?? {}) + JSON.stringify(item.example(fakeTenant).body ?? {}),
-    ),
-  );
+    [...JSON.stringify(value ?? null).matchAll(uuids)].map((match) => match[0]).filter((id) => known.has(id));
+  const byField = forUsers
+    .filter((item) => tenantScopes(item).length > 0)
+    .flatMap((item) => idFields(item.endpoint).map((field) => ({ item, field })))
+    .map(({ item, field }) => ({ item, field, label: `${item.name} ${field.at}.${field.name}` }));
 
-  it.each(named.filter((item) => tenantScopes(item).length > 0))(
-    "$name answers another tenant's id in query or body exactly like an id of nobody",
-    async (item) => {
-      const { a, b } = swept.world;
-      for (const scope of tenantScopes(item)) {
-        const { token } = await swept.caller(scope, b);
-        const inA = item.example(a);
-        const ids = new Set(idsOf([inA.query, inA.body], new Set(Object.values(a) as string[])));
-        const swap = new Map([...ids].map((id) => [id, random()]));
-        const params = item.example(b).params as Record<string, string> | undefined;
-        const foreign = await swept.call(item, {
-          tenant: b,
-          token,
-          query: inA.query as never,
-          body: inA.body,
-          ...(params ? { params } : {}),
-        });
-        const unknown = await swept.call(item, {
-          tenant: b,
-          token,
-          query: replaced(inA.query, swap),
-          body: replaced(inA.body, swap),
-          ...(params ? { params } : {}),
-        });
-        expect(seen(foreign, [...ids])).toBe(seen(unknown, [...swap.values()]));
-      }
-    },
-  );
+  it.each(byField)("$label answers another tenant's id exactly like an id of nobody", async ({ item, field }) => {
+    const { a } = swept.world;
+    for (const scope of tenantScopes(item)) {
+      const tenant = await swept.freshTenant();
+      const { token } = await swept.caller(scope, tenant);
+      const own = item.example(tenant);
+      const asked = (id: string) => {
+        const value = { ...(own[field.at] as object), [field.name]: valueFor(field, id) };
+        return swept.call(item, { tenant, token, [field.at]: value });
+      };
+      const [theirs, nobodys] = [a[field.row], random()];
+      const foreign = await asked(theirs);
+      const unknown = await asked(nobodys);
+      expect(seen(foreign, [theirs])).toBe(seen(unknown, [nobodys]));
+    }
+  });
 
   const forPartnerKeys = cases.filter(({ endpoint }) => endpoint.access.kinds.includes("partnerKey"));
   it.each(forPartnerKeys)(
@@ -97,7 +84,8 @@ describe.each(databases)("tenancy on %s", (database) => {
     },
   );
 
-  const lists = forUsers.filter((item) => item.endpoint.paging !== undefined && !item.endpoint.path.includes(":"));
+  const lists = forUsers.filter((item) => item.endpoint.paging !== undefined && tenantScopes(item).length > 0);
+  const totalOf = ({ body }: Answer): unknown => body.pagination?.total ?? body.total;
   it.each(lists)("$name shows a tenant nothing of another: no row, no count", async (item) => {
     const { a, b } = swept.world;
     const idsOfA = new Set(Object.values(a) as string[]);
@@ -106,12 +94,67 @@ describe.each(databases)("tenancy on %s", (database) => {
       const before = await swept.call(item, { tenant: b, token });
       expect(before.status, JSON.stringify(before.body)).toBe(200);
       expect(idsOf(before.body, idsOfA)).toEqual([]);
-      const total = before.body.pagination?.total ?? before.body.total;
       await swept.freshTenant();
       const after = await swept.call(item, { tenant: b, token });
-      expect(after.body.pagination?.total ?? after.body.total).toBe(total);
+      expect(totalOf(after)).toBe(totalOf(before));
     }
   });
+
+  it.each(lists)(
+    "$name shows nothing of the organization next door, of the same partner: no row, no count",
+    async (item) => {
+      const { server } = swept;
+      for (const scope of tenantScopes(item)) {
+        const tenant = await swept.freshTenant();
+        const selected = scope === "partner" ? { orgAccess: "selected" as const, orgIds: [tenant.orgId] } : {};
+        const { token } = await swept.caller(scope, tenant, selected);
+        const before = await swept.call(item, { tenant, token });
+        if (before.status === 403) {
+          expect(before.body.code).toBe("FULL_PARTNER_ACCESS_REQUIRED");
+          continue;
+        }
+        expect(before.status, JSON.stringify(before.body)).toBe(200);
+        const strangers = await fillNextDoor(swept, tenant);
+        expect(strangers.size).toBeGreaterThan(8);
+        await server.settled();
+        const after = await swept.call(item, { tenant, token });
+        for (const answer of [before, after]) expect(idsOf(answer.body, strangers)).toEqual([]);
+        expect(totalOf(after)).toBe(totalOf(before));
+        if (idsOf(after.body, new Set([tenant.secondOrgId])).length > 0)
+          throw new Error("names the organization next door");
+      }
+    },
+  );
+
+  it.each(forPartnerKeys.filter(({ endpoint }) => endpoint.method === "GET"))(
+    "$name shows a partner key of one organization nothing of the one next door",
+    async (item) => {
+      const tenant = await swept.freshTenant();
+      const { partnerPrincipalId: principalId, partnerId, orgId } = tenant;
+      await swept.server.db
+        .updateTable("partnerServicePrincipals")
+        .set({ orgAccess: "selected" })
+        .where("id", "=", principalId)
+        .execute();
+      await swept.server.db
+        .insertInto("partnerServicePrincipalOrgs")
+        .values({ principalId, partnerId, orgId })
+        .execute();
+      const strangers = await fillNextDoor(swept, tenant);
+      const headers = { "x-api-key": tenant.partnerKey };
+      const answer = await swept.call(item, { tenant, headers, query: {}, onlyQuery: true });
+      expect(answer.status).toBe(200);
+      expect(answer.body.data.length).toBeGreaterThan(0);
+      expect(idsOf(answer.body, strangers)).toEqual([]);
+      const everything = await swept.call(item, {
+        tenant: await swept.freshTenant(),
+        headers,
+        query: {},
+        onlyQuery: true,
+      });
+      expect(everything.body.data.length).toBe(answer.body.data.length);
+    },
+  );
 
   const forAgents = cases.filter((item) => item.endpoint.access.kinds.includes("agent"));
   it.each(forAgents)("$name answers another device's id like an id of nobody", async (item) => {
@@ -123,10 +166,55 @@ describe.each(databases)("tenancy on %s", (database) => {
   });
 });
 
-const fakeTenant = new Proxy(
-  {},
-  { get: (_, name) => `00000000-0000-4000-8000-${String(name).length.toString(16).padStart(12, "0")}` },
-) as never;
+const uuids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/**
+ * Runs the example of every create for the tenant's second organization, as its partner's administrator, and enrols a
+ * device there. Answers the ids of all that came of it, the organization's own included.
+ */
+async function fillNextDoor(swept: Swept, tenant: Tenant): Promise<Set<string>> {
+  const { server } = swept;
+  const { token } = await swept.caller("partner", tenant);
+  const made = new Set([tenant.secondOrgId]);
+  const note = (answer: Answer) => {
+    for (const [id] of JSON.stringify(answer.body).matchAll(uuids)) made.add(id);
+    return answer;
+  };
+  const post = async (path: string, body: object) => {
+    const answer = note(await server.request("POST", path, { token, body }));
+    expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(201);
+    return answer.body;
+  };
+  const site = await post("/orgs/sites", { orgId: tenant.secondOrgId, name: "Next door" });
+  const there: Tenant = { ...tenant, orgId: tenant.secondOrgId, siteId: site.id, secondSiteId: site.id };
+  const ofOrganization = forUsers.filter(
+    ({ endpoint, ...item }) =>
+      endpoint.status === 201 &&
+      endpoint.access.scopes.includes("partner") &&
+      item.example(there).story === undefined &&
+      JSON.stringify([item.example(there).params, (item.example(there).body as { orgId?: string })?.orgId]).includes(
+        there.orgId,
+      ),
+  );
+  for (const item of ofOrganization) {
+    const answer = note(await swept.call(item, { tenant: there, token }));
+    expect(answer.status, `${item.name}: ${JSON.stringify(answer.body)}`).toBe(201);
+  }
+  const { key } = await post("/enrollment-keys", { orgId: there.orgId, name: "next door" });
+  const enrolment = {
+    ...(cases.find(({ name }) => name === "agents.enroll")!.example(there).body as object),
+    enrollmentKey: key,
+  };
+  await post("/agents/enroll", enrolment);
+  for (const shared of [tenant.partnerId, tenant.orgId, ...sharedRoles(made, there)]) made.delete(shared);
+  return made;
+}
+
+/** Ids that belong to no tenant: those of built-in roles. */
+const sharedRoles = (ids: ReadonlySet<string>, tenant: Tenant): string[] => {
+  const known = JSON.stringify(cases.map((item) => item.example(tenant).body ?? null));
+  return [...ids].filter((id) => known.includes(`"roleId":"${id}"`));
+};
 
 function replaced<T>(value: T, swap: ReadonlyMap<string, string>): never {
   if (value === undefined) return undefined as never;

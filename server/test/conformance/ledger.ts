@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import type { AnyEndpoint } from "#contract/core/endpoint";
+import { jsonSchemaOf, secretPaths } from "#contract/json-schema";
+import type { Answer } from "../harness.ts";
+
+/** Shorter ones (a code of six digits) stand in many texts by chance. */
+const MIN_LENGTH = 10;
+
+/**
+ * Every secret that went into or came out of the product in one run, and everything it showed since. What the
+ * contract marks as secret in an answer is taken into the ledger and out of what counts as shown.
+ */
+export class SecretLedger {
+  readonly #secrets = new Map<string, string>();
+  readonly #shown: { where: string; text: string }[] = [];
+
+  get size(): number {
+    return this.#secrets.size;
+  }
+
+  add(name: string, secret: unknown): void {
+    if (Array.isArray(secret)) for (const one of secret) this.add(name, one);
+    else if (typeof secret === "string" && secret.length >= MIN_LENGTH) this.#secrets.set(secret, name);
+  }
+
+  /** What was sent: fields that are marked secret, and credentials. */
+  sent(endpoint: AnyEndpoint, body: unknown, headers: Readonly<Record<string, string | undefined>>): void {
+    const name = `${endpoint.noun}.${endpoint.verb}`;
+    for (const path of markedIn(endpoint.schemas().body)) this.add(`${name} body ${path}`, taken(body, path)[0]);
+    for (const [header, value] of Object.entries(headers))
+      this.add(`${name} header ${header}`, value?.replace(/^Bearer /, ""));
+  }
+
+  /** What came back: marked fields of a success are its to show, this once. */
+  received(endpoint: AnyEndpoint, answer: Answer): void {
+    const name = `${endpoint.noun}.${endpoint.verb}`;
+    let { body } = answer;
+    if (answer.status < 300) {
+      for (const path of markedIn(endpoint.schemas().result)) {
+        const [secret, rest] = taken(body, path);
+        this.add(`${name} result ${path}`, secret);
+        body = rest;
+      }
+    }
+    this.show(`answer ${answer.status} of ${name}`, JSON.stringify([body, [...answer.headers]]));
+  }
+
+  show(where: string, text: string): void {
+    this.#shown.push({ where, text });
+  }
+
+  /** Where a secret, or its unsalted hash, was shown. */
+  leaksShown(): string[] {
+    const hash = (secret: string) => createHash("sha256").update(secret).digest("hex");
+    const hashes = [...this.#secrets].map(([secret, name]) => [hash(secret), `SHA-256 of ${name}`] as const);
+    const search = searchFor([...this.#secrets, ...hashes]);
+    return this.#shown.flatMap(({ where, text }) => search(text).map((name) => `${name} in ${where}`));
+  }
+
+  /** Which secrets stand in these texts in the clear; in the database their hashes are what is kept. */
+  leaksIn(texts: readonly (readonly [where: string, text: string])[]): string[] {
+    const search = searchFor([...this.#secrets]);
+    return texts.flatMap(([where, text]) => search(text).map((name) => `${name} in ${where}`));
+  }
+}
+
+/** Finds thousands of needles in one pass: they are indexed by how they begin. */
+function searchFor(named: readonly (readonly [needle: string, name: string])[]): (text: string) => string[] {
+  const needles = named.flatMap(([needle, name]) =>
+    [...new Set([needle, escaped(needle)])].map((text) => ({ text, name })),
+  );
+  const byStart = groupedByStart(needles);
+  return (text) => {
+    const found = new Set<string>();
+    for (let at = 0; at + MIN_LENGTH <= text.length; at += 1)
+      for (const needle of byStart.get(text.slice(at, at + MIN_LENGTH)) ?? [])
+        if (text.startsWith(needle.text, at)) found.add(needle.name);
+    return [...found];
+  };
+}
+
+function groupedByStart<N extends { text: string }>(needles: readonly N[]): Map<string, N[]> {
+  const groups = new Map<string, N[]>();
+  for (const needle of needles) {
+    const start = needle.text.slice(0, MIN_LENGTH);
+    groups.set(start, [...(groups.get(start) ?? []), needle]);
+  }
+  return groups;
+}
+
+/** As it stands inside a JSON text. */
+const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+const markedIn = (schema: Parameters<typeof jsonSchemaOf>[0] | undefined): string[] =>
+  schema === undefined ? [] : secretPaths(jsonSchemaOf(schema, "output"));
+
+/** The value at `user.token`, and the same object without it. */
+function taken(value: unknown, path: string): [unknown, unknown] {
+  const [first, ...rest] = path.split(".") as [string, ...string[]];
+  const name = first.replace(/\[\]$/, "");
+  if (value === null || typeof value !== "object" || !(name in value)) return [undefined, value];
+  const { [name]: field, ...others } = value as Record<string, unknown>;
+  if (rest.length === 0) return [field, others];
+  const below = rest.join(".");
+  if (!Array.isArray(field)) {
+    const [secret, left] = taken(field, below);
+    return [secret, { ...others, [name]: left }];
+  }
+  const parts = field.map((item) => taken(item, below));
+  return [parts.map(([secret]) => secret), { ...others, [name]: parts.map(([, left]) => left) }];
+}
