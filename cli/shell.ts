@@ -69,11 +69,12 @@ function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
 }
 
 /** True where a person can be asked: both ends are terminals and nobody said otherwise. */
-export function isInteractive(shell: Shell, noInput: boolean): boolean {
-  return (
-    shell.isTty.stdin && shell.isTty.stdout && !noInput && !isSet(shell.env["CI"]) && !isSet(shell.env["RMM_NO_INPUT"])
-  );
-}
+export const isInteractive = (shell: Shell, noInput: boolean): boolean =>
+  shell.isTty.stdin && shell.isTty.stdout && !isUnattended(shell, noInput);
+
+/** True where somebody said that no person is there. */
+export const isUnattended = ({ env }: Pick<Shell, "env">, noInput: boolean): boolean =>
+  noInput || isSet(env["CI"]) || isSet(env["RMM_NO_INPUT"]);
 
 const isSet = (value: string | undefined): boolean =>
   value !== undefined && !["", "0", "false", "no"].includes(value.toLowerCase());

@@ -112,7 +112,8 @@ function commandLine(spec: CommandSpec): { argv: string[]; stdin?: string } {
       ? [`--${fieldsOf(spec).find(({ where, spec: { type } }) => where === "body" && type === "string")!.flag}`, ID]
       : [];
   const answers = isSevere(spec) ? ["--confirm=slug-of-it"] : isDestructive(spec) ? ["--yes"] : [];
-  const argv = [spec.noun, spec.name, ...spec.params.map(() => ID), ...flags, ...change, ...answers];
+  const store = spec.name === "accept-invite" ? ["--store=file"] : [];
+  const argv = [spec.noun, spec.name, ...spec.params.map(() => ID), ...flags, ...change, ...answers, ...store];
   return stdin.length === 0 ? { argv } : { argv, stdin: `${stdin.join("\n")}\n` };
 }
 
@@ -133,7 +134,8 @@ describe("--json on every endpoint's command (C50)", () => {
       const key = kinds.includes("partnerKey") ? `svc_sp_${"a".repeat(43)}` : undefined;
       const token = kinds.includes("agent") ? `agt_${"0".repeat(64)}` : key;
       const { argv, stdin } = commandLine(spec);
-      const one = { id: ID, slug: "slug-of-it", name: "It\u001b[31m" };
+      const pair = { accessToken: "access-token", refreshToken: "refresh-token", user: { email: "a@b.example" } };
+      const one = { id: ID, slug: "slug-of-it", name: "It\u001b[31m", ...pair };
       answer = spec.paging ? { [spec.paging.items]: [one], pagination: { page: 1, limit: 50, total: 1 } } : one;
       for (const tty of [false, true]) {
         const ran = await command.run([...argv, "--json"], {

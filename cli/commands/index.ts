@@ -94,6 +94,7 @@ export const commandGroups: Readonly<Record<string, Group>> = {
 export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "audit-logs": async () => (await import("./audit/index.ts")).extendAuditLogs,
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
+  users: async () => (await small()).extendUsers,
 };
 
 /** Short names of nouns. */

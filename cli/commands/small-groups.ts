@@ -9,3 +9,4 @@ export { registerConfig } from "./config.ts";
 export { extendEnrollmentKeys } from "./enrollment-keys.ts";
 export { registerHelp } from "./help.ts";
 export { registerProfile } from "./profile.ts";
+export { extendUsers } from "./users.ts";

@@ -10,6 +10,10 @@ const byCode: Record<string, string> = {
   MFA_REQUIRED: "Prove your second factor with `rmm auth mfa step-up`, or set one up with `rmm auth mfa setup`",
   STEP_UP_REQUIRED: "Prove your second factor again with `rmm auth mfa step-up`",
   MFA_ENROLLMENT_REQUIRED: "Set up a second factor with `rmm auth mfa setup`",
+  INVALID_CREDENTIALS:
+    "If your company signs in through an identity provider: `rmm auth login --sso --email <address>`",
+  SSO_REQUIRED: "This account signs in through its identity provider: `rmm auth login --sso --email <address>`",
+  INVALID_EXCHANGE_CODE: "A sign-in must be finished within two minutes: start again with `rmm auth login --sso`",
   ORG_ID_REQUIRED: "Name the organization: --org <slug>",
   ORG_CONTEXT_REQUIRED: "Name the organization: --org <slug>",
   PARTNER_ID_REQUIRED: "Name the partner: --partner-id <id>",

@@ -49,10 +49,19 @@ export async function openSecretFile(path: string): Promise<SecretFile> {
   };
 }
 
+/** What is said when the secret was made and its file cannot be written. */
+interface Loss {
+  made: string;
+  remedy: string;
+}
+
+const lostKey: Loss = { made: "The key was made", remedy: "Rotate the key: it cannot be shown again" };
+
 /** Runs what mints a secret and puts the secret where it belongs. A full disk after minting is told, not hidden. */
 export async function withSecretFile(
   path: string | undefined,
   work: (file?: SecretFile) => Promise<void>,
+  loss = lostKey,
 ): Promise<void> {
   if (path === undefined) return work();
   const file = await openSecretFile(path);
@@ -62,10 +71,10 @@ export async function withSecretFile(
     keep: async (text) => {
       kept = true;
       await file.keep(text).catch((error: NodeJS.ErrnoException) => {
-        throw new CliError(`The key was made, but ${path} could not be written: ${error.code}`, {
+        throw new CliError(`${loss.made}, but ${path} could not be written: ${error.code}`, {
           exit: "failure",
           code: "SECRET_LOST",
-          hint: "Rotate the key: it cannot be shown again",
+          hint: loss.remedy,
         });
       });
     },

@@ -24,6 +24,8 @@ export interface Arguments {
   readonly options: Readonly<Record<string, unknown>>;
   /** Exit code that an answer stands for, where not every answer is a success. */
   readonly exitOf?: (result: unknown) => number;
+  /** Does something else with the answer than print it; for one call, never a list. Returns the exit code. */
+  readonly finish?: (result: unknown) => Promise<number>;
 }
 
 /** Runs the command of one endpoint from its command line. Returns the exit code. */
@@ -36,7 +38,7 @@ export async function runEndpoint(context: Context, spec: CommandSpec, given: Ar
   const list = items?.list === true;
   if (context.globals.wait) await context.notice("--wait has no effect: this command starts no job");
   if (list && given.options["secretFile"] !== undefined) throw usageError("--secret-file takes one secret, not a list");
-  if (list && isSevere(spec)) throw usageError(`\`${spec.noun} ${spec.name}\` takes one at a time`);
+  if (list && (isSevere(spec) || given.finish)) throw usageError(`\`${spec.noun} ${spec.name}\` takes one at a time`);
   for (const draft of drafts) await completeDraft(context, spec, draft, neededAnswers(context, spec, drafts.length));
   const names = namesOf(context);
   if (!list) for (const draft of drafts) await resolveNames(context, spec, draft, names);
@@ -114,9 +116,10 @@ async function runOne(
   context: Context,
   spec: CommandSpec,
   draft: Draft,
-  { options, exitOf }: Arguments,
+  { options, exitOf, finish }: Arguments,
 ): Promise<number> {
   const client = await clientFor(context, spec);
+  if (finish) return finish(await send(client, context, spec, draft));
   if (mints(spec)) {
     await withSecretFile(options["secretFile"] as string | undefined, async (file) => {
       const result = (await send(client, context, spec, draft)) as Record<string, unknown>;

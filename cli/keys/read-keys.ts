@@ -22,7 +22,7 @@ export async function readKeys(reading: KeyReading): Promise<ListedKey[]> {
   const wants = (kind: KeyKind) => kinds.includes(kind);
   const ofOrganizations = kinds.some((kind) => kind !== "partner-key");
   const orgs = ofOrganizations
-    ? await readAll("organizations", () => rmm.organizations.listAccessible(), read)
+    ? await readAll("organizations", (options) => rmm.organizations.listAccessible({}, options), read)
     : undefined;
   const slugs = new Map(orgs?.map(({ id, slug }) => [id, slug]));
   const keys = [
@@ -38,9 +38,9 @@ export async function readKeys(reading: KeyReading): Promise<ListedKey[]> {
 /** Keys of people and keys of service principals stand in one list. */
 async function apiKeys({ rmm, read, kinds, orgId }: KeyReading): Promise<ListedKey[]> {
   const query = { limit: PAGE, ...(orgId === undefined ? {} : { orgId }) };
-  const found = await readAll("API keys", () => rmm.apiKeys.list({ query }), read);
+  const found = await readAll("API keys", (options) => rmm.apiKeys.list({ query }, options), read);
   const principals = kinds.includes("service-principal")
-    ? await readAll("service principals", () => rmm.servicePrincipals.list({ query }), read)
+    ? await readAll("service principals", (options) => rmm.servicePrincipals.list({ query }, options), read)
     : [];
   const owners = new Map(principals.map((one) => [one.id, one]));
   return found.flatMap((key): ListedKey[] => {
@@ -71,7 +71,7 @@ async function partnerKeys({ rmm, read, nowMs, partnerId }: KeyReading): Promise
   const query = partnerId === undefined ? {} : { partnerId };
   const principals = await readAll(
     "partner service principals",
-    () => rmm.partnerServicePrincipals.list({ query }),
+    (options) => rmm.partnerServicePrincipals.list({ query }, options),
     read,
   );
   return principals.flatMap((principal) =>
@@ -102,7 +102,7 @@ const earlier = (a: string | null, b: string | null): string | null =>
 
 async function enrollmentKeys({ rmm, read, nowMs, orgId }: KeyReading): Promise<ListedKey[]> {
   const query = { limit: PAGE, ...(orgId === undefined ? {} : { orgId }) };
-  const found = await readAll("enrollment keys", () => rmm.enrollmentKeys.list({ query }), read);
+  const found = await readAll("enrollment keys", (options) => rmm.enrollmentKeys.list({ query }, options), read);
   return found.map((key) => {
     const used = key.maxUsage !== null && key.usageCount >= key.maxUsage;
     return {

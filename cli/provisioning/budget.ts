@@ -67,12 +67,14 @@ export async function capWarning(rmm: RmmClient, plan: Plan, live: LiveState, re
   ).length;
   if (created === 0 || live.me.scope === "organization" || live.partnerId === undefined) return undefined;
   const { me, partnerId } = live;
-  const partner = await read(() =>
-    me.scope === "system" ? rmm.partners.get({ params: { id: partnerId } }) : rmm.partners.getMine(),
+  const partner = await read((options) =>
+    me.scope === "system"
+      ? rmm.partners.get({ params: { id: partnerId } }, options)
+      : rmm.partners.getMine({}, options),
   );
   if (partner.maxOrganizations === null) return undefined;
   const scope = me.scope === "system" ? { partnerId } : {};
-  const { total } = await read(() => rmm.organizations.list({ query: { limit: 1, ...scope } }));
+  const { total } = await read((options) => rmm.organizations.list({ query: { limit: 1, ...scope } }, options));
   const left = partner.maxOrganizations - (total ?? 0);
   return created <= left
     ? undefined

@@ -1,15 +1,16 @@
 import type { ListCall } from "#sdk/call";
 import { CliError } from "../errors/cli-error.ts";
+import type { Sendable } from "./sender.ts";
 
 /** Sends one read, within the budget of requests. */
-export type Read = <T>(call: () => PromiseLike<T>) => Promise<T>;
+export type Read = <T>(call: Sendable<T>) => Promise<T>;
 
 const ATTEMPTS = 3;
 
 /** A list that changes while it is read is read again; one that never holds still is an error, never a shorter list. */
 export async function readAll<I extends { id: string }, R>(
   what: string,
-  list: () => ListCall<I, R>,
+  list: (options: { readonly signal: AbortSignal }) => ListCall<I, R>,
   read: Read,
 ): Promise<I[]> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {

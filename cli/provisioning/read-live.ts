@@ -13,7 +13,7 @@ export async function readLive(
   model: Pick<ProvisioningModel, "partner" | "organizations">,
   read: Read,
 ): Promise<LiveState> {
-  const me = await read(() => rmm.users.me());
+  const me = await read((options) => rmm.users.me({}, options));
   const partnerId = await resolvePartner(rmm, me, model.partner, read);
   const found = await listOrganizations(rmm, { me, partnerId }, read);
   const bySlug = new Map(found.map((one) => [one.slug, one]));
@@ -34,9 +34,10 @@ export interface Reach {
 
 /** All organizations that the caller can reach inside the partner. */
 export async function listOrganizations(rmm: RmmClient, { me, partnerId }: Reach, read: Read): Promise<LiveOrg[]> {
-  if (me.scope === "organization") return readAll("organizations", () => rmm.organizations.listAccessible(), read);
+  if (me.scope === "organization")
+    return readAll("organizations", (options) => rmm.organizations.listAccessible({}, options), read);
   const query = { limit: PAGE, ...(me.scope === "system" && partnerId !== undefined ? { partnerId } : {}) };
-  return readAll("organizations", () => rmm.organizations.list({ query }), read);
+  return readAll("organizations", (options) => rmm.organizations.list({ query }, options), read);
 }
 
 /** A slug stays taken by an organization that ordinary lists hide. */
@@ -44,7 +45,11 @@ async function listHidden(rmm: RmmClient, { me, partnerId }: Reach, read: Read):
   if (me.scope === "organization") return [];
   const scope = me.scope === "system" && partnerId !== undefined ? { partnerId } : {};
   const lists = await inParallel(["archived", "offboarding", "merging"] as const, (status) =>
-    readAll("organizations", () => rmm.organizations.list({ query: { limit: PAGE, status, ...scope } }), read),
+    readAll(
+      "organizations",
+      (options) => rmm.organizations.list({ query: { limit: PAGE, status, ...scope } }, options),
+      read,
+    ),
   );
   return lists.flat();
 }
@@ -61,14 +66,18 @@ export async function readOrganization(
   const managed = sites ?? contacts ?? enrollmentKeys;
   return {
     organization,
-    sites: managed === undefined ? [] : await readAll("sites", () => rmm.sites.list({ query }), read),
+    sites: managed === undefined ? [] : await readAll("sites", (options) => rmm.sites.list({ query }, options), read),
     contacts:
       contacts === undefined
         ? []
-        : await readAll("contacts", () => rmm.contacts.list({ params: { id: orgId }, query: { limit: PAGE } }), read),
+        : await readAll(
+            "contacts",
+            (options) => rmm.contacts.list({ params: { id: orgId }, query: { limit: PAGE } }, options),
+            read,
+          ),
     keys:
       enrollmentKeys === undefined
         ? []
-        : await readAll("enrollment keys", () => rmm.enrollmentKeys.list({ query }), read),
+        : await readAll("enrollment keys", (options) => rmm.enrollmentKeys.list({ query }, options), read),
   };
 }

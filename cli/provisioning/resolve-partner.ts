@@ -14,7 +14,8 @@ export async function resolvePartner(
   if (me.scope === "system") return named === undefined ? refuseUnnamed() : findPartner(rmm, named, read);
   const own = me.partnerId ?? undefined;
   if (named === undefined || named === own) return own;
-  const isOwn = me.scope === "partner" && (await read(() => rmm.partners.getMine())).slug === named.toLowerCase();
+  const isOwn =
+    me.scope === "partner" && (await read((options) => rmm.partners.getMine({}, options))).slug === named.toLowerCase();
   if (isOwn) return own;
   throw new CliError(`The file belongs to partner ${named}, and you are signed in elsewhere`, {
     exit: "forbidden",
@@ -32,7 +33,7 @@ function refuseUnnamed(): never {
 
 async function findPartner(rmm: RmmClient, named: string, read: Read): Promise<string> {
   const slugs: string[] = [];
-  let page = await read(() => rmm.partners.list({ query: { limit: 100 } }));
+  let page = await read((options) => rmm.partners.list({ query: { limit: 100 } }, options));
   for (;;) {
     const found = page.items.find(({ id, slug }) => id === named || slug === named.toLowerCase());
     if (found) return found.id;

@@ -1,10 +1,13 @@
 import { AbortedError, RateLimitError, RmmError } from "#sdk/errors";
 import { CliError } from "../errors/cli-error.ts";
 
+/** A call that takes the signal is ended by Ctrl-C, as a read should be; one that does not is finished. */
+export type Sendable<T> = (options: { readonly signal: AbortSignal }) => PromiseLike<T>;
+
 /** Sends calls within the API's budget and with the patience that a long run needs. */
 export interface Sender {
   /** `repeatable`: doing it twice is doing it once, as with a PATCH of absolute values. */
-  send<T>(call: () => PromiseLike<T>, options?: { repeatable?: boolean }): Promise<T>;
+  send<T>(call: Sendable<T>, options?: { repeatable?: boolean }): Promise<T>;
   /** Waits, or rejects as interrupted. */
   pause(ms: number): Promise<void>;
   /** Calls sent so far. */
@@ -66,7 +69,7 @@ export function paced({
       for (let attempt = 1; ; attempt++) {
         await takeTurn();
         try {
-          return await call();
+          return await call({ signal });
         } catch (error) {
           const waitMs = waitOf(error, attempt, { repeatable, rateLimitTries });
           if (waitMs === undefined || waitMs > maxWaitMs) throw error;

@@ -1,6 +1,7 @@
+import type { RmmClient } from "#sdk/client";
 import { type Context, openContext } from "../../context.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
-import { maskSecrets, printMinted } from "../../generic/minted.ts";
+import { maskSecrets, printMinted, type SecretFile, withSecretFile } from "../../generic/minted.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
 import type { CommandSpec } from "../../manifest.ts";
@@ -23,10 +24,8 @@ export const registerMfa: Register = async (group, run) => {
     )
     .option("--current-password-file <path>", "your password; read from a file")
     .option("--current-password-stdin", "your password; read from stdin")
-    .addHelpText(
-      "before",
-      "Examples:\n  rmm auth mfa setup\n  rmm auth mfa setup --current-password-file p.txt --json\n",
-    )
+    .option("--secret-file <path>", "write the secret and the recovery codes to a new file only you can read")
+    .addHelpText("before", setupExamples)
     .action(() =>
       run(async (shell, globals) =>
         setUp(await openContext(shell, globals), commands.find(({ name }) => name === "setup")!, setup.opts()),
@@ -38,31 +37,60 @@ export const registerMfa: Register = async (group, run) => {
   }
 };
 
+const setupExamples = `Examples:
+  rmm auth mfa setup
+  rmm auth mfa setup --current-password-file p.txt --json
+  rmm auth mfa setup --current-password-file p.txt --secret-file mfa.json
+`;
+
 async function setUp(context: Context, spec: CommandSpec, options: Record<string, unknown>): Promise<number> {
+  const currentPassword = await passwordOf(context, options);
+  const client = await context.client();
+  await withSecretFile(
+    options["secretFile"] as string | undefined,
+    async (file) => {
+      const body = currentPassword === undefined ? {} : { currentPassword };
+      const made = await client.mfa.setup({ body }, { signal: context.shell.signal });
+      if (context.interactive && !isForPrograms(context)) return enableHere(context, client, made, file);
+      await printMinted(context, spec, made, file);
+      await context.notice("Turn it on within ten minutes: rmm auth mfa enable --code-stdin");
+    },
+    { made: "The second factor was prepared", remedy: "It is not on yet: set it up again, with another file" },
+  );
+  return 0;
+}
+
+/** None for an account without one, which signs in through an identity provider. */
+async function passwordOf(context: Context, options: Record<string, unknown>): Promise<string | undefined> {
   const { shell } = context;
   const secrets = await readSecrets(context, ["current-password"], options);
+  const question = "Your password (nothing if you have none and sign in with --sso)";
   const typed =
-    secrets.get("current-password") ??
-    (context.interactive ? await prompterOf(shell).secret("Your password") : undefined);
-  if (typed !== undefined) shell.secrets.add(typed);
-  const client = await context.client();
-  const { signal } = shell;
-  const made = await client.mfa.setup({ body: typed === undefined ? {} : { currentPassword: typed } }, { signal });
-  if (!context.interactive || isForPrograms(context)) {
-    await printMinted(context, spec, made);
-    await context.notice("Turn it on within ten minutes: rmm auth mfa enable --code-stdin");
-    return 0;
-  }
-  await showSecret(context, made.otpAuthUrl, made.secret);
+    secrets.get("current-password") ?? (context.interactive ? await prompterOf(shell).secret(question) : undefined);
+  if (typed === undefined || typed === "") return undefined;
+  shell.secrets.add(typed);
+  return typed;
+}
+
+type Made = Awaited<ReturnType<RmmClient["mfa"]["setup"]>>;
+
+/** Shows the secret, or keeps it in the file, and turns the factor on with a first code. */
+async function enableHere(context: Context, client: RmmClient, made: Made, file?: SecretFile): Promise<void> {
+  const { shell } = context;
+  const { secret, otpAuthUrl } = made;
+  if (file) {
+    await maskSecrets(context, [secret, otpAuthUrl, ...made.recoveryCodes]);
+    await file.keep(JSON.stringify({ secret, otpAuthUrl, recoveryCodes: made.recoveryCodes }));
+  } else await showSecret(context, otpAuthUrl, secret);
   const code = (await prompterOf(shell).secret("Code that your app shows")).trim().replaceAll(" ", "");
   shell.secrets.add(code);
-  const { recoveryCodes } = await client.mfa.enable({ body: { code } }, { signal });
+  const { recoveryCodes } = await client.mfa.enable({ body: { code } }, { signal: shell.signal });
+  if (file) return context.notice("The second factor is on. Keep the file: its recovery codes work once each");
   await maskSecrets(context, recoveryCodes);
   await writeTo(shell, "stdout", `${recoveryCodes.join("\n")}\n`);
   await context.notice(
     "The second factor is on. Keep these recovery codes: each works once, and they are not shown again",
   );
-  return 0;
 }
 
 /** On the terminal alone: a QR code for a phone, and the same secret to type. */

@@ -58,7 +58,7 @@ export async function scopeOf(
   if (named !== undefined || org !== undefined) {
     return { kinds: named ?? keyKinds.filter((one) => one !== "partner-key"), orgId, partnerId };
   }
-  const me = await read(() => rmm.users.me());
+  const me = await read((options) => rmm.users.me({}, options));
   if (me.scope === "partner" || (me.scope === "system" && partnerId !== undefined)) {
     return { kinds: keyKinds, orgId, partnerId };
   }

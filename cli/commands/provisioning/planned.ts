@@ -63,7 +63,7 @@ export async function plannedByUser(input: PlanningInput, model: ProvisioningMod
 export async function plannedByPartnerKey(input: PlanningInput, model: ProvisioningModel): Promise<Planned> {
   const { context, sender, sinks, perMinute, checkSinks, pace } = input;
   const rmm = await context.client();
-  const live = await readExports(rmm, (call) => sender.send(call));
+  const live = await readExports(rmm, sender.send);
   const { redeliver } = sinks;
   const compared = diffExports(model, live, {
     nowMs: context.shell.now(),

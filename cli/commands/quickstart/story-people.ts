@@ -35,10 +35,11 @@ export async function peopleStory(stage: Stage): Promise<void> {
   await say.text("Where mail is set up, the link goes by mail. Here it is in a file, and Pat accepts:");
   await newPassword("pat", TECH);
   const accept = ["users", "accept-invite", "--field-token-file", "pat.invite", "--password-file", "pat.password"];
-  await say.run([...accept, "--json=user.email,user.scope"]);
+  const kept = ["--profile", "msp", "--server", server.url, "--store", "file"];
+  await say.run([...accept, ...kept, "--json=user.email,user.scope"]);
 
-  await say.heading("Pat signs in, under a profile of its own");
-  await signIn(stage, "pat", { server: server.url, email: TECH, profile: "msp" });
+  await say.heading("Pat is signed in by that, under a profile of its own, and sets up a second factor");
+  await secondFactor(stage, "pat", ["--profile", "msp"]);
   await say.run(["profile", "use", "msp"], { show: { head: 1 } });
   await say.run(["auth", "status"]);
 }
@@ -49,12 +50,15 @@ async function newPassword(name: string, email: string): Promise<void> {
   await appendFile(SIGN_INS, `email     ${email}\npassword  ${password}\n`, { mode: 0o600 });
 }
 
-/** Password first; then the factor is set up, proved with a first code, and on. */
-async function signIn({ say }: Stage, name: string, to: { server: string; email: string; profile?: string }) {
-  const { server, email } = to;
-  const profile = to.profile === undefined ? [] : ["--profile", to.profile];
+/** Password first; then the factor. */
+async function signIn(stage: Stage, name: string, { server, email }: { server: string; email: string }) {
   const password = ["--password-file", `${name}.password`];
-  await say.run(["auth", "login", ...profile, "--server", server, "--email", email, ...password, "--store", "file"]);
+  await stage.say.run(["auth", "login", "--server", server, "--email", email, ...password, "--store", "file"]);
+  await secondFactor(stage, name, []);
+}
+
+/** The factor is set up, proved with a first code, and on. */
+async function secondFactor({ say }: Stage, name: string, profile: readonly string[]) {
   const setup = ["auth", "mfa", "setup", ...profile, "--current-password-file", `${name}.password`, "--json"];
   await say.run(setup, { typed: `rmm ${setup.join(" ")} > ${name}.mfa.json`, into: `${name}.mfa.json` });
   const made = JSON.parse(await readFile(`${name}.mfa.json`, "utf8")) as Made;

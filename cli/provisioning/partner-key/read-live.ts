@@ -3,6 +3,7 @@ import { ForbiddenError } from "#sdk/errors";
 import type { Page } from "#sdk/paginate";
 import { CliError } from "../../errors/cli-error.ts";
 import type { Read } from "../read-all.ts";
+import type { Sendable } from "../sender.ts";
 
 type Row<Verb extends "organizations" | "sites"> = RmmClient["partnerApi"][Verb] extends (
   ...args: never[]
@@ -25,10 +26,10 @@ const PAGE = 500;
 
 /** Reads both exports to their ends. */
 export async function readExports(rmm: RmmClient, read: Read): Promise<ExportedState> {
-  const organizations = await walk("organizations:read", read, () =>
-    rmm.partnerApi.organizations({ query: { limit: PAGE } }),
+  const organizations = await walk("organizations:read", read, (options) =>
+    rmm.partnerApi.organizations({ query: { limit: PAGE } }, options),
   );
-  const sites = await walk("sites:read", read, () => rmm.partnerApi.sites({ query: { limit: PAGE } }));
+  const sites = await walk("sites:read", read, (options) => rmm.partnerApi.sites({ query: { limit: PAGE } }, options));
   return {
     organizations: new Map(organizations.rows.map((one) => [one.slug, one])),
     sites: sites.rows,
@@ -46,7 +47,7 @@ interface Blocked {
 async function walk<I>(
   scope: string,
   read: Read,
-  start: () => PromiseLike<Page<I, { blocked?: readonly Blocked[] }>>,
+  start: Sendable<Page<I, { blocked?: readonly Blocked[] }>>,
 ): Promise<{ rows: I[]; blocked: Blocked[] }> {
   const rows: I[] = [];
   const blocked: Blocked[] = [];

@@ -87,7 +87,7 @@ export const ssoLogins = resource("sso-logins", {
     transport: "redirect",
     query: () =>
       z.object({
-        code: z.string().optional(),
+        code: secret(z.string()).optional(),
         state: z.string().optional(),
         iss: z.string().optional(),
         error: z.string().optional(),

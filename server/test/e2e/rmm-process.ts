@@ -15,10 +15,19 @@ export interface RunOptions {
   stdin?: string;
 }
 
+export interface Started {
+  /** The first match on stderr, as soon as it is there. Rejects when the process ends without one. */
+  onStderr(pattern: RegExp): Promise<RegExpExecArray>;
+  readonly done: Promise<Ran>;
+  kill(signal: "SIGINT" | "SIGTERM"): void;
+}
+
 /** The built `rmm` as processes of their own, with a working folder and profiles that belong to one test file. */
 export interface RmmProcess {
   dir: string;
   run(argv: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** One that goes on while the test does something about it. */
+  start(argv: readonly string[], options?: RunOptions): Started;
   close(): void;
 }
 
@@ -29,19 +38,36 @@ export function rmmProcess(env: Record<string, string>): RmmProcess {
   if (!existsSync(join(bin, "../../dist/rmm/entry.js"))) throw new Error("not built: npm run build");
   const dir = mkdtempSync(join(tmpdir(), "rmm-e2e-"));
   const own = { PATH: process.env["PATH"] ?? "", HOME: dir, RMM_CONFIG_DIR: join(dir, "config"), ...env };
+  const start = (argv: readonly string[], options: RunOptions = {}): Started => {
+    const child = spawn(process.execPath, [bin, ...argv], { cwd: dir, env: { ...own, ...options.env } });
+    const ran: Ran = { code: null, stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk: Buffer) => (ran.stdout += chunk.toString("utf8")));
+    child.stderr.on("data", (chunk: Buffer) => (ran.stderr += chunk.toString("utf8")));
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(options.stdin ?? "");
+    const done = new Promise<Ran>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code) => resolve({ ...ran, code }));
+    });
+    return {
+      done,
+      kill: (signal) => void child.kill(signal),
+      onStderr: (pattern) =>
+        new Promise((resolve, reject) => {
+          const look = () => {
+            const found = pattern.exec(ran.stderr);
+            if (found) resolve(found);
+          };
+          child.stderr.on("data", look);
+          done.then(({ code, stderr }) => reject(new Error(`ended with ${code}: ${stderr}`)), reject);
+          look();
+        }),
+    };
+  };
   return {
     dir,
-    run: (argv, options = {}) =>
-      new Promise((resolve, reject) => {
-        const child = spawn(process.execPath, [bin, ...argv], { cwd: dir, env: { ...own, ...options.env } });
-        const ran: Ran = { code: null, stdout: "", stderr: "" };
-        child.stdout.on("data", (chunk: Buffer) => (ran.stdout += chunk.toString("utf8")));
-        child.stderr.on("data", (chunk: Buffer) => (ran.stderr += chunk.toString("utf8")));
-        child.once("error", reject);
-        child.once("close", (code) => resolve({ ...ran, code }));
-        child.stdin.on("error", () => undefined);
-        child.stdin.end(options.stdin ?? "");
-      }),
+    start,
+    run: (argv, options) => start(argv, options).done,
     close: () => rmSync(dir, { recursive: true, force: true }),
   };
 }

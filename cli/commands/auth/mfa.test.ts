@@ -1,0 +1,74 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { refusal, type Stub } from "#sdk/stub-server";
+import { stubApi, writesOf } from "../../test-api.ts";
+import { testCommand } from "../../test-shell.ts";
+
+const command = testCommand();
+const made = {
+  secret: "JBSWY3DPEHPK3PXP",
+  otpAuthUrl: "otpauth://totp/rmm:ana?secret=JBSWY3DPEHPK3PXP",
+  qrCodeDataUrl: "data:image/png;base64,AAAA",
+  recoveryCodes: ["aaaa-bbbb-cccc", "dddd-eeee-ffff"],
+};
+let refuses = false;
+let stub: Stub;
+beforeAll(async () => {
+  stub = await stubApi({
+    "POST /auth/mfa/setup": () => (refuses ? refusal(409, "MFA_ALREADY_ENABLED") : { body: made }),
+    "POST /auth/mfa/enable": () => ({
+      body: { success: true, recoveryCodes: made.recoveryCodes, accessToken: "a", refreshToken: "r", expiresIn: 900 },
+    }),
+  });
+});
+afterAll(async () => {
+  await stub.close();
+  command.close();
+});
+
+const setUp = (argv: readonly string[], options: Parameters<typeof command.run>[1] = {}) =>
+  command.run(["auth", "mfa", "setup", ...argv], { ...options, env: { RMM_SERVER: stub.url, RMM_TOKEN: "token" } });
+const secrets = [made.secret, ...made.recoveryCodes];
+
+describe("rmm auth mfa setup --secret-file", () => {
+  it("keeps secret and recovery codes in a new file that only its owner can read, and shows them nowhere", async () => {
+    for (const [name, options] of [
+      ["pipe", {}],
+      ["terminal", { tty: true, answers: ["Correct-Horse-7", "123 456"] }],
+    ] as const) {
+      const path = join(command.dir, name);
+      const ran = await setUp(["--secret-file", path], options);
+      expect(ran, name).toMatchObject({ code: 0, stdout: "" });
+      for (const secret of secrets) expect(ran.stderr).not.toContain(secret);
+      const { secret, otpAuthUrl, recoveryCodes } = made;
+      expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ secret, otpAuthUrl, recoveryCodes });
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    }
+    expect(writesOf(stub).map(({ path, body }) => [path, body])).toEqual([
+      ["/api/v1/auth/mfa/setup", {}],
+      ["/api/v1/auth/mfa/setup", { currentPassword: "Correct-Horse-7" }],
+      ["/api/v1/auth/mfa/enable", { code: "123456" }],
+    ]);
+  });
+
+  it("sets nothing up when the file exists, and leaves none behind when nothing was set up", async () => {
+    const path = join(command.dir, "taken");
+    writeFileSync(path, "mine");
+    const before = stub.seen.length;
+    expect(await setUp(["--secret-file", path])).toMatchObject({ code: 2, stdout: "" });
+    expect(readFileSync(path, "utf8")).toBe("mine");
+    expect(stub.seen.length).toBe(before);
+    refuses = true;
+    const other = join(command.dir, "never");
+    expect(await setUp(["--secret-file", other])).toMatchObject({ code: 6, stdout: "" });
+    expect(existsSync(other)).toBe(false);
+    refuses = false;
+  });
+
+  it("without it a terminal gets the codes; who has no password answers with nothing", async () => {
+    const ran = await setUp([], { tty: true, answers: ["", "123456"] });
+    expect(ran).toMatchObject({ code: 0, stdout: `${made.recoveryCodes.join("\n")}\n` });
+    expect(writesOf(stub).at(-2)?.body ?? {}).toEqual({});
+  });
+});

@@ -1,0 +1,98 @@
+import { userInfo } from "node:os";
+import type { TokenPairAnswer } from "#sdk/session";
+import { clientOf } from "../client.ts";
+import type { Context } from "../context.ts";
+import { escapeControls } from "../output/escape.ts";
+import { isUnattended, writeTo } from "../shell.ts";
+import { keepSignIn, readyStore } from "../sign-in/keep-sign-in.ts";
+import { reportSignIn, type SignedInAs } from "../sign-in/report-sign-in.ts";
+import { planBrowser, startBrowser } from "./browser.ts";
+import { type Listener, openListener } from "./listener.ts";
+import { findLoginPath, type WhoseProvider } from "./login-path.ts";
+import { needsPerson, nobodyCame, refusedSignIn } from "./refusals.ts";
+
+interface Options extends WhoseProvider {
+  store?: string;
+  /** False: only print the address. */
+  browser?: boolean;
+}
+
+/** Where the browser comes to with the one-time code; its script brings it here. */
+const PAGE = "/api/v1/sso/cli";
+const WAIT_MS = 5 * 60_000;
+
+/** Signs a person in through an identity provider, in their browser. Returns the exit code. */
+export async function signInThroughProvider(context: Context, options: Options): Promise<number> {
+  const { shell, globals, settings } = context;
+  if (isUnattended(shell, !globals.input)) throw needsPerson();
+  const store = await readyStore(context, options.store);
+  const path = await findLoginPath(context, options);
+  const listener = await openListener(`${settings.server.value}${PAGE}`);
+  try {
+    const back = `${PAGE}?${new URLSearchParams({ port: String(listener.port), state: listener.state })}`;
+    const url = `${settings.server.value}${path}?${new URLSearchParams({ redirect: back })}`;
+    await showAddress(context, url, listener.port, options.browser !== false);
+    const person = await receive(context, listener);
+    await keepSignIn(context, { account: person.email, store, tokens: person.tokens });
+    await listener.answer(true);
+    await noteOther(context, options.email, person.email);
+    return await reportSignIn(context, { account: person.email, store }, person);
+  } finally {
+    // Where it worked the browser has its answer already.
+    await listener.answer(false);
+    await listener.close();
+  }
+}
+
+/** The address always, on stderr; --quiet too, for nobody signs in without it. */
+async function showAddress({ shell }: Context, url: string, port: number, mayOpen: boolean): Promise<void> {
+  const say = (text: string) => writeTo(shell, "stderr", `${escapeControls(text)}\n`);
+  const plan = planBrowser(url, shell.env, process.platform);
+  const started = mayOpen && "launches" in plan && (await startBrowser(plan.launches, shell.env));
+  await say(
+    started ? "Sign in with the browser. If none opens, go to:" : "To sign in, open this address in a browser:",
+  );
+  await writeTo(shell, "stderr", `\n  ${escapeControls(url)}\n\n`);
+  if (started) return;
+  if (mayOpen && "launches" in plan) await say("No browser could be started");
+  if (!("byHand" in plan)) return;
+  const here = /^\S+ \d+ ([\w.:]+) \d+$/.exec(shell.env["SSH_CONNECTION"] ?? "")?.[1] ?? "this-machine";
+  await say(
+    "Where that browser runs on another machine, forward the port from there first:\n\n" +
+      `  ssh -N -L ${port}:127.0.0.1:${port} ${userInfo().username}@${here}\n`,
+  );
+}
+
+type Person = SignedInAs & { email: string; tokens: TokenPairAnswer };
+
+async function receive(context: Context, listener: Listener): Promise<Person> {
+  const { shell, globals } = context;
+  const timeoutMs = globals.timeoutMs ?? WAIT_MS;
+  const handOver = await listener.wait(timeoutMs, shell.signal);
+  if (handOver === undefined) throw nobodyCame(timeoutMs);
+  if ("error" in handOver) throw refusedSignIn(handOver.error);
+  shell.secrets.add(handOver.code);
+  const client = await context.client("none");
+  const tokens = await client.ssoLogins.exchange({ body: { code: handOver.code } }, { signal: shell.signal });
+  for (const secret of [tokens.accessToken, tokens.refreshToken]) shell.secrets.add(secret);
+  return { ...(await personOf(context, tokens)), tokens };
+}
+
+/** A session that cannot be kept, since nobody knows whose it is, is ended. */
+async function personOf(context: Context, { accessToken }: TokenPairAnswer): Promise<Omit<Person, "tokens">> {
+  const credentials = { token: accessToken, kind: "user" as const };
+  const client = clientOf(context, { kind: "user", source: "--sso", credentials });
+  try {
+    const me = await client.users.me({}, { signal: context.shell.signal });
+    const { email, scope, mfaEnabled: enabled, mfaSatisfied: satisfied } = me;
+    return { email, scope, mfa: { enabled, satisfied } };
+  } catch (error) {
+    await client.sessions.logout({}, { timeoutMs: 3_000, retries: 0 }).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function noteOther(context: Context, given: string | undefined, email: string): Promise<void> {
+  if (given === undefined || given.trim().toLowerCase() === email) return;
+  await context.notice(`The identity provider signed in ${email}, not ${given.trim()}`);
+}

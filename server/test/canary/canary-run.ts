@@ -1,0 +1,144 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { main } from "#cli/main";
+import type { Shell } from "#cli/shell";
+import { RMM } from "../fault/processes.ts";
+
+export interface CanaryRun {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Everything else that the run left or showed, by where it was. */
+  readonly elsewhere: ReadonlyMap<string, string>;
+}
+
+/** Stands for the folder of the run in its arguments. */
+export const HERE = "@here";
+
+export interface CanaryPlan {
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** Files that the run is given, with what stands in them. */
+  readonly given?: Readonly<Record<string, string>>;
+  /** Gets a way to press Ctrl-C. */
+  readonly onStart?: (interrupt: () => void) => void;
+}
+
+const LOOK_MS = 15;
+const AGAIN_MS = 1_500;
+
+/** Runs `rmm` in folders of its own, and looks afterwards into everything that it could have written. */
+export async function canaryRun({ argv, env = {}, stdin = "", given = {}, onStart }: CanaryPlan): Promise<CanaryRun> {
+  const { root, work, home, temp } = folders(given);
+  const words = argv.map((word) => word.replaceAll(HERE, work));
+  const child = spawn(process.execPath, [RMM, ...words], {
+    cwd: work,
+    env: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: temp, DEBUG: "*", ...placed(env, work) },
+  });
+  const streams = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk: Buffer) => (streams.stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (streams.stderr += chunk.toString()));
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(stdin);
+  // Once, as a person does, and again where what is in hand is finished first.
+  onStart?.(() => {
+    child.kill("SIGINT");
+    setTimeout(() => child.kill("SIGINT"), AGAIN_MS).unref();
+  });
+  const elsewhere = new Map<string, string>();
+  const looking = setInterval(() => lookAtProcesses(child.pid as number, elsewhere), LOOK_MS);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  clearInterval(looking);
+  collectFiles(root, { work, given }, elsewhere);
+  return { code, ...streams, elsewhere };
+}
+
+function folders(given: Readonly<Record<string, string>>) {
+  const root = mkdtempSync(join(tmpdir(), "rmm-canary-"));
+  const [work, home, temp] = ["work", "home", "temp"].map((name) => join(root, name)) as [string, string, string];
+  for (const folder of [work, home, temp]) mkdirSync(folder);
+  for (const [name, text] of Object.entries(given)) {
+    mkdirSync(dirname(join(work, name)), { recursive: true });
+    writeFileSync(join(work, name), text, { mode: 0o600 });
+  }
+  return { root, work, home, temp };
+}
+
+const placed = (env: Readonly<Record<string, string>>, work: string) =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replaceAll(HERE, work)]));
+
+/** What the run wrote; then everything of it goes. A file that was given counts where the run changed it. */
+function collectFiles(
+  root: string,
+  { work, given }: { work: string; given: Readonly<Record<string, string>> },
+  into: Map<string, string>,
+): void {
+  for (const [path, text] of filesBelow(root)) {
+    const name = relative(work, path);
+    if (given[name] !== text) into.set(`file ${relative(root, path)}`, text);
+  }
+  rmSync(root, { recursive: true, force: true });
+}
+
+/** The same inside this process: a thousand times as many in the same time, without processes to look at. */
+export async function canaryCall({ argv, env = {}, stdin = "", given = {}, onStart }: CanaryPlan): Promise<CanaryRun> {
+  const { root, work, home, temp } = folders(given);
+  const streams = { stdout: "", stderr: "" };
+  const sink = (name: "stdout" | "stderr") =>
+    new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        streams[name] += chunk.toString();
+        done();
+      },
+    });
+  const interrupt = new AbortController();
+  onStart?.(() => interrupt.abort());
+  const shell: Shell = {
+    stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
+    stdout: sink("stdout"),
+    stderr: sink("stderr"),
+    isTty: { stdin: false, stdout: false, stderr: false },
+    env: { HOME: home, TMPDIR: temp, RMM_CONFIG_DIR: join(home, "config"), ...placed(env, work) },
+    columns: 100,
+    now: Date.now,
+    signal: interrupt.signal,
+    secrets: new Set(),
+  };
+  const words = argv.map((word) => word.replaceAll(HERE, work));
+  const code = await main(shell, words);
+  const elsewhere = new Map<string, string>();
+  collectFiles(root, { work, given }, elsewhere);
+  return { code, ...streams, elsewhere };
+}
+
+/** Arguments of the process, arguments and environment of its children. Its own environment is what it was given. */
+function lookAtProcesses(pid: number, into: Map<string, string>): void {
+  const show = (path: string) => {
+    try {
+      return readFileSync(path, "latin1").replaceAll("\0", " ");
+    } catch {
+      return "";
+    }
+  };
+  into.set(`argv of ${pid}`, show(`/proc/${pid}/cmdline`) || (into.get(`argv of ${pid}`) ?? ""));
+  const children = show(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean);
+  for (const one of children.map(Number)) {
+    into.set(`argv of child ${one}`, show(`/proc/${one}/cmdline`));
+    into.set(`environment of child ${one}`, show(`/proc/${one}/environ`));
+    lookAtProcesses(one, into);
+  }
+}
+
+function filesBelow(folder: string): [path: string, text: string][] {
+  return readdirSync(folder).flatMap((name): [string, string][] => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesBelow(path) : [[path, readFileSync(path, "latin1")]];
+  });
+}

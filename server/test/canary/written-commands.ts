@@ -1,0 +1,271 @@
+import { HERE } from "./canary-run.ts";
+import type { Route } from "./canary-server.ts";
+
+/** A command that is written by hand, with a server that has what it looks for. */
+export interface WrittenCommand {
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly given?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly routes: Readonly<Record<string, Route>>;
+  /** Which requests a fault befalls; the mutations when it is left out. */
+  readonly struck?: (request: string) => boolean;
+  /** What the run may print when it goes well. */
+  readonly prints?: (what: string) => boolean;
+  /** Where a secret may stand for good. */
+  readonly keeps?: (what: string, where: string) => boolean;
+  /** Ctrl-C lets it finish what is in hand; it takes another to end it. */
+  readonly patient?: true;
+  /** It does its work whatever the server answers. */
+  readonly forgiving?: true;
+  /** It sends nothing, so no fault befalls it. */
+  readonly alone?: true;
+}
+
+type Plant = (what: string) => string;
+
+const ID = "11111111-1111-4111-8111-111111111111";
+const OTHER = "22222222-2222-4222-8222-222222222222";
+const OLD = "2020-01-01T00:00:00.000Z";
+const LATER = "2090-01-01T00:00:00.000Z";
+const paged = (rows: readonly object[]) => ({ data: rows, pagination: { page: 1, limit: 100, total: rows.length } });
+const user = (plant: Plant) => ({ RMM_TOKEN: plant("token") });
+const isNew = (what: string): boolean => what.startsWith("new ");
+const inSecrets = (what: string, where: string): boolean => isNew(what) && where.startsWith("file work/secrets/");
+const me = {
+  id: ID,
+  scope: "partner",
+  partnerId: ID,
+  orgAccess: "all",
+  permissions: ["*:*"],
+  mfaSatisfied: true,
+  roleName: "Partner Admin",
+  siteIds: null,
+  orgIds: null,
+};
+const tokens = (plant: Plant) => ({
+  accessToken: plant("new access token"),
+  refreshToken: plant("new refresh token"),
+  tokenType: "Bearer",
+  expiresIn: 900,
+});
+const inTokens = (what: string, where: string): boolean => /token$/.test(what) && where.endsWith("/tokens.json");
+
+/** The hand-written commands that have a secret in their hands, by their words. */
+export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenCommand>> = {
+  "auth login": login,
+  login,
+  "auth logout": (plant) => ({
+    ...signedIn(plant, LATER, ["auth", "logout"]),
+    routes: { "POST /auth/logout": () => ({ success: true }) },
+    forgiving: true,
+  }),
+  logout: (plant) => ({
+    ...signedIn(plant, LATER, ["logout"]),
+    routes: { "POST /auth/logout": () => ({ success: true }) },
+    forgiving: true,
+  }),
+  "auth token": (plant) => ({
+    ...signedIn(plant, OLD, ["auth", "token"]),
+    prints: (what) => what === "new access token",
+  }),
+  "auth status": (plant) => ({ ...signedIn(plant, OLD, ["auth", "status"]) }),
+  "auth can-i": (plant) => ({
+    argv: ["auth", "can-i", "sites:write"],
+    env: { RMM_API_KEY: `svc_sp_${plant("key")}` },
+    routes: { "POST /partner-api/sites": () => ({}) },
+  }),
+  "auth mfa setup": (plant) => ({
+    argv: ["auth", "mfa", "setup", "--current-password-file", `${HERE}/password.txt`],
+    env: user(plant),
+    given: { "password.txt": `${plant("password")}\n` },
+    routes: {
+      "POST /auth/mfa/setup": () => ({
+        secret: plant("new secret"),
+        otpAuthUrl: `otpauth://totp/x?secret=${plant("new url")}`,
+        qrCodeDataUrl: `data:image/png;base64,${plant("new picture")}`,
+        recoveryCodes: [plant("new recovery code")],
+      }),
+    },
+    prints: isNew,
+  }),
+  "keys list": (plant) => ({
+    argv: ["keys", "list"],
+    env: user(plant),
+    routes: keyRoutes(plant),
+    struck: (request) => request.startsWith("GET /api-keys"),
+  }),
+  "keys rotate": (plant) => ({
+    argv: ["keys", "rotate", "--older-than", "90d", "--secret-dir", `${HERE}/secrets`, "--yes"],
+    env: user(plant),
+    routes: keyRoutes(plant),
+    keeps: inSecrets,
+    patient: true,
+  }),
+  apply: (plant) => ({
+    argv: ["apply", `${HERE}/book.yaml`, "--yes", "--rate", "0"],
+    env: user(plant),
+    given: { "book.yaml": book },
+    routes: {
+      "GET /users/me": () => me,
+      "GET /orgs/partners/me": () => ({ id: ID, slug: "acme", maxOrganizations: null }),
+      "GET /orgs/organizations": () => paged([]),
+      "POST /orgs/organizations": () => ({ id: ID, slug: "harbor", name: "Harbor" }),
+      "POST /enrollment-keys": () => ({ id: OTHER, name: "rollout", key: plant("new key") }),
+    },
+    struck: (request) => request === "POST /enrollment-keys",
+    keeps: inSecrets,
+    patient: true,
+  }),
+  plan: (plant) => ({
+    argv: ["plan", `${HERE}/book.yaml`],
+    env: { RMM_API_KEY: `svc_sp_${plant("key")}` },
+    given: { "book.yaml": book },
+    routes: {
+      "GET /partner-api/organizations": () => ({ data: [], nextCursor: null }),
+      "GET /partner-api/sites": () => ({ data: [], nextCursor: null }),
+    },
+    struck: () => true,
+  }),
+  api: (plant) => ({
+    argv: ["api", "POST", "/api-keys", "--input", `${HERE}/body.json`],
+    env: user(plant),
+    given: { "body.json": JSON.stringify({ orgId: ID, name: "ci" }) },
+    routes: { "POST /api-keys": () => ({ id: ID, key: plant("new key") }) },
+    prints: isNew,
+  }),
+  "server create-admin": (plant) => ({
+    argv: ["server", "create-admin", "--email", "ana@contoso.example", "--password-file", `${HERE}/password.txt`],
+    env: { RMM_DATA_DIR: `${HERE}/data` },
+    given: { "password.txt": `${plant("password")}-Aa1!\n` },
+    routes: {},
+    alone: true,
+  }),
+};
+
+/** Those that have none: they send no credential, or what they send is covered by the commands of the API. */
+export const harmless: readonly string[] = [
+  "audit keys",
+  "audit verify",
+  "audit verify-bundle",
+  "auth mfa disable",
+  "auth mfa enable",
+  "auth mfa recovery-codes",
+  "auth mfa step-up",
+  "completion bash",
+  "completion fish",
+  "completion powershell",
+  "completion zsh",
+  "config explain",
+  "export",
+  "help",
+  "import",
+  "import customers",
+  "profile add",
+  "profile list",
+  "profile remove",
+  "profile use",
+  "quickstart",
+  "schema",
+  "schema provisioning",
+  "completion",
+  "server audit-bundle",
+  "server doctor",
+  "server migrate",
+  "server start",
+  "__complete",
+];
+
+const book = `apiVersion: rmm/v1
+organizations:
+  - slug: harbor
+    name: Harbor
+    enrollmentKeys: [{ name: rollout, expiresIn: 1d, sink: "file:secrets/rollout.key" }]
+`;
+
+/** With a second factor, and tokens that go to a file. */
+function login(plant: Plant): WrittenCommand {
+  return {
+    argv: [
+      "auth",
+      "login",
+      "--email",
+      "ana@contoso.example",
+      "--store=file",
+      "--password-file",
+      `${HERE}/password.txt`,
+      "--code-file",
+      `${HERE}/code.txt`,
+    ],
+    given: { "password.txt": `${plant("password")}\n`, "code.txt": `${plant("code")}\n` },
+    routes: {
+      "POST /auth/login": () => ({ mfaRequired: true, tempToken: plant("half a sign-in") }),
+      "POST /auth/mfa/verify": () => ({ ...tokens(plant), user: { scope: "partner" }, mfaEnrollmentRequired: false }),
+      "GET /orgs/partners/me": () => ({ name: "Acme" }),
+    },
+    keeps: inTokens,
+  };
+}
+
+/** A sign-in of before, whose access token has ended where `ends` is past: the refresh is what a fault befalls. */
+function signedIn(plant: Plant, ends: string, argv: readonly string[]): WrittenCommand {
+  const server = "SERVER";
+  const account = "ana@contoso.example";
+  const entry = {
+    accessToken: plant("old access token"),
+    refreshToken: plant("old refresh token"),
+    expiresAtMs: Date.parse(ends),
+  };
+  return {
+    argv,
+    env: { RMM_CONFIG_DIR: `${HERE}/config` },
+    given: {
+      "config/config.json": JSON.stringify({
+        current: "default",
+        profiles: { default: { server, signIns: { [server]: { account, store: "file" } } } },
+      }),
+      "config/tokens.json": JSON.stringify({ tokens: { [`${server}|default|${account}`]: entry } }),
+    },
+    routes: { "POST /auth/refresh": () => tokens(plant), "GET /users/me": () => me },
+    keeps: inTokens,
+  };
+}
+
+/** One old key of each kind, and what rotating them answers. */
+function keyRoutes(plant: Plant): Record<string, Route> {
+  const dates = { createdAt: OLD, updatedAt: OLD, keyIssuedAt: OLD, expiresAt: LATER, lastUsedAt: null };
+  const key = {
+    ...dates,
+    id: ID,
+    orgId: ID,
+    name: "ci",
+    keyPrefix: "svc_00000000",
+    status: "active",
+    principalType: "human",
+    principalId: null,
+  };
+  const service = { ...key, id: OTHER, principalType: "service", principalId: ID };
+  return {
+    "GET /users/me": () => me,
+    "GET /orgs": () => ({ data: [{ id: ID, slug: "acme-west", name: "Acme West" }] }),
+    "GET /api-keys": () => paged([key, service]),
+    "GET /service-principals": () => paged([{ id: ID, name: "exporter" }]),
+    "GET /partner-service-principals": () => ({
+      data: [{ id: ID, name: "provisioning", status: "active", expiresAt: null, keys: [{ ...key, id: OTHER }] }],
+    }),
+    "GET /enrollment-keys": () =>
+      paged([{ ...dates, id: OTHER, orgId: ID, name: "rollout", maxUsage: 5, usageCount: 0 }]),
+    [`POST /api-keys/${ID}/rotate`]: () => ({ id: ID, keyPrefix: "svc_11111111", key: plant("new API key") }),
+    [`POST /service-principals/${ID}/rotate`]: () => ({
+      apiKeyId: ID,
+      keyPrefix: "svc_22222222",
+      key: plant("new service key"),
+    }),
+    [`POST /partner-service-principals/${ID}/keys/${OTHER}/rotate`]: () => ({
+      keyId: ID,
+      keyPrefix: "svc_sp_3",
+      key: plant("new partner key"),
+    }),
+    [`POST /enrollment-keys/${OTHER}/rotate`]: () => ({ id: OTHER, key: plant("new enrollment key") }),
+  };
+}

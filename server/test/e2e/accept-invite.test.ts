@@ -1,0 +1,93 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { builtInRoleId } from "#server/access/roles";
+import { totpCode } from "#server/features/mfa/rules";
+import { seedPartner, startTestServer, type TestServer } from "../harness.ts";
+import { PASSWORD } from "../people.ts";
+import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+
+describe("rmm users accept-invite", () => {
+  let server: TestServer;
+  let rmm: RmmProcess;
+  let token: string;
+
+  beforeAll(async () => {
+    server = await startTestServer("sqlite", { PUBLIC_URL: "https://rmm.example" });
+    rmm = rmmProcess({ RMM_SERVER: server.url });
+    const { partnerId } = await seedPartner(server, "acme", []);
+    ({ token } = await server.signIn({ role: "Partner Admin", partnerId }));
+    writeFileSync(join(rmm.dir, "password"), `${PASSWORD}\n`);
+  });
+  afterAll(async () => {
+    rmm?.close();
+    await server?.stop();
+  });
+
+  /** The file with the token of a new invitation. */
+  const invite = async (email: string): Promise<string> => {
+    const roleId = builtInRoleId("Partner Technician");
+    const body = { email, name: "Pat", roleId, orgAccess: "all" };
+    const answer = await server.request("POST", "/users/invite", { token, body });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+    const mail = await vi.waitFor(() => {
+      const sent = server.mails.find(({ to }) => to === email);
+      if (sent) return sent;
+      throw new Error("no mail yet");
+    });
+    const path = join(rmm.dir, `${email}.invite`);
+    writeFileSync(path, /#token=(\S+)/.exec(mail.text)?.[1] as string);
+    return path;
+  };
+  const accept = (file: string, ...more: string[]) =>
+    rmm.run(["users", "accept-invite", "--field-token-file", file, "--password-file", "password", ...more]);
+  const isPending = async (email: string) =>
+    (await server.db.selectFrom("users").select("status").where("email", "=", email).executeTakeFirst())?.status;
+
+  it("signs the person in as a login does, and prints no token", async () => {
+    const ran = await accept(await invite("pat@acme.example"), "--store", "file", "--profile", "pat");
+    expect(ran).toMatchObject({ code: 0, stdout: "" });
+    expect(ran.stderr).toContain("as pat@acme.example (partner), profile pat");
+    const kept = readFileSync(join(rmm.dir, "config/tokens.json"), "utf8");
+    const [tokens] = Object.values<{ accessToken: string; refreshToken: string }>(JSON.parse(kept).tokens);
+    for (const secret of [tokens!.accessToken, tokens!.refreshToken]) expect(ran.stderr).not.toContain(secret);
+    const me = await rmm.run(["users", "me", "--profile", "pat", "--json=email"]);
+    expect(JSON.parse(me.stdout)).toEqual({ email: "pat@acme.example" });
+    const json = await accept(await invite("kim@acme.example"), "--store", "file", "--profile", "kim", "--json");
+    expect(JSON.parse(json.stdout)).toMatchObject({ user: { email: "kim@acme.example", scope: "partner" } });
+    expect(json.stdout).not.toMatch(/accessToken|refreshToken/);
+  });
+
+  it("does not spend the invitation where the session could not be kept", async () => {
+    const ran = await accept(await invite("lee@acme.example"));
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toContain("--store=file");
+    expect(await isPending("lee@acme.example")).toBe("invited");
+  });
+
+  it("puts the tokens into --secret-file instead, and signs nobody in here", async () => {
+    const path = join(rmm.dir, "tokens");
+    const ran = await accept(await invite("sam@acme.example"), "--secret-file", path, "--profile", "sam");
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const { accessToken } = JSON.parse(readFileSync(path, "utf8"));
+    expect(ran.stdout + ran.stderr).not.toContain(accessToken);
+    expect((await server.request("GET", "/users/me", { token: accessToken })).body.email).toBe("sam@acme.example");
+    expect((await rmm.run(["users", "me", "--profile", "sam"])).code).not.toBe(0);
+  });
+
+  it("and then the second factor is set up from a file, with nothing on the screen", async () => {
+    const file = join(rmm.dir, "mfa.json");
+    const setup = ["auth", "mfa", "setup", "--profile", "pat", "--current-password-file", "password"];
+    const ran = await rmm.run([...setup, "--secret-file", file]);
+    expect(ran).toMatchObject({ code: 0, stdout: "" });
+    const { secret, recoveryCodes } = JSON.parse(readFileSync(file, "utf8"));
+    for (const one of [secret, ...recoveryCodes]) expect(ran.stderr).not.toContain(one);
+    const stdin = `${totpCode(secret, server.clock.nowMs())}\n`;
+    expect(await rmm.run(["auth", "mfa", "enable", "--profile", "pat", "--code-stdin"], { stdin })).toMatchObject({
+      code: 0,
+    });
+    expect((await rmm.run([...setup, "--secret-file", file])).code).toBe(2);
+    expect(existsSync(`${file}.tmp`)).toBe(false);
+  });
+});
