@@ -36,7 +36,7 @@ export async function oidcClient(
   provider: ProviderRow,
 ): Promise<OidcClient | undefined> {
   const { issuer, clientId, authorizationUrl, tokenUrl, userInfoUrl, jwksUrl } = provider;
-  const secret = openClientSecret(call.services.vault, provider);
+  const secret = readableSecret(call, provider);
   const isComplete = issuer !== null && clientId !== null && authorizationUrl !== null && tokenUrl !== null;
   if (provider.type !== "oidc" || !isComplete || secret === null) return undefined;
   try {
@@ -65,6 +65,16 @@ export async function oidcClient(
   // The token comes over TLS, but its signature is checked all the same: by the keys, not by the connection.
   library.enableNonRepudiationChecks(configuration);
   return { library, configuration };
+}
+
+/** Null also for one that was sealed under another server's key: only its owner can enter it anew. */
+function readableSecret({ services, log }: Pick<Call, "services" | "log">, provider: ProviderRow): string | null {
+  try {
+    return openClientSecret(services.vault, provider);
+  } catch (error) {
+    log.warn("sso.client_secret_unreadable", { providerId: provider.id, error: error as Error });
+    return null;
+  }
 }
 
 /** Where the provider sends people back to; it must be registered there, so it may not follow a `Host` header. */

@@ -65,6 +65,8 @@ describe.each(databases)("starting a sign-in on %s", (database) => {
     expect((await start(`/sso/login/${island?.id}`)).body.code).toBe("PROVIDER_INVALID");
     await sso.reconfigure(broken.id, { jwksUrl: provider.jwksUrl, clientSecretSealed: null });
     expect((await start(`/sso/login/${island?.id}`)).body.code).toBe("PROVIDER_INVALID");
+    await sso.reconfigure(broken.id, { clientSecretSealed: "sealed under another server's key" });
+    expect((await start(`/sso/login/${island?.id}`)).body.code).toBe("PROVIDER_INVALID");
     await sso.reconfigure(broken.id, { status: "inactive" });
     expect((await start(`/sso/check/${island?.id}`)).body).toEqual({ ssoEnabled: false });
     expect((await start(`/sso/check/${orgId}`)).body).toEqual({
