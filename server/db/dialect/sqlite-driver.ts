@@ -17,6 +17,8 @@ export interface SqliteConnections {
 export class SqliteReadWriteDriver implements Driver {
   readonly #databases: SqliteConnections;
   readonly #writing = new Turns();
+  /** Kysely remembers each connection it was given; new ones for every query would burden the collector. */
+  readonly #idle: Connection[] = [];
 
   constructor(databases: SqliteConnections) {
     this.#databases = databases;
@@ -26,7 +28,7 @@ export class SqliteReadWriteDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     if (this.#databases.watch) refuseInsideTransaction();
-    return new Connection(this.#databases, this.#writing);
+    return this.#idle.pop() ?? new Connection(this.#databases, this.#writing);
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
@@ -43,6 +45,7 @@ export class SqliteReadWriteDriver implements Driver {
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
     (connection as Connection).release();
+    this.#idle.push(connection as Connection);
   }
 
   async destroy(): Promise<void> {
