@@ -52,6 +52,21 @@ describe.each(databases)("starting a sign-in on %s", (database) => {
       expect(await sso.browser().signIn(`${login}?redirect=${encodeURIComponent(target)}`)).toMatch(/^\/#ssoCode=/);
   });
 
+  it("asks nobody for an owner that was deleted", async () => {
+    const gone = await seedPartner(sso.server, "gone", ["wreck", "shoal"]);
+    const [wreck, shoal] = gone.orgIds as [string, string];
+    for (const owner of [{ orgId: wreck }, { orgId: shoal }, { partnerId: gone.partnerId }])
+      await sso.seedProvider(owner);
+    const deletedAt = sso.server.clock.now();
+    await sso.server.db.updateTable("organizations").set({ deletedAt }).where("id", "=", wreck).execute();
+    const start = async (path: string) => (await sso.server.request("GET", `/sso/login/${path}`)).status;
+    expect((await sso.server.request("GET", `/sso/check/${wreck}`)).body).toEqual({ ssoEnabled: false });
+    expect([await start(wreck), await start(shoal)]).toEqual([404, 302]);
+    expect(await start(`partner/${gone.partnerId}`)).toBe(302);
+    await sso.server.db.updateTable("partners").set({ deletedAt }).where("id", "=", gone.partnerId).execute();
+    expect(await start(`partner/${gone.partnerId}`)).toBe(404);
+  });
+
   it("answers where there is no provider, and where it cannot be used", async () => {
     const island = await sso.server.db
       .selectFrom("organizations")
