@@ -133,6 +133,13 @@ describe("the guarded fetch", () => {
     );
   });
 
+  it("waits for a silent name server no longer than for a silent host", async () => {
+    const silent = { addresses: () => new Promise<string[]>(() => {}), texts: async () => [] };
+    const { fetch, assertSafe } = guarded({ names: silent, timeoutMs: 50 });
+    expect(await reasonOf(assertSafe(at("idp.example")))).toBe("timeout");
+    expect(await reasonOf(fetch(at("idp.example")))).toBe("timeout");
+  });
+
   it("connects to the addresses it checked: a name that changes in between gets nothing", async () => {
     dns.setAddresses("rebind.example", [[OUTSIDE], [INSIDE]]);
     const first = guarded();

@@ -84,9 +84,10 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
   let agent: Promise<Agent> | undefined;
 
   async function checkedAddresses(host: string): Promise<string[]> {
-    const addresses = await names.addresses(host).catch((cause) => {
+    const asked = names.addresses(host).catch((cause) => {
       throw new OutboundRefused("unresolvable", cause);
     });
+    const addresses = await Promise.race([asked, refusedAfter(timeoutMs)]);
     if (addresses.length === 0) throw new OutboundRefused("unresolvable");
     if (!addresses.every(isAllowed)) throw new OutboundRefused("private_address");
     return addresses;
@@ -151,6 +152,10 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
     },
   };
 }
+
+/** The machine's own look-up cannot be cancelled and may take minutes where a tenant's name server stays silent. */
+const refusedAfter = (ms: number): Promise<never> =>
+  new Promise((_, reject) => void setTimeout(() => reject(new OutboundRefused("timeout")), ms).unref());
 
 /** Gives the connection exactly the addresses that were checked. */
 function pinningLookup(checkedAddresses: (host: string) => Promise<string[]>): LookupFunction {

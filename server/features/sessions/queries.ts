@@ -94,6 +94,6 @@ export const findRefreshToken = (db: Reader, tokenHash: string) =>
     .where("refreshTokens.tokenHash", "=", tokenHash)
     .select(["refreshTokens.id", "refreshTokens.spentAt", "refreshTokens.expiresAt", "sessions.id as sessionId"])
     .select(["sessions.revokedAt", "sessions.absoluteExpiresAt", "sessions.mfaVerifiedAt"])
-    .select(["sessions.ssoProviderId", "sessions.memberOrgId", "sessions.memberPartnerId", "users.mfaSecret"])
+    .select(["sessions.ssoProviderId", "sessions.memberOrgId", "sessions.memberPartnerId"])
     .select(["users.id as userId", "users.email", "users.name", "users.status", "users.isPlatformAdmin"])
     .executeTakeFirst();

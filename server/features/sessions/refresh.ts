@@ -47,7 +47,7 @@ async function decide(call: RefreshCall, tx: Tx, tokenHash: string): Promise<Tok
   const decision = decideRefresh({ spentAt, expiresAt, userStatus, session: token }, now);
   if (decision === "reused") await endStolenSession(call, tx, token);
   if (decision !== "rotate") return decision === "raced" ? "raced" : "invalid";
-  const membership = await membershipOf(call, tx, token);
+  const membership = await membershipOf(tx, token);
   if (!membership) return "invalid";
   await tx.updateTable("refreshTokens").set({ spentAt: now }).where("id", "=", token.id).execute();
   const { sessionId: id, userId, absoluteExpiresAt, mfaVerifiedAt } = token;
@@ -58,15 +58,15 @@ async function decide(call: RefreshCall, tx: Tx, tokenHash: string): Promise<Tok
  * What the session goes on as. One that an identity provider began stays in the provider's tenant; any other may move as
  * memberships come and go, but never into a tenant that enforces single sign-on.
  */
-async function membershipOf(call: RefreshCall, tx: Tx, token: Found): Promise<Membership | undefined> {
+async function membershipOf(tx: Tx, token: Found): Promise<Membership | undefined> {
   const tenant = { orgId: token.memberOrgId, partnerId: token.memberPartnerId };
   if (token.ssoProviderId !== null) {
     const member = await membershipIn(tx, token.userId, tenant);
     return member?.usable ? member.membership : undefined;
   }
-  const user = { id: token.userId, isPlatformAdmin: token.isPlatformAdmin, mfaSecret: token.mfaSecret };
-  const breakGlass = call.config.ssoBreakGlass && token.mfaVerifiedAt !== null;
-  return (await passwordStandingOf(tx, user, { breakGlass, begunIn: tenant })).membership;
+  const user = { id: token.userId, isPlatformAdmin: token.isPlatformAdmin, mfaSecret: null };
+  // Breaking the glass is a sign-in, which the trail has by itself: a session that began so goes on as any other does.
+  return (await passwordStandingOf(tx, user, { breakGlass: false, begunIn: tenant })).membership;
 }
 
 async function endStolenSession(call: RefreshCall, tx: Tx, token: Found): Promise<void> {

@@ -266,6 +266,29 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     expect((await userOf(shared))?.status).toBe("invited");
   });
 
+  it("lets a guest's second factor be: with no password, only the tenant that counts first may change it", async () => {
+    const email = newAddress("harbor.example");
+    const { userId } = await member(email);
+    as(email, true);
+    const setUp = async () => {
+      const token = (await sso.browser().tokens(login)).accessToken;
+      return sso.server.request("POST", "/auth/mfa/setup", { token, body: {} });
+    };
+    expect((await setUp()).status).toBe(200);
+    const id = sso.server.services.random.uuid();
+    const [now, roleId] = [sso.server.clock.now(), builtInRoleId("Partner Technician")];
+    await sso.server.db
+      .insertInto("partnerUsers")
+      .values({ id, partnerId, userId, roleId, orgAccess: "none", createdAt: now, updatedAt: now })
+      .execute();
+    const refused = await setUp();
+    expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
+    const own = await sso.seedProvider({ partnerId });
+    const token = (await sso.browser().tokens(`/sso/login/partner/${partnerId}`)).accessToken;
+    expect((await sso.server.request("POST", "/auth/mfa/setup", { token, body: {} })).status).toBe(200);
+    await sso.reconfigure(own.id, { status: "inactive" });
+  });
+
   it("follows a person whose account the directory made anew, and keeps one link", async () => {
     const email = newAddress("harbor.example");
     const { userId } = await member(email);

@@ -284,6 +284,22 @@ describe.each(databases)("break-glass on %s", (database) => {
     expect((await log((await enrolled({ role: "custom", permissions: ["*:*"], orgId })).email)).status).toBe(401);
   });
 
+  it("moves no session into a tenant that enforces: the glass breaks at a sign-in alone, which the trail shows", async () => {
+    const other = await seedPartner(sso.server, "other", ["island"]);
+    const guest = await enrolled({ orgId: other.orgIds[0] as string });
+    const code = freshCode(sso.server, guest.secret);
+    const { tempToken } = (await log(guest.email)).body;
+    const { body } = await sso.server.request("POST", "/auth/mfa/verify", { body: { tempToken, code } });
+    const now = sso.server.clock.now();
+    await sso.server.db
+      .updateTable("organizationUsers")
+      .set({ orgId, updatedAt: now })
+      .where("userId", "=", guest.userId)
+      .execute();
+    const refused = await sso.server.request("POST", "/auth/refresh", { body: { refreshToken: body.refreshToken } });
+    expect([refused.status, refused.body.code]).toEqual([401, "INVALID_REFRESH_TOKEN"]);
+  });
+
   it("still resets no password", async () => {
     const admin = await enrolled({ orgId });
     const token = await sso.server.db

@@ -22,7 +22,9 @@ export function readProfile(idToken: Claims, userInfo: Claims, mapping: Attribut
   const claim = (name: string | undefined) =>
     name === undefined ? undefined : (textIn(userInfo, name) ?? textIn(idToken, name));
   const address = emailSchema().safeParse(claim(mapping.email));
-  if (!address.success) return undefined;
+  // An address is taken as it stands or not at all: one that had to be repaired first could be somebody else's.
+  if (!address.success || [userInfo, idToken].some((claims) => isRepaired(own(claims, mapping.email))))
+    return undefined;
   const email = address.data;
   const parts = [claim(mapping.firstName), claim(mapping.lastName)].filter((part) => part !== undefined);
   const name = claim(mapping.name) ?? (parts.length > 0 ? parts.join(" ") : email);
@@ -49,6 +51,10 @@ function flag(value: unknown): boolean | undefined {
   const text = typeof value === "string" ? value.trim().toLowerCase() : "";
   return text === "true" ? true : text === "false" ? false : undefined;
 }
+
+/** Text that `textIn` changes into other letters. Normalizing makes `K` of the Kelvin sign, which is another mailbox. */
+const isRepaired = (value: unknown): boolean =>
+  typeof value === "string" && (/[\u0000\u212A]/.test(value) || !value.isWellFormed());
 
 const own = (claims: Claims, name: string) => (Object.hasOwn(claims, name) ? claims[name] : undefined);
 

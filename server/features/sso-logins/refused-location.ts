@@ -1,8 +1,6 @@
 import type { LoginSession } from "./login-session.ts";
 import { linkErrorOf, type RejectionCode } from "./rejection.ts";
-
-/** Path of the page that hands codes to the command line. */
-export const CLI_PAGE = "/api/v1/sso/cli";
+import { CLI_PAGE } from "./rules.ts";
 
 /** Where a refused sign-in ends: where it is waited for, else on the login page. */
 export function refusedLocation(session: LoginSession | undefined, code: RejectionCode): string {

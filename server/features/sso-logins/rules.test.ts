@@ -24,6 +24,20 @@ describe("where a sign-in may end", () => {
     [`/${"a".repeat(2_000)}`, "/"],
     ["", "/"],
     [undefined, "/"],
+    // A redirect takes the code in the fragment with it to the identity provider of another tenant.
+    ["/api/v1/sso/login/0197-of-the-attacker", "/"],
+    ["/api/v1/sso/login/partner/0197", "/"],
+    ["/x/../api/v1/sso/login/0197", "/"],
+    ["/%61pi/v1/sso/login/0197", "/"],
+    ["/API/v1/sso/login/0197", "/"],
+    ["/x/..%2fapi/v1/sso/login/0197", "/"],
+    ["/x//../../api/v1/sso/login/0197", "/"],
+    ["/x//y", "/"],
+    ["/api/v1/sso/cli/../login/0197", "/"],
+    ["/api", "/"],
+    ["/apis", "/apis"],
+    ["/devices/api?next=/api/v1", "/devices/api?next=/api/v1"],
+    ["/api/v1/sso/cli?port=4000&state=abc", "/api/v1/sso/cli?port=4000&state=abc"],
   ])("%j becomes %j", (given, wanted) => expect(safeRedirect(given)).toBe(wanted));
 });
 
@@ -59,6 +73,14 @@ describe("a profile", () => {
   it.each([[undefined], [""], ["none"], [5], [["a@x.example"]], ["a@x.example, b@x.example"], ["a@x"]])(
     "has no address in %j",
     (email) => expect(read({ email })).toBeUndefined(),
+  );
+
+  it.each(["mi\u212Ae@x.example", "mike\u0000@x.example", "mike\ud800@x.example", "mike@x.exam\u0000ple"])(
+    "makes nobody else's address of %j",
+    (email) => {
+      expect(read({ email, email_verified: true })).toBeUndefined();
+      expect(read({}, { email, email_verified: true })).toBeUndefined();
+    },
   );
 
   it("reads no claim that the provider did not send", () => {

@@ -162,6 +162,17 @@ describe.each(databases)("signing in through an identity provider on %s", (datab
     expect(JSON.stringify(entry)).not.toContain(email);
   });
 
+  it("sends no code of another provider anywhere: the issuer of the answer is compared first (RFC 9207)", async () => {
+    await member();
+    const browser = sso.browser();
+    const callback = new URL(await browser.goToProvider(login));
+    expect(callback.searchParams.get("iss")).toBe(sso.idp.issuer);
+    callback.searchParams.set("iss", "https://other.example");
+    const asked = sso.idp.requests.length;
+    expect(await browser.goToCallback(callback.href)).toBe("/login?error=sso_error");
+    expect(sso.idp.requests.slice(asked)).toEqual([]);
+  });
+
   it("refuses a state that this browser did not start, before it takes the sign-in", async () => {
     await member();
     const browser = sso.browser();

@@ -20,13 +20,14 @@ describe.each(databases)("starting a sign-in on %s", (database) => {
   });
   afterAll(() => sso?.stop());
 
-  const member = async () => {
-    await sso.server.signIn({ role: "Org Admin", orgId, email: "pat@harbor.example", mfa: false });
-    sso.idp.person = { subject: "pat", email: "pat@harbor.example", emailVerified: true };
+  const member = async (subject: string) => {
+    const email = `${subject}@harbor.example`;
+    await sso.server.signIn({ role: "Org Admin", orgId, email, mfa: false });
+    sso.idp.person = { subject, email, emailVerified: true };
   };
 
   it("ends only on paths of this server", async () => {
-    await member();
+    await member("pat");
     for (const outside of [
       "https://evil.example/",
       "//evil.example",
@@ -41,6 +42,29 @@ describe.each(databases)("starting a sign-in on %s", (database) => {
     }
     expect(await sso.browser().signIn(`${login}?redirect=/a&redirect=/b`)).toMatch(/^\/#ssoCode=/);
     expect(await sso.browser().signIn(`${login}?redirect=${encodeURIComponent("/a#x")}`)).toMatch(/^\/a#ssoCode=/);
+  });
+
+  it("takes no code to the identity provider of another tenant: a redirect would carry the fragment there", async () => {
+    await member("kim");
+    const attacker = await seedPartner(sso.server, "mallory", ["reef"]);
+    await sso.seedProvider({ orgId: attacker.orgIds[0] as string }, { authorizationUrl: "https://localhost:1/steal" });
+    for (const target of [`/api/v1/sso/login/${attacker.orgIds[0]}`, `/%61pi/v1/sso/login/${attacker.orgIds[0]}`])
+      expect(await sso.browser().signIn(`${login}?redirect=${encodeURIComponent(target)}`)).toMatch(/^\/#ssoCode=/);
+  });
+
+  it("asks nobody for an owner that was deleted", async () => {
+    const gone = await seedPartner(sso.server, "gone", ["wreck", "shoal"]);
+    const [wreck, shoal] = gone.orgIds as [string, string];
+    for (const owner of [{ orgId: wreck }, { orgId: shoal }, { partnerId: gone.partnerId }])
+      await sso.seedProvider(owner);
+    const deletedAt = sso.server.clock.now();
+    await sso.server.db.updateTable("organizations").set({ deletedAt }).where("id", "=", wreck).execute();
+    const start = async (path: string) => (await sso.server.request("GET", `/sso/login/${path}`)).status;
+    expect((await sso.server.request("GET", `/sso/check/${wreck}`)).body).toEqual({ ssoEnabled: false });
+    expect([await start(wreck), await start(shoal)]).toEqual([404, 302]);
+    expect(await start(`partner/${gone.partnerId}`)).toBe(302);
+    await sso.server.db.updateTable("partners").set({ deletedAt }).where("id", "=", gone.partnerId).execute();
+    expect(await start(`partner/${gone.partnerId}`)).toBe(404);
   });
 
   it("answers where there is no provider, and where it cannot be used", async () => {

@@ -111,6 +111,19 @@ describe.each(databases)("discovery of identity providers on %s (cases C21)", (d
     },
   );
 
+  it.each(["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"])(
+    "takes nothing of a document whose %s is no plain address of bounded length",
+    async (field) => {
+      const good = `${host.issuer}/x`;
+      for (const value of [[good], { href: good }, 5, true, "", `${good}/${"a".repeat(4_000)}`, `${good}\u0000`]) {
+        host.document = { [field]: value };
+        const { status, body } = await create({ issuer: host.issuer });
+        expect([status, body.discoveryError], JSON.stringify(value)).toEqual([201, expect.any(String)]);
+        expect(body).toMatchObject(noEndpoints);
+      }
+    },
+  );
+
   it("takes no document of another issuer, none that lacks an endpoint, and nothing else that answers", async () => {
     const errorOf = async () => (await create({ issuer: host.issuer })).body.discoveryError;
     host.document = { issuer: `https://second.example:${host.port}` };

@@ -29,10 +29,10 @@ export async function discover(issuer: string, deps: Deps): Promise<Discovery> {
   // The library lets the shared addresses of one provider answer for every tenant of it; a provider here is one of them.
   if (!isSameUrl(document.issuer, issuer)) throw new DiscoveryFailed("the document names another issuer");
   const found: Discovery = {
-    issuer: document.issuer,
+    issuer: stated(document, "issuer"),
     authorizationEndpoint: stated(document, "authorization_endpoint"),
     tokenEndpoint: stated(document, "token_endpoint"),
-    userInfoEndpoint: document.userinfo_endpoint ?? null,
+    userInfoEndpoint: document.userinfo_endpoint == null ? null : stated(document, "userinfo_endpoint"),
     jwksUri: stated(document, "jwks_uri"),
   };
   const { issuer: _, ...endpoints } = found;
@@ -65,9 +65,11 @@ function reasonOf(error: unknown): string {
   return "the answer is no OpenID Connect discovery document";
 }
 
-function stated(document: ServerMetadata, name: "authorization_endpoint" | "token_endpoint" | "jwks_uri"): string {
-  const value = document[name];
-  if (typeof value !== "string") throw new DiscoveryFailed(`the document names no ${name}`);
+/** As long and as plain as an address that is set by hand; whatever else a document holds there, it names none. */
+function stated(document: ServerMetadata, name: keyof ServerMetadata): string {
+  const value: unknown = document[name];
+  const isPlain = typeof value === "string" && value.length <= 2048 && /^[\x21-\x7e]+$/.test(value);
+  if (!isPlain) throw new DiscoveryFailed(`the document names no ${name}`);
   return value;
 }
 

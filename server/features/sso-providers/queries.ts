@@ -6,14 +6,27 @@ export type ProviderRow = Selectable<SsoProvidersTable>;
 
 export type ProviderOwner = { readonly orgId: string } | { readonly partnerId: string };
 
-/** The provider that signs this owner's people in: the oldest active one. Needs a handle that reaches the owner. */
-export async function findActiveProvider(
-  db: Reader,
-  owner: ProviderOwner,
-  type?: ProviderRow["type"],
-): Promise<ProviderRow | undefined> {
-  let query = db.selectFrom("ssoProviders").selectAll().where("status", "=", "active");
-  query = "orgId" in owner ? query.where("orgId", "=", owner.orgId) : query.where("partnerId", "=", owner.partnerId);
-  if (type !== undefined) query = query.where("type", "=", type);
-  return query.orderBy("createdAt").orderBy("id").limit(1).executeTakeFirst();
+/**
+ * The provider that signs this owner's people in: the oldest active one; an owner that was deleted has none. Needs a handle
+ * that reaches the owner.
+ */
+export function findActiveProvider(db: Reader, owner: ProviderOwner): Promise<ProviderRow | undefined> {
+  const active = db
+    .selectFrom("ssoProviders")
+    .selectAll("ssoProviders")
+    .where("ssoProviders.status", "=", "active")
+    .orderBy("ssoProviders.createdAt")
+    .orderBy("ssoProviders.id")
+    .limit(1);
+  if ("orgId" in owner)
+    return active
+      .innerJoin("organizations", "organizations.id", "ssoProviders.orgId")
+      .where("organizations.deletedAt", "is", null)
+      .where("organizations.id", "=", owner.orgId)
+      .executeTakeFirst();
+  return active
+    .innerJoin("partners", "partners.id", "ssoProviders.partnerId")
+    .where("partners.deletedAt", "is", null)
+    .where("partners.id", "=", owner.partnerId)
+    .executeTakeFirst();
 }
