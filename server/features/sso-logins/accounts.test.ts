@@ -235,6 +235,19 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     expect(entry?.ipAddress).toMatch(/^198\.51\./);
   });
 
+  it.each(["active", "disabled", "invited"] as const)(
+    "tells no tenant that a stranger's account is %s",
+    async (status) => {
+      const email = newAddress("harbor.example");
+      const { userId } = await sso.server.signIn({ role: "Partner Technician", partnerId, email });
+      await sso.server.db.updateTable("users").set({ status }).where("id", "=", userId).execute();
+      as(email, true);
+      expect(await arrive()).toBe("no_org_access");
+      const entry = (await auditEntries(sso.server, "sso.callback.rejected")).at(-1);
+      expect(entry?.details).toMatchObject({ phase: "account", reason: "no_membership", email });
+    },
+  );
+
   it("refuses a membership whose role is of another scope", async () => {
     const email = newAddress("harbor.example");
     const { userId } = await member(email);

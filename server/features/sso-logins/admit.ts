@@ -10,7 +10,7 @@ import { findUserById, type SignInUser } from "../sessions/queries.ts";
 import type { ProviderRow } from "../sso-providers/queries.ts";
 import type { Assertion } from "./assertion.ts";
 import { keepIdentity } from "./identity.ts";
-import { findPerson } from "./person.ts";
+import { ensureActive, findPerson } from "./person.ts";
 import { provisionPerson } from "./provision.ts";
 import { recheckProvider } from "./recheck-provider.ts";
 import { rejection } from "./rejection.ts";
@@ -37,6 +37,7 @@ export function admitPerson(call: Call, { provider, assertion, redirectPath }: A
       const user = (await findUserById(tx, userId)) as SignInUser;
       noteUser(call, user);
       const membership = await memberOf(tx, provider, user);
+      await ensureActive(call, tx, provider, user);
       await keepIdentity(call, tx, { provider, userId, assertion });
       const { mfa } = assertion;
       const session = await openSession(call, tx, { userId, membership, mfa, ssoProviderId: provider.id });

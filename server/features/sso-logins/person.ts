@@ -26,9 +26,13 @@ export async function findPerson(
   const isProven = profile.emailVerified === true || linked !== undefined || provider.orgId === null;
   if (!isProven && !(await isVerifiedDomain(tx, provider.orgId as string, profile.domain)))
     throw rejection("sso_domain_unverified", "account");
-  if (user?.status === "disabled") throw rejection("user_not_found", "account", "user_disabled");
-  if (user?.status === "invited") await acceptInvitation(call, tx, provider, user);
   return user;
+}
+
+/** Asked of members alone: what became of an account elsewhere is nothing that this tenant may learn. */
+export async function ensureActive(call: Call, tx: Tx, provider: ProviderRow, user: SignInUser): Promise<void> {
+  if (user.status === "disabled") throw rejection("user_not_found", "account", "user_disabled");
+  if (user.status === "invited") await acceptInvitation(call, tx, provider, user);
 }
 
 const isVerifiedDomain = async (db: Reader, orgId: string, domain: string): Promise<boolean> =>
