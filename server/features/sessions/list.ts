@@ -3,9 +3,9 @@ import { openSessions } from "./queries.ts";
 
 /** The caller's sessions that can still be used, the last used first. */
 export async function listSessions(call: Call) {
-  const { userId, sessionId } = user(call);
+  const who = user(call);
   const rows = await call.readAsSystem("sign-in", (db) =>
-    openSessions(db, userId, call.clock.now())
+    openSessions(db, who, call.clock.now())
       .select(["id", "createdAt", "lastUsedAt", "ipAddress", "userAgent", "mfaVerifiedAt"])
       .orderBy("lastUsedAt", "desc")
       .orderBy("id", "desc")
@@ -14,7 +14,7 @@ export async function listSessions(call: Call) {
   const data = rows.map(({ mfaVerifiedAt, ...session }) => ({
     ...session,
     mfaVerified: mfaVerifiedAt !== null,
-    current: session.id === sessionId,
+    current: session.id === who.sessionId,
   }));
   return { data };
 }

@@ -11,7 +11,10 @@ export async function logout(call: LogoutCall) {
   const allSessions = call.body.allSessions ?? false;
   return call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {
-      const which = { userId: who.userId, ...(allSessions ? {} : { only: who.sessionId }) };
+      const which = {
+        userId: who.userId,
+        ...(allSessions ? { reachableFrom: who.sessionId } : { only: who.sessionId }),
+      };
       const ended = await revokeSessions(tx, which, "signed out", call.clock.now());
       call.audit.note({ resource: { type: "user", id: who.userId, name: who.name }, details: { allSessions, ended } });
       return { success: true as const };

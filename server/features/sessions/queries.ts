@@ -1,3 +1,5 @@
+import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool } from "kysely";
+import type { Database } from "#server/db/tables";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import { after } from "#server/platform/clock";
 import { LOCK_MS, REFRESH_TOKEN_MS, WRONG_PASSWORDS_TO_LOCK } from "./rules.ts";
@@ -76,14 +78,34 @@ export async function clearWrongPasswords(
   return numUpdatedRows === 1n;
 }
 
-/** Sessions that can still be used: not ended, and refreshed within a refresh token's life. */
-export const openSessions = (db: Reader, userId: string, now: string) =>
+/** The caller's sessions that can still be used: not ended, and refreshed within a refresh token's life. */
+export const openSessions = (db: Reader, who: { userId: string; sessionId: string }, now: string) =>
   db
     .selectFrom("sessions")
-    .where("userId", "=", userId)
+    .where("userId", "=", who.userId)
     .where("revokedAt", "is", null)
     .where("absoluteExpiresAt", ">", now)
-    .where("lastUsedAt", ">", after(now, -REFRESH_TOKEN_MS));
+    .where("lastUsedAt", ">", after(now, -REFRESH_TOKEN_MS))
+    .where(reachableFrom(who.sessionId));
+
+/**
+ * What a session may see and end of its person's: everything, or where an identity provider began it, sessions of the
+ * provider's own tenant. Otherwise an organization's administrator could follow a guest, and sign them out, everywhere.
+ */
+export function reachableFrom(sessionId: string) {
+  const { or, and, eb, ref } = expressionBuilder<Database & { own: Database["sessions"] }, "own" | "sessions">();
+  const sameTenant = and([
+    eb("own.memberOrgId", "is not distinct from", ref("sessions.memberOrgId")),
+    eb("own.memberPartnerId", "is not distinct from", ref("sessions.memberPartnerId")),
+  ]);
+  return ({ exists, selectFrom }: ExpressionBuilder<Database, "sessions">): Expression<SqlBool> =>
+    exists(
+      selectFrom("sessions as own")
+        .select("own.id")
+        .where("own.id", "=", sessionId)
+        .where(or([eb("own.ssoProviderId", "is", null), sameTenant])),
+    );
+}
 
 /** A refresh token with its session and user, found by its hash. */
 export const findRefreshToken = (db: Reader, tokenHash: string) =>

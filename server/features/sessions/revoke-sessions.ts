@@ -1,4 +1,5 @@
 import type { Tx } from "#server/db/unit-of-work";
+import { reachableFrom } from "./queries.ts";
 
 interface Which {
   userId: string;
@@ -6,6 +7,8 @@ interface Which {
   only?: string;
   /** All but this one. */
   except?: string;
+  /** Those that this one may end. */
+  reachableFrom?: string;
 }
 
 /** Ends sessions of a user from this commit on, everywhere; answers how many. Needs an unscoped handle. */
@@ -17,5 +20,6 @@ export async function revokeSessions(tx: Tx, which: Which, reason: string, now: 
     .where("revokedAt", "is", null);
   if (which.only !== undefined) query = query.where("id", "=", which.only);
   if (which.except !== undefined) query = query.where("id", "<>", which.except);
+  if (which.reachableFrom !== undefined) query = query.where(reachableFrom(which.reachableFrom));
   return Number((await query.executeTakeFirst()).numUpdatedRows);
 }

@@ -302,6 +302,37 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     await sso.reconfigure(own.id, { status: "inactive" });
   });
 
+  it("shows and ends a guest's sessions of its own tenant alone", async () => {
+    const email = newAddress("harbor.example");
+    const { userId, token: elsewhere } = await sso.server.signIn({ role: "Partner Technician", partnerId, email });
+    await sso.server.db
+      .updateTable("sessions")
+      .set({ memberPartnerId: partnerId } as never)
+      .where("userId", "=", userId)
+      .execute();
+    const [now, roleId] = [sso.server.clock.now(), builtInRoleId("Org Viewer")];
+    const id = sso.server.services.random.uuid();
+    await sso.server.db
+      .insertInto("organizationUsers")
+      .values({ id, orgId, userId, roleId, siteIds: null, createdAt: now, updatedAt: now })
+      .execute();
+    as(email, true);
+    const other = (await sso.browser().tokens(login)).accessToken;
+    const guest = (await sso.browser().tokens(login)).accessToken;
+    const ask = (method: string, path: string, token: string, body?: object) =>
+      sso.server.request(method, path, { token, ...(body && { body }) });
+    const idsOf = async (token: string) =>
+      ((await ask("GET", "/auth/sessions", token)).body.data as { id: string }[]).map((one) => one.id);
+    const all = await idsOf(elsewhere);
+    const seen = await idsOf(guest);
+    expect([all.length, seen.length]).toEqual([3, 2]);
+    const hidden = all.find((one) => !seen.includes(one));
+    expect((await ask("DELETE", `/auth/sessions/${hidden}`, guest)).status).toBe(404);
+    expect((await ask("POST", "/auth/logout", guest, { allSessions: true })).status).toBe(200);
+    expect((await ask("GET", "/users/me", other)).status).toBe(401);
+    expect((await ask("GET", "/users/me", elsewhere)).status).toBe(200);
+  });
+
   it("follows a person whose account the directory made anew, and keeps one link", async () => {
     const email = newAddress("harbor.example");
     const { userId } = await member(email);
