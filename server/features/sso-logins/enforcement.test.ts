@@ -290,11 +290,14 @@ describe.each(databases)("break-glass on %s", (database) => {
     const code = freshCode(sso.server, guest.secret);
     const { tempToken } = (await log(guest.email)).body;
     const { body } = await sso.server.request("POST", "/auth/mfa/verify", { body: { tempToken, code } });
-    const now = sso.server.clock.now();
-    await sso.server.db
-      .updateTable("organizationUsers")
-      .set({ orgId, updatedAt: now })
+    const membership = await sso.server.db
+      .deleteFrom("organizationUsers")
       .where("userId", "=", guest.userId)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await sso.server.db
+      .insertInto("organizationUsers")
+      .values({ ...membership, orgId })
       .execute();
     const refused = await sso.server.request("POST", "/auth/refresh", { body: { refreshToken: body.refreshToken } });
     expect([refused.status, refused.body.code]).toEqual([401, "INVALID_REFRESH_TOKEN"]);
