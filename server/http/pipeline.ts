@@ -55,7 +55,7 @@ export async function answer(
   try {
     await pass(passage);
   } catch (error) {
-    const told = sendError(services, response, facts, error);
+    const told = sendError(services, passage, error);
     await recordRefusal(passage, told).catch((cause) =>
       services.log.error("audit.refusal_lost", { cause, requestId: facts.requestId }),
     );
@@ -88,7 +88,7 @@ async function pass(passage: Passage): Promise<void> {
     const call = makeCall(passage, unit, input);
     const result = await implementation.handler(call);
     await recordSuccess(passage, unit);
-    sendResult(endpoint, response, result);
+    sendResult(endpoint, passage, result);
     return;
   }
   await passIdempotent(passage, unit, { key, input, body: input.body });
@@ -118,7 +118,7 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
   });
   if (!("finish" in begun)) {
     response.setHeader("Idempotency-Replayed", "true");
-    sendResult(endpoint, response, begun.body, begun.status);
+    sendResult(endpoint, passage, begun.body, begun.status);
     return;
   }
   const run: IdempotentRun = begun;
@@ -130,7 +130,7 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
     await unit.transaction(async () => {
       result = await implementation.handler(call);
     });
-    sendResult(endpoint, response, result);
+    sendResult(endpoint, passage, result);
   } catch (error) {
     await run.abandon();
     throw error;

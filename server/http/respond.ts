@@ -12,29 +12,36 @@ const contentTypes: Partial<Record<AnyEndpoint["transport"], string>> = {
   html: "text/html; charset=utf-8",
 };
 
+/** Whoever asked. */
+interface Recipient {
+  readonly response: ServerResponse;
+  readonly facts: Pick<RequestFacts, "requestId">;
+}
+
 export function sendResult(
   endpoint: AnyEndpoint,
-  response: ServerResponse,
+  to: Recipient,
   result: unknown,
   status: number = endpoint.status,
 ): void {
   const type = contentTypes[endpoint.transport];
-  if (endpoint.transport === "redirect") redirect(response, status, result as { location: string });
-  else if (type !== undefined) write(response, status, result as string, type);
-  else write(response, status, jsonOf(result), "application/json; charset=utf-8");
+  if (endpoint.transport === "redirect") redirect(to, status, result as { location: string });
+  else if (type !== undefined) write(to, status, result as string, type);
+  else write(to, status, jsonOf(result), "application/json; charset=utf-8");
 }
 
 /** The address may carry a one-time code, so nothing keeps it and no page learns of it from a `Referer`. */
-function redirect(response: ServerResponse, status: number, { location }: { location: string }): void {
-  response.setHeader("Location", location);
-  response.setHeader("Referrer-Policy", "no-referrer");
-  write(response, status, "", "text/plain; charset=utf-8");
+function redirect(to: Recipient, status: number, { location }: { location: string }): void {
+  to.response.setHeader("Location", location);
+  to.response.setHeader("Referrer-Policy", "no-referrer");
+  write(to, status, "", "text/plain; charset=utf-8");
 }
 
 const jsonOf = (result: unknown): string => (result instanceof JsonText ? result.text : JSON.stringify(result));
 
 /** Answers what went wrong and returns it; whatever is no `Problem` is a 500 without internals. */
-export function sendError(services: Services, response: ServerResponse, facts: RequestFacts, error: unknown): Problem {
+export function sendError(services: Services, to: Recipient, error: unknown): Problem {
+  const { response, facts } = to;
   const told = tell(error);
   const body: ErrorBody & Record<string, unknown> = { error: told.message, code: told.code };
   if (told.options.details !== undefined) body.details = told.options.details;
@@ -48,7 +55,7 @@ export function sendError(services: Services, response: ServerResponse, facts: R
   if (wait !== undefined) response.setHeader("Retry-After", String(wait));
   // The rest of an oversized body is never read, so the connection cannot be used again.
   if (told.status === 413) response.setHeader("Connection", "close");
-  write(response, told.status, JSON.stringify(body), "application/json; charset=utf-8");
+  write(to, told.status, JSON.stringify(body), "application/json; charset=utf-8");
   return told;
 }
 
@@ -58,8 +65,9 @@ function tell(error: unknown): Problem {
   return problem("INTERNAL_ERROR", { cause: error });
 }
 
-function write(response: ServerResponse, status: number, text: string, type: string): void {
+function write({ response, facts }: Recipient, status: number, text: string, type: string): void {
   response.writeHead(status, {
+    "X-Request-Id": facts.requestId,
     "Content-Type": type,
     "Content-Length": Buffer.byteLength(text),
     "Cache-Control": "no-store",
