@@ -133,6 +133,8 @@ function hintOf({ code, message }: CommanderError): string | undefined {
   if (code === "commander.unknownOption" && /'--[\w-]*(password|secret|token|key|code)\b/.test(message)) {
     return "Secrets are read from a file or from stdin, never from arguments";
   }
+  if (code === "commander.unknownCommand" && /'(delete|rm|destroy)'/.test(message))
+    return "What deletes is called remove";
   return code === "commander.excessArguments"
     ? "To choose fields write --json=id,name, with an equals sign"
     : "See --help";

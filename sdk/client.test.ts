@@ -24,6 +24,10 @@ async function client(handler: Handler, options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl: stub.url, transport: nodeTransport(), credentials: { token: "t" }, ...options });
 }
 
+test("a client without an address is refused with a sentence", () => {
+  expect(() => createClient({} as { baseUrl: string })).toThrow("baseUrl is missing");
+});
+
 test("there is one method per endpoint, and nothing else under the nouns", async () => {
   const rmm = createClient({ baseUrl: "http://x" }) as unknown as Record<string, Record<string, unknown>>;
   const methods = Object.keys(endpoints).flatMap((noun) =>

@@ -66,6 +66,7 @@ export function createClient(options: ClientOptions): RmmClient {
 
 function coreOf(options: ClientOptions): Core {
   const now = options.now ?? Date.now;
+  if (typeof options?.baseUrl !== "string") throw new TypeError("baseUrl is missing: the address of the server");
   const base = options.baseUrl.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
   const core: Core = {
     base: `${base}/api/v1`,

@@ -29,7 +29,12 @@ export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyA
   const mayCall = async (command: CommandSpec): Promise<boolean | undefined> => {
     const { kinds, keyScopes } = command.access;
     if (!kinds.includes(kind)) return kinds.includes("public");
-    if (scopes && keyScopes.length > 0) return keyScopes.some((scope) => scopes?.includes(scope));
+    if (scopes && keyScopes.length > 0) {
+      const held = keyScopes.some((scope) => scopes?.includes(scope));
+      if (!held || !mintsKeys(command)) return held;
+      // The scope is not all that minting takes.
+      if (restricted !== undefined) return restricted;
+    }
     const path = `${command.method} ${command.path}`;
     const known = answers.get(path);
     if (known !== undefined || !canProbe(command)) return known;
@@ -60,6 +65,9 @@ export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyA
   };
 }
 
+const mintsKeys = ({ errors }: CommandSpec): boolean =>
+  errors.includes("partner_provisioning_principal_restrictions_required");
+
 /** Reads, and writes that an empty body cannot carry out. */
 const canProbe = ({ method, body }: CommandSpec): boolean => method === "GET" || body.some(({ required }) => required);
 
@@ -71,7 +79,7 @@ interface Answer {
 
 async function probe(rmm: RmmClient, command: CommandSpec, signal: AbortSignal): Promise<Answer> {
   const { sdkNoun, sdkVerb, params, query, method } = command;
-  const mints = command.errors.includes("partner_provisioning_principal_restrictions_required");
+  const mints = mintsKeys(command);
   const input = {
     params: Object.fromEntries(params.map((name) => [name, randomUUID()])),
     ...(query.some(({ name }) => name === "limit") ? { query: { limit: 1 } } : {}),

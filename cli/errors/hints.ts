@@ -1,12 +1,17 @@
 import { ConnectionError, OutcomeUnknownError, RateLimitError, type RmmError } from "#sdk/errors";
 
 const byCode: Record<string, string> = {
-  UNAUTHENTICATED: "Sign in with `rmm auth login`, or set RMM_TOKEN or RMM_API_KEY",
+  UNAUTHENTICATED:
+    "The token has expired, or is not of this server: sign in with `rmm auth login`, or set another RMM_TOKEN or RMM_API_KEY",
   NOT_SIGNED_IN: "Sign in with `rmm auth login`, or set RMM_TOKEN or RMM_API_KEY",
   INVALID_REFRESH_TOKEN: "The session has ended. Sign in again with `rmm auth login`",
-  API_KEY_INVALID: "Check RMM_API_KEY: the key is unknown to this server",
+  API_KEY_INVALID:
+    "The key is unknown to this server, or may not come from this address: see the principal's sourceCidrs",
   API_KEY_REVOKED: "The key was revoked; create another with `rmm api-keys create`",
   API_KEY_EXPIRED: "The key has expired; create another with `rmm api-keys create`",
+  PERMISSION_DENIED: "`rmm auth can-i --list` says what you may do",
+  FORBIDDEN: "`rmm auth can-i --list` says what you may do",
+  INVALID_PASSWORD: "It takes your present password: where nobody is asked, with --current-password-file",
   MFA_REQUIRED: "Prove your second factor with `rmm auth mfa step-up`, or set one up with `rmm auth mfa setup`",
   STEP_UP_REQUIRED: "Prove your second factor again with `rmm auth mfa step-up`",
   MFA_ENROLLMENT_REQUIRED: "Set up a second factor with `rmm auth mfa setup`",
@@ -17,6 +22,7 @@ const byCode: Record<string, string> = {
   ORG_ID_REQUIRED: "Name the organization: --org <slug>",
   ORG_CONTEXT_REQUIRED: "Name the organization: --org <slug>",
   PARTNER_ID_REQUIRED: "Name the partner: --partner-id <id>",
+  UNKNOWN_PRESET: "`rmm sso-providers presets` lists those that there are",
   FULL_PARTNER_ACCESS_REQUIRED: "Only a member with access to all organizations of the partner may do this",
   IDEMPOTENCY_KEY_REUSED: "Use another --idempotency-key: this one was used for a different request",
   IDEMPOTENCY_IN_FLIGHT: "The first request with this key is still running; repeat this command in a moment",
@@ -35,6 +41,12 @@ export function hintFor(error: RmmError): string | undefined {
   if (error instanceof RateLimitError && error.retryAt !== undefined) {
     return `Try again at ${error.retryAt.toISOString()}`;
   }
+  if (error instanceof ConnectionError && plainHttp.has(reasonOf(error)))
+    return "The server speaks no TLS there: an address with http://, or the port that has it";
   if (error instanceof ConnectionError) return "Is the server up, and its address right? See `rmm config explain`";
   return byCode[error.code];
 }
+
+const plainHttp = new Set(["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER"]);
+
+const reasonOf = ({ details }: RmmError): string => String((details as { reason?: unknown } | undefined)?.reason);

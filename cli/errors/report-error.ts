@@ -31,12 +31,22 @@ function lines({ message, code, status, requestId, details, hint }: Described["e
 
 /** What the server found wrong, one line each; not again what the message says already. */
 function detailLines(details: unknown, said: string): string[] {
-  if (!Array.isArray(details)) return [];
+  if (!Array.isArray(details)) return factLines(details, said);
   return details
     .slice(0, 50)
     .map(detailText)
     .filter((text) => text !== said)
     .map((text) => `  ${text}`);
+}
+
+/** Facts by name, such as the permission that is required: those that fit on a line; `--json` has all of them. */
+function factLines(details: unknown, said: string): string[] {
+  if (typeof details !== "object" || details === null) return [];
+  return Object.entries(details).flatMap(([name, value]) => {
+    const values = Array.isArray(value) ? value : [value];
+    const plain = values.length > 0 && values.every((one) => ["string", "number", "boolean"].includes(typeof one));
+    return plain && !said.includes(values.join()) ? [`  ${name}: ${values.join(", ")}`] : [];
+  });
 }
 
 function detailText(one: unknown): string {

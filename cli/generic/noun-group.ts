@@ -45,5 +45,6 @@ function describeParam(spec: CommandSpec, param: string): string {
   if (paramOf(spec, "organizations") === param)
     return `slug, name or id of the organization${orgParamIsScope(spec) ? " (or --org)" : ""}`;
   if (paramOf(spec, "sites") === param) return "name or id of the site";
+  if (paramOf(spec, "partners") === param) return "slug or id of the partner";
   return "id";
 }

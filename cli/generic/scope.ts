@@ -5,9 +5,10 @@ import { isId, type Names } from "./names.ts";
 
 const orgFields = ["orgId", "organizationId", "orgIds", "organizationIds", "orderedIds"];
 const siteFields = ["siteId", "siteIds"];
+const roleFields = ["roleId", "defaultRoleId"];
 
 /** The path parameter that is an organization or a site, if one is. */
-export function paramOf(spec: CommandSpec, of: "organizations" | "sites"): string | undefined {
+export function paramOf(spec: CommandSpec, of: "organizations" | "sites" | "partners"): string | undefined {
   const match = new RegExp(`^/orgs/${of}/:(\\w+)`).exec(spec.path);
   return match?.[1];
 }
@@ -69,9 +70,12 @@ export async function resolveNames(context: Context, spec: CommandSpec, draft: D
   for (const place of [draft.query, draft.body]) {
     for (const field of orgFields) place[field] = await each(place[field], (name) => names.orgId(name));
   }
+  const partnerParam = paramOf(spec, "partners");
+  if (partnerParam && draft.params[partnerParam])
+    draft.params[partnerParam] = await names.partnerId(draft.params[partnerParam]);
   for (const place of [draft.query, draft.body]) {
     if (takes(spec, "partnerId")) place["partnerId"] = await each(place["partnerId"], (name) => names.partnerId(name));
-    if (takes(spec, "roleId")) place["roleId"] = await each(place["roleId"], roleIdOf);
+    for (const field of roleFields) if (takes(spec, field)) place[field] = await each(place[field], roleIdOf);
   }
   const within = await orgOf(context, draft, orgParam, names);
   if (siteParam && draft.params[siteParam])

@@ -34,17 +34,44 @@ export async function rotateKey(rmm: RmmClient, sender: Sender, rotation: Rotati
 
 function answerOf(rmm: RmmClient, sender: Sender, rotation: Rotation): Promise<Answer> {
   const { kind, idempotencyKey } = rotation;
-  const send = <T>(call: () => PromiseLike<T>) => sender.send(call, { repeatable: true });
-  const calls = { rmm, send, rotation, options: { idempotencyKey } };
+  const send = tellingSender(sender);
+  // Every attempt is seen here, not only the last one of several.
+  const calls = { rmm, send, rotation, options: { idempotencyKey, retries: 0 } };
   if (kind === "api-key") return ofApiKey(calls);
   if (kind === "service-principal") return ofServicePrincipal(calls);
   return kind === "partner-key" ? ofPartnerKey(calls) : ofEnrollmentKey(calls);
 }
 
+/** Refusals of the caller: they come before the server looks whether it has done the request already. */
+const saysNothing = new Set([401, 403, 429]);
+
+/** Sends calls, and does not take the refusal of a later attempt for the fate of an earlier one without an answer. */
+function tellingSender(sender: Sender): Calls["send"] {
+  return async (call) => {
+    let mayBeDone = false;
+    const attempt = async () => {
+      try {
+        return await call();
+      } catch (error) {
+        mayBeDone ||= error instanceof RmmError && error.outcome === "unknown";
+        throw error;
+      }
+    };
+    return sender.send(attempt, { repeatable: true }).catch((error: unknown) => {
+      if (!mayBeDone || !(error instanceof RmmError) || !saysNothing.has(error.status ?? 0)) throw error;
+      throw new CliError(`${error.message}; an earlier attempt may have been carried out`, {
+        exit: "unknown",
+        code: "OUTCOME_UNKNOWN",
+        cause: error,
+      });
+    });
+  };
+}
+
 interface Calls {
   readonly rmm: RmmClient;
   readonly rotation: Rotation;
-  readonly options: { readonly idempotencyKey: string };
+  readonly options: { readonly idempotencyKey: string; readonly retries: number };
   send<T>(call: () => PromiseLike<T>): Promise<T>;
 }
 

@@ -43,11 +43,24 @@ export interface RotationTools {
   say(text: string): void;
 }
 
+export const rotationResultFields = [
+  "kind",
+  "id",
+  "name",
+  "organization",
+  "outcome",
+  "newId",
+  "keyPrefix",
+  "sink",
+  "secret",
+  "error",
+] as const satisfies readonly (keyof RotationResult)[];
+
 export interface RotationRun {
   readonly results: readonly RotationResult[];
   readonly exits: readonly ExitName[];
-  /** To settle once the results are printed. */
-  readonly later: readonly Rotation[];
+  /** To settle once the secret was printed. */
+  readonly later: readonly { readonly rotation: Rotation; readonly secret: string }[];
 }
 
 /** Failures after which the next key cannot fare better, or after which its secret would have nowhere to go. */
@@ -60,7 +73,7 @@ const endsRun = new Set<ExitName>(["unauthenticated", "interrupted", "tryLater",
 export async function rotateKeys(items: readonly RotationItem[], tools: RotationTools): Promise<RotationRun> {
   const results: RotationResult[] = [];
   const exits: ExitName[] = [];
-  const later: Rotation[] = [];
+  const later: { rotation: Rotation; secret: string }[] = [];
   let stopped = false;
   for (const [index, item] of items.entries()) {
     tools.say(`Rotating ${index + 1} of ${items.length}`);
@@ -73,7 +86,7 @@ export async function rotateKeys(items: readonly RotationItem[], tools: Rotation
     }
     try {
       const done = await rotateItem(item, tools);
-      if (done.later) later.push(done.later);
+      if (done.later) later.push({ rotation: done.later, secret: done.secret });
       const shown = sink.kind === "stdout" ? { secret: done.secret } : {};
       const newId = done.id === id ? {} : { newId: done.id };
       const prefix = done.keyPrefix === null ? {} : { keyPrefix: done.keyPrefix };

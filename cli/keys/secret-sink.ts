@@ -14,11 +14,14 @@ export const rotationSinkText = (sink: RotationSink): string =>
 
 type About = Pick<Rotation, "kind" | "id" | "principalId" | "name" | "organization">;
 
-/** `contoso-dental_api-key_ci_1a2b3c4d.key`: the same for the same key, different for any other. */
+/**
+ * `contoso-dental_api-key_ci_9f2b1a2b3c4d.key`: the same for the same key, different for any other. The end of an id
+ * tells keys apart: ids begin with the time, which keys of one name that were made together share.
+ */
 export function secretPath(folder: string, { kind, id, principalId, name, organization }: About): string {
   const mark = kind === "service-principal" ? (principalId ?? id) : id;
   const parts = [organization ?? "partner", kind, name].map(plain);
-  return join(folder, `${parts.join("_")}_${mark.slice(0, 8)}.key`);
+  return join(folder, `${parts.join("_")}_${plain(mark).slice(-12)}.key`);
 }
 
 const plain = (text: string): string =>

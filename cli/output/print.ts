@@ -51,9 +51,15 @@ export function checkFields(globals: Globals, { fields }: Shape): void {
 
 /** Prints a list or one value on stdout, in one piece. */
 export async function printResult(context: Context, value: unknown, shape: Shape): Promise<void> {
+  await printAndTell(context, value, shape);
+}
+
+/** The same, and returns what was printed. */
+export async function printAndTell(context: Context, value: unknown, shape: Shape): Promise<string> {
   checkFields(context.globals, shape);
   const text = await textOf(context, value, shape);
   if (text !== "") await writeTo(context.shell, "stdout", text);
+  return text;
 }
 
 async function textOf(context: Context, value: unknown, shape: Shape): Promise<string> {

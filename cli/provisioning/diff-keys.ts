@@ -1,3 +1,4 @@
+import { durationOf } from "./durations.ts";
 import type { LiveKey, LiveMe, LiveOrganization } from "./live.ts";
 import { matchByName } from "./match.ts";
 import { type FileKey, type FileOrganization, foldName, sinkText } from "./model.ts";
@@ -46,8 +47,7 @@ export function newKey(key: FileKey, nowMs: number): KeyResult {
     return conflict("a new key needs a sink, or its secret would be lost: file:PATH, github-output:NAME or stdout");
   if (maxUsage === null) return conflict("a new key cannot be unlimited: give maxUsage up to 100000");
   if (expiresAt !== undefined && Date.parse(expiresAt) <= nowMs) return conflict(`expiresAt ${expiresAt} has passed`);
-  const expiry =
-    expiresAt ?? (expiresInMs === undefined ? undefined : `${Math.round(expiresInMs / 60_000)} min after creation`);
+  const expiry = expiresAt ?? (expiresInMs === undefined ? undefined : `${durationOf(expiresInMs)} after creation`);
   const shown = { name, site: site ?? undefined, maxUsage: maxUsage ?? 1, expiresAt: expiry, sink: sinkText(sink) };
   const changes = Object.entries(shown).flatMap(([field, after]) =>
     after === undefined ? [] : [{ field, before: null, after }],

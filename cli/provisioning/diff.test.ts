@@ -80,7 +80,7 @@ describe("the plan", () => {
       'create organization a slug: null → "a", name: null → "A"',
       'create site HQ name: null → "HQ"',
       'create contact Ana name: null → "Ana", roles: null → ["billing"], site: null → "HQ"',
-      'create enrollmentKey k name: null → "k", maxUsage: null → 1, expiresAt: null → "720 min after creation", sink: null → "stdout"',
+      'create enrollmentKey k name: null → "k", maxUsage: null → 1, expiresAt: null → "12h after creation", sink: null → "stdout"',
     ]);
   });
 

@@ -6,6 +6,12 @@ export function parseDurationMs(text: string): number | undefined {
   return match ? Number(match[1]) * (units[match[2] as string] as number) : undefined;
 }
 
+/** `30d`, `12h` or `90m`: in the largest unit that it is a whole number of. */
+export function durationOf(ms: number): string {
+  const unit = ["d", "h"].find((one) => ms % (units[one] as number) === 0) ?? "m";
+  return `${Math.round(ms / (units[unit] as number))}${unit}`;
+}
+
 /**
  * A date, or a date and time with offset, as ISO-8601 UTC with milliseconds; undefined where no calendar has it.
  * A date is its first moment in UTC.

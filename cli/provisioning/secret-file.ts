@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CliError } from "../errors/cli-error.ts";
 
@@ -13,10 +13,21 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   try {
     await writeSynced(draft, `${secret}\n`);
     await place(draft, path, secret);
+    await removeTwins(path, secret);
   } finally {
     await rm(draft, { force: true });
   }
   await syncFolder(dirname(path));
+}
+
+/** Drafts of this very secret that a killed run left: the secret would lie beside its file for ever. */
+async function removeTwins(path: string, secret: string): Promise<void> {
+  const start = `.${basename(path)}.`;
+  const names = await readdir(dirname(path)).catch(() => []);
+  for (const name of names.filter((one) => one.startsWith(start) && /\.[0-9a-f]{12}\.tmp$/.test(one))) {
+    const twin = join(dirname(path), name);
+    if ((await contentOf(twin))?.trim() === secret) await rm(twin, { force: true });
+  }
 }
 
 /** Makes the folders (0700) and proves that a file can be made there. Throws the system's error. */
@@ -52,6 +63,8 @@ async function place(draft: string, path: string, secret: string): Promise<void>
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return refuseOther(path, secret);
+    // Another run placed the same secret, and took this draft for a dead one's.
+    if (code === "ENOENT" && (await contentOf(path))?.trim() === secret) return;
     if (!noLinks.has(code ?? "")) throw error;
     // A file system without hard links: the check and the rename are two steps, the best there is.
     if ((await contentOf(path)) !== undefined) return refuseOther(path, secret);

@@ -57,6 +57,14 @@ const planOf = (...sinks: FileKey["sink"][]): Plan => {
 };
 
 describe("file sinks", () => {
+  it("take away what a killed run left of the same secret, and nothing else", async () => {
+    const draft = (name: string, text: string) => writeFileSync(join(folder, `.k.key.${name}.tmp`), `${text}\n`);
+    draft("0123456789ab", "s3cret");
+    draft("ba9876543210", "another");
+    await writeSecretFile(join(folder, "k.key"), "s3cret");
+    expect(readdirSync(folder).sort()).toEqual([".k.key.ba9876543210.tmp", "k.key"]);
+  });
+
   it("are 0600 in folders of 0700, whole, with nothing left beside them", async () => {
     const path = join(folder, "a/b/key");
     await writeSecretFile(path, "s3cret");

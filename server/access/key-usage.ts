@@ -73,14 +73,15 @@ export class KeyUsage {
         .execute();
       return;
     }
-    // Two statements: the count must be added whoever is later, and the time may only go forward.
+    // Two statements: the count must be added whoever is later, and the time may only go forward. The count comes last:
+    // what failed is done again, and a time may be written twice.
     const key = () => db.updateTable("apiKeys").where("id", "=", who.keyId).where("keyHash", "=", who.keyHash);
-    await key()
-      .set((eb) => ({ usageCount: eb("usageCount", "+", count) }))
-      .execute();
     await key()
       .set({ lastUsedAt })
       .where((eb) => eb.or([eb("lastUsedAt", "is", null), eb("lastUsedAt", "<", lastUsedAt)]))
+      .execute();
+    await key()
+      .set((eb) => ({ usageCount: eb("usageCount", "+", count) }))
       .execute();
   }
 }

@@ -111,7 +111,10 @@ async function tellLimits(
 ): Promise<void> {
   if (orgAccess === "selected") await context.notice(`Within ${orgIds?.length ?? 0} chosen organizations`);
   if (orgAccess === "none") await context.notice("Within no organization of the partner");
-  if (siteIds !== null) await context.notice(`Within ${siteIds.length} sites of your organization`);
+  if (siteIds !== null)
+    await context.notice(
+      `Within ${siteIds.length === 1 ? "one site" : `${siteIds.length} sites`} of your organization`,
+    );
 }
 
 const ofAgent = (target: Target): Verdict =>

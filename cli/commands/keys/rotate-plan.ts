@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { parseDuration } from "../../duration.ts";
 import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
-import type { Journal } from "../../keys/journal.ts";
+import type { Journal, Rotation } from "../../keys/journal.ts";
 import type { ListedKey } from "../../keys/listed-key.ts";
 import type { RotationItem } from "../../keys/rotate-keys.ts";
 import { isOccupied, type RotationSink, rotationSinkText, secretPath } from "../../keys/secret-sink.ts";
@@ -69,8 +69,8 @@ export function planRotation(
   { journal, scope }: { journal: Journal; scope: Scope },
 ): RotationPlan {
   const { partnerId } = scope;
-  const begun = new Set(journal.unfinished.map(({ id }) => id));
-  const chosen = options.resume ? [] : chosenKeys(keys, ids, options, context).filter(({ id }) => !begun.has(id));
+  const isBegun = (key: ListedKey) => journal.unfinished.some((rotation) => isOf(rotation, key));
+  const chosen = options.resume ? [] : chosenKeys(keys, ids, options, context).filter((key) => !isBegun(key));
   const working = ids.length > 0 ? chosen : chosen.filter(({ status }) => status === "active");
   const able = working.slice(0, context.globals.limit);
   const sinkOf = sinkFor(context, options, journal.unfinished.length + able.length);
@@ -91,6 +91,14 @@ export function planRotation(
     }),
   ];
   return { items, keys: new Map(keys.map((key) => [key.id, key])), passedOver: chosen.length - working.length };
+}
+
+/** Whether an unfinished rotation is of this key, or made it: rotated anew, what it made would be of no use. */
+function isOf({ kind, id, principalId, name }: Rotation, key: ListedKey): boolean {
+  if (kind !== key.kind) return false;
+  if (id === key.id) return true;
+  if (kind === "service-principal") return principalId === key.principalId;
+  return kind === "partner-key" && principalId === key.principalId && name === key.name;
 }
 
 /** Used up enrollment keys are chosen by id only: a rotation would let as many devices in again. */
@@ -140,10 +148,17 @@ function sinkFor(
       throw usageError("GITHUB_OUTPUT is not set: this is no step of a workflow");
     return () => ({ kind: "github-output", name: githubOutput });
   }
-  if (count > 1 && !isForPrograms(context) && !context.globals.dryRun) {
+  const { globals } = context;
+  if (count > 1 && !isForPrograms(context) && !globals.dryRun) {
     throw missingInput(
       ["--secret-dir or --secret-command"],
       `stdout takes one secret, and ${count} keys are chosen; with --json they are part of the result`,
+    );
+  }
+  if (globals.jsonFields?.includes("secret") === false && !globals.dryRun && count > 0) {
+    throw missingInput(
+      ["--secret-dir, --secret-file or --secret-command"],
+      "Without secret among the fields of --json the new secrets would be nowhere",
     );
   }
   return () => ({ kind: "stdout" });
@@ -154,8 +169,11 @@ function newEnd({ expiresIn }: RotateOptions, nowMs: number): string | undefined
   return new Date(nowMs + parseDuration(expiresIn, "--expires-in")).toISOString();
 }
 
-/** Proves that every file can be written, before anything is rotated. A file of a new secret must not exist. */
-export async function prepareFiles(items: readonly RotationItem[]): Promise<void> {
+/**
+ * Proves that every file can be written, before anything is rotated. A file of a new secret must not exist. A dry run
+ * only looks.
+ */
+export async function prepareFiles(items: readonly RotationItem[], { dryRun }: { dryRun: boolean }): Promise<void> {
   const problems: { path: string; message: string }[] = [];
   for (const { sink, resumed } of items) {
     if (sink.kind !== "file") continue;
@@ -164,6 +182,7 @@ export async function prepareFiles(items: readonly RotationItem[]): Promise<void
       problems.push({ path, message: "exists, and is never overwritten: move it away, or choose another folder" });
       continue;
     }
+    if (dryRun) continue;
     await probeSecretFile(resolve(sink.path)).catch((error: NodeJS.ErrnoException) => {
       problems.push({ path, message: `cannot be written: ${error.code ?? error.message}` });
     });

@@ -1,3 +1,4 @@
+import type { Context } from "../../context.ts";
 import type { ListedKey } from "../../keys/listed-key.ts";
 import type { RotationItem, RotationResult } from "../../keys/rotate-keys.ts";
 import { rotationSinkText } from "../../keys/secret-sink.ts";
@@ -41,13 +42,21 @@ export const resultRow = ({ error, secret: _secret, ...rest }: RotationResult) =
 });
 
 /** What to type to go on, with the places where secrets and journal are. */
-export function resumeCommand(options: RotateOptions, more: readonly string[] = ["--resume"]): string {
+export function resumeCommand(
+  { globals }: Context,
+  options: RotateOptions,
+  more: readonly string[] = ["--resume"],
+): string {
   const flags: [string, string | undefined][] = [
+    // The journal belongs to a server and a profile.
+    ["--server", globals.server],
+    ["--profile", globals.profile],
     ["--secret-dir", options.secretDir],
     ["--secret-file", options.secretFile],
     ["--secret-command", options.secretCommand],
     ["--github-output", options.githubOutput],
     ["--journal", options.journal],
+    ["--expires-in", more.includes("--resume") ? undefined : options.expiresIn],
   ];
   const given = flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, quoted(value)]));
   return ["rmm keys rotate", ...more, ...given, "--yes"].join(" ");

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, declined, missingInput } from "../../errors/cli-error.ts";
 import { type ExitName, exitCode } from "../../errors/exit-codes.ts";
 import { type Journal, openJournal, prepareFolder } from "../../keys/journal.ts";
-import { type RotationItem, type RotationRun, rotateKeys } from "../../keys/rotate-keys.ts";
+import { type RotationItem, type RotationRun, rotateKeys, rotationResultFields } from "../../keys/rotate-keys.ts";
 import { deliverTo } from "../../keys/secret-sink.ts";
-import { isForPrograms, printResult } from "../../output/print.ts";
+import { checkFields, isForPrograms, printAndTell, printResult, type Shape } from "../../output/print.ts";
 import { withSpinner } from "../../output/spinner.ts";
 import { configDirOf } from "../../profile/config-dir.ts";
 import { withFileLock } from "../../profile/file-lock.ts";
@@ -44,6 +44,7 @@ export const registerKeysRotate: Register = (command, run) => {
         const context = await openContext(shell, globals);
         const options = command.opts<RotateOptions>();
         checkRotateOptions(context, ids, options);
+        checkFields(globals, shapeOf(context));
         const { path, lock } = await placesOf(context, options.journal);
         return withFileLock(lock, async () => rotate(context, ids, options, path));
       }),
@@ -69,7 +70,7 @@ async function placesOf(context: Context, given: string | undefined): Promise<{ 
   const { server, profile } = context.settings;
   const folder = configDirOf(context.shell).path;
   const mark = createHash("sha256")
-    .update(given ?? `${server.value}|${profile.value}`)
+    .update(given === undefined ? `${server.value}|${profile.value}` : resolve(given))
     .digest("hex")
     .slice(0, 16);
   const path = given ?? join(folder, "rotations", `${mark}.ndjson`);
@@ -90,16 +91,17 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
   });
   if (plan.passedOver > 0) await context.notice(`${counted(plan.passedOver, "key")} passed over: not active`);
   if (globals.dryRun) {
-    await printResult(context, planRows(plan), { fields: planColumns, columns: planColumns });
+    await prepareFiles(plan.items, { dryRun: true });
+    await printResult(context, planRows(plan), shapeOf(context));
     return 0;
   }
   if (plan.items.length === 0) {
-    if (isForPrograms(context)) await printResult(context, [], { fields: [] });
+    if (isForPrograms(context)) await printResult(context, [], shapeOf(context));
     await context.notice("Nothing to rotate");
     return 0;
   }
   await confirm(context, plan, ids.length > 0);
-  await prepareFiles(plan.items);
+  await prepareFiles(plan.items, { dryRun: false });
   const sinks = sinkContext(context, false);
   const done = await withSpinner(context, "Rotating", ({ say }) =>
     rotateKeys(plan.items, {
@@ -112,8 +114,12 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
       deliver: (item, rotated) => handOver(sinks, item, rotated),
     }),
   );
-  await report(context, done);
-  for (const rotation of done.later) await journal.settle(rotation, "delivered");
+  const printed = await report(context, done).catch((error: unknown) => {
+    throw done.later.length === 0 ? error : notPrinted(error as Error, resumeCommand(context, options));
+  });
+  for (const { rotation, secret } of done.later) {
+    if (printed.includes(secret)) await journal.settle(rotation, "delivered");
+  }
   await journal.close();
   return finish(context, done, options, journal);
 }
@@ -156,15 +162,29 @@ async function confirm(context: Context, plan: RotationPlan, named: boolean): Pr
   if (!(await prompterOf(shell).confirm(question))) throw declined("Nothing was rotated");
 }
 
-/** With a secret on stdout the facts go to stderr. */
-async function report(context: Context, { results }: RotationRun): Promise<void> {
-  if (isForPrograms(context)) return printResult(context, results, { fields: [] });
+const notPrinted = ({ message }: Error, resume: string): CliError =>
+  new CliError(`Keys were rotated, but their secrets are not where they belong: ${message}`, {
+    exit: "partial",
+    code: "SECRET_NOT_DELIVERED",
+    hint: `Within a day the same secrets can be fetched: ${resume}`,
+  });
+
+/** What can be printed, of a plan or of results. */
+function shapeOf(context: Context): Shape {
+  if (context.globals.dryRun) return { fields: planColumns, columns: planColumns };
+  return isForPrograms(context) ? { fields: rotationResultFields } : { fields: resultColumns, columns: resultColumns };
+}
+
+/** With a secret on stdout the facts go to stderr. Returns what stdout has beside such a secret. */
+async function report(context: Context, { results }: RotationRun): Promise<string> {
+  if (isForPrograms(context)) return printAndTell(context, results, shapeOf(context));
   if (!results.some(({ secret }) => secret !== undefined)) {
-    return printResult(context, results.map(resultRow), { fields: resultColumns, columns: resultColumns });
+    return printAndTell(context, results.map(resultRow), shapeOf(context));
   }
   for (const { outcome, kind, name, newId, id, keyPrefix } of results) {
     await context.notice(`${outcome}: ${kind} ${name}, id ${newId ?? id}${keyPrefix ? `, ${keyPrefix}…` : ""}`);
   }
+  return "";
 }
 
 async function finish(
@@ -181,17 +201,29 @@ async function finish(
   for (const { outcome, name, error } of results) {
     if (outcome === "failed" && error) await context.notice(`! ${name}: ${error.message} (${error.code})`);
   }
-  const exit = exitOf(context, results, exits);
+  const exit = exitOf(context, results, exits, journal.open);
   if (exit === "ok") return exitCode("ok");
   if (exit === "interrupted") await context.notice("Interrupted. What was rotated is where it belongs");
-  if (journal.open > 0) await context.notice(`A secret is still to be fetched: ${resumeCommand(options)}`);
-  else if (count("skipped") > 0) await context.notice("Running the same command again goes on with the others");
+  if (journal.open > 0) await context.notice(`A secret is still to be fetched: ${resumeCommand(context, options)}`);
+  else if (count("skipped") > 0) await context.notice(goOn(context, options, results));
   return exitCode(exit);
 }
 
-function exitOf({ shell }: Context, results: RotationRun["results"], exits: readonly ExitName[]): ExitName {
+/** What was rotated is young then; by any other choice it would be rotated again. */
+function goOn(context: Context, options: RotateOptions, results: RotationRun["results"]): string {
+  if (options.olderThan !== undefined) return "Running the same command again goes on with the others";
+  const rest = results.filter(({ outcome }) => outcome === "skipped").map(({ id }) => id);
+  return `To go on with the others: ${resumeCommand(context, options, rest)}`;
+}
+
+function exitOf(
+  { shell }: Context,
+  results: RotationRun["results"],
+  exits: readonly ExitName[],
+  unfinished: number,
+): ExitName {
   const left = results.filter(({ outcome }) => outcome !== "done");
-  if (left.length === 0) return "ok";
+  if (left.length === 0) return unfinished > 0 ? "partial" : "ok";
   if (shell.signal.aborted && left.some(({ outcome }) => outcome === "skipped")) return "interrupted";
   if (exits.includes("unknown")) return "unknown";
   const kinds = new Set(exits);

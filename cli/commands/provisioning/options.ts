@@ -25,7 +25,10 @@ export function addFileOptions(command: Command): void {
   command
     .argument("[file]", "provisioning file, YAML or JSON; - for stdin")
     .usage("<file> [flags]")
-    .option("--allow-delete", "delete what the file does not list any more")
+    .option(
+      "--allow-delete",
+      "delete the sites, contacts and keys that a list of the file leaves out; never organizations",
+    )
     .option("--partner <partner>", "slug or id of the partner, for system scope; instead of the file's")
     .option("--sink-dir <path>", "where relative file sinks count from (default: the folder of the file)")
     .option("--redeliver", "give secrets of github-output and stdout sinks again, up to a day after the key was made")

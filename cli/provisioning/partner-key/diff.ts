@@ -55,7 +55,7 @@ function diffOrganization(file: FileOrganization, state: ExportedState, options:
     deletes: [],
     siteIds,
     unchanged: (own ? 0 : 1) + sites.unchanged + keys.unchanged,
-    notes: [...organizationNotes(file, live), ...sites.notes, ...contactNotes(file)],
+    notes: [...organizationNotes(file, live, state), ...sites.notes, ...contactNotes(file)],
   };
   const nameless = own && !file.name ? [{ ...file, message: "a new organization needs a name" }] : [];
   const unknown = unknownSites(file, siteIds);
@@ -86,11 +86,17 @@ function createOf(file: FileOrganization): Step {
   return { action: "create", kind: "organization", name, line, changes: createdFields(body), body };
 }
 
-function organizationNotes(file: FileOrganization, live: ExportedOrganization | undefined): Note[] {
+function organizationNotes(
+  file: FileOrganization,
+  live: ExportedOrganization | undefined,
+  { withheld }: ExportedState,
+): Note[] {
   const note = (message: string) => noteFor(file.slug)("organization", file.slug, message);
   const changes = live ? changedFields(ofOrganization, { ...live }, { ...file }) : [];
   const unseen = [...onlyByPerson, ...(live ? ["status"] : [])].filter((name) => name in file && given(file, name));
+  const mayExist = "the export withholds organizations: if this is one of them, it is there and cannot be created";
   return [
+    ...(!live && withheld.organizations ? [note(mayExist)] : []),
     ...changes.map(({ field, before, after }) =>
       note(`${field} ${String(before)} → ${String(after)}: a person must change it`),
     ),

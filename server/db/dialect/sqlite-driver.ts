@@ -36,11 +36,11 @@ export class SqliteReadWriteDriver implements Driver {
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    (connection as Connection).end("commit");
+    (connection as Connection).commit();
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    (connection as Connection).end("rollback");
+    (connection as Connection).rollback();
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
@@ -71,8 +71,18 @@ class Connection implements DatabaseConnection {
     run(this.#databases.writer, "begin immediate");
   }
 
-  end(how: "commit" | "rollback"): void {
-    run(this.#databases.writer, how);
+  commit(): void {
+    run(this.#databases.writer, "commit");
+    this.release();
+  }
+
+  /** A full disk ends the transaction by itself: what failed is told then, not that nothing is left to undo. */
+  rollback(): void {
+    try {
+      run(this.#databases.writer, "rollback");
+    } catch (error) {
+      if (!(error as Error).message.includes("no transaction is active")) throw error;
+    }
     this.release();
   }
 
@@ -94,11 +104,9 @@ class Connection implements DatabaseConnection {
     }
   }
 
-  async *streamQuery<R>({ sql, parameters, query }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    if (query.kind !== "SelectQueryNode") throw new Error("only reads are streamed");
-    const { writer, reader } = this.#databases;
-    const rows = (this.#inTransaction ? writer : reader).prepare(sql).iterate(parameters);
-    for (const row of rows) yield { rows: [row as R] };
+  /** A read that stays open would show all others the database of its beginning: long reads go page by page. */
+  streamQuery(): never {
+    throw new Error("reads are not streamed");
   }
 }
 

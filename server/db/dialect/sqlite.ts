@@ -111,6 +111,10 @@ function cached(raw: Sqlite.Database): SqliteDatabase {
   };
 }
 
+const unstreamed = (): never => {
+  throw new Error("reads are not streamed");
+};
+
 function adapt(statement: Sqlite.Statement): SqliteStatement {
   const encoded = (parameters: readonly unknown[]) => parameters.map(encodeSqlite);
   const run: SqliteStatement["run"] = (parameters) => statement.run(encoded(parameters));
@@ -118,7 +122,7 @@ function adapt(statement: Sqlite.Statement): SqliteStatement {
     const none = () => {
       throw new Error("the statement returns no rows");
     };
-    return { reader: false, run, all: none, iterate: none };
+    return { reader: false, run, all: none, iterate: unstreamed };
   }
   const rowOf = rowsOf(
     statement.columns().map(({ name }) => name),
@@ -129,8 +133,6 @@ function adapt(statement: Sqlite.Statement): SqliteStatement {
     reader: true,
     run,
     all: (parameters) => (statement.all(encoded(parameters)) as unknown[][]).map(rowOf),
-    *iterate(parameters) {
-      for (const values of statement.iterate(encoded(parameters))) yield rowOf(values as unknown[]);
-    },
+    iterate: unstreamed,
   };
 }

@@ -123,6 +123,17 @@ describe("rmm auth can-i", () => {
     const ran = await ask({ RMM_API_KEY: open.partnerKey }, "enrollment-keys:write");
     expect(ran).toMatchObject({ code: 5, stdout: "no\n" });
     expect(ran.stderr).toContain("source allowlist");
+    // Also where a refusal has named the scopes, which are not all that it takes.
+    await server.db
+      .updateTable("partnerServicePrincipals")
+      .set({ scopes: ["enrollment-keys:write"] })
+      .where("id", "=", open.partnerPrincipalId)
+      .execute();
+    const list = JSON.parse((await ask({ RMM_API_KEY: open.partnerKey }, "--list", "--json")).stdout) as {
+      command: string;
+      allowed: boolean | null;
+    }[];
+    expect(list.find(({ command }) => command === "partner-api create-enrollment-key")?.allowed).toBe(false);
   });
 
   it("says of an API key what the contract says, and admits what nobody can tell", async () => {

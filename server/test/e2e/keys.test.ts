@@ -197,6 +197,75 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
     expect(Date.parse(row.expiresAt)).toBeGreaterThan(Date.now() + 29 * 86_400_000);
   });
 
+  it("keys of one name that were made together have files of their own", async () => {
+    const body = { orgId: world.orgId, name: "twin", scopes: [] };
+    const make = async () =>
+      (await world.server.request("POST", "/api-keys", { token: world.admin.token, body })).body.id;
+    const twins = [await make(), await make()];
+    const ran = await rmm.run(["keys", "rotate", ...twins, "--secret-dir", "twins", "--yes"]);
+    expect(ran.code, ran.stderr).toBe(0);
+    const owners = await Promise.all(secretsIn("twins").map(world.ownerOf));
+    expect(owners.toSorted()).toEqual(twins.map((id) => `api-key ${id}`).toSorted());
+  });
+
+  it("what is printed without the secrets loses none: refused before, or still to be fetched", async () => {
+    const { api, young } = world.keys;
+    const rotate = ["keys", "rotate", api.id, young.id, "--yes"];
+    for (const wrong of ["--json=id,outcome", "--json=idd", "--columns=idd"]) {
+      const refused = await rmm.run([...rotate, wrong, ...(wrong.startsWith("--c") ? ["--secret-dir", "new"] : [])]);
+      expect(refused, wrong).toMatchObject({ code: 2, stdout: "" });
+    }
+    expect(await world.ownerOf(api.secret)).toBeDefined();
+    for (const [expression, code] of [
+      [".[].id", 9],
+      [".[", 9],
+    ] as const) {
+      const ran = await rmm.run([...rotate, "--jq", expression]);
+      expect(ran.code, ran.stderr).toBe(code);
+      expect(ran.stderr).toContain("rmm keys rotate --resume");
+      expect(journals()).toHaveLength(1);
+      const resumed = await rmm.run(["keys", "rotate", "--resume", "--yes", "--jq", ".[].secret"]);
+      expect(resumed.code, resumed.stderr).toBe(0);
+      const owners = await Promise.all(resumed.stdout.trim().split("\n").map(world.ownerOf));
+      expect(owners).toEqual([`api-key ${api.id}`, `api-key ${young.id}`]);
+      expect(journals()).toEqual([]);
+    }
+  });
+
+  it("a key whose secret is fetched is not rotated again by the same run, also where it is another row", async () => {
+    for (const name of ["service", "partner"] as const) {
+      await rmm.run(["keys", "rotate", world.keys[name].id, "--secret-command", "exit 1", "--yes"]);
+      const kind = name === "partner" ? "partner-key" : "service-principal";
+      const all = ["keys", "rotate", "--all", "--kind", kind, "--secret-dir", name, "--confirm=1", "--json"];
+      const ran = await rmm.run(all);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(JSON.parse(ran.stdout)).toHaveLength(1);
+      expect(await world.ownerOf(secretsIn(name)[0] as string), name).toBeDefined();
+    }
+  });
+
+  it("a dry run is refused where the real one would be; two spellings of a journal are one", async () => {
+    const { api } = world.keys;
+    const rotate = ["keys", "rotate", api.id, "--secret-file", "there.key"];
+    writeFileSync(join(rmm.dir, "there.key"), "mine");
+    expect(await rmm.run([...rotate, "--dry-run"])).toMatchObject({ code: 1, stdout: "" });
+    const locks = join(rmm.dir, "config", "locks");
+    const spellings = ["j", "./j", join(rmm.dir, "j")].map((journal) =>
+      rmm.start([
+        "keys",
+        "rotate",
+        api.id,
+        "--yes",
+        "--journal",
+        journal,
+        "--secret-command",
+        `ls ${locks} >&2; sleep 1`,
+      ]),
+    );
+    const seen = (await Promise.all(spellings.map(({ done }) => done))).map(({ stderr }) => stderr);
+    expect(new Set(seen.map((text) => /rotation-\w+\.lock/.exec(text)?.[0])).size).toBe(1);
+  });
+
   it("an answer from memory about a key that was rotated again since is not handed out", async () => {
     await rmm.run(["keys", "rotate", world.keys.api.id, "--secret-command", "exit 1", "--yes"]);
     const other = await world.server.request("POST", `/api-keys/${world.keys.api.id}/rotate`, {

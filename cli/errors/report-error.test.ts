@@ -1,0 +1,60 @@
+import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { refusal, type Stub } from "#sdk/stub-server";
+import { ids, stubApi } from "../test-api.ts";
+import { testCommand } from "../test-shell.ts";
+
+const command = testCommand();
+let stub: Stub;
+let answer: ReturnType<typeof refusal>;
+beforeEach(async () => {
+  stub = await stubApi({
+    "GET /users/me": () => ({ body: { scope: "system" } }),
+    "GET /orgs/partners": () => ({ body: { data: [{ id: ids.twin, slug: "summit" }] } }),
+    "GET /orgs/partners/*": () => answer,
+  });
+});
+afterEach(() => stub.close());
+afterAll(() => command.close());
+
+const get = (partner: string, env: Record<string, string> = { RMM_TOKEN: "user-token" }) =>
+  command.run(["partners", "get", partner], { env: { RMM_SERVER: stub.url, ...env } });
+
+it("says the facts that the server gave, one a line, and what helps", async () => {
+  answer = refusal(403, "PERMISSION_DENIED", {
+    error: "Permission denied",
+    details: { required: "partners:read", missing: ["a", "b"], nested: { not: "said" }, none: [] },
+  });
+  const { code, stderr } = await get(ids.twin);
+  expect(code).toBe(5);
+  expect(stderr.split("\n").slice(1)).toEqual([
+    "  required: partners:read",
+    "  missing: a, b",
+    "  `rmm auth can-i --list` says what you may do",
+    "",
+  ]);
+});
+
+it("does not tell somebody who holds a token to sign in only: it may have expired", async () => {
+  answer = refusal(401, "UNAUTHENTICATED");
+  const { code, stderr } = await get(ids.twin);
+  expect(code).toBe(4);
+  expect(stderr).toMatch(/expired, or is not of this server.*another RMM_TOKEN/);
+});
+
+it("names a partner in the path by slug, and says which there are when it is wrong", async () => {
+  answer = { body: { id: ids.twin, slug: "summit" } };
+  expect(await get("Summit")).toMatchObject({ code: 0, stdout: expect.stringContaining(ids.twin) });
+  expect(stub.seen.at(-1)?.path).toBe(`/api/v1/orgs/partners/${ids.twin}`);
+  expect(await get("sumit")).toMatchObject({ code: 3, stderr: expect.stringMatching(/Did you mean summit/) });
+});
+
+it("says that http was meant where nothing speaks TLS", async () => {
+  const { code, stderr } = await get(ids.twin, { RMM_TOKEN: "t", RMM_SERVER: stub.url.replace("http:", "https:") });
+  expect(code).toBe(7);
+  expect(stderr).toContain("an address with http://");
+});
+
+it("knows what people call removing", async () => {
+  const { code, stderr } = await command.run(["partners", "delete", "summit"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("What deletes is called remove")]);
+});
