@@ -37,7 +37,7 @@ describe("the configuration", () => {
     ["JWT_SECRET", { ...production, JWT_SECRET: "" }],
     ["JWT_SECRET", { ...production, JWT_SECRET: "short" }],
     ["SECRET_ENCRYPTION_KEY", { ...production, SECRET_ENCRYPTION_KEY: "short" }],
-    ["ENROLLMENT_KEY_PEPPER", { NODE_ENV: "production" }],
+    ["JWT_SECRET and SECRET_ENCRYPTION_KEY are", { NODE_ENV: "production" }],
     ["LOG_LEVEL", { LOG_LEVEL: "loud" }],
     ["API_RATE_LIMIT_PER_MINUTE", { API_RATE_LIMIT_PER_MINUTE: "-1" }],
     ["AGENT_ENROLL_RATE_LIMIT", { AGENT_ENROLL_RATE_LIMIT: "0" }],

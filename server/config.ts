@@ -81,11 +81,7 @@ export function readConfig(env: Environment): Config {
   const kept = keptSecrets(dataDir, production);
   const legacy = ["APP_ENCRYPTION_KEY", "SECRET_ENCRYPTION_KEY", "JWT_SECRET"].map(read.text);
   const pepper = read.text("ENROLLMENT_KEY_PEPPER");
-  if (production && pepper === undefined && legacy.every((value) => value === undefined)) {
-    throw new ConfigError(
-      "one of ENROLLMENT_KEY_PEPPER, APP_ENCRYPTION_KEY, SECRET_ENCRYPTION_KEY, JWT_SECRET is needed",
-    );
-  }
+  if (production) demand({ JWT_SECRET: legacy[2], SECRET_ENCRYPTION_KEY: legacy[1] ?? legacy[0] });
   const config: Config = {
     production,
     hosted,
@@ -174,6 +170,13 @@ function reader(env: Environment) {
       return value;
     },
   };
+}
+
+/** Production makes up no secret. All that are missing are named at once. */
+function demand(secrets: Record<string, string | undefined>): void {
+  const missing = Object.keys(secrets).filter((name) => secrets[name] === undefined);
+  if (missing.length === 0) return;
+  throw new ConfigError(`${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} needed in production`);
 }
 
 type Reader = ReturnType<typeof reader>;

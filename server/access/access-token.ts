@@ -33,13 +33,13 @@ export function accessTokens(secret: string, clock: Clock): AccessTokens {
   const key: KeyObject = createSecretKey(Buffer.from(secret, "utf8"));
   /** Signatures that were checked; what a session may do is read anew at every request. */
   const verified = new Map<string, AccessClaims>();
-  const signature = (text: string) => createHmac("sha256", key).update(text).digest();
+  const signature = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
   return {
     sign(claims) {
       const iat = Math.floor(clock.nowMs() / 1000);
       const payload: AccessClaims = { ...claims, typ: "access", iat, exp: iat + ACCESS_TOKEN_SECONDS };
       const text = `${HEADER}.${Buffer.from(JSON.stringify(payload)).toString("base64url")}`;
-      return `${text}.${signature(text).toString("base64url")}`;
+      return `${text}.${signature(text)}`;
     },
     verify(token) {
       if (token.length > TOKEN_MAX_LENGTH) return undefined;
@@ -52,8 +52,9 @@ export function accessTokens(secret: string, clock: Clock): AccessTokens {
   function signed(token: string): AccessClaims | undefined {
     const [header, payload, given, ...rest] = token.split(".");
     if (header !== HEADER || !payload || !given || rest.length > 0) return undefined;
-    const wanted = signature(`${header}.${payload}`);
-    const bytes = Buffer.from(given, "base64url");
+    const wanted = Buffer.from(signature(`${header}.${payload}`));
+    // As text: the same bytes can be spelled in many ways, and each would be kept.
+    const bytes = Buffer.from(given);
     if (bytes.length !== wanted.length || !timingSafeEqual(bytes, wanted)) return undefined;
     const claims = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as AccessClaims;
     if (claims.typ !== "access") return undefined;

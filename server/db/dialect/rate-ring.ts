@@ -24,6 +24,12 @@ export interface RingState {
 
 export const RING_BUCKETS = 61;
 
+/**
+ * So far ahead of the clock no replica's clock is, an hour at least: a clock was wrong and has been set right. Without
+ * this, what it counted would count until its time comes.
+ */
+const AHEAD_BUCKETS = 3_660;
+
 /** Atomic on both databases; one statement on Postgres. */
 export async function changeRing(db: Kysely<Database>, dialect: DialectName, request: RingRequest): Promise<RingState> {
   if (dialect === "postgres") return onPostgres(db, request);
@@ -48,7 +54,7 @@ async function onSqlite(
   const row = await db.selectFrom("rateLimits").select(["head", "ring"]).where("key", "=", key).executeTakeFirst();
   const turned = turn(row && { head: row.head, ring: JSON.parse(row.ring) as number[] }, bucket);
   const { allowed, changed } = apply(turned, max, amount);
-  if (changed) {
+  if (changed || (row && turned.head < row.head)) {
     const kept = {
       head: turned.head,
       ring: JSON.stringify(turned.ring),
@@ -70,9 +76,17 @@ export interface Ring {
   ring: number[];
 }
 
-/** Moves the ring's head to `bucket`, emptying what has left the window. A clock that steps back moves nothing. */
+/**
+ * Moves the ring's head to `bucket`, emptying what has left the window. A clock that steps back moves nothing; one that
+ * was far ahead has all it counted counted as of now.
+ */
 export function turn(row: Ring | undefined, bucket: number): Ring {
-  if (!row || bucket - row.head >= RING_BUCKETS) return { head: bucket, ring: new Array<number>(RING_BUCKETS).fill(0) };
+  const empty = new Array<number>(RING_BUCKETS).fill(0);
+  if (!row || bucket - row.head >= RING_BUCKETS) return { head: bucket, ring: empty };
+  if (row.head - bucket >= AHEAD_BUCKETS) {
+    empty[bucket % RING_BUCKETS] = total(row);
+    return { head: bucket, ring: empty };
+  }
   const ring = [...row.ring];
   for (let step = row.head + 1; step <= bucket; step += 1) ring[step % RING_BUCKETS] = 0;
   return { head: Math.max(row.head, bucket), ring };
@@ -113,7 +127,7 @@ export function oldestOf({ head, ring }: Ring): number | null {
 export const ringFunction = `
 create function rmm_ring(k text, m bigint, lim bigint, amount int, expires timestamptz, out allowed boolean, out used bigint, out oldest bigint)
 language plpgsql as $$
-declare h bigint; r int[]; b bigint; give int; taken int;
+declare h bigint; r int[]; b bigint; give int; taken int; late boolean := false;
 begin
   if amount > 0 then
     update public.rate_limits l set ring[(m % 61)::int + 1] = l.ring[(m % 61)::int + 1] + amount,
@@ -131,6 +145,12 @@ begin
     select l.head, l.ring into h, r from public.rate_limits l where l.key = k for update;
   end if;
   if m - h >= 61 then r := array_fill(0, array[61]); h := m;
+  elsif h - m >= ${AHEAD_BUCKETS} then
+    select sum(x) into used from unnest(r) x;
+    r := array_fill(0, array[61]);
+    r[(m % 61)::int + 1] := used;
+    h := m;
+    late := true;
   else
     for b in h + 1 .. m loop r[(b % 61)::int + 1] := 0; end loop;
     h := greatest(h, m);
@@ -156,7 +176,7 @@ begin
       if r[(b % 61)::int + 1] > 0 then oldest := b; exit; end if;
     end loop;
   end if;
-  if amount < 0 or (amount > 0 and allowed) then
+  if late or amount < 0 or (amount > 0 and allowed) then
     update public.rate_limits l set head = h, ring = r, used = rmm_ring.used, oldest = rmm_ring.oldest, expires_at = expires where l.key = k;
   end if;
 end $$`;
