@@ -45,17 +45,27 @@ function diffOrganization(file: FileOrganization, state: ExportedState, options:
   const keys = diffKeys(file, live, options);
   const siteIds = new Map(sites.live.map(({ name, id }) => [foldName(name), id]));
   const own = live ? undefined : createOf(file);
+  const siteless = (step: Step) =>
+    sites.hidden && typeof step.key?.site === "string" && !siteIds.has(foldName(step.key.site));
+  const unminted = keys.steps.filter(siteless);
   const plan: OrganizationPlan = {
     slug,
     id: live?.id,
     organization: own,
     sites: sites.steps,
     contacts: [],
-    keys: keys.steps,
+    keys: keys.steps.filter((step) => !siteless(step)),
     deletes: [],
     siteIds,
     unchanged: (own ? 0 : 1) + sites.unchanged + keys.unchanged,
-    notes: [...organizationNotes(file, live, state), ...sites.notes, ...contactNotes(file)],
+    notes: [
+      ...organizationNotes(file, live, state),
+      ...sites.notes,
+      ...unminted.map(({ name }) =>
+        note("enrollmentKey", name, "the export withholds its site: a person must mint it"),
+      ),
+      ...contactNotes(file),
+    ],
   };
   const nameless = own && !file.name ? [{ ...file, message: "a new organization needs a name" }] : [];
   const unknown = unknownSites(file, siteIds);
@@ -134,6 +144,7 @@ function diffSites(file: FileOrganization, organization: ExportedOrganization | 
   const withheld = "the export withholds sites of this organization: a person must see whether it exists";
   return {
     live,
+    hidden,
     steps: hidden ? [] : missing.map(siteStep),
     notes: [
       ...(hidden ? missing.map(({ name }) => note("site", name, withheld)) : []),
