@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
 import { examineDatabase, migrateDatabase } from "./doctor.ts";
@@ -28,12 +30,28 @@ describe("what the doctor sees", () => {
     expect(await migrateDatabase(place)).toEqual([]);
   });
 
+  it("on SQLite: that somebody took a trigger off the audit log", async () => {
+    const file = join(dataDir, "cut.db");
+    const place = { databaseUrl: `sqlite:${file}`, dataDir };
+    expect((await examineDatabase(place)).missingAuditTriggers).toBeUndefined();
+    await migrateDatabase(place);
+    expect((await examineDatabase(place)).missingAuditTriggers).toEqual([]);
+    new Sqlite(file).exec("drop trigger audit_logs_no_update").close();
+    expect((await examineDatabase(place)).missingAuditTriggers).toEqual(["audit_logs_no_update"]);
+  });
+
   it("on Postgres: that the server's role cannot bypass row-level security, and the clock", async () => {
     url = await createDatabase();
     const place = { databaseUrl: url, dataDir };
     await migrateDatabase(place);
     const facts = await examineDatabase(place);
     expect(facts.role).toEqual({ name: "rmm_app", bypassesRowSecurity: false });
+    expect(facts.missingAuditTriggers).toEqual([]);
+    const owner = new pg.Client({ connectionString: url });
+    await owner.connect();
+    await owner.query("alter table audit_chain disable trigger audit_chain_no_truncate");
+    await owner.end();
+    expect((await examineDatabase(place)).missingAuditTriggers).toEqual(["audit_chain_no_truncate"]);
     expect(Math.abs((facts.nowMs ?? 0) - Date.now())).toBeLessThan(60_000);
   });
 

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { DialectName, Store } from "./dialect/index.ts";
+import { audit } from "./migrations/0005-audit.ts";
 import { migrations } from "./migrations/index.ts";
 import type { Database } from "./tables.ts";
 
@@ -8,6 +9,8 @@ export interface DatabaseFacts {
   readonly dialect: DialectName;
   /** Undefined where the role may not read their record. */
   readonly migrations: { readonly applied: number; readonly missing: string[]; readonly newer: string[] } | undefined;
+  /** Triggers of the audit log that are gone or switched off; undefined where there is no audit log yet. */
+  readonly missingAuditTriggers: string[] | undefined;
   /** The role requests run as; Postgres only. */
   readonly role: { readonly name: string; readonly bypassesRowSecurity: boolean } | undefined;
   /** Clock of the database; Postgres only. */
@@ -19,12 +22,26 @@ export async function inspectDatabase(store: Store): Promise<DatabaseFacts> {
   const db = store.connection("system");
   await sql`select 1`.execute(db);
   const postgres = store.dialect === "postgres";
+  const applied = await migrationFacts(db);
   return {
     dialect: store.dialect,
-    migrations: await migrationFacts(db),
+    migrations: applied,
+    missingAuditTriggers: applied?.missing.includes(audit.name) ? undefined : await missingTriggers(store.dialect, db),
     role: postgres ? await roleFacts(db) : undefined,
     nowMs: postgres ? await clockOf(db) : undefined,
   };
+}
+
+async function missingTriggers(dialect: DialectName, db: Kysely<Database>): Promise<string[]> {
+  const wanted = audit
+    .statements(dialect)
+    .flatMap((text) => [...text.matchAll(/^create (?:constraint )?trigger (\w+)/g)].map(([, name]) => name as string));
+  const { rows } =
+    dialect === "sqlite"
+      ? await sql<{ name: string }>`select name from sqlite_master where type = 'trigger'`.execute(db)
+      : await sql<{ name: string }>`select tgname as name from pg_trigger where tgenabled = 'A'`.execute(db);
+  const working = new Set(rows.map(({ name }) => name));
+  return wanted.filter((name) => !working.has(name));
 }
 
 async function migrationFacts(db: Kysely<Database>): Promise<DatabaseFacts["migrations"]> {

@@ -35,6 +35,7 @@ function checksOf(shell: Shell, facts: DatabaseFacts, name: string): Check[] {
   return [
     { check: "database", status: "ok", message: name },
     migrationsCheck(facts.migrations),
+    triggersCheck(facts.missingAuditTriggers),
     roleCheck(facts.role),
     ...(facts.nowMs === undefined ? [] : [clockCheck(shell.now(), facts.nowMs)]),
   ];
@@ -54,6 +55,19 @@ function migrationsCheck(migrations: DatabaseFacts["migrations"]): Check {
   }
   if (missing.length === 0) return { check, status: "ok", message: `${applied} applied` };
   return { check, status: "warn", message: `not applied: ${missing.join(", ")}`, remedy: "rmm server migrate" };
+}
+
+function triggersCheck(missing: DatabaseFacts["missingAuditTriggers"]): Check {
+  const check = "audit triggers";
+  if (missing === undefined) return { check, status: "skip", message: "no audit log yet" };
+  if (missing.length === 0) return { check, status: "ok", message: "the audit log refuses changes" };
+  return {
+    check,
+    status: "fail",
+    message: `gone or switched off: ${missing.join(", ")}`,
+    remedy:
+      "Somebody with rights of the database itself did this: find out with `rmm audit verify --all` what was changed",
+  };
 }
 
 function roleCheck(role: DatabaseFacts["role"]): Check {
