@@ -15,7 +15,7 @@ import { isInteractive, writeTo } from "../../shell.ts";
 import { addFileOptions, applyCommand, type FileOptions, planRun } from "./options.ts";
 import { rules, showPlan } from "./plan.ts";
 import type { Planned } from "./planned.ts";
-import { resultPrinter } from "./result-printer.ts";
+import { checkResultFields, resultPrinter } from "./result-printer.ts";
 
 /** `rmm apply FILE`: brings the server to what the file says. */
 export const registerApply: Register = (command, run) => {
@@ -59,6 +59,7 @@ async function applyRun(planned: Planned, options: FileOptions): Promise<number>
   const { context, plan, file, sender } = planned;
   const allowDelete = options.allowDelete === true;
   if (plan.conflicts.length > 0) throw conflictError(file, plan.conflicts);
+  checkResultFields(context, plan);
   const rmm = await context.client();
   if (hasChanges(plan)) await planned.checkAccess();
   const budget = planned.budget(allowDelete);

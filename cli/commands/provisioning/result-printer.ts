@@ -1,9 +1,10 @@
 import type { Context } from "../../context.ts";
+import { usageError } from "../../errors/cli-error.ts";
 import { isColoured } from "../../output/colour.ts";
-import { formatOf, printResult } from "../../output/print.ts";
+import { checkFields, formatOf, printAndTell } from "../../output/print.ts";
 import type { ItemResult } from "../../provisioning/apply.ts";
 import { resultRow, resultText, summaryOf } from "../../provisioning/apply-view.ts";
-import type { Budget } from "../../provisioning/budget.ts";
+import { type Budget, counted } from "../../provisioning/budget.ts";
 import { orderedSteps } from "../../provisioning/order.ts";
 import type { Note, Plan } from "../../provisioning/plan.ts";
 import { OutputError, writeTo } from "../../shell.ts";
@@ -14,12 +15,25 @@ export interface ResultPrinter {
   end(results: readonly ItemResult[], more: { budget: Budget; notes: readonly Note[]; none: boolean }): Promise<void>;
 }
 
+const shape = { fields: ["summary", "budget", "items", "notes"] };
+
+/** Refuses before anything is changed what would print the result without the secrets that it is to carry. */
+export function checkResultFields({ globals }: Pick<Context, "globals">, plan: Plan): void {
+  checkFields(globals, shape);
+  const chosen = globals.jsonFields;
+  if (chosen === undefined || !hasStdoutSecrets(plan)) return;
+  if (!chosen.some((name) => name === "items" || name === "items.secret"))
+    throw usageError("--json without items would lose the new secrets", "Choose items too, or give the keys files");
+}
+
+const hasStdoutSecrets = (plan: Plan): boolean =>
+  plan.organizations.some(({ keys }) => keys.some(({ key }) => key?.sink?.kind === "stdout"));
+
 /** Results go to stdout, unless a secret has it for itself; progress goes to a stderr that someone watches. */
 export function resultPrinter(context: Context, plan: Plan): ResultPrinter {
   const { shell, globals } = context;
   const format = formatOf(context);
-  const secretOnly = plan.organizations.some(({ keys }) => keys.some(({ key }) => key?.sink?.kind === "stdout"));
-  const stream = secretOnly && (format === "table" || format === "tsv") ? "stderr" : "stdout";
+  const stream = hasStdoutSecrets(plan) && (format === "table" || format === "tsv") ? "stderr" : "stdout";
   const total = plan.organizations.reduce((sum, one) => sum + orderedSteps(one).length, 0);
   let count = 0;
   const progress = async (text: string) => {
@@ -44,7 +58,14 @@ export function resultPrinter(context: Context, plan: Plan): ResultPrinter {
     end: async (results, { budget, notes, none }) => {
       if (count > 0) await progress("\n");
       if (format === "json" || format === "jq") {
-        await printResult(context, { summary: summaryOf(results), budget, items: results, notes }, { fields: [] });
+        const value = { summary: summaryOf(results), budget, items: results, notes };
+        const printed = await printAndTell(context, value, shape).catch((error: unknown) => {
+          if (error instanceof OutputError) return "";
+          throw error;
+        });
+        const lost = results.filter(({ secret }) => secret !== undefined && !printed.includes(secret));
+        if (lost.length > 0)
+          await context.notice(`${counted(lost.length, "secret")} not printed: --redeliver fetches them within a day`);
       } else if (none && format !== "ndjson") await write("no changes\n");
     },
   };

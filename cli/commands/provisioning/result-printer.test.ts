@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import type { Context } from "../../context.ts";
+import type { ItemResult } from "../../provisioning/apply.ts";
+import type { Plan } from "../../provisioning/plan.ts";
+import { checkResultFields, resultPrinter } from "./result-printer.ts";
+
+const plan = { organizations: [{ keys: [{ key: { sink: { kind: "stdout" } } }] }] } as unknown as Plan;
+const minted = { organization: "harbor", kind: "key", name: "office", action: "create", outcome: "done" } as const;
+const results = [{ ...minted, fields: [], secret: "new-secret" }] as unknown as ItemResult[];
+
+/** What is printed for `--json` and its like, and what is told beside it. */
+function context(globals: Record<string, unknown>) {
+  const told = { stdout: "", notices: [] as string[] };
+  const stream = (text: string, done: () => void) => {
+    told.stdout += text;
+    done();
+  };
+  const shell = {
+    stdout: {
+      write: (text: string, done: () => void) => stream(text, done),
+      once: () => undefined,
+      off: () => undefined,
+    },
+    isTty: { stdin: false, stdout: false, stderr: false },
+    env: {},
+    secrets: new Set(),
+  };
+  const made = { shell, globals, settings: {}, notice: async (text: string) => void told.notices.push(text) };
+  return { told, made: made as unknown as Context };
+}
+
+describe("the result of apply", () => {
+  it("is refused beforehand where the chosen fields leave the new secrets out", () => {
+    const check = (jsonFields?: string[]) => () => checkResultFields(context({ json: true, jsonFields }).made, plan);
+    expect(check(["summary"])).toThrow("--json without items");
+    expect(check(["nothing"])).toThrow("no such field");
+    expect(check(["items"])).not.toThrow();
+    expect(check()).not.toThrow();
+  });
+
+  it("says how to fetch secrets that a filter did not let through", async () => {
+    const filtered = context({ jq: ".summary" });
+    const more = { budget: {}, notes: [], none: false } as unknown as Parameters<
+      ReturnType<typeof resultPrinter>["end"]
+    >[1];
+    await resultPrinter(filtered.made, { organizations: [] } as unknown as Plan).end(results, more);
+    expect(filtered.told.stdout).not.toContain("new-secret");
+    expect(filtered.told.notices.join()).toContain("--redeliver");
+    const whole = context({ json: true });
+    await resultPrinter(whole.made, { organizations: [] } as unknown as Plan).end(results, more);
+    expect(whole.told.stdout).toContain("new-secret");
+    expect(whole.told.notices).toEqual([]);
+  });
+});
