@@ -17,6 +17,7 @@ const config = readConfig({
   NODE_ENV: "production",
   JWT_SECRET: secret,
   SECRET_ENCRYPTION_KEY: secret,
+  AGENT_ENROLLMENT_SECRET: secret,
   PORT: "0",
   RMM_DATA_DIR: dataDir,
   API_RATE_LIMIT_PER_MINUTE: "100000000",
@@ -77,6 +78,7 @@ process.stdout.write(
     token,
     orgId: tenant.orgId,
     siteId: tenant.siteId,
+    enrollmentSecret: secret,
   })}\n`,
 );
 process.on("SIGTERM", () => void server.stop().then(() => process.exit(0)));

@@ -8,6 +8,7 @@ export interface Target {
   token?: string;
   orgId?: string;
   siteId?: string;
+  enrollmentSecret?: string;
 }
 
 /** A script of this folder, compiled or not as this one is. */
