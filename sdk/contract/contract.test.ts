@@ -86,7 +86,7 @@ describe("the contract", () => {
       /(password|secret|(access|refresh|agent|watchdog|temp)token|recoverycodes|^key|enrollmentkey|url)$/i;
     // Addresses of identity providers are public; the one that a browser is sent to is worth nothing without its cookie.
     const addresses = ["authorizationUrl", "tokenUrl", "userInfoUrl", "jwksUrl", "ssoUrl", "loginUrl", "authUrl"];
-    const harmless = new Set(["avatarUrl", "logoUrl", "issueEnrollmentSecret", ...addresses]);
+    const harmless = new Set(["avatarUrl", "logoUrl", "issueEnrollmentSecret", "hasClientSecret", ...addresses]);
     for (const endpoint of endpoints) {
       const { body, result } = endpoint.schemas();
       for (const node of [...walk(body), ...walk(result)]) {
