@@ -31,7 +31,14 @@ async function requestOf(context: Context, spec: CommandSpec, draft: Draft) {
       : ["user", "agent"].includes(credential.kind)
         ? { authorization: "Bearer ********" }
         : { "x-api-key": "********" };
-  return { method, url, headers: { ...headers, ...proof }, body: shownBody ?? null };
+  return { method, url: shownUrl(url, spec), headers: { ...headers, ...proof }, body: shownBody ?? null };
+}
+
+function shownUrl(url: string, spec: CommandSpec): string {
+  const shown = new URL(url);
+  for (const { name, secret } of spec.query)
+    if (secret && shown.searchParams.has(name)) shown.searchParams.set(name, "********");
+  return shown.href;
 }
 
 function requestText({ method, url, headers, body }: Awaited<ReturnType<typeof requestOf>>): string {

@@ -55,6 +55,7 @@ const inTokens = (what: string, where: string): boolean => /token$/.test(what) &
 export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenCommand>> = {
   "auth login": login,
   login,
+  "users accept-invite": acceptInvite,
   "auth logout": (plant) => ({
     ...signedIn(plant, LATER, ["auth", "logout"]),
     routes: { "POST /auth/logout": () => ({ success: true }) },
@@ -201,6 +202,23 @@ function login(plant: Plant): WrittenCommand {
     routes: {
       "POST /auth/login": () => ({ mfaRequired: true, tempToken: plant("half a sign-in") }),
       "POST /auth/mfa/verify": () => ({ ...tokens(plant), user: { scope: "partner" }, mfaEnrollmentRequired: false }),
+      "GET /orgs/partners/me": () => ({ name: "Acme" }),
+    },
+    keeps: inTokens,
+  };
+}
+
+function acceptInvite(plant: Plant): WrittenCommand {
+  const files = ["--field-token-file", `${HERE}/invitation.txt`, "--password-file", `${HERE}/password.txt`];
+  return {
+    argv: ["users", "accept-invite", "--store=file", ...files],
+    given: { "invitation.txt": `${plant("invitation")}\n`, "password.txt": `${plant("password")}\n` },
+    routes: {
+      "POST /auth/accept-invite": () => ({
+        ...tokens(plant),
+        user: { email: "ana@contoso.example", scope: "partner" },
+        mfaEnrollmentRequired: false,
+      }),
       "GET /orgs/partners/me": () => ({ name: "Acme" }),
     },
     keeps: inTokens,
