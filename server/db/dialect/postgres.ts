@@ -163,7 +163,7 @@ const WHOLE_ROWS = /^select (\S+\.)?\*|returning \*$/;
 function statement(text: string): { text: string; name?: string } {
   const known = statements.get(text);
   if (known) return known;
-  if (statements.size >= STATEMENTS_MAX || !/^(select|insert|update|delete|with) /.test(text)) return { text };
+  if (statements.size >= STATEMENTS_MAX || !/^\s*(select|insert|update|delete|with) /.test(text)) return { text };
   if (WHOLE_ROWS.test(text)) return { text };
   const made = { text, name: `rmm_${statements.size}` };
   statements.set(text, made);

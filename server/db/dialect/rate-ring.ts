@@ -30,7 +30,7 @@ export const RING_BUCKETS = 61;
  */
 const AHEAD_BUCKETS = 3_660;
 
-/** Atomic on both databases; one statement on Postgres. */
+/** Atomic on both databases; on Postgres nearly always one statement. */
 export async function changeRing(db: Kysely<Database>, dialect: DialectName, request: RingRequest): Promise<RingState> {
   if (dialect === "postgres") return onPostgres(db, request);
   return db.isTransaction ? onSqlite(db, request) : db.transaction().execute((tx) => onSqlite(tx, request));
@@ -40,6 +40,17 @@ async function onPostgres(
   db: Kysely<Database>,
   { key, bucket, max, amount, expiresAt }: RingRequest,
 ): Promise<RingState> {
+  // A call within the newest bucket, which nearly every call is, needs no function: that costs as much again (measured).
+  const place = (bucket % RING_BUCKETS) + 1;
+  const taken =
+    amount <= 0
+      ? undefined
+      : await sql<Omit<RingState, "allowed">>`
+    update rate_limits set ring[${place}::int] = ring[${place}::int] + ${amount}::int, used = used + ${amount}::int,
+      oldest = coalesce(oldest, ${bucket}::bigint), expires_at = ${expiresAt}::timestamptz
+    where key = ${key} and head = ${bucket}::bigint and used + ${amount}::int <= ${max}::bigint
+    returning used, oldest`.execute(db);
+  if (taken?.rows[0]) return { allowed: true, ...taken.rows[0] };
   const { rows } = await sql<RingState>`
     select allowed, used, oldest from rmm_ring(${key}, ${bucket}::bigint, ${max}::bigint, ${amount}::int, ${expiresAt}::timestamptz)`.execute(
     db,
