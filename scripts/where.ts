@@ -20,8 +20,8 @@ function matches({ method, path, noun, verb }: AnyEndpoint, text: string): boole
 
 function describe(endpoint: AnyEndpoint): string {
   const { noun, verb, method, path, access } = endpoint;
-  const contractFile = `sdk/contract/resources/${noun}.ts`;
-  const room = `server/features/${noun}`;
+  const contractFile = `sdk/contract/resources/${areaOf(noun)}/${noun}.ts`;
+  const room = `server/features/${areaOf(noun)}/${noun}`;
   const files = listed(room);
   const handler = handlerOf(room, verb);
   const lines: [string, string][] = [

@@ -1,25 +1,25 @@
 import type { AnyEndpoint } from "./core/endpoint.ts";
-import { agents } from "./resources/agents.ts";
-import { apiKeys } from "./resources/api-keys.ts";
-import { auditLogs } from "./resources/audit-logs.ts";
-import { contacts } from "./resources/contacts.ts";
-import { devices } from "./resources/devices.ts";
-import { enrollmentKeys } from "./resources/enrollment-keys.ts";
-import { loginBranding } from "./resources/login-branding.ts";
-import { mfa } from "./resources/mfa.ts";
-import { organizations } from "./resources/organizations.ts";
-import { partnerApi } from "./resources/partner-api.ts";
-import { partnerServicePrincipals } from "./resources/partner-service-principals.ts";
-import { partners } from "./resources/partners.ts";
-import { passwords } from "./resources/passwords.ts";
-import { servicePrincipals } from "./resources/service-principals.ts";
-import { serviceStatus } from "./resources/service-status.ts";
-import { sessions } from "./resources/sessions.ts";
-import { sites } from "./resources/sites.ts";
-import { ssoDomains } from "./resources/sso-domains.ts";
-import { ssoLogins } from "./resources/sso-logins.ts";
-import { ssoProviders } from "./resources/sso-providers.ts";
-import { users } from "./resources/users.ts";
+import { auditLogs } from "./resources/audit/audit-logs.ts";
+import { apiKeys } from "./resources/credentials/api-keys.ts";
+import { enrollmentKeys } from "./resources/credentials/enrollment-keys.ts";
+import { partnerApi } from "./resources/credentials/partner-api.ts";
+import { partnerServicePrincipals } from "./resources/credentials/partner-service-principals.ts";
+import { servicePrincipals } from "./resources/credentials/service-principals.ts";
+import { agents } from "./resources/fleet/agents.ts";
+import { devices } from "./resources/fleet/devices.ts";
+import { users } from "./resources/people/users.ts";
+import { serviceStatus } from "./resources/platform/service-status.ts";
+import { loginBranding } from "./resources/sign-in/login-branding.ts";
+import { mfa } from "./resources/sign-in/mfa.ts";
+import { passwords } from "./resources/sign-in/passwords.ts";
+import { sessions } from "./resources/sign-in/sessions.ts";
+import { ssoDomains } from "./resources/sign-in/sso-domains.ts";
+import { ssoLogins } from "./resources/sign-in/sso-logins.ts";
+import { ssoProviders } from "./resources/sign-in/sso-providers.ts";
+import { contacts } from "./resources/tenancy/contacts.ts";
+import { organizations } from "./resources/tenancy/organizations.ts";
+import { partners } from "./resources/tenancy/partners.ts";
+import { sites } from "./resources/tenancy/sites.ts";
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
 export const contract = {
