@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { get, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, flag, id, idList, instant, searchText } from "../../core/fields.ts";
+import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
+import { type FieldMeta, flag, instant, ref, refList, searchText } from "../../core/fields.ts";
 import { pageOf } from "../../core/page.ts";
 
 export const osTypes = ["windows", "macos", "linux"] as const;
@@ -136,7 +136,14 @@ const rawInt = (description: string) =>
     .optional()
     .meta({ published: { type: "integer" }, description } satisfies FieldMeta);
 
-export const devices = resource("devices", {
+const about: Noun = {
+  name: "devices",
+  summary: "Managed machines",
+  thing: "device",
+  auditPrefixes: [],
+};
+
+export const devices = resource(about, {
   list: get("/devices", {
     summary: "List devices",
     description:
@@ -144,6 +151,7 @@ export const devices = resource("devices", {
     access: staff().needs("devices:read"),
     errors: ["ORG_ACCESS_DENIED", "SITE_ACCESS_DENIED", "INVALID_CURSOR"],
     paging: { kind: "cursor", items: "devices" },
+    columns: ["hostname", "status", "osType", "orgName", "siteName", "lastSeenAt", "id"],
     query: () =>
       z.object({
         page: rawInt("chooses paging by number"),
@@ -152,11 +160,11 @@ export const devices = resource("devices", {
         sort: z.enum(["hostname", "lastSeen", "enrolled"]).optional(),
         sortDir: z.enum(["asc", "desc"]).optional(),
         includeTotal: flag().optional(),
-        orgId: id().optional(),
-        siteId: id().optional(),
-        orgIds: idList().optional(),
-        siteIds: idList().optional(),
-        groupIds: idList().optional().describe("matches nothing until there are groups"),
+        orgId: ref("organization").optional(),
+        siteId: ref("site").optional(),
+        orgIds: refList("organization").optional(),
+        siteIds: refList("site").optional(),
+        groupIds: refList("device-group").optional().describe("matches nothing until there are groups"),
         status: z.enum(deviceStatuses).optional(),
         osType: z.enum(osTypes).optional(),
         role: z.enum(deviceRoles).optional(),

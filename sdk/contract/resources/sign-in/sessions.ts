@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
-import { del, get, post, resource, shape } from "../../core/endpoint.ts";
+import { del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
 import { email, instant, secret, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
@@ -69,13 +69,21 @@ export const handedOutToken = () => secret(z.string().trim().min(1).max(512));
 
 const self = staff().exemptFrom("partnerGuard", "mfaEnrollment");
 
-export const sessions = resource("sessions", {
+const about: Noun = {
+  name: "sessions",
+  summary: "Sign in, refresh, sign out and see where you are signed in",
+  thing: "session",
+  auditPrefixes: ["user"],
+};
+
+export const sessions = resource(about, {
   login: post("/auth/login", {
     summary: "Sign in with email and password",
     description:
       "Every refusal is the same 401, whatever the reason. An enrolled user gets a temporary token for the second factor.",
     access: open(),
     audit: "user.login",
+    loses: "nothing",
     errors: ["INVALID_CREDENTIALS"],
     body: () => z.object({ email: email(), password: typedPassword() }),
     returns: () => z.discriminatedUnion("mfaRequired", [SignedIn(), SecondFactorNeeded()]),
@@ -85,6 +93,7 @@ export const sessions = resource("sessions", {
     description: "Each refresh token works once. A spent one replayed after 10 seconds revokes the whole session.",
     access: open(),
     audit: { none: "renews a session that is already on record; reuse is audited as auth.refresh.reuse_detected" },
+    loses: "nothing",
     errors: ["INVALID_REFRESH_TOKEN", "REFRESH_RACED"],
     body: () => z.object({ refreshToken: handedOutToken() }),
     returns: TokenPair,
@@ -93,6 +102,7 @@ export const sessions = resource("sessions", {
     summary: "End this session, or all of yours",
     access: self,
     audit: "user.logout",
+    loses: "nothing",
     bodyOptional: true,
     body: () => z.object({ allSessions: z.boolean().optional() }),
     returns: success,
@@ -101,6 +111,7 @@ export const sessions = resource("sessions", {
     summary: "List your signed-in sessions",
     access: self,
     paging: whole,
+    columns: ["createdAt", "lastUsedAt", "ipAddress", "userAgent", "mfaVerified", "current", "id"],
     returns: () => wholeOf(Session()),
   }),
   remove: del("/auth/sessions/:id", {
