@@ -142,7 +142,7 @@ describe.each(databases)("secrets planted everywhere on %s", (database) => {
     const minting = cases.filter(
       ({ endpoint, example }) =>
         endpoint.idempotent &&
-        example(tenant).story === undefined &&
+        example(tenant).prepare === undefined &&
         secretPaths(jsonSchemaOf(endpoint.schemas().result!, "output")).length > 0,
     );
     expect(minting.length).toBeGreaterThan(6);

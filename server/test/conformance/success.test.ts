@@ -10,7 +10,7 @@ describe.each(databases)("success and its record on %s", (database) => {
   });
   afterAll(() => swept?.server.stop());
 
-  const direct = cases.filter((item) => item.example(new Proxy({}, { get: () => "x" }) as never).story === undefined);
+  const direct = cases.filter((item) => item.example(new Proxy({}, { get: () => "x" }) as never).prepare === undefined);
 
   const entries = async (action: string) => {
     await swept.server.settled();

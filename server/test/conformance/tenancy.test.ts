@@ -191,7 +191,7 @@ async function fillNextDoor(swept: Swept, tenant: Tenant): Promise<Set<string>> 
     ({ endpoint, ...item }) =>
       endpoint.status === 201 &&
       endpoint.access.scopes.includes("partner") &&
-      item.example(there).story === undefined &&
+      item.example(there).prepare === undefined &&
       JSON.stringify([item.example(there).params, (item.example(there).body as { orgId?: string })?.orgId]).includes(
         there.orgId,
       ),
