@@ -115,14 +115,17 @@ export function scopeOf(who: Principal): Scope {
   };
 }
 
-/** Identifies the caller in idempotency records and rate limits. */
+/** Identifies the caller in idempotency records: a person in one tenant is another caller than in the next. */
 export function callerKey(who: Principal, ip: string | null): string {
-  if (who.kind === "user") return `user:${who.userId}`;
+  if (who.kind === "user") return `user:${who.userId} ${tenantOf(who)}`;
   if (who.kind === "agent") return `device:${who.deviceId}`;
   if (who.kind === "apiKey") return `key:${who.keyId}`;
   if (who.kind === "partnerKey") return `principal:${who.principalId}`;
   return `ip:${ip ?? "unknown"}`;
 }
+
+const tenantOf = ({ scope, partnerId, orgId, membershipId }: UserPrincipal): string =>
+  [scope, partnerId ?? "", orgId ?? "", membershipId ?? ""].join("/");
 
 /** The signed-in user of a call on an endpoint that only users may reach. */
 export function user(call: { readonly who: Principal }): UserPrincipal {

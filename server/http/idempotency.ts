@@ -1,4 +1,6 @@
 import canonicalize from "canonicalize";
+import type { ExpressionBuilder } from "kysely";
+import type { Database } from "#server/db/tables";
 import { systemHandle, type Tx } from "#server/db/unit-of-work";
 import { after, DAY, MINUTE } from "#server/platform/clock";
 import { openWith, sealWith } from "#server/platform/vault";
@@ -29,7 +31,7 @@ export interface IdempotentRun {
   abandon(): Promise<void>;
 }
 
-/** A run that dies is taken over after this long. */
+/** A run that hangs is taken over after this long; one whose process is gone at once. */
 const RUN_LEASE_MS = MINUTE;
 
 export function readIdempotencyKey(header: string | undefined): string | undefined {
@@ -64,6 +66,7 @@ export async function beginIdempotent(
     bodyHash,
     state: "running" as const,
     owner,
+    processId: services.processId,
     status: null,
     response: null,
     sealed: false,
@@ -81,13 +84,14 @@ export async function beginIdempotent(
         .doUpdateSet({
           state: "running",
           owner,
+          processId: services.processId,
           bodyHash,
           expiresAt: fresh.expiresAt,
           response: null,
           salt: null,
           sealed: false,
         })
-        .where("idempotencyKeys.expiresAt", "<=", clock.now()),
+        .where((eb) => eb.or([eb("idempotencyKeys.expiresAt", "<=", clock.now()), isOrphaned(eb, services)])),
     )
     .returning("owner")
     .executeTakeFirst();
@@ -105,6 +109,22 @@ export async function beginIdempotent(
     : row.response;
   return { status: row.status as number, body: JSON.parse(text) };
 }
+
+/** A run of a process that no longer renews its lease; this one's own are alive as long as it runs. */
+const isOrphaned = (eb: ExpressionBuilder<Database, "idempotencyKeys">, { clock, processId }: Services) =>
+  eb.and([
+    eb("idempotencyKeys.state", "=", "running"),
+    eb("idempotencyKeys.processId", "is distinct from", processId),
+    eb.not(
+      eb.exists(
+        eb
+          .selectFrom("leases")
+          .select("leases.name")
+          .whereRef("leases.holder", "=", "idempotencyKeys.processId")
+          .where("leases.expiresAt", ">", clock.now()),
+      ),
+    ),
+  ]);
 
 interface RunContext {
   requestHash: string;

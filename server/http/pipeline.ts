@@ -13,6 +13,7 @@ import type { Call } from "./call.ts";
 import { beginIdempotent, type IdempotentRun, readIdempotencyKey } from "./idempotency.ts";
 import type { Implementation } from "./implement.ts";
 import { limitRequest } from "./limit-request.ts";
+import { refuseWithoutAccess } from "./replay-check.ts";
 import { readJson } from "./request-body.ts";
 import type { RequestFacts } from "./request-facts.ts";
 import { sendError, sendResult } from "./respond.ts";
@@ -114,6 +115,7 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
     secret: responseHoldsSecret(endpoint),
   });
   if (!("finish" in begun)) {
+    await refuseWithoutAccess(unit, () => implementation.handler(makeCall(passage, unit, input)));
     response.setHeader("Idempotency-Replayed", "true");
     sendResult(endpoint, passage, begun.body, begun.status);
     return;
