@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { get, post, resource, shape } from "../../core/endpoint.ts";
-import { bound, flag, id, instant, searchText } from "../../core/fields.ts";
+import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
+import { bound, flag, instant, ref, searchText } from "../../core/fields.ts";
 import { pageQuery } from "../../core/page.ts";
 
 export const auditResults = ["success", "failure", "denied"] as const;
@@ -17,7 +17,7 @@ export const auditCategories = [
   "system",
 ] as const;
 
-const Pagination = shape(() =>
+const Pagination = shape("AuditPagination", () =>
   z.object({
     page: z.int(),
     limit: z.int(),
@@ -27,7 +27,7 @@ const Pagination = shape(() =>
 );
 
 /** One entry for a viewer (specification 3, "Audit logs"). */
-export const AuditViewEntry = shape(() =>
+export const AuditViewEntry = shape("AuditViewEntry", () =>
   z.object({
     id: z.string(),
     timestamp: instant(),
@@ -44,7 +44,7 @@ export const AuditViewEntry = shape(() =>
 );
 
 /** One entry in full. */
-export const AuditLogEntry = shape(() =>
+export const AuditLogEntry = shape("AuditLogEntry", () =>
   z.object({
     id: z.string(),
     timestamp: instant(),
@@ -60,7 +60,7 @@ export const AuditLogEntry = shape(() =>
 );
 
 /** A signed statement of where a chain stood (contract 4 §8.1). */
-export const AuditAnchor = shape(() =>
+export const AuditAnchor = shape("AuditAnchor", () =>
   z.object({
     anchorSeq: z.int(),
     chainKind: z.enum(["system", "partner", "organization"]),
@@ -94,7 +94,7 @@ export const anchorProblemReasons = [
 ] as const;
 
 /** What walking a chain found (contract 4 §8.2). `ok` false is an answer, not an error. */
-export const AuditVerify = shape(() =>
+export const AuditVerify = shape("AuditVerify", () =>
   z.object({
     orgId: z.string().nullable(),
     partnerId: z.string().nullable(),
@@ -135,7 +135,7 @@ export const AuditVerify = shape(() =>
 
 const filters = () => ({
   ...pageQuery(),
-  orgId: id().optional(),
+  orgId: ref("organization").optional(),
   user: searchText().optional().describe("part of the actor's email or name"),
   action: searchText().optional().describe("part of the action"),
   resource: searchText().optional().describe("resource type or name"),
@@ -146,8 +146,8 @@ const filters = () => ({
 
 /** Which chain; without any of them the caller's own: its organization, its partner, or the system's. */
 const selector = () => ({
-  orgId: id().optional(),
-  partnerId: id().optional(),
+  orgId: ref("organization").optional(),
+  partnerId: ref("partner").optional(),
   chain: z.literal("system").optional(),
 });
 const onlyOne = (chosen: { orgId?: string; partnerId?: string; chain?: string }) =>
@@ -157,12 +157,20 @@ const onlyOneMessage = "name one of orgId, partnerId and chain";
 const readers = staff().needs("audit:read");
 const chainErrors = ["ORG_ACCESS_DENIED", "PARTNER_ACCESS_DENIED", "SITE_ACCESS_DENIED", "FORBIDDEN"] as const;
 
-export const auditLogs = resource("audit-logs", {
+const about: Noun = {
+  name: "audit-logs",
+  summary: "The tamper-evident record of what was done",
+  thing: "audit-log",
+  auditPrefixes: ["audit_logs"],
+};
+
+export const auditLogs = resource(about, {
   list: get("/audit-logs", {
     summary: "List audit entries as a viewer shows them, newest first",
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: { kind: "page", items: "entries" },
+    columns: ["timestamp", "action", "resource", "user.email", "ipAddress", "id"],
     query: () => z.object(filters()),
     returns: () => z.object({ entries: z.array(AuditViewEntry()), pagination: Pagination() }),
   }),
@@ -171,6 +179,7 @@ export const auditLogs = resource("audit-logs", {
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: { kind: "page", items: "data" },
+    columns: ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],
     query: () => z.object(filters()),
     returns: () => z.object({ data: z.array(AuditLogEntry()), pagination: Pagination() }),
   }),
@@ -180,6 +189,7 @@ export const auditLogs = resource("audit-logs", {
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: { kind: "page", items: "data" },
+    columns: ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],
     query: () => z.object({ ...filters(), q: z.string().trim().min(1).max(255) }),
     returns: () => z.object({ data: z.array(AuditLogEntry()), query: z.string(), pagination: Pagination() }),
   }),
@@ -188,6 +198,7 @@ export const auditLogs = resource("audit-logs", {
     access: readers,
     errors: chainErrors,
     paging: { kind: "page", items: "data" },
+    columns: ["anchorSeq", "chainKind", "chainId", "headChainSeq", "entryCount", "anchoredAt", "signingKeyId"],
     query: () => z.object({ ...pageQuery(), ...selector() }).refine(onlyOne, onlyOneMessage),
     returns: () =>
       z.object({
@@ -201,6 +212,7 @@ export const auditLogs = resource("audit-logs", {
     description: "A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour and user.",
     access: readers,
     audit: "audit_logs.verify",
+    loses: "nothing",
     errors: chainErrors,
     bodyOptional: true,
     body: () => z.strictObject(selector()).refine(onlyOne, onlyOneMessage),

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, patch, post, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, id, instant, secret, success, text, timestamp } from "../../core/fields.ts";
+import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
+import { type FieldMeta, instant, ref, secret, success, text, timestamp } from "../../core/fields.ts";
 import { apiKeyScopes } from "../../core/key-scopes.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const apiKeyStatuses = ["active", "expired", "revoked"] as const;
 
 /** API key without its material (specification 2, "API key"; contract 4 §1). */
-export const ApiKey = shape(() =>
+export const ApiKey = shape("ApiKey", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
@@ -42,13 +42,22 @@ const rateLimit = () => z.int().min(1).max(100_000);
 const readers = staff().needs("organizations:read");
 const writers = staff().needs("organizations:write").withMfa();
 
-export const apiKeys = resource("api-keys", {
+const about: Noun = {
+  name: "api-keys",
+  summary: "Machine credentials of an organization",
+  thing: "api-key",
+  auditPrefixes: ["api_key"],
+};
+
+export const apiKeys = resource(about, {
   list: get("/api-keys", {
     summary: "List API keys",
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
-    query: () => z.object({ ...pageQuery(), orgId: id().optional(), status: z.enum(apiKeyStatuses).optional() }),
+    columns: ["name", "keyPrefix", "status", "scopes", "lastUsedAt", "expiresAt", "id"],
+    query: () =>
+      z.object({ ...pageQuery(), orgId: ref("organization").optional(), status: z.enum(apiKeyStatuses).optional() }),
     returns: () => pageOf(ApiKey()),
   }),
   create: create("/api-keys", {
@@ -66,7 +75,7 @@ export const apiKeys = resource("api-keys", {
     ],
     body: () =>
       z.strictObject({
-        orgId: id(),
+        orgId: ref("organization"),
         name: text(255),
         scopes: scopeList().default([]),
         expiresAt: timestamp().nullable().default(null).describe("in the future; null: never"),
@@ -116,6 +125,7 @@ export const apiKeys = resource("api-keys", {
     summary: "Revoke an API key for good",
     access: writers,
     audit: "api_key.revoke",
+    loses: "secret",
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "API_KEY_NOT_ACTIVE"],
     returns: () =>
       z.object({
@@ -127,6 +137,7 @@ export const apiKeys = resource("api-keys", {
     summary: "Replace the key material; the old key stops at once",
     access: writers,
     audit: "api_key.rotate",
+    loses: "secret",
     idempotent: true,
     errors: [
       "NOT_FOUND",

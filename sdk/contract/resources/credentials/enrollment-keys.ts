@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, post, resource, shape } from "../../core/endpoint.ts";
-import { flag, id, instant, secret, success, text, timestamp } from "../../core/fields.ts";
+import { create, del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
+import { flag, instant, ref, secret, success, text, timestamp } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** Token that lets agents join an organization (specification 2, "Enrollment key"; contract 4 §3). */
-export const EnrollmentKey = shape(() =>
+export const EnrollmentKey = shape("EnrollmentKey", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
@@ -23,22 +23,32 @@ export const EnrollmentKey = shape(() =>
 );
 
 /** As created or rotated: the raw key, 64 hexadecimal characters, is shown this once. */
-export const EnrollmentKeyWithSecret = shape(() => z.object({ ...EnrollmentKey().shape, key: secret() }));
+export const EnrollmentKeyWithSecret = shape("EnrollmentKeyWithSecret", () =>
+  z.object({ ...EnrollmentKey().shape, key: secret() }),
+);
 
 const maxUsage = () => z.int().min(1).max(100_000);
 const readers = staff().needs("organizations:read");
 const writers = staff().needs("organizations:write").withMfa();
 
-export const enrollmentKeys = resource("enrollment-keys", {
+const about: Noun = {
+  name: "enrollment-keys",
+  summary: "Tokens that let devices join an organization",
+  thing: "enrollment-key",
+  auditPrefixes: ["enrollment_key"],
+};
+
+export const enrollmentKeys = resource(about, {
   list: get("/enrollment-keys", {
     summary: "List enrollment keys",
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
+    columns: ["name", "orgId", "siteId", "usageCount", "maxUsage", "expiresAt", "id"],
     query: () =>
       z.object({
         ...pageQuery(),
-        orgId: id().optional(),
+        orgId: ref("organization").optional(),
         expired: flag().optional().describe("true: only expired keys, false: only the others"),
       }),
     returns: () => pageOf(EnrollmentKey()),
@@ -60,8 +70,8 @@ export const enrollmentKeys = resource("enrollment-keys", {
     body: () =>
       z.strictObject({
         name: text(255),
-        orgId: id().optional().describe("needed in partner and system scope"),
-        siteId: id().nullable().optional().describe("pins enrolled devices to this site"),
+        orgId: ref("organization").optional().describe("needed in partner and system scope"),
+        siteId: ref("site").nullable().optional().describe("pins enrolled devices to this site"),
         maxUsage: maxUsage().default(1),
         expiresAt: timestamp().optional().describe("in the future; default 30 days"),
       }),
@@ -78,6 +88,7 @@ export const enrollmentKeys = resource("enrollment-keys", {
     description: "The old key stops at once. What is not given stays as it is.",
     access: writers,
     audit: "enrollment_key.rotate",
+    loses: "secret",
     idempotent: true,
     bodyOptional: true,
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "TTL_EXCEEDS_CAP", "ORG_READ_ONLY"],
@@ -92,6 +103,7 @@ export const enrollmentKeys = resource("enrollment-keys", {
     summary: "Delete an enrollment key",
     access: writers,
     audit: "enrollment_key.delete",
+    loses: "secret",
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],
     returns: success,
   }),

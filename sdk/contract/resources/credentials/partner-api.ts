@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { partnerKey } from "../../core/access.ts";
-import { create, get, resource, shape } from "../../core/endpoint.ts";
-import { id, instant, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
+import { create, get, type Noun, resource, shape } from "../../core/endpoint.ts";
+import { instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
 import { EnrollmentKey } from "./enrollment-keys.ts";
 
@@ -26,11 +26,11 @@ const address = <S extends z.ZodType>(field: S) => ({
 });
 const contact = <S extends z.ZodType>(field: S) => ({ name: field, email: field, phone: field });
 
-export const ExportedOrganization = shape(() =>
+export const ExportedOrganization = shape("ExportedOrganization", () =>
   z.object({ ...sourced(), name: z.string(), slug: z.string(), type: z.enum(["customer", "internal"]) }),
 );
 
-export const ExportedSite = shape(() =>
+export const ExportedSite = shape("ExportedSite", () =>
   z.object({
     ...sourced(),
     name: z.string(),
@@ -40,7 +40,7 @@ export const ExportedSite = shape(() =>
   }),
 );
 
-export const ExportedDevice = shape(() =>
+export const ExportedDevice = shape("ExportedDevice", () =>
   z.object({
     ...sourced(),
     hostname: z.string(),
@@ -53,7 +53,7 @@ export const ExportedDevice = shape(() =>
   }),
 );
 
-export const ExportedInventory = shape(() =>
+export const ExportedInventory = shape("ExportedInventory", () =>
   z.object({
     ...sourced(),
     deviceId: z.string(),
@@ -100,12 +100,12 @@ const pageOf = <S extends z.ZodType>(row: S) =>
 
 const EXPORT_LIMIT = { default: 100, min: 1, max: 500 };
 const walk = () => ({
-  orgId: id().optional(),
+  orgId: ref("organization").optional(),
   updatedSince: timestamp().optional().describe("only rows changed after this instant, oldest change first"),
   cursor: z.string().max(4096).optional().describe("nextCursor of the page before"),
   limit: lenientInt(EXPORT_LIMIT),
 });
-const walkOfSites = () => z.strictObject({ ...walk(), siteId: id().optional() });
+const walkOfSites = () => z.strictObject({ ...walk(), siteId: ref("site").optional() });
 const byCursor = { kind: "cursor", items: "data" } as const;
 const exportErrors = ["INVALID_CURSOR", "NOT_FOUND"] as const;
 
@@ -113,7 +113,13 @@ const made = <S extends z.ZodType>(data: S) => z.object({ schemaVersion: z.liter
 const optionalText = () => z.string().trim().max(255).nullable().optional();
 const writeErrors = ["ORG_ACCESS_DENIED"] as const;
 
-export const partnerApi = resource("partner-api", {
+const about: Noun = {
+  name: "partner-api",
+  summary: "Export and unattended provisioning with a partner key",
+  auditPrefixes: ["partner_api"],
+};
+
+export const partnerApi = resource(about, {
   organizations: get("/partner-api/organizations", {
     summary: "Export organizations",
     access: partnerKey("organizations:read"),
@@ -174,7 +180,7 @@ export const partnerApi = resource("partner-api", {
     errors: writeErrors,
     body: () =>
       z.strictObject({
-        orgId: id(),
+        orgId: ref("organization"),
         name: text(255),
         timezone: timezone().default("UTC"),
         address: z.strictObject(address(optionalText())).nullable().default(null),
@@ -197,9 +203,9 @@ export const partnerApi = resource("partner-api", {
     body: () =>
       z
         .strictObject({
-          orgId: id(),
+          orgId: ref("organization"),
           name: text(255),
-          siteId: id().nullable().optional().describe("pins enrolled devices to this site"),
+          siteId: ref("site").nullable().optional().describe("pins enrolled devices to this site"),
           maxUsage: z.int().min(1).max(100_000).default(1),
           issueEnrollmentSecret: z
             .boolean()

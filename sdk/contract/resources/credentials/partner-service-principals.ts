@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, patch, resource, shape } from "../../core/endpoint.ts";
-import { blankable, type FieldMeta, id, instant, secret, success, text, timestamp } from "../../core/fields.ts";
+import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
+import { blankable, type FieldMeta, instant, ref, secret, success, text, timestamp } from "../../core/fields.ts";
 import { partnerKeyScopes, partnerReadScopes } from "../../core/key-scopes.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Key of a partner service principal without its material (contract 4 §5.1). */
-export const PartnerKey = shape(() =>
+export const PartnerKey = shape("PartnerKey", () =>
   z.object({
     id: z.string(),
     name: z.string(),
@@ -22,7 +22,7 @@ export const PartnerKey = shape(() =>
 );
 
 /** Identity of a partner for its provisioning and export API (specification 2; contract 4 §5.1). */
-export const PartnerPrincipal = shape(() =>
+export const PartnerPrincipal = shape("PartnerPrincipal", () =>
   z.object({
     id: z.string(),
     partnerId: z.string(),
@@ -54,7 +54,7 @@ const writable = () => ({
   description: blankable(2000),
   scopes: scopeList(),
   orgAccess: z.enum(["all", "selected"]),
-  orgIds: z.array(id()).max(1000).describe("with orgAccess selected"),
+  orgIds: z.array(ref("organization")).max(1000).describe("with orgAccess selected"),
   expiresAt: timestamp().nullable().describe("in the future; null: never"),
   sourceCidrs: z
     .array(z.string().max(50))
@@ -75,13 +75,20 @@ const fieldErrors = [
   "NAME_TAKEN",
 ] as const;
 
-export const partnerServicePrincipals = resource("partner-service-principals", {
+const about: Noun = {
+  name: "partner-service-principals",
+  summary: "Identities of a partner for its provisioning and export API",
+  thing: "partner-service-principal",
+  auditPrefixes: ["partner_service_principal", "partner_service_principal_key"],
+};
+
+export const partnerServicePrincipals = resource(about, {
   list: get("/partner-service-principals", {
     summary: "List partner service principals with their keys, by name",
     access: readers,
     errors: ["PARTNER_ID_REQUIRED", "PARTNER_ACCESS_DENIED", "NOT_FOUND"],
     paging: whole,
-    query: () => z.object({ partnerId: id().optional().describe("needed in system scope") }),
+    query: () => z.object({ partnerId: ref("partner").optional().describe("needed in system scope") }),
     returns: () => wholeOf(PartnerPrincipal()),
   }),
   create: create("/partner-service-principals", {
@@ -93,7 +100,7 @@ export const partnerServicePrincipals = resource("partner-service-principals", {
     body: () => {
       const fields = writable();
       return z.strictObject({
-        partnerId: id().optional().describe("needed in system scope"),
+        partnerId: ref("partner").optional().describe("needed in system scope"),
         name: fields.name,
         description: fields.description.default(null),
         scopes: fields.scopes.default([...partnerReadScopes]),
@@ -126,10 +133,14 @@ export const partnerServicePrincipals = resource("partner-service-principals", {
       }),
     returns: minted,
   }),
-  rotateKey: create("/partner-service-principals/:id/keys/:keyId/rotate", {
+  rotateKey: post("/partner-service-principals/:id/keys/:keyId/rotate", {
     summary: "Replace a key; the old one stops at once",
     access: writers,
     audit: "partner_service_principal_key.rotate",
+    status: 201,
+    idempotent: true,
+    loses: "secret",
+    refs: { keyId: "partner-key" },
     errors: ["NOT_FOUND", "INVALID_STATE", "SCOPE_DELEGATION_DENIED"],
     returns: minted,
   }),
@@ -137,6 +148,8 @@ export const partnerServicePrincipals = resource("partner-service-principals", {
     summary: "Revoke a key for good",
     access: writers,
     audit: "partner_service_principal_key.revoke",
+    loses: "secret",
+    refs: { keyId: "partner-key" },
     errors: ["NOT_FOUND"],
     returns: () => z.object({ ...success().shape, alreadyRevoked: z.boolean() }),
   }),

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, get, post, resource, shape } from "../../core/endpoint.ts";
-import { id, instant, text } from "../../core/fields.ts";
+import { create, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
+import { instant, ref, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { ApiKey, material, scopeList } from "./api-keys.ts";
 
 export const servicePrincipalStatuses = ["active", "disabled"] as const;
 
 /** Identity of an organization that owns at most one active API key (specification 2, "Service principal"; contract 4 §4). */
-export const ServicePrincipal = shape(() =>
+export const ServicePrincipal = shape("ServicePrincipal", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
@@ -34,14 +34,25 @@ export const ServicePrincipal = shape(() =>
 const readers = staff().needs("organizations:read");
 const writers = staff().needs("organizations:write").withMfa();
 
-export const servicePrincipals = resource("service-principals", {
+const about: Noun = {
+  name: "service-principals",
+  summary: "Identities of an organization that own keys and are no person",
+  thing: "service-principal",
+  auditPrefixes: ["service_principal"],
+};
+
+export const servicePrincipals = resource(about, {
   list: get("/service-principals", {
     summary: "List service principals",
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
     query: () =>
-      z.object({ ...pageQuery(), orgId: id().optional(), status: z.enum(servicePrincipalStatuses).optional() }),
+      z.object({
+        ...pageQuery(),
+        orgId: ref("organization").optional(),
+        status: z.enum(servicePrincipalStatuses).optional(),
+      }),
     returns: () => pageOf(ServicePrincipal()),
   }),
   create: create("/service-principals", {
@@ -59,7 +70,7 @@ export const servicePrincipals = resource("service-principals", {
       "NAME_TAKEN",
       "ORG_READ_ONLY",
     ],
-    body: () => z.strictObject({ orgId: id(), name: text(255), scopes: scopeList().default([]) }),
+    body: () => z.strictObject({ orgId: ref("organization"), name: text(255), scopes: scopeList().default([]) }),
     returns: ServicePrincipal,
   }),
   get: get("/service-principals/:id", {
@@ -72,6 +83,7 @@ export const servicePrincipals = resource("service-principals", {
     summary: "Make a new key; the one before stops at once",
     access: writers,
     audit: "service_principal.rotate_key",
+    loses: "secret",
     idempotent: true,
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "INVALID_STATE", "SCOPE_DELEGATION_DENIED", "ORG_READ_ONLY"],
     returns: () => z.object({ apiKeyId: z.string(), keyPrefix: z.string(), ...material() }),
@@ -80,6 +92,7 @@ export const servicePrincipals = resource("service-principals", {
     summary: "Disable for good, and revoke its keys",
     access: writers,
     audit: "service_principal.disable",
+    loses: "secret",
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],
     returns: ServicePrincipal,
   }),
@@ -88,6 +101,7 @@ export const servicePrincipals = resource("service-principals", {
     description: "The key keeps the scopes that the principal has too. The principal's key before stops at once.",
     access: writers,
     audit: "service_principal.migrate_key",
+    loses: "nothing",
     errors: [
       "NOT_FOUND",
       "SITE_ACCESS_DENIED",
@@ -96,7 +110,7 @@ export const servicePrincipals = resource("service-principals", {
       "SCOPE_DELEGATION_DENIED",
       "ORG_READ_ONLY",
     ],
-    body: () => z.strictObject({ keyId: id() }),
+    body: () => z.strictObject({ keyId: ref("api-key") }),
     returns: ApiKey,
   }),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agent, open } from "../../core/access.ts";
-import { post, resource, shape } from "../../core/endpoint.ts";
-import { blankable, id, instant, lenient, lenientList, secret, text, timestamp } from "../../core/fields.ts";
+import { type Noun, post, resource, shape } from "../../core/endpoint.ts";
+import { blankable, instant, lenient, lenientList, ref, secret, text, timestamp } from "../../core/fields.ts";
 import { deviceRoles, osTypes } from "./devices.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -14,7 +14,7 @@ const amount = () => z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 const percent = () => z.number().min(0).max(100);
 
 /** One sample (contract 1 H3): percents 0 to 100, bandwidth in bits and disk in bytes per second. */
-export const Metrics = shape(() =>
+export const Metrics = shape("Metrics", () =>
   z.object({
     timestamp: lenient(timestamp()),
     cpuPercent: percent(),
@@ -54,7 +54,7 @@ const number = () => z.int().min(0).max(1_000_000).nullable().optional();
 const quantity = () => amount().nullable().optional();
 
 /** Hardware as an agent reports it (contract 1 H4). */
-export const HardwareReport = shape(() =>
+export const HardwareReport = shape("HardwareReport", () =>
   z.object({
     manufacturer: fact(255),
     model: fact(255),
@@ -70,7 +70,7 @@ export const HardwareReport = shape(() =>
 );
 
 /** One network interface as an agent reports it (contract 1 H4). */
-export const NetworkReport = shape(() =>
+export const NetworkReport = shape("NetworkReport", () =>
   z.object({
     interfaceName: text(255),
     macAddress: fact(64),
@@ -81,16 +81,25 @@ export const NetworkReport = shape(() =>
   }),
 );
 
-const AgentTokens = shape(() => z.object({ agentToken: secret(), watchdogToken: secret() }));
+const AgentTokens = shape("AgentTokens", () => z.object({ agentToken: secret(), watchdogToken: secret() }));
 const policy = () => z.record(z.string(), z.unknown()).nullable();
 
-export const agents = resource("agents", {
+const about: Noun = {
+  name: "agents",
+  summary: "What the agent on a device calls",
+  thing: "device",
+  auditPrefixes: ["agent"],
+};
+
+export const agents = resource(about, {
   enroll: post("/agents/enroll", {
+    from: "machine",
     summary: "Join an organization with an enrollment key",
     description:
       "The second factor may also come in the header `X-Agent-Enrollment-Secret`. With the device's current token in `Authorization` the same device gets new tokens; otherwise a new device is made.",
     access: open(),
     audit: "agent.enroll",
+    loses: "nothing",
     status: 201,
     errors: [
       "ENROLLMENT_KEY_NOT_FOUND",
@@ -117,7 +126,7 @@ export const agents = resource("agents", {
         agentVersion: text(50),
         deviceRole: z.enum(deviceRoles).optional(),
         isVirtual: z.boolean().optional(),
-        siteId: id().optional(),
+        siteId: ref("site").optional(),
         hardware: HardwareReport().optional(),
         network: z.array(NetworkReport()).max(100).optional(),
       }),
@@ -137,6 +146,7 @@ export const agents = resource("agents", {
       "Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential reports as the watchdog whatever `role` says.",
     access: agent().orWatchdog(),
     audit: { none: "agent report; a change of state is audited as agent.heartbeat.state_change" },
+    loses: "nothing",
     errors: ["INVALID_AGENT_CREDENTIALS", "DEVICE_DECOMMISSIONED", "DEVICE_QUARANTINED", "NOT_FOUND"],
     bodyLimitBytes: 8 * MEGABYTE,
     params: agentParams,
@@ -185,6 +195,7 @@ export const agents = resource("agents", {
     summary: "Replace the device's tokens; the old ones last ten more minutes",
     access: agent(),
     audit: "agent.token.rotate",
+    loses: "secret",
     errors: [
       "INVALID_AGENT_CREDENTIALS",
       "DEVICE_DECOMMISSIONED",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { get, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, flag, id, idList, instant, searchText } from "../../core/fields.ts";
+import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
+import { type FieldMeta, flag, instant, ref, refList, searchText } from "../../core/fields.ts";
 import { pageOf } from "../../core/page.ts";
 
 export const osTypes = ["windows", "macos", "linux"] as const;
@@ -30,7 +30,7 @@ export const deviceRoles = [
 ] as const;
 
 /** A managed machine (contract 1 E1). */
-export const Device = shape(() =>
+export const Device = shape("Device", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
@@ -67,7 +67,7 @@ export const Device = shape(() =>
 );
 
 /** What the agent reports about the machine itself (contract 1 H4); absent facts are null. */
-export const Hardware = shape(() =>
+export const Hardware = shape("Hardware", () =>
   z.object({
     manufacturer: z.string().nullable(),
     model: z.string().nullable(),
@@ -82,7 +82,7 @@ export const Hardware = shape(() =>
   }),
 );
 
-const MetricSample = shape(() =>
+const MetricSample = shape("MetricSample", () =>
   z.object({
     cpuPercent: z.number(),
     ramPercent: z.number(),
@@ -100,7 +100,7 @@ const placed = () => ({
 });
 
 /** A device in a list. */
-export const DeviceListItem = shape(() =>
+export const DeviceListItem = shape("DeviceListItem", () =>
   z.object({
     ...Device().shape,
     ...placed(),
@@ -109,7 +109,7 @@ export const DeviceListItem = shape(() =>
 );
 
 /** A device with everything known about it. */
-export const DeviceDetail = shape(() =>
+export const DeviceDetail = shape("DeviceDetail", () =>
   z.object({
     ...Device().shape,
     ...placed(),
@@ -136,7 +136,14 @@ const rawInt = (description: string) =>
     .optional()
     .meta({ published: { type: "integer" }, description } satisfies FieldMeta);
 
-export const devices = resource("devices", {
+const about: Noun = {
+  name: "devices",
+  summary: "Managed machines",
+  thing: "device",
+  auditPrefixes: [],
+};
+
+export const devices = resource(about, {
   list: get("/devices", {
     summary: "List devices",
     description:
@@ -144,6 +151,7 @@ export const devices = resource("devices", {
     access: staff().needs("devices:read"),
     errors: ["ORG_ACCESS_DENIED", "SITE_ACCESS_DENIED", "INVALID_CURSOR"],
     paging: { kind: "cursor", items: "devices" },
+    columns: ["hostname", "status", "osType", "orgName", "siteName", "lastSeenAt", "id"],
     query: () =>
       z.object({
         page: rawInt("chooses paging by number"),
@@ -152,11 +160,11 @@ export const devices = resource("devices", {
         sort: z.enum(["hostname", "lastSeen", "enrolled"]).optional(),
         sortDir: z.enum(["asc", "desc"]).optional(),
         includeTotal: flag().optional(),
-        orgId: id().optional(),
-        siteId: id().optional(),
-        orgIds: idList().optional(),
-        siteIds: idList().optional(),
-        groupIds: idList().optional().describe("matches nothing until there are groups"),
+        orgId: ref("organization").optional(),
+        siteId: ref("site").optional(),
+        orgIds: refList("organization").optional(),
+        siteIds: refList("site").optional(),
+        groupIds: refList("device-group").optional().describe("matches nothing until there are groups"),
         status: z.enum(deviceStatuses).optional(),
         osType: z.enum(osTypes).optional(),
         role: z.enum(deviceRoles).optional(),

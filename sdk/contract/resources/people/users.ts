@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
-import { create, get, patch, post, resource, shape } from "../../core/endpoint.ts";
-import { email, freeObject, id, instant, searchText, secret, success, text } from "../../core/fields.ts";
+import { create, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
+import { email, freeObject, instant, ref, searchText, secret, success, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { newPassword } from "../sign-in/passwords.ts";
 import { handedOutToken, SignedIn } from "../sign-in/sessions.ts";
@@ -10,7 +10,7 @@ export const userStatuses = ["invited", "active", "disabled"] as const;
 export const orgAccessLevels = ["all", "selected", "none"] as const;
 
 /** A person's account (contract 1 B). */
-export const User = shape(() =>
+export const User = shape("User", () =>
   z.object({
     id: z.string(),
     email: z.string(),
@@ -30,7 +30,7 @@ export const User = shape(() =>
 );
 
 /** The caller with what its membership allows (contract 1 G). */
-export const Me = shape(() =>
+export const Me = shape("Me", () =>
   z.object({
     ...User().shape,
     scope: z.enum(["organization", "partner", "system"]),
@@ -47,7 +47,7 @@ export const Me = shape(() =>
 );
 
 /** A user as member of one tenant. */
-export const Member = shape(() =>
+export const Member = shape("Member", () =>
   z.object({
     id: z.string(),
     email: z.string(),
@@ -66,7 +66,10 @@ export const Member = shape(() =>
 );
 
 /** Whose members are meant; without either the caller's own tenant. System scope must name one. */
-const target = () => ({ orgId: id().optional(), partnerId: id().optional().describe("system scope only") });
+const target = () => ({
+  orgId: ref("organization").optional(),
+  partnerId: ref("partner").optional().describe("system scope only"),
+});
 
 const targetErrors = [
   "FULL_PARTNER_ACCESS_REQUIRED",
@@ -80,7 +83,14 @@ const inviteUrl = () => secret(z.string()).nullable().describe("only when mail i
 
 const httpsUrl = () => z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
 
-export const users = resource("users", {
+const about: Noun = {
+  name: "users",
+  summary: "People who sign in, and their invitations",
+  thing: "user",
+  auditPrefixes: ["user"],
+};
+
+export const users = resource(about, {
   me: get("/users/me", {
     summary: "Show who you are and what you may do",
     access: staff().exemptFrom("partnerGuard", "mfaEnrollment"),
@@ -106,6 +116,7 @@ export const users = resource("users", {
     access: staff().needs("users:read"),
     errors: targetErrors,
     paging: paged,
+    columns: ["email", "name", "status", "roleName", "orgAccess", "lastLoginAt", "id"],
     query: () =>
       z.object({
         ...pageQuery(),
@@ -143,11 +154,11 @@ export const users = resource("users", {
         ...target(),
         email: email(),
         name: text(255),
-        roleId: id(),
+        roleId: ref("role"),
         orgAccess: z.enum(orgAccessLevels).optional().describe("members of a partner"),
-        orgIds: z.array(id()).max(10_000).optional().describe("needed with orgAccess `selected`"),
+        orgIds: z.array(ref("organization")).max(10_000).optional().describe("needed with orgAccess `selected`"),
         siteIds: z
-          .array(id())
+          .array(ref("site"))
           .max(10_000)
           .nullable()
           .optional()
@@ -168,15 +179,17 @@ export const users = resource("users", {
     summary: "Send an invitation again; the old link stops",
     access: staff().needs("users:invite").withMfa(),
     audit: "user.invite.resend",
+    loses: "nothing",
     idempotent: true,
     errors: [...targetErrors, "NOT_FOUND", "NOT_INVITED"],
-    body: () => z.object({ ...target(), userId: id() }),
+    body: () => z.object({ ...target(), userId: ref("user") }),
     returns: () => z.object({ ...success().shape, inviteEmailSent: z.boolean(), inviteUrl: inviteUrl() }),
   }),
   previewInvite: post("/auth/invite/preview", {
     summary: "Show whom an invitation is for",
     access: open(),
     audit: { none: "reads only" },
+    loses: "nothing",
     errors: ["INVALID_INVITE", "INVITE_ALREADY_ACCEPTED"],
     body: () => z.object({ token: handedOutToken() }),
     returns: () =>
@@ -191,6 +204,7 @@ export const users = resource("users", {
     summary: "Accept an invitation and sign in",
     access: open(),
     audit: "user.invite.accepted",
+    loses: "nothing",
     errors: ["INVALID_INVITE", "WEAK_PASSWORD", "SSO_REQUIRED"],
     body: () => z.object({ token: handedOutToken(), password: newPassword(), name: text(255).optional() }),
     returns: SignedIn,

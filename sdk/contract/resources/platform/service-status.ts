@@ -1,11 +1,17 @@
 import { z } from "zod";
 import { open } from "../../core/access.ts";
-import { get, resource } from "../../core/endpoint.ts";
+import { get, type Noun, resource } from "../../core/endpoint.ts";
 
 const everywhere = { access: open(), alsoAtRoot: true } as const;
 
+const about: Noun = {
+  name: "service-status",
+  summary: "Health, metrics and the description of this API",
+  auditPrefixes: [],
+};
+
 /** Operational endpoints (contract 3 §14): at the host root and under /api/v1, without a credential or a rate limit. */
-export const serviceStatus = resource("service-status", {
+export const serviceStatus = resource(about, {
   health: get("/health", {
     ...everywhere,
     summary: "Show that the server answers",

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { get, put, resource, shape } from "../../core/endpoint.ts";
+import { get, type Noun, put, resource, shape } from "../../core/endpoint.ts";
 import { blankable, type FieldMeta } from "../../core/fields.ts";
 
 /** How a partner's login page looks (specification 2, "Login branding"). */
-export const LoginBranding = shape(() =>
+export const LoginBranding = shape("LoginBranding", () =>
   z.object({
     logoUrl: z.string().nullable().describe("https address, or an image as data:image/png;base64,…"),
     accentColor: z.string().nullable().describe("#rrggbb"),
@@ -33,19 +33,23 @@ const logo = () =>
     .nullable()
     .meta({ published: { type: ["string", "null"], maxLength: LOGO_MAX_CHARACTERS } } satisfies FieldMeta);
 
-export const loginBranding = resource("login-branding", {
+const about: Noun = {
+  name: "login-branding",
+  summary: "Logo, colour and headline of a partner's login page",
+  auditPrefixes: ["partner"],
+};
+
+export const loginBranding = resource(about, {
   get: get("/partners/me/login-branding", {
     summary: "Show how your partner's login page looks",
-    access: staff("partner"),
-    errors: ["PARTNER_CONTEXT_REQUIRED"],
+    access: staff("partner").ofOwnPartner(),
     returns: LoginBranding,
   }),
   replace: put("/partners/me/login-branding", {
     summary: "Set how your partner's login page looks",
     description: "Everything at once: what is left out is cleared.",
-    access: staff("partner").withFullPartnerAccess().withMfa(),
+    access: staff("partner").withFullPartnerAccess().withMfa().ofOwnPartner(),
     audit: "partner.login_branding.update",
-    errors: ["PARTNER_CONTEXT_REQUIRED"],
     body: () =>
       z.strictObject({
         logoUrl: logo().default(null),

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
-import { post, resource, shape } from "../../core/endpoint.ts";
+import { type Noun, post, resource, shape } from "../../core/endpoint.ts";
 import { secret, success } from "../../core/fields.ts";
 import { handedOutToken, SignedIn, TokenPair, typedPassword } from "./sessions.ts";
 
 /** Ten single-use codes, shown once. */
-const RecoveryCodes = shape(() => z.object({ recoveryCodes: secret(z.array(z.string())) }));
+const RecoveryCodes = shape("RecoveryCodes", () => z.object({ recoveryCodes: secret(z.array(z.string())) }));
 
 /** A pending second factor; it takes effect with `POST /auth/mfa/enable` within 10 minutes. */
-export const MfaSetup = shape(() =>
+export const MfaSetup = shape("MfaSetup", () =>
   z.object({
     secret: secret(),
     otpAuthUrl: secret(),
@@ -22,12 +22,19 @@ const method = () => z.enum(["totp", "recovery"]).optional();
 const currentPassword = () => typedPassword().optional().describe("omit only for an account without a password");
 const self = staff().exemptFrom("partnerGuard", "mfaEnrollment");
 
-export const mfa = resource("mfa", {
+const about: Noun = {
+  name: "mfa",
+  summary: "Second factor: set up, prove, turn off, recovery codes",
+  auditPrefixes: ["auth", "user"],
+};
+
+export const mfa = resource(about, {
   verify: post("/auth/mfa/verify", {
     summary: "Finish a sign-in with the second factor",
     description: "The temporary token ends after success, five failures or any change of the factor.",
     access: open(),
     audit: "user.login",
+    loses: "nothing",
     errors: ["MFA_SESSION_EXPIRED", "INVALID_MFA_CODE"],
     body: () => z.object({ tempToken: handedOutToken(), code: code(), method: method() }),
     returns: SignedIn,
@@ -36,6 +43,7 @@ export const mfa = resource("mfa", {
     summary: "Start setting up a second factor",
     access: self,
     audit: { none: "pending until enabled, which is audited as auth.mfa.setup" },
+    loses: "nothing",
     errors: ["MFA_ALREADY_ENABLED", "INVALID_PASSWORD"],
     bodyOptional: true,
     body: () => z.object({ currentPassword: currentPassword() }),
@@ -46,6 +54,7 @@ export const mfa = resource("mfa", {
     description: "This session becomes MFA-satisfied; your other sessions end.",
     access: self,
     audit: "auth.mfa.setup",
+    loses: "nothing",
     errors: ["NO_PENDING_MFA_SETUP", "INVALID_MFA_CODE"],
     body: () => z.object({ code: code() }),
     returns: () => z.object({ ...success().shape, ...RecoveryCodes().shape, ...TokenPair().shape }),
@@ -54,6 +63,7 @@ export const mfa = resource("mfa", {
     summary: "Prove the second factor for this session",
     access: self,
     audit: "auth.mfa.stepup.granted",
+    loses: "nothing",
     errors: ["MFA_NOT_ENABLED", "INVALID_MFA_CODE"],
     body: () => z.object({ code: code(), method: method() }),
     returns: TokenPair,
@@ -62,6 +72,7 @@ export const mfa = resource("mfa", {
     summary: "Turn your second factor off",
     access: self.withMfa(),
     audit: "auth.mfa.disable",
+    loses: "secret",
     errors: ["MFA_NOT_ENABLED", "INVALID_MFA_CODE", "INVALID_PASSWORD", "MFA_REQUIRED_BY_POLICY"],
     body: () => z.object({ code: code(), currentPassword: currentPassword() }),
     returns: success,
@@ -70,6 +81,7 @@ export const mfa = resource("mfa", {
     summary: "Replace all recovery codes",
     access: self.withMfa(),
     audit: "auth.mfa.recovery_codes.rotate",
+    loses: "secret",
     errors: ["MFA_NOT_ENABLED", "INVALID_PASSWORD"],
     bodyOptional: true,
     body: () => z.object({ currentPassword: currentPassword() }),

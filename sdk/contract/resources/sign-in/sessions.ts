@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
-import { del, get, post, resource, shape } from "../../core/endpoint.ts";
+import { del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
 import { email, instant, secret, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Access token (JWT, 15 minutes) and single-use refresh token (7 days) (contract 1 B). */
-export const TokenPair = shape(() =>
+export const TokenPair = shape("TokenPair", () =>
   z.object({
     accessToken: secret(),
     refreshToken: secret(),
@@ -15,7 +15,7 @@ export const TokenPair = shape(() =>
 );
 
 /** The caller as sign-in answers it. */
-export const MeLite = shape(() =>
+export const MeLite = shape("MeLite", () =>
   z.object({
     id: z.string(),
     email: z.string(),
@@ -30,7 +30,7 @@ export const MeLite = shape(() =>
 );
 
 /** A finished sign-in. */
-export const SignedIn = shape(() =>
+export const SignedIn = shape("SignedIn", () =>
   z.object({
     ...TokenPair().shape,
     user: MeLite(),
@@ -40,7 +40,7 @@ export const SignedIn = shape(() =>
 );
 
 /** Right password of an enrolled user: no tokens yet, finish with `POST /auth/mfa/verify`. */
-export const SecondFactorNeeded = shape(() =>
+export const SecondFactorNeeded = shape("SecondFactorNeeded", () =>
   z.object({
     mfaRequired: z.literal(true),
     tempToken: secret(),
@@ -50,7 +50,7 @@ export const SecondFactorNeeded = shape(() =>
 );
 
 /** One signed-in session, which is a refresh family (contract 1 B). */
-export const Session = shape(() =>
+export const Session = shape("Session", () =>
   z.object({
     id: z.string(),
     createdAt: instant(),
@@ -69,13 +69,21 @@ export const handedOutToken = () => secret(z.string().trim().min(1).max(512));
 
 const self = staff().exemptFrom("partnerGuard", "mfaEnrollment");
 
-export const sessions = resource("sessions", {
+const about: Noun = {
+  name: "sessions",
+  summary: "Sign in, refresh, sign out and see where you are signed in",
+  thing: "session",
+  auditPrefixes: ["user"],
+};
+
+export const sessions = resource(about, {
   login: post("/auth/login", {
     summary: "Sign in with email and password",
     description:
       "Every refusal is the same 401, whatever the reason. An enrolled user gets a temporary token for the second factor.",
     access: open(),
     audit: "user.login",
+    loses: "nothing",
     errors: ["INVALID_CREDENTIALS"],
     body: () => z.object({ email: email(), password: typedPassword() }),
     returns: () => z.discriminatedUnion("mfaRequired", [SignedIn(), SecondFactorNeeded()]),
@@ -85,6 +93,7 @@ export const sessions = resource("sessions", {
     description: "Each refresh token works once. A spent one replayed after 10 seconds revokes the whole session.",
     access: open(),
     audit: { none: "renews a session that is already on record; reuse is audited as auth.refresh.reuse_detected" },
+    loses: "nothing",
     errors: ["INVALID_REFRESH_TOKEN", "REFRESH_RACED"],
     body: () => z.object({ refreshToken: handedOutToken() }),
     returns: TokenPair,
@@ -93,6 +102,7 @@ export const sessions = resource("sessions", {
     summary: "End this session, or all of yours",
     access: self,
     audit: "user.logout",
+    loses: "nothing",
     bodyOptional: true,
     body: () => z.object({ allSessions: z.boolean().optional() }),
     returns: success,
@@ -101,6 +111,7 @@ export const sessions = resource("sessions", {
     summary: "List your signed-in sessions",
     access: self,
     paging: whole,
+    columns: ["createdAt", "lastUsedAt", "ipAddress", "userAgent", "mfaVerified", "current", "id"],
     returns: () => wholeOf(Session()),
   }),
   remove: del("/auth/sessions/:id", {

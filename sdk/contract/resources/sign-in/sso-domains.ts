@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, post, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, id, instant, success } from "../../core/fields.ts";
+import { create, del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
+import { type FieldMeta, instant, ref, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Email domain that an organization proves to be its own (contract 4 §6.2). */
-export const SsoDomain = shape(() =>
+export const SsoDomain = shape("SsoDomain", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
@@ -43,13 +43,21 @@ export function asciiDomain(text: string): string | undefined {
 
 const writers = staff().needs("organizations:write").withMfa();
 
-export const ssoDomains = resource("sso-domains", {
+const about: Noun = {
+  name: "sso-domains",
+  summary: "Email domains an organization has proven to be its own",
+  thing: "sso-domain",
+  auditPrefixes: ["sso"],
+};
+
+export const ssoDomains = resource(about, {
   list: get("/sso/domains", {
     summary: "List an organization's email domains",
     access: staff().needs("organizations:read"),
     errors: ["ORG_ACCESS_DENIED"],
     paging: whole,
-    query: () => z.object({ orgId: id().optional() }),
+    columns: ["domain", "verified", "recordName", "recordValue", "lastCheckedAt", "orgId", "id"],
+    query: () => z.object({ orgId: ref("organization").optional() }),
     returns: () => wholeOf(SsoDomain()),
   }),
   create: create("/sso/domains", {
@@ -58,7 +66,7 @@ export const ssoDomains = resource("sso-domains", {
     access: writers,
     audit: "sso.domain.create",
     errors: ["ORG_ACCESS_DENIED", "ORG_CONTEXT_REQUIRED", "ORG_ID_REQUIRED", "SITE_ACCESS_DENIED", "ORG_READ_ONLY"],
-    body: () => z.strictObject({ orgId: id().optional(), domain: domain() }),
+    body: () => z.strictObject({ orgId: ref("organization").optional(), domain: domain() }),
     returns: SsoDomain,
   }),
   verify: post("/sso/domains/:id/verify", {
@@ -66,6 +74,7 @@ export const ssoDomains = resource("sso-domains", {
     description: "Once verified, a domain stays so.",
     access: writers,
     audit: "sso.domain.verify",
+    loses: "nothing",
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "ORG_READ_ONLY"],
     returns: () => z.object({ verified: z.boolean(), reason: z.literal("txt_not_found").optional() }),
   }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
-import { get, post, resource, shape } from "../../core/endpoint.ts";
+import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
 import { email, secret } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 import { handedOutToken, TokenPair } from "./sessions.ts";
@@ -8,7 +8,7 @@ import { handedOutToken, TokenPair } from "./sessions.ts";
 const providerType = () => z.enum(["oidc", "saml"]);
 
 /** The button of a login page: where it leads, and whether there is another way in. */
-const SsoButton = shape(() =>
+const SsoButton = shape("SsoButton", () =>
   z.object({
     providerName: z.string(),
     loginUrl: z.string().describe("path on this server that starts the sign-in"),
@@ -17,7 +17,7 @@ const SsoButton = shape(() =>
 );
 
 /** What an organization's sign-in offers. */
-const SsoCheck = shape(() =>
+const SsoCheck = shape("SsoCheck", () =>
   z.discriminatedUnion("ssoEnabled", [
     z.object({ ssoEnabled: z.literal(false) }),
     z.object({
@@ -29,7 +29,7 @@ const SsoCheck = shape(() =>
   ]),
 );
 
-const LoginContext = shape(() =>
+const LoginContext = shape("LoginContext", () =>
   z.object({
     branding: z
       .object({ logoUrl: z.string().nullable(), accentColor: z.string().nullable(), headline: z.string().nullable() })
@@ -38,7 +38,7 @@ const LoginContext = shape(() =>
   }),
 );
 
-const Redirected = shape(() => z.object({ location: z.string() }));
+const Redirected = shape("Redirected", () => z.object({ location: z.string() }));
 
 /** Where to go on after signing in: a path of this server, else `/`. */
 const start = {
@@ -50,14 +50,22 @@ const start = {
   returns: Redirected,
 } as const;
 
+const about: Noun = {
+  name: "sso-logins",
+  summary: "Sign-in through an identity provider, and attaching one to your account",
+  auditPrefixes: [],
+};
+
 /** Signing in through an identity provider (contract 4 §6.3) and attaching one to an account (§6.2). */
-export const ssoLogins = resource("sso-logins", {
+export const ssoLogins = resource(about, {
   check: get("/sso/check/:orgId", {
     summary: "Show whether an organization has single sign-on",
     access: open(),
+    refs: { orgId: "organization" },
     returns: SsoCheck,
   }),
   discover: post("/auth/sso-discovery", {
+    loses: "nothing",
     summary: "Find the sign-in of an email address",
     description: "Looks at the domain alone: real and invented addresses get the same answer. 20 a minute per client.",
     access: open(),
@@ -71,11 +79,13 @@ export const ssoLogins = resource("sso-logins", {
     returns: LoginContext,
   }),
   start: get("/sso/login/:orgId", {
+    refs: { orgId: "organization" },
     ...start,
     summary: "Start signing in to an organization",
     description: "Sends the browser to the identity provider, with a cookie that it must bring back.",
   }),
   startForPartner: get("/sso/login/partner/:partnerId", {
+    refs: { partnerId: "partner" },
     ...start,
     summary: "Start signing in to a partner",
     description: "As for an organization. Nobody is provisioned: who signs in needs an invitation.",
@@ -95,6 +105,7 @@ export const ssoLogins = resource("sso-logins", {
     returns: () => z.object({ location: secret() }),
   }),
   exchange: post("/sso/exchange", {
+    loses: "nothing",
     summary: "Trade the one-time code of a sign-in for its tokens",
     description: "Two minutes, once.",
     access: open(),
@@ -115,6 +126,8 @@ export const ssoLogins = resource("sso-logins", {
       "The answer sets a cookie: open `authUrl` in the same browser. It ends at /settings/profile with `?ssoLinked=1` or `?ssoLinkError=<reason>`.",
     access: staff("organization", "partner").withMfa(),
     audit: { none: "audited as sso.identity.linked or sso.identity.link_rejected when the identity provider answers" },
+    loses: "nothing",
+    refs: { providerId: "sso-provider" },
     errors: ["PROVIDER_INVALID", "NOT_CONFIGURED"],
     returns: () => z.object({ authUrl: z.string() }),
   }),

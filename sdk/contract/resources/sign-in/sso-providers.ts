@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, patch, post, resource, shape } from "../../core/endpoint.ts";
-import { blankable, type FieldMeta, id, instant, secret, success, text, webAddress } from "../../core/fields.ts";
+import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
+import { blankable, type FieldMeta, instant, ref, secret, success, text, webAddress } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 export const ssoProviderTypes = ["oidc", "saml"] as const;
 export const ssoProviderStatuses = ["inactive", "testing", "active"] as const;
 
 /** Which claim, or attribute of an assertion, fills a field. */
-export const AttributeMapping = shape(() =>
+export const AttributeMapping = shape("AttributeMapping", () =>
   z.strictObject({
     email: text(255),
     name: text(255),
@@ -19,7 +19,7 @@ export const AttributeMapping = shape(() =>
 );
 
 /** What is known of a common provider (specification 2, "Presets"; contract 4 §6.1). Placeholders stand in braces. */
-export const SsoPreset = shape(() =>
+export const SsoPreset = shape("SsoPreset", () =>
   z.strictObject({
     id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,99}$/, "must be of a-z, 0-9 and -"),
     name: text(255),
@@ -33,7 +33,7 @@ export const SsoPreset = shape(() =>
 );
 
 /** Identity provider of an organization or a partner (specification 2, "SSO provider"; contract 4 §6.1). */
-export const SsoProvider = shape(() =>
+export const SsoProvider = shape("SsoProvider", () =>
   z.object({
     id: z.string(),
     ownerScope: z.enum(["organization", "partner"]),
@@ -102,7 +102,7 @@ const writable = () => ({
   scopes: scopeText().nullable().describe("space-separated; null: the preset's"),
   attributeMapping: AttributeMapping().nullable().describe("null: the preset's"),
   autoProvision: z.boolean().describe("make users of people who are none yet; organization providers alone"),
-  defaultRoleId: id().nullable().describe("role of users that are made at their first sign-in"),
+  defaultRoleId: ref("role").nullable().describe("role of users that are made at their first sign-in"),
   allowedDomains: domainsText().describe("comma-separated email domains; null: every domain"),
   enforceSSO: z.boolean().describe("refuse passwords while the provider is active"),
   trustsIdpMfa: z.boolean().describe("take the provider's word that a second factor was used"),
@@ -118,7 +118,14 @@ const writable = () => ({
 const writers = staff().needs("organizations:write").withMfa();
 const reached = ["NOT_FOUND", "SITE_ACCESS_DENIED", "FULL_PARTNER_ACCESS_REQUIRED", "ORG_READ_ONLY"] as const;
 
-export const ssoProviders = resource("sso-providers", {
+const about: Noun = {
+  name: "sso-providers",
+  summary: "Identity providers people sign in through",
+  thing: "sso-provider",
+  auditPrefixes: ["sso"],
+};
+
+export const ssoProviders = resource(about, {
   presets: get("/sso/presets", {
     summary: "List presets of common identity providers",
     access: staff(),
@@ -130,8 +137,12 @@ export const ssoProviders = resource("sso-providers", {
     access: staff(),
     errors: ["ORG_ACCESS_DENIED", "PARTNER_SCOPE_REQUIRED"],
     paging: whole,
+    columns: ["name", "type", "status", "issuer", "enforceSSO", "orgId", "id"],
     query: () =>
-      z.object({ orgId: id().optional(), scope: z.enum(["partner"]).optional().describe("the partner's own") }),
+      z.object({
+        orgId: ref("organization").optional(),
+        scope: z.enum(["partner"]).optional().describe("the partner's own"),
+      }),
     returns: () => wholeOf(SsoProvider()),
   }),
   create: create("/sso/providers", {
@@ -158,7 +169,7 @@ export const ssoProviders = resource("sso-providers", {
       const { name, type, autoProvision, enforceSSO, trustsIdpMfa, ...others } = writable();
       return z.strictObject({
         ownerScope: z.enum(["organization", "partner"]).default("organization"),
-        orgId: id().optional().describe("of an organization's provider; your own when left out"),
+        orgId: ref("organization").optional().describe("of an organization's provider; your own when left out"),
         preset: text(100).optional(),
         name,
         type,
@@ -207,6 +218,7 @@ export const ssoProviders = resource("sso-providers", {
     description: "Only an active one signs people in. Any status may follow any other.",
     access: writers,
     audit: "sso.provider.status.update",
+    loses: "nothing",
     errors: [...reached, "PROVIDER_INCOMPLETE", "CONCURRENT_MODIFICATION"],
     body: () => z.strictObject({ status: z.enum(ssoProviderStatuses) }),
     returns: SsoProvider,
@@ -215,6 +227,7 @@ export const ssoProviders = resource("sso-providers", {
     summary: "Ask an identity provider for its discovery document",
     access: writers,
     audit: "sso.provider.test",
+    loses: "nothing",
     errors: [...reached, "OIDC_DISCOVERY_FAILED"],
     returns: () =>
       z.object({

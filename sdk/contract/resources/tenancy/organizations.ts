@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, patch, resource, shape } from "../../core/endpoint.ts";
-import { bound, freeObject, id, instant, searchText, slug, success, text } from "../../core/fields.ts";
+import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import { bound, freeObject, instant, ref, searchText, slug, success, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
 
 export const organizationStatuses = [
@@ -16,7 +16,7 @@ export const organizationStatuses = [
 ] as const;
 
 /** Organization (specification 1, "Organization"; contract 1 C2). */
-export const Organization = shape(() =>
+export const Organization = shape("Organization", () =>
   z.object({
     id: z.string(),
     partnerId: z.string(),
@@ -64,7 +64,14 @@ const endsAfterStart = ({
 }) => !contractStart || !contractEnd || contractEnd >= contractStart;
 const endsBeforeStart = { path: ["contractEnd"], message: "must not be before contractStart" };
 
-export const organizations = resource("organizations", {
+const about: Noun = {
+  name: "organizations",
+  summary: "Customers of a partner",
+  thing: "organization",
+  auditPrefixes: ["organization", "partner"],
+};
+
+export const organizations = resource(about, {
   listAccessible: get("/orgs", {
     summary: "List every organization you can reach, by name",
     access: staff().needs("organizations:read"),
@@ -75,10 +82,11 @@ export const organizations = resource("organizations", {
     summary: "List organizations",
     access: owners.needs("organizations:read"),
     paging: paged,
+    columns: ["slug", "name", "type", "status", "deviceCount", "createdAt", "id"],
     query: () =>
       z.object({
         ...pageQuery(),
-        partnerId: id().optional(),
+        partnerId: ref("partner").optional(),
         status: z.enum(organizationStatuses).optional(),
         search: searchText().optional().describe("part of name or slug"),
       }),
@@ -101,7 +109,7 @@ export const organizations = resource("organizations", {
       return z
         .object({
           ...fields,
-          partnerId: id().optional().describe("needed in system scope"),
+          partnerId: ref("partner").optional().describe("needed in system scope"),
           status: z.enum(["active", "trial", "suspended", "churned"]).default("active"),
           type: fields.type.default("customer"),
           maxDevices: fields.maxDevices.default(null),
@@ -118,7 +126,7 @@ export const organizations = resource("organizations", {
     summary: "Set the order in which organizations are listed",
     access: staff("partner").needs("organizations:write").withFullPartnerAccess().withMfa(),
     audit: "partner.organization_order.update",
-    body: () => z.object({ orderedIds: z.array(id()).max(10_000) }),
+    body: () => z.object({ orderedIds: z.array(ref("organization")).max(10_000) }),
     returns: () => z.object({ organizationOrder: z.array(z.string()) }),
   }),
   get: get("/orgs/organizations/:id", {
@@ -145,7 +153,12 @@ export const organizations = resource("organizations", {
     ],
     body: () =>
       z
-        .object({ ...writable(), status: z.enum(organizationStatuses), ssoConfig: freeObject(), partnerId: id() })
+        .object({
+          ...writable(),
+          status: z.enum(organizationStatuses),
+          ssoConfig: freeObject(),
+          partnerId: ref("partner"),
+        })
         .partial()
         .refine(endsAfterStart, endsBeforeStart),
     returns: Organization,
@@ -155,6 +168,7 @@ export const organizations = resource("organizations", {
     description: "Soft delete: users and keys lose access, agents are cut off, sites stay.",
     access: owners.needs("organizations:write").withMfa(),
     audit: "organization.delete",
+    loses: "tenant",
     errors: ["NOT_FOUND"],
     returns: success,
   }),

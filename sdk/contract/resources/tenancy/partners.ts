@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, patch, resource, shape } from "../../core/endpoint.ts";
-import { email, freeObject, id, instant, slug, success, text, timezone } from "../../core/fields.ts";
+import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import { email, freeObject, instant, ref, slug, success, text, timezone } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const partnerTypes = ["msp", "enterprise", "internal"] as const;
@@ -10,7 +10,7 @@ export const partnerStatuses = ["pending", "active", "suspended", "churned"] as 
 export const serviceManagementModes = ["native", "external", "off"] as const;
 
 /** Partner (specification 1, "Partner"). */
-export const Partner = shape(() =>
+export const Partner = shape("Partner", () =>
   z.object({
     id: z.string(),
     name: z.string(),
@@ -40,7 +40,7 @@ const openingHours = () => z.strictObject({ start: clock(), end: clock(), closed
  * deeper, and null removes a key (contract 1 C1). An empty text is kept as it is. Keys that are not listed
  * are refused.
  */
-export const PartnerSettingsChange = shape(() =>
+export const PartnerSettingsChange = shape("PartnerSettingsChange", () =>
   z.strictObject({
     timezone: timezone().nullable().optional(),
     dateFormat: z.enum(["MM/DD/YYYY", "DD/MM/YYYY", "YYYY-MM-DD"]).nullable().optional(),
@@ -77,22 +77,28 @@ const selfWritable = () => ({
   billingEmail: email().nullable(),
   settings: PartnerSettingsChange(),
   serviceManagementMode: z.enum(serviceManagementModes),
-  serviceManagementPsaConnectionId: id().nullable(),
+  serviceManagementPsaConnectionId: ref("psa-connection").nullable(),
 });
 const system = staff("system");
 
-export const partners = resource("partners", {
+const about: Noun = {
+  name: "partners",
+  summary: "Managed service providers and their settings",
+  thing: "partner",
+  auditPrefixes: ["partner"],
+};
+
+export const partners = resource(about, {
   getMine: get("/orgs/partners/me", {
     summary: "Show your own partner",
-    access: staff("partner").needs("organizations:read").exemptFrom("partnerGuard"),
-    errors: ["PARTNER_CONTEXT_REQUIRED"],
+    access: staff("partner").needs("organizations:read").exemptFrom("partnerGuard").ofOwnPartner(),
     returns: Partner,
   }),
   updateMine: patch("/orgs/partners/me", {
     summary: "Change your own partner",
-    access: staff("partner").needs("organizations:write").withFullPartnerAccess().withMfa(),
+    access: staff("partner").needs("organizations:write").withFullPartnerAccess().withMfa().ofOwnPartner(),
     audit: "partner.settings.update",
-    errors: ["PARTNER_CONTEXT_REQUIRED", "NO_UPDATES", "PSA_CONNECTION_REQUIRED", "PSA_CONNECTION_NOT_ALLOWED"],
+    errors: ["NO_UPDATES", "PSA_CONNECTION_REQUIRED", "PSA_CONNECTION_NOT_ALLOWED"],
     body: () => z.object(selfWritable()).partial(),
     returns: Partner,
   }),
@@ -100,6 +106,7 @@ export const partners = resource("partners", {
     summary: "List partners, oldest first",
     access: system.needs("organizations:read"),
     paging: paged,
+    columns: ["slug", "name", "type", "plan", "status", "createdAt", "id"],
     query: () => z.object(pageQuery()),
     returns: () => pageOf(Partner()),
   }),
@@ -152,6 +159,7 @@ export const partners = resource("partners", {
     description: "Soft delete: its status becomes `churned`, sessions and keys end, organizations stay.",
     access: system.needs("organizations:write").withMfa(),
     audit: "partner.delete",
+    loses: "tenant",
     errors: ["NOT_FOUND"],
     returns: success,
   }),

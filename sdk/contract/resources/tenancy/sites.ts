@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, patch, resource, shape } from "../../core/endpoint.ts";
-import { freeObject, id, instant, success, text, timezone } from "../../core/fields.ts";
+import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import { freeObject, instant, ref, success, text, timezone } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** Site (specification 1, "Site"; contract 1 C4). */
-export const Site = shape(() =>
+export const Site = shape("Site", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
@@ -28,18 +28,26 @@ const writable = () => ({
   settings: freeObject(),
 });
 
-export const sites = resource("sites", {
+const about: Noun = {
+  name: "sites",
+  summary: "Places of an organization",
+  thing: "site",
+  auditPrefixes: ["site"],
+};
+
+export const sites = resource(about, {
   list: get("/orgs/sites", {
     summary: "List sites",
     access: staff().needs("sites:read"),
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
+    columns: ["name", "timezone", "orgId", "deviceCount", "createdAt", "id"],
     query: () =>
       z
         .object({
           ...pageQuery(),
-          orgId: id().optional(),
-          organizationId: id().optional().describe("the same as orgId"),
+          orgId: ref("organization").optional(),
+          organizationId: ref("organization").optional().describe("the same as orgId"),
         })
         .refine(({ orgId, organizationId }) => !orgId || !organizationId || orgId === organizationId, {
           path: ["organizationId"],
@@ -55,7 +63,7 @@ export const sites = resource("sites", {
     body: () => {
       const fields = writable();
       return z.object({
-        orgId: id().optional().describe("needed in partner and system scope"),
+        orgId: ref("organization").optional().describe("needed in partner and system scope"),
         name: fields.name,
         timezone: fields.timezone.default("UTC"),
         address: fields.address.default(null),
@@ -76,7 +84,7 @@ export const sites = resource("sites", {
     access: staff().needs("sites:write").withMfa(),
     audit: "site.update",
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "FIELD_IMMUTABLE", "NO_UPDATES", "ORG_READ_ONLY"],
-    body: () => z.object({ ...writable(), orgId: id().describe("cannot change") }).partial(),
+    body: () => z.object({ ...writable(), orgId: ref("organization").describe("cannot change") }).partial(),
     returns: Site,
   }),
   remove: del("/orgs/sites/:id", {

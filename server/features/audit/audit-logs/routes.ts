@@ -3,7 +3,7 @@ import { implement } from "#server/http/implement";
 import { getAuditLog, listAuditEntries, listAuditLogs, searchAuditLogs } from "./list.ts";
 import { listChainAnchors, verifyAuditChain } from "./verify.ts";
 
-export const auditLogRoutes = implement(auditLogs, {
+export const routes = implement(auditLogs, {
   list: listAuditEntries,
   logs: listAuditLogs,
   search: searchAuditLogs,

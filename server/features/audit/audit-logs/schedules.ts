@@ -10,7 +10,7 @@ import { after, DAY } from "#server/platform/clock";
 import type { Services } from "#server/services";
 
 /** Hourly anchors, daily verification of every chain, daily retention (contract 4 §8). */
-export const auditSchedules: readonly Schedule[] = [
+export const schedules: readonly Schedule[] = [
   { name: "audit.anchors", cron: "45 * * * *", run: anchorGrowth },
   { name: "audit.verify", cron: "15 4 * * *", run: verifyEveryChain },
   { name: "audit.retention", cron: "30 3 * * *", run: pruneByRetention },

@@ -7,7 +7,7 @@ import { revokeApiKey } from "./revoke.ts";
 import { rotateApiKey } from "./rotate.ts";
 import { updateApiKey } from "./update.ts";
 
-export const apiKeyRoutes = implement(apiKeys, {
+export const routes = implement(apiKeys, {
   list: listApiKeys,
   create: createApiKey,
   get: (call) => getApiKey(call, call.db, call.params.id),

@@ -6,7 +6,7 @@ import { getEnrollmentKey } from "./queries.ts";
 import { removeEnrollmentKey } from "./remove.ts";
 import { rotateEnrollmentKey } from "./rotate.ts";
 
-export const enrollmentKeyRoutes = implement(enrollmentKeys, {
+export const routes = implement(enrollmentKeys, {
   list: listEnrollmentKeys,
   create: createEnrollmentKey,
   get: (call) => getEnrollmentKey(call, call.db, call.params.id),

@@ -8,7 +8,7 @@ import { exportDevices } from "./devices.ts";
 import { exportOrganizations } from "./organizations.ts";
 import { exportSites } from "./sites.ts";
 
-export const partnerApiRoutes = implement(partnerApi, {
+export const routes = implement(partnerApi, {
   organizations: exportOrganizations,
   sites: exportSites,
   devices: exportDevices,

@@ -5,7 +5,7 @@ import { issueKey, revokeKey, rotateKey } from "./keys.ts";
 import { listPartnerPrincipals } from "./list.ts";
 import { updatePartnerPrincipal } from "./update.ts";
 
-export const partnerServicePrincipalRoutes = implement(partnerServicePrincipals, {
+export const routes = implement(partnerServicePrincipals, {
   list: listPartnerPrincipals,
   create: createPartnerPrincipal,
   update: updatePartnerPrincipal,

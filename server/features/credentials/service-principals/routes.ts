@@ -7,7 +7,7 @@ import { migrateKey } from "./migrate-key.ts";
 import { getServicePrincipal } from "./queries.ts";
 import { rotateServicePrincipal } from "./rotate.ts";
 
-export const servicePrincipalRoutes = implement(servicePrincipals, {
+export const routes = implement(servicePrincipals, {
   list: listServicePrincipals,
   create: createServicePrincipal,
   get: (call) => getServicePrincipal(call, call.db, call.params.id),

@@ -4,4 +4,4 @@ import { enrollAgent } from "./enroll.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { rotateToken } from "./rotate-token.ts";
 
-export const agentRoutes = implement(agents, { enroll: enrollAgent, heartbeat, rotateToken });
+export const routes = implement(agents, { enroll: enrollAgent, heartbeat, rotateToken });

@@ -3,4 +3,4 @@ import { implement } from "#server/http/implement";
 import { showDevice } from "./get.ts";
 import { listDevices } from "./list.ts";
 
-export const deviceRoutes = implement(devices, { list: listDevices, get: showDevice });
+export const routes = implement(devices, { list: listDevices, get: showDevice });

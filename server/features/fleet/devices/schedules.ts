@@ -6,7 +6,7 @@ import { endExpiredMaintenance, markSilentDevicesOffline, markSilentWatchdogsOff
 const EACH_MINUTE = "* * * * *";
 
 /** What time alone changes about devices (contract 1 E1). */
-export const deviceSchedules: readonly Schedule[] = [
+export const schedules: readonly Schedule[] = [
   {
     name: "device-offline-sweep",
     cron: EACH_MINUTE,

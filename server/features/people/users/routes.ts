@@ -8,7 +8,7 @@ import { previewInvite } from "./preview-invite.ts";
 import { resendInvite } from "./resend-invite.ts";
 import { updateMe } from "./update-me.ts";
 
-export const userRoutes = implement(users, {
+export const routes = implement(users, {
   me: (call) => getMe(call),
   updateMe,
   list: listUsers,

@@ -6,7 +6,7 @@ import { scrapeMetrics } from "./metrics.ts";
 import { showOpenApi } from "./openapi.ts";
 import { ready } from "./ready.ts";
 
-export const serviceStatusRoutes = implement(serviceStatus, {
+export const routes = implement(serviceStatus, {
   health: async () => ({ status: "ok", version: productVersion(), uptimeSeconds: Math.floor(process.uptime()) }),
   live: async () => ({ status: "ok" }),
   ready,

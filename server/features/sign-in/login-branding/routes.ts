@@ -5,7 +5,7 @@ import { problem } from "#server/problem";
 import { brandingOf } from "./queries.ts";
 import { replaceBranding } from "./replace.ts";
 
-export const loginBrandingRoutes = implement(loginBranding, {
+export const routes = implement(loginBranding, {
   get: async (call) => {
     const { partnerId } = user(call);
     if (partnerId === null) throw problem("PARTNER_CONTEXT_REQUIRED");

@@ -7,7 +7,7 @@ import { setUpMfa } from "./setup.ts";
 import { stepUpMfa } from "./step-up.ts";
 import { verifyMfa } from "./verify.ts";
 
-export const mfaRoutes = implement(mfa, {
+export const routes = implement(mfa, {
   verify: verifyMfa,
   setup: setUpMfa,
   enable: enableMfa,

@@ -4,7 +4,7 @@ import { changePassword } from "./change.ts";
 import { forgotPassword } from "./forgot.ts";
 import { resetPassword } from "./reset.ts";
 
-export const passwordRoutes = implement(passwords, {
+export const routes = implement(passwords, {
   forgot: forgotPassword,
   reset: resetPassword,
   change: changePassword,

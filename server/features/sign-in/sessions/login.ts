@@ -8,6 +8,7 @@ import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
 import { startMfaLogin } from "#server/features/sign-in/mfa/start-mfa-login";
 import type { Call } from "#server/http/call";
+import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
 import { completeSignIn, noteUser } from "./complete-sign-in.ts";
 import { clearWrongPasswords, countWrongPassword, findUserByEmail, type SignInUser } from "./queries.ts";
@@ -79,7 +80,7 @@ async function refuse(call: LoginCall, user: SignInUser | undefined, reason: Log
 }
 
 function failureLimits(call: LoginCall) {
-  const address = call.ip ?? "unknown";
+  const address = clientBlock(call.ip);
   return [
     [loginPerAddress, address],
     [loginPerAddressAndEmail, `${address} ${call.body.email}`],

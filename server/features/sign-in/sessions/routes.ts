@@ -6,4 +6,4 @@ import { logout } from "./logout.ts";
 import { refresh } from "./refresh.ts";
 import { removeSession } from "./remove.ts";
 
-export const sessionRoutes = implement(sessions, { login, refresh, logout, list: listSessions, remove: removeSession });
+export const routes = implement(sessions, { login, refresh, logout, list: listSessions, remove: removeSession });

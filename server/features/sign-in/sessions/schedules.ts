@@ -1,6 +1,4 @@
 import type { Schedule } from "#server/jobs/scheduler";
 import { purgeSessions } from "./purge.ts";
 
-export const sessionSchedules: readonly Schedule[] = [
-  { name: "sessions.purge", cron: "20 * * * *", run: purgeSessions },
-];
+export const schedules: readonly Schedule[] = [{ name: "sessions.purge", cron: "20 * * * *", run: purgeSessions }];

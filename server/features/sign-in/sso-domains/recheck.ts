@@ -1,5 +1,4 @@
 import { systemHandle } from "#server/db/unit-of-work";
-import type { Schedule } from "#server/jobs/scheduler";
 import type { Services } from "#server/services";
 import { isPublished } from "./published.ts";
 
@@ -22,7 +21,3 @@ export async function recheckDomains(services: Services): Promise<void> {
     }
   }
 }
-
-export const ssoDomainSchedules: readonly Schedule[] = [
-  { name: "sso.domain-recheck", cron: "40 4 * * *", run: recheckDomains },
-];

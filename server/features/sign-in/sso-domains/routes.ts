@@ -5,7 +5,7 @@ import { listDomains } from "./list.ts";
 import { removeDomain } from "./remove.ts";
 import { verifyDomain } from "./verify.ts";
 
-export const ssoDomainRoutes = implement(ssoDomains, {
+export const routes = implement(ssoDomains, {
   list: listDomains,
   create: createDomain,
   verify: verifyDomain,

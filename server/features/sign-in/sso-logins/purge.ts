@@ -1,5 +1,4 @@
 import { systemHandle } from "#server/db/unit-of-work";
-import type { Schedule } from "#server/jobs/scheduler";
 import type { Services } from "#server/services";
 
 /** Drops sign-ins that never came back and codes nobody redeemed; the session of such a code ends. */
@@ -23,7 +22,3 @@ export async function purgeSsoLogins(services: Services): Promise<void> {
     }
   });
 }
-
-export const ssoLoginSchedules: readonly Schedule[] = [
-  { name: "sso-logins.purge", cron: "*/15 * * * *", run: purgeSsoLogins },
-];

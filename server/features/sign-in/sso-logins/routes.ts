@@ -10,7 +10,7 @@ import { listLinkOptions } from "./link-options.ts";
 import { startLogin, startPartnerLogin } from "./start.ts";
 import { startLink } from "./start-link.ts";
 
-export const ssoLoginRoutes = implement(ssoLogins, {
+export const routes = implement(ssoLogins, {
   check: checkSso,
   discover: discoverSso,
   context: showLoginContext,

@@ -9,7 +9,7 @@ import { testProvider } from "./test-provider.ts";
 import { updateProvider } from "./update.ts";
 import { shownProvider } from "./view.ts";
 
-export const ssoProviderRoutes = implement(ssoProviders, {
+export const routes = implement(ssoProviders, {
   presets: async (call) => ({ data: [...call.config.ssoPresets] }),
   list: listProviders,
   create: createProvider,

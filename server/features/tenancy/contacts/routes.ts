@@ -5,7 +5,7 @@ import { listContacts } from "./list.ts";
 import { removeContact } from "./remove.ts";
 import { updateContact } from "./update.ts";
 
-export const contactRoutes = implement(contacts, {
+export const routes = implement(contacts, {
   list: listContacts,
   create: createContact,
   update: updateContact,

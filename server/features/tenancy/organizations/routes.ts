@@ -7,7 +7,7 @@ import { getOrganization } from "./queries.ts";
 import { removeOrganization } from "./remove.ts";
 import { updateOrganization } from "./update.ts";
 
-export const organizationRoutes = implement(organizations, {
+export const routes = implement(organizations, {
   listAccessible: listAccessibleOrganizations,
   list: listOrganizations,
   create: createOrganization,

@@ -7,7 +7,7 @@ import { getPartner } from "./queries.ts";
 import { removePartner } from "./remove.ts";
 import { updateOwnPartner, updatePartner } from "./update.ts";
 
-export const partnerRoutes = implement(partners, {
+export const routes = implement(partners, {
   getMine: getOwnPartner,
   updateMine: updateOwnPartner,
   list: listPartners,

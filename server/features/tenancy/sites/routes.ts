@@ -6,7 +6,7 @@ import { getSite } from "./queries.ts";
 import { removeSite } from "./remove.ts";
 import { updateSite } from "./update.ts";
 
-export const siteRoutes = implement(sites, {
+export const routes = implement(sites, {
   list: listSites,
   create: createSite,
   get: (call) => getSite(call, call.db, call.params.id),
