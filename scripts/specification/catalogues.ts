@@ -5,7 +5,7 @@ export interface Catalogues {
   readonly permissions: readonly string[];
   /** Built-in role → its grants; roles that hold everything hold `*:*`. */
   readonly roles: Readonly<Record<string, readonly string[]>>;
-  /** Code → status and public message; status 0: only the result of one item of a bulk call; message null: no fixed text. */
+  /** Code → status and public message; an item of a bulk call that answers 200 has that status; message null: no fixed text. */
   readonly errors: Readonly<Record<string, { readonly status: number; readonly message: string | null }>>;
   readonly auditActions: readonly string[];
   readonly eventKinds: readonly string[];
@@ -34,7 +34,11 @@ function section(lines: readonly string[], heading: RegExp): string[] {
   return rest.slice(0, end < 0 ? undefined : end);
 }
 
-const cells = (line: string) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim());
+const cells = (line: string) =>
+  line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
 
 function permissionsOf(lines: readonly string[]): Pick<Catalogues, "permissions" | "roles"> {
   const [head, , ...rows] = lines.filter((line) => line.startsWith("|")).map(cells);
@@ -45,7 +49,8 @@ function permissionsOf(lines: readonly string[]): Pick<Catalogues, "permissions"
     const actions = (actionList as string).split(", ");
     permissions.push(...actions.map((action) => `${resource}:${action}`));
     for (const [index, cell] of held.entries()) {
-      const letters = cell === "all" ? actions : cell === "–" ? [] : cell.split(" ").map((letter) => whole(letter, actions));
+      const letters =
+        cell === "all" ? actions : cell === "–" ? [] : cell.split(" ").map((letter) => whole(letter, actions));
       roles[names[index] as string]?.push(...letters.map((action) => `${resource}:${action}`));
     }
   }
@@ -65,10 +70,11 @@ function errorsOf(lines: readonly string[]): Catalogues["errors"] {
   const errors: Record<string, { status: number; message: string | null }> = {};
   for (const [status, list] of lines.filter((line) => /^\| (\d{3}|item) \|/.test(line)).map(cells)) {
     for (const entry of (list as string).split(" · ")) {
-      const parsed = /^((?:[A-Z][A-Z_]+|[a-z]+(?:[-_][a-z]+)+)(?:, (?:[A-Z][A-Z_]+|[a-z]+(?:[-_][a-z]+)+))*)( .*)?$/.exec(entry);
+      const parsed =
+        /^((?:[A-Z][A-Z_]+|[a-z]+(?:[-_][a-z]+)+)(?:, (?:[A-Z][A-Z_]+|[a-z]+(?:[-_][a-z]+)+))*)( .*)?$/.exec(entry);
       if (!parsed) throw new Error(`not an error code: ${entry}`);
       for (const code of (parsed[1] as string).split(", "))
-        errors[code] = { status: Number(status) || 0, message: messageOf(code, parsed[2]) };
+        errors[code] = { status: Number(status) || 200, message: messageOf(code, parsed[2]) };
     }
   }
   return errors;
@@ -79,7 +85,12 @@ const acronyms = new Set(["MFA", "PSA", "SSO", "OIDC", "TTL", "PAM", "URL", "API
 /** A code without a text of its own reads as itself in sentence case; a remark in brackets is none. */
 function messageOf(code: string, text: string | undefined): string | null {
   if (text === " the joined messages") return null;
-  const own = text?.trim().replace(/ ?\((to agents .*?|with `.*?|or: .*?)\)/g, "").trim();
+  // `: x` stands for what differs from case to case.
+  const own = text
+    ?.trim()
+    .replace(/: x$/, "")
+    .replace(/ ?\((to agents .*?|with `.*?|or: .*?)\)/g, "")
+    .trim();
   if (own) return own;
   const words = code.split(/[-_]/).map((word) => {
     if (acronyms.has(word)) return word;

@@ -20,7 +20,7 @@ function codesOf(text: string, { errors }: Catalogues): string[] {
   return [...text.matchAll(/`([^`]*)`/g)].flatMap(([, span]) => {
     if (/^[{[]/.test(span as string)) return [];
     const words = (span as string).replace(/\{[^}]*\}/g, "").split(/[^A-Za-z_-]+/);
-    return words.filter((word) => errors[word] && errors[word].status > 0);
+    return words.filter((word) => errors[word] && errors[word].status > 200);
   });
 }
 

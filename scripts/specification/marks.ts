@@ -11,7 +11,13 @@ export interface Marks {
 }
 
 const scopeOf: Readonly<Record<string, string>> = { O: "organization", P: "partner", S: "system" };
-const kindOf: Readonly<Record<string, string>> = { U: "user", user: "user", public: "public", "—": "public", A: "agent" };
+const kindOf: Readonly<Record<string, string>> = {
+  U: "user",
+  user: "user",
+  public: "public",
+  "—": "public",
+  A: "agent",
+};
 const permission = /^([a-z_-]+:[a-z_]+)(!?)$/;
 const joins = new Set(["and", "+"]);
 
@@ -46,7 +52,8 @@ function words(text: string | undefined, whole = false): Marks | undefined {
       (flags.has("SP") ? keyScopes : permissions).push(granted[1] as string);
       if (granted[2]) flags.add("M");
     } else if (kindOf[word]) kinds.push(kindOf[word] as string);
-    else if (/^[OPS]{1,3}$/.test(word) && word !== "SP") scopes.push(...[...word].map((letter) => scopeOf[letter] as string));
+    else if (/^[OPS]{1,3}$/.test(word) && word !== "SP")
+      scopes.push(...[...word].map((letter) => scopeOf[letter] as string));
     else if (["M", "W", "SP", "MFA"].includes(word)) flags.add(word);
     else if (!joins.has(word)) break;
     if (/[.;]$/.test(all[read] as string)) {

@@ -7,7 +7,11 @@ interface Noun {
   readonly audit?: string;
 }
 
-const noun = (name: string, paths: RegExp, audit?: string): Noun => ({ noun: name, paths, ...(audit ? { audit } : {}) });
+const noun = (name: string, paths: RegExp, audit?: string): Noun => ({
+  noun: name,
+  paths,
+  ...(audit ? { audit } : {}),
+});
 
 /** The first that matches `METHOD /path` owns it; how many each owns is checked against the contract's table. */
 const nouns: readonly Noun[] = [

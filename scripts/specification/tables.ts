@@ -5,7 +5,11 @@ type Tabled = [string, Partial<Statement>];
 
 const linesOf = (texts: readonly Document[], kind: Document["kind"], number: number) =>
   texts.find((text) => text.kind === kind && text.number === number)?.lines ?? [];
-const cellsOf = (line: string) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim());
+const cellsOf = (line: string) =>
+  line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
 
 /** The exports of the partner API, one per row, with the scope a key needs. */
 export function exportsOf(texts: readonly Document[]): Tabled[] {
@@ -53,13 +57,18 @@ function contradictions(columns: Readonly<Record<string, string>>, entry: Statem
   if (partial.test(columns["Path"] ?? "")) return [];
   const text = ["Permission", "Scope", "Description", "Payload"].map((name) => columns[name] ?? "").join(" | ");
   const held = [...(entry.permissions ?? []).flatMap((one) => one.split("|")), ...entry.keyScopes];
-  const wanted = [...text.matchAll(/\b[a-z-]+:(?:read|write|execute|manage|approve|manage_policy)\b/g)].map(([name]) => name);
+  const wanted = [...text.matchAll(/\b[a-z-]+:(?:read|write|execute|manage|approve|manage_policy)\b/g)].map(
+    ([name]) => name,
+  );
   const faults = wanted.filter((name) => !held.includes(name)).map((name) => `the specification names ${name}`);
   const marked = columns["MFA"] === "yes" || /\bMFA\b/.test(`${columns["Permission"]} ${columns["Scope"]}`);
   if (marked && !entry.mfa) faults.push("the specification asks for MFA");
   if (columns["MFA"] === "no" && entry.mfa) faults.push("the specification asks for no MFA");
-  const scopes = ["organization", "partner", "system"].filter((name) => new RegExp(`\\b${name}\\b`).test(columns["Scope"] ?? ""));
-  if (scopes.length > 0 && scopes.join() !== entry.scopes.join()) faults.push(`the specification allows ${scopes.join(", ")}`);
+  const scopes = ["organization", "partner", "system"].filter((name) =>
+    new RegExp(`\\b${name}\\b`).test(columns["Scope"] ?? ""),
+  );
+  if (scopes.length > 0 && scopes.join() !== entry.scopes.join())
+    faults.push(`the specification allows ${scopes.join(", ")}`);
   return faults;
 }
 
@@ -72,15 +81,17 @@ function rowsOf(lines: readonly string[]): Row[] {
     const at = head.indexOf("Path");
     if (at < 0 || !/^[A-Z]{3,}(, [A-Z]+)*$/.test(cells[0] ?? "")) return [];
     const columns = Object.fromEntries(head.map((name, index) => [name, cells[index] ?? ""]));
-    return (cells[0] as string).split(", ").flatMap((method) =>
-      pathsOf(cells[at] as string).map((path) => ({ endpoint: `${method} ${path}`, columns })),
-    );
+    return (cells[0] as string)
+      .split(", ")
+      .flatMap((method) => pathsOf(cells[at] as string).map((path) => ({ endpoint: `${method} ${path}`, columns })));
   });
 }
 
 /** `/partner-api/scripts, /custom-fields` names the second below the prefix of the first. */
 function pathsOf(cell: string): string[] {
-  const paths = [...cell.replace(/\([^)]*\)/g, "").matchAll(/\/[^\s,?]+/g)].map(([path]) => path.replace(/^\/api\/v1/, ""));
+  const paths = [...cell.replace(/\([^)]*\)/g, "").matchAll(/\/[^\s,?]+/g)].map(([path]) =>
+    path.replace(/^\/api\/v1/, ""),
+  );
   const prefix = /^\/partner-api/.exec(paths[0] ?? "")?.[0];
   return paths.map((path) => (prefix && !path.startsWith(prefix) ? `${prefix}${path}` : path));
 }
