@@ -44,7 +44,8 @@ const shapeOf = (endpoint: string) => endpoint.replace(/:\w+/g, ":");
 export function differences(declared: readonly Declaration[], specification: Specification): string[] {
   const specified = new Map(Object.entries(specification).map(([endpoint, says]) => [shapeOf(endpoint), says]));
   return declared.flatMap((one) => {
-    const says = specified.get(shapeOf(one.endpoint));
+    const shape = shapeOf(one.endpoint);
+    const says = specified.get(shape) ?? specified.get(shape.replace(/^[A-Z]+/, "ALL"));
     if (!says) return [`${one.endpoint} is not in the specification`];
     return differencesOf(one, says).map((difference) => `${one.endpoint} ${difference}`);
   });
