@@ -245,7 +245,7 @@ export interface LoginBrandingMethods {
    * Set how your partner's login page looks.
    * Everything at once: what is left out is cleared.
    *
-   * `PUT /partners/me/login-branding` · user · needs full partner access, MFA
+   * `PUT /partners/me/login-branding` · user · needs organizations:write, full partner access, MFA
    */
   replace: Method<Contract["loginBranding"]["replace"]>;
 }

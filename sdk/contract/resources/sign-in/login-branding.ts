@@ -48,7 +48,7 @@ export const loginBranding = resource(about, {
   replace: put("/partners/me/login-branding", {
     summary: "Set how your partner's login page looks",
     description: "Everything at once: what is left out is cleared.",
-    access: staff("partner").withFullPartnerAccess().withMfa().ofOwnPartner(),
+    access: staff("partner").needs("organizations:write").withFullPartnerAccess().withMfa().ofOwnPartner(),
     audit: "partner.login_branding.update",
     body: () =>
       z.strictObject({
