@@ -4,7 +4,7 @@ import { buildServices, type Seams } from "./app.ts";
 import { startBackground } from "./background.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { Config } from "./config.ts";
-import { implementations } from "./features/index.ts";
+import { implementations } from "./generated/routes.ts";
 import { httpApp } from "./http/router.ts";
 import type { Services } from "./services.ts";
 

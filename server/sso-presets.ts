@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { SsoPreset } from "#contract/resources/sso-providers";
+import { SsoPreset } from "#contract/resources/sign-in/sso-providers";
 
 export type Preset = z.output<ReturnType<typeof SsoPreset>>;
 

@@ -1,8 +1,7 @@
 import type { CommandSpec, NounSpec } from "#cli/manifest";
-import type { AnyEndpoint } from "#contract/core/endpoint";
+import { type AnyEndpoint, nounOf } from "#contract/core/endpoint";
 import { contract } from "#contract/index";
 import { alternatives, type JsonSchema, jsonSchemaOf, secretPaths } from "#contract/json-schema";
-import { nounSummaries } from "#contract/nouns";
 import { flagsOf } from "./flags.ts";
 import { banner, kebab } from "./text.ts";
 
@@ -15,7 +14,7 @@ export function cliManifest(): Map<string, string> {
     const noun = kebab(sdkNoun);
     nouns.push({
       noun,
-      summary: nounSummaries[sdkNoun as keyof typeof contract],
+      summary: nounOf(verbs).summary,
       verbs: commands.map(({ name, summary }) => ({ name, summary })),
     });
     files.set(`cli/generated/${noun}.ts`, moduleOf("commands", "CommandSpec", commands));

@@ -2,9 +2,10 @@ import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type AnyEndpoint, type Resource, resource } from "./core/endpoint.ts";
+import { type AnyEndpoint, nounOf, type Resource, resource } from "./core/endpoint.ts";
 import { isErrorCode } from "./core/errors.ts";
 import { permissions } from "./core/permissions.ts";
+import { areaOf } from "./generated/table.ts";
 import { allEndpoints, contract } from "./index.ts";
 
 const endpoints = allEndpoints();
@@ -58,12 +59,40 @@ describe("the contract", () => {
 
   test("each file holds one noun of its own name, and the table holds every file", async () => {
     const folder = fileURLToPath(new URL("resources/", import.meta.url));
-    const files = (await readdir(folder)).filter((name) => name.endsWith(".ts")).map((name) => name.slice(0, -3));
+    const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".ts"));
     const nouns = Object.entries(contract).map(([key, verbs]) => {
       for (const endpoint of Object.values<AnyEndpoint>(verbs)) expect(endpoint.noun).toBe(kebab(key));
-      return kebab(key);
+      return `${areaOf[key as keyof typeof areaOf]}/${kebab(key)}.ts`;
     });
     expect(nouns.toSorted()).toEqual(files.toSorted());
+  });
+
+  test("audit actions begin with a prefix of their noun", () => {
+    for (const verbs of Object.values(contract)) {
+      const { name, auditPrefixes } = nounOf(verbs);
+      const actions = Object.values<AnyEndpoint>(verbs).flatMap(({ audit }) =>
+        typeof audit === "string" ? audit : [],
+      );
+      const used = new Set(actions.map((action) => action.slice(0, action.indexOf("."))));
+      expect([...used].toSorted(), name).toEqual(auditPrefixes.toSorted());
+    }
+  });
+
+  test("every path parameter says what it names", () => {
+    for (const endpoint of endpoints) {
+      const names = [...endpoint.path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] as string);
+      expect(Object.keys(endpoint.refs).toSorted(), label(endpoint)).toEqual(names.toSorted());
+    }
+  });
+
+  test("the columns of a list are fields of its items", () => {
+    for (const endpoint of endpoints.filter(({ columns }) => columns.length > 0)) {
+      const { result } = endpoint.schemas();
+      const paths = [...walk(result)].map((node) => node.path);
+      const items = `.${endpoint.paging?.items}[]`;
+      for (const column of endpoint.columns)
+        expect(paths, `${label(endpoint)} ${column}`).toContain(`${items}.${column}`);
+    }
   });
 
   test("every error code and permission named exists, once", () => {
@@ -125,7 +154,10 @@ describe("the contract", () => {
   });
 
   test("a resource gives its endpoints their names", () => {
-    const named: Resource = resource("things", { list: { ...contract.sites.list } });
+    const named: Resource = resource(
+      { name: "things", summary: "Things", auditPrefixes: [] },
+      { list: { ...contract.sites.list } },
+    );
     expect(named["list"]).toMatchObject({ noun: "things", verb: "list" });
   });
 });

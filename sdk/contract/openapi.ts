@@ -1,10 +1,9 @@
 import type { CredentialKind } from "./core/access.ts";
-import type { AnyEndpoint, Transport } from "./core/endpoint.ts";
+import { type AnyEndpoint, nounOf, type Transport } from "./core/endpoint.ts";
 import { errorTable, statusFor } from "./core/errors.ts";
 import { possibleErrors } from "./core/possible-errors.ts";
 import { allEndpoints, contract } from "./index.ts";
 import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
-import { nounSummaries } from "./nouns.ts";
 
 type Json = Record<string, unknown>;
 
@@ -25,10 +24,7 @@ export function buildOpenApi(): Json {
       description: "Multi-tenant administration for remote monitoring and management.",
     },
     servers: [{ url: BASE }],
-    tags: Object.entries(contract).map(([name, verbs]) => ({
-      name: (Object.values(verbs)[0] as AnyEndpoint).noun,
-      description: nounSummaries[name as keyof typeof contract],
-    })),
+    tags: Object.values(contract).map((verbs) => ({ name: nounOf(verbs).name, description: nounOf(verbs).summary })),
     paths,
     components: {
       securitySchemes,

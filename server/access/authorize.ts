@@ -5,8 +5,6 @@ import { holds, type KeyPrincipal, type Principal, type UserPrincipal } from "./
 export interface AuthorizeOptions {
   /** False where `ENABLE_2FA` turned the gate off. */
   readonly mfaGate: boolean;
-  /** The endpoint is about the caller's own partner: without one there is nothing it could be about. */
-  readonly ownPartner?: boolean;
 }
 
 /**
@@ -26,7 +24,7 @@ export function authorize(who: Principal, access: Access, options: AuthorizeOpti
   if (options.mfaGate && who.mfaForced && !who.mfaEnrolled && !access.exempt.mfaEnrollment) {
     throw problem("MFA_ENROLLMENT_REQUIRED");
   }
-  if (!access.scopes.includes(who.scope)) refuseScope(who, access, options);
+  if (!access.scopes.includes(who.scope)) refuseScope(who, access);
   if (access.fullPartner && who.scope === "partner" && who.orgAccess !== "all") {
     throw problem("FULL_PARTNER_ACCESS_REQUIRED");
   }
@@ -51,8 +49,8 @@ function guardPartner(who: UserPrincipal, access: Access): void {
   if (who.partnerStatus !== "active") throw problem("PARTNER_INACTIVE", { details: { status: who.partnerStatus } });
 }
 
-function refuseScope(who: UserPrincipal, access: Access, options: AuthorizeOptions): never {
+function refuseScope(who: UserPrincipal, access: Access): never {
   // The self-service routes name the missing context instead (contract 1 C1).
-  if (options.ownPartner && who.partnerId === null) throw problem("PARTNER_CONTEXT_REQUIRED");
+  if (access.ownPartner && who.partnerId === null) throw problem("PARTNER_CONTEXT_REQUIRED");
   throw problem("FORBIDDEN", { details: { requiredScopes: access.scopes } });
 }

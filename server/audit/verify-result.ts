@@ -1,4 +1,4 @@
-import type { anchorProblemReasons, auditBreakKinds } from "#contract/resources/audit-logs";
+import type { anchorProblemReasons, auditBreakKinds } from "#contract/resources/audit/audit-logs";
 import type { Anchor } from "./anchor-format.ts";
 
 export interface AuditBreak {

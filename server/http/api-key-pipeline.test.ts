@@ -12,15 +12,18 @@ import { httpApp } from "./router.ts";
 const seen = () => z.object({ kind: z.string(), organizations: z.array(z.string()) });
 
 /** Endpoints of this test alone: what the product's key surfaces will be made of. */
-const probes = resource("probes", {
-  scoped: get("/probes/scoped", { summary: "x", access: apiKey("devices:read", "devices:write"), returns: seen }),
-  unscoped: get("/probes/unscoped", { summary: "x", access: apiKey(), returns: seen }),
-  either: get("/probes/either", {
-    summary: "x",
-    access: staff().needs("devices:read").orApiKey("devices:read"),
-    returns: seen,
-  }),
-});
+const probes = resource(
+  { name: "probes", summary: "Endpoints of this test", auditPrefixes: [] },
+  {
+    scoped: get("/probes/scoped", { summary: "x", access: apiKey("devices:read", "devices:write"), returns: seen }),
+    unscoped: get("/probes/unscoped", { summary: "x", access: apiKey(), returns: seen }),
+    either: get("/probes/either", {
+      summary: "x",
+      access: staff().needs("devices:read").orApiKey("devices:read"),
+      returns: seen,
+    }),
+  },
+);
 
 describe.each(databases)("API keys through the pipeline on %s", (database) => {
   let server: TestServer;

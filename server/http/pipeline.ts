@@ -68,13 +68,10 @@ async function pass(passage: Passage): Promise<void> {
   passage.who = await authenticate(services, endpoint.access, request, facts.ip);
   facts.caller = passage.who;
   await limitRequest(services, passage.who, response);
-  authorize(passage.who, endpoint.access, {
-    mfaGate: services.config.enable2fa,
-    ownPartner: endpoint.errors.includes("PARTNER_CONTEXT_REQUIRED"),
-  });
+  authorize(passage.who, endpoint.access, { mfaGate: services.config.enable2fa });
   const body = await readJson(request, {
     limitBytes: endpoint.bodyLimitBytes,
-    scrub: endpoint.access.kinds.includes("agent") || endpoint.path.startsWith("/agents/"),
+    scrub: endpoint.from === "machine",
   });
   const input = validate(endpoint, {
     params: request.params,

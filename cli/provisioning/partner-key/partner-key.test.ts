@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seedPartnerPrincipal } from "#fixtures/partner-principal";
 import { createClient } from "#sdk/client";
 import { fetchTransport, type Transport } from "#sdk/transport";
-import { enrollmentKeyHash } from "#server/features/enrollment-keys/key-hash";
+import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../server/test/harness.ts";
 import { apply, type ItemResult } from "../apply.ts";
 import { shownSteps } from "../plan.ts";

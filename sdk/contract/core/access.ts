@@ -22,6 +22,8 @@ export interface Access {
   readonly mfa: boolean;
   /** Partner scope needs `orgAccess: "all"` (contract 1 A2 "W"). */
   readonly fullPartner: boolean;
+  /** Acts on the caller's own partner: a caller without one, of system scope, is refused. */
+  readonly ownPartner: boolean;
   /** Reachable while the caller's partner is not active, and before a forced MFA enrolment. */
   readonly exempt: { readonly partnerGuard: boolean; readonly mfaEnrollment: boolean };
   /** The watchdog credential of a device may call it too (contract 1 H1). */
@@ -29,13 +31,15 @@ export interface Access {
   needs(...permissions: Permission[]): Access;
   withMfa(): Access;
   withFullPartnerAccess(): Access;
+  ofOwnPartner(): Access;
   exemptFrom(...guards: ("partnerGuard" | "mfaEnrollment")[]): Access;
   orWatchdog(): Access;
   /** An organization's API key may call it too, and decides alone where one is given (specification 2). */
   orApiKey(...scopes: ApiKeyScope[]): Access;
 }
 
-type Fields = Omit<Access, "needs" | "withMfa" | "withFullPartnerAccess" | "exemptFrom" | "orWatchdog" | "orApiKey">;
+type Method = "needs" | "withMfa" | "withFullPartnerAccess" | "ofOwnPartner" | "exemptFrom" | "orWatchdog" | "orApiKey";
+type Fields = Omit<Access, Method>;
 
 const none: Fields = {
   kinds: [],
@@ -44,6 +48,7 @@ const none: Fields = {
   keyScopes: [],
   mfa: false,
   fullPartner: false,
+  ownPartner: false,
   exempt: { partnerGuard: false, mfaEnrollment: false },
   watchdog: false,
 };
@@ -55,6 +60,7 @@ function access(fields: Fields): Access {
     needs: (...permissions) => changed({ permissions }),
     withMfa: () => changed({ mfa: true }),
     withFullPartnerAccess: () => changed({ fullPartner: true }),
+    ofOwnPartner: () => changed({ ownPartner: true }),
     orWatchdog: () => changed({ watchdog: true }),
     orApiKey: (...keyScopes) => changed({ kinds: [...fields.kinds, "apiKey"], keyScopes }),
     exemptFrom: (...guards) =>

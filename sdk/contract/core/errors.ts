@@ -290,6 +290,7 @@ export const genericErrors = {
   change: ["NO_UPDATES"],
   permission: ["PERMISSION_DENIED"],
   fullPartner: ["FULL_PARTNER_ACCESS_REQUIRED"],
+  ownPartner: ["PARTNER_CONTEXT_REQUIRED"],
   mfa: ["MFA_REQUIRED"],
   idempotent: ["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_IN_FLIGHT"],
   tenancy: ["NOT_FOUND", "ORG_ACCESS_DENIED", "SITE_ACCESS_DENIED", "ORG_READ_ONLY"],

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { RefName } from "./refs.ts";
 
 /** What the generators and the server read beside the schema itself. */
 export interface FieldMeta {
@@ -6,6 +7,8 @@ export interface FieldMeta {
   secret?: boolean;
   /** The JSON Schema to publish where the schema transforms its input. */
   published?: Record<string, unknown>;
+  /** The kind of row that an id names. */
+  ref?: RefName;
   description?: string;
 }
 
@@ -16,15 +19,23 @@ export function secret(schema: z.ZodType = z.string()): z.ZodType {
   return schema.meta({ secret: true } satisfies FieldMeta);
 }
 
-/** uuid of any version (contract 1 A1). */
-export const id = () =>
+const uuid = () =>
   z
     .string()
     .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i, "must be a uuid")
-    .transform((value) => value.toLowerCase())
-    .meta({ published: { type: "string", format: "uuid" } } satisfies FieldMeta);
+    .transform((value) => value.toLowerCase());
 
-export const idParams = (names: readonly string[]) => z.object(Object.fromEntries(names.map((name) => [name, id()])));
+/** uuid of any version that names no row of the product, or one of several kinds. */
+export const id = () => uuid().meta({ published: { type: "string", format: "uuid" } } satisfies FieldMeta);
+
+/** uuid of a row of this kind: names stand for it on the command line, and the tenancy sweeps try another tenant's. */
+export const ref = (name: RefName) =>
+  uuid().meta({ ref: name, published: { type: "string", format: "uuid", "x-ref": name } } satisfies FieldMeta);
+
+export const idParams = (names: readonly string[], refs: Readonly<Record<string, RefName | "opaque">>) =>
+  z.object(Object.fromEntries(names.map((name) => [name, named(refs[name])])));
+
+const named = (kind: RefName | "opaque" | undefined) => (kind === undefined || kind === "opaque" ? id() : ref(kind));
 
 /** Unicode text of 1..max characters once trimmed; NUL is refused because Postgres cannot store it. */
 export const text = (max: number, min = 1) =>
@@ -162,8 +173,8 @@ export const flag = () =>
     .transform((value) => value === "true")
     .meta({ published: { type: "boolean" } } satisfies FieldMeta);
 
-/** Comma-separated uuids in a query string. */
-export const idList = () =>
+/** Comma-separated uuids of rows of one kind, in a query string. */
+export const refList = (name: RefName) =>
   z
     .string()
     .transform((value) =>
@@ -172,8 +183,11 @@ export const idList = () =>
         .map((part) => part.trim())
         .filter(Boolean),
     )
-    .pipe(z.array(id()))
-    .meta({ published: { type: "string", description: "comma-separated uuids" } } satisfies FieldMeta);
+    .pipe(z.array(ref(name)))
+    .meta({
+      ref: name,
+      published: { type: "string", "x-ref": name, description: "comma-separated uuids" },
+    } satisfies FieldMeta);
 
 /** Case-folded substring search text. */
 export const searchText = (max = 255) =>

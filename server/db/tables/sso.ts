@@ -20,7 +20,7 @@ export interface SsoProvidersTable {
   preset: Fixed<string | null>;
   issuer: string | null;
   clientId: string | null;
-  /** Sealed under `secretContext(id)`, see `features/sso-providers/client-secret.ts`. */
+  /** Sealed under `secretContext(id)`, see `features/sign-in/sso-providers/client-secret.ts`. */
   clientSecretSealed: string | null;
   /** What a sign-in asks for, separated by spaces. Not `scopes`: that name holds JSON in other tables. */
   requestedScopes: string;

@@ -8,7 +8,7 @@ import { jsonSchemaOf, secretPaths } from "#contract/json-schema";
 import type { Tenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { openAuditBundle } from "#server/audit-bundle";
-import { totpCode } from "#server/features/mfa/rules";
+import { totpCode } from "#server/features/sign-in/mfa/rules";
 import { MINUTE } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";
 import { type Answer, databases } from "../harness.ts";

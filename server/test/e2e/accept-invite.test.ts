@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { builtInRoleId } from "#server/access/roles";
-import { totpCode } from "#server/features/mfa/rules";
+import { totpCode } from "#server/features/sign-in/mfa/rules";
 import { seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { PASSWORD } from "../people.ts";
 import { type RmmProcess, rmmProcess } from "./rmm-process.ts";

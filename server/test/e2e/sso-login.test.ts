@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { refusals } from "#cli/single-sign-on/refusals";
-import { totpCode } from "#server/features/mfa/rules";
-import type { LinkRejectionCode, RejectionCode } from "#server/features/sso-logins/rejection";
+import { totpCode } from "#server/features/sign-in/mfa/rules";
+import type { LinkRejectionCode, RejectionCode } from "#server/features/sign-in/sso-logins/rejection";
 import { databases, seedPartner } from "../harness.ts";
 import { enrol, PASSWORD, seedPerson } from "../people.ts";
 import { type SsoTest, startSsoTest } from "../sso.ts";

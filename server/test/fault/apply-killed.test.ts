@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { auditHandle } from "#server/audit/handle";
-import { enrollmentKeyHash } from "#server/features/enrollment-keys/key-hash";
+import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { type DatabaseName, databases, type SignedInUser, seedPartner, signIn } from "../harness.ts";
 import { moments, startLine } from "./killing-line.ts";
 import { exitOf, type Installation, install, renewed, startRmm } from "./processes.ts";

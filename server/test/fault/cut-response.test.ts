@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, type RmmClient } from "#sdk/client";
 import { auditHandle } from "#server/audit/handle";
-import { enrollmentKeyHash } from "#server/features/enrollment-keys/key-hash";
+import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
 
