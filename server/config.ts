@@ -27,7 +27,10 @@ export interface Config {
   trustProxyHeaders: boolean;
   jwtSecret: string;
   encryptionKey: string;
-  /** Current pepper first, then what older keys were hashed with (specification 2, "Enrollment key"). */
+  /**
+   * Current pepper first, then the keys that older enrollment keys were hashed with
+   * (docs/credentials.md, "Enrollment keys").
+   */
   enrollmentKeyPeppers: readonly string[];
   agentEnrollmentSecret: string | undefined;
   anchorSigningKey: string | undefined;
@@ -43,7 +46,10 @@ export interface Config {
   /** Signs export cursors; undefined = a key derived from the encryption key. */
   partnerApiCursorKey: string | undefined;
   deviceOfflineThresholdMinutes: number;
-  /** An administrator with MFA may sign in by password where single sign-on is enforced (contract 4 §6.3). */
+  /**
+   * An administrator with MFA may sign in by password where single sign-on is enforced
+   * (docs/single-sign-on.md, "Break-glass").
+   */
   ssoBreakGlass: boolean;
   /** Identity providers may be reached over http and at private addresses. */
   ssoAllowPrivateNetwork: boolean;
@@ -59,8 +65,8 @@ export interface Config {
 }
 
 /**
- * Reads the environment once (contract 4 §16). Outside production, secrets that are not set are made
- * once and kept in the data directory with mode 0600, so that the embedded server needs no set-up.
+ * Reads the environment once (docs/platform.md, "Settings"). Outside production, secrets that are not set are made once
+ * and kept in the data directory with mode 0600, so that the embedded server needs no set-up.
  */
 export function readConfig(env: Environment): Config {
   const read = reader(env);

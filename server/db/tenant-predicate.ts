@@ -110,7 +110,7 @@ interface Context {
 
 const nothing = (eb: Builder): Predicate => eb.and([eb(eb.val(1), "=", 0)]);
 
-/** Organizations the scope reaches: not deleted, not being purged (contract 1 A2 `canAccessOrg`). */
+/** Organizations that the scope reaches: not deleted and not being purged (docs/conventions.md, "Tenant reach"). */
 function reachable(eb: Builder, scope: Scope & { kind: "partner" }) {
   const organizations = eb
     .selectFrom("organizations")
@@ -127,7 +127,10 @@ function reachable(eb: Builder, scope: Scope & { kind: "partner" }) {
   );
 }
 
-/** A partner principal reaches what is live, and of that only what was chosen for it (contract 4 §5.2). */
+/**
+ * A partner principal reaches active and trial organizations, and of these only the chosen ones if it is `selected`
+ * (docs/conventions.md, "Tenant reach").
+ */
 function ofPrincipal<Q extends { where(column: string, operator: "in", value: unknown): Q }>(
   eb: Builder,
   organizations: Q,
@@ -227,7 +230,7 @@ const rules: Record<Ownership, (context: Context) => Predicate | undefined> = {
   system: ({ eb }) => nothing(eb),
 };
 
-/** Rows may be inserted only for owners the scope reaches (design, lock 2). */
+/** Rows may be inserted only for owners that the scope reaches (server/README.md, "Five locks on tenancy"). */
 export function checkInsert(scope: Scope, table: TableName, node: InsertQueryNode): void {
   const owner: Ownership = ownership[table];
   if (scope.kind === "system") return;

@@ -40,7 +40,7 @@ export function factsOf(
 /** A client may name the server in the request line too (RFC 9112 §3.2.2). */
 const originForm = (url: string): string => (url.startsWith("/") ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, ""));
 
-/** Proxy headers count only where the operator trusts the proxy (specification 3, "Audit-entry writing"). */
+/** Proxy headers count only where the operator trusts the proxy (docs/platform.md, "Client address"). */
 function clientIp(request: IncomingMessage, trustProxy: boolean): string | null {
   if (trustProxy) {
     for (const name of ["cf-connecting-ip", "x-forwarded-for", "x-real-ip"]) {

@@ -10,7 +10,10 @@ export interface AttributeMapping {
   groups?: string;
 }
 
-/** An identity provider of one organization or of one partner, never of both (contract 4 §6.1). */
+/**
+ * An identity provider of one organization or of one partner, never of both
+ * (docs/single-sign-on.md, "Identity providers").
+ */
 export interface SsoProvidersTable {
   id: Fixed<string>;
   orgId: Fixed<string | null>;
