@@ -7,7 +7,7 @@ import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const apiKeyStatuses = ["active", "expired", "revoked"] as const;
 
-/** API key without its material (specification 2, "API key"; contract 4 §1). */
+/** API key without its material (docs/credentials.md, "API keys"). */
 export const ApiKey = shape(() =>
   z.object({
     id: z.string(),

@@ -4,7 +4,7 @@ import { create, del, get, type Noun, post, resource, shape } from "../../core/e
 import { flag, instant, ref, secret, success, text, timestamp } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
-/** Token that lets agents join an organization (specification 2, "Enrollment key"; contract 4 §3). */
+/** Key that lets agents join an organization (docs/credentials.md, "Enrollment keys"). */
 export const EnrollmentKey = shape(() =>
   z.object({
     id: z.string(),

@@ -7,7 +7,7 @@ import { ApiKey, material, scopeList } from "./api-keys.ts";
 
 export const servicePrincipalStatuses = ["active", "disabled"] as const;
 
-/** Identity of an organization that owns at most one active API key (specification 2, "Service principal"; contract 4 §4). */
+/** Machine identity of an organization with at most one active API key (docs/credentials.md, "Service principals"). */
 export const ServicePrincipal = shape(() =>
   z.object({
     id: z.string(),

@@ -13,7 +13,7 @@ const count = () => z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const amount = () => z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 const percent = () => z.number().min(0).max(100);
 
-/** One sample (contract 1 H3): percents 0 to 100, bandwidth in bits and disk in bytes per second. */
+/** One sample: percents 0 to 100, bandwidth in bits and disk in bytes per second (docs/fleet.md, "Samples"). */
 export const Metrics = shape(() =>
   z.object({
     timestamp: lenient(timestamp()),
@@ -53,7 +53,7 @@ const fact = (max: number) => blankable(max).optional();
 const number = () => z.int().min(0).max(1_000_000).nullable().optional();
 const quantity = () => amount().nullable().optional();
 
-/** Hardware as an agent reports it (contract 1 H4). */
+/** Hardware as an agent reports it (docs/fleet.md, "Inventory"). */
 export const HardwareReport = shape(() =>
   z.object({
     manufacturer: fact(255),
@@ -69,7 +69,7 @@ export const HardwareReport = shape(() =>
   }),
 );
 
-/** One network interface as an agent reports it (contract 1 H4). */
+/** One network interface as an agent reports it (docs/fleet.md, "Inventory"). */
 export const NetworkReport = shape(() =>
   z.object({
     interfaceName: text(255),

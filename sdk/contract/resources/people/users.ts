@@ -9,7 +9,7 @@ import { handedOutToken, SignedIn } from "../sign-in/sessions.ts";
 export const userStatuses = ["invited", "active", "disabled"] as const;
 export const orgAccessLevels = ["all", "selected", "none"] as const;
 
-/** A person's account (contract 1 B). */
+/** A person's account (docs/people.md, "Accounts"). */
 export const User = shape(() =>
   z.object({
     id: z.string(),
@@ -29,7 +29,7 @@ export const User = shape(() =>
   }),
 );
 
-/** The caller with what its membership allows (contract 1 G). */
+/** The caller's account with what its membership allows (docs/people.md, "Own account"). */
 export const Me = shape(() =>
   z.object({
     ...User().shape,
