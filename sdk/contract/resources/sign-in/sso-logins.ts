@@ -56,7 +56,7 @@ const about: Noun = {
   auditPrefixes: [],
 };
 
-/** Signing in through an identity provider (contract 4 §6.3) and attaching one to an account (§6.2). */
+/** Signing in through an identity provider, and linking one to an account (docs/single-sign-on.md). */
 export const ssoLogins = resource(about, {
   check: get("/sso/check/:orgId", {
     summary: "Show whether an organization has single sign-on",

@@ -18,7 +18,7 @@ export const AttributeMapping = shape(() =>
   }),
 );
 
-/** What is known of a common provider (specification 2, "Presets"; contract 4 §6.1). Placeholders stand in braces. */
+/** Template of a common provider (docs/single-sign-on.md, "Presets"). Placeholders stand in braces. */
 export const SsoPreset = shape(() =>
   z.strictObject({
     id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,99}$/, "must be of a-z, 0-9 and -"),
@@ -32,7 +32,7 @@ export const SsoPreset = shape(() =>
   }),
 );
 
-/** Identity provider of an organization or a partner (specification 2, "SSO provider"; contract 4 §6.1). */
+/** Identity provider of an organization or a partner (docs/single-sign-on.md, "Identity providers"). */
 export const SsoProvider = shape(() =>
   z.object({
     id: z.string(),

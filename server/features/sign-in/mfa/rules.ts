@@ -4,7 +4,7 @@ import { MINUTE } from "#server/platform/clock";
 import type { Random } from "#server/platform/random";
 import { sameText } from "#server/platform/vault";
 
-/** Failed codes of a person, wherever they are given (contract 1 B). */
+/** Failed codes of a person, over all endpoints that take one (docs/sign-in.md, "Guessing"). */
 export const mfaPerUser: Limit = { name: "mfa", max: 5, windowSeconds: 300 };
 
 export const SETUP_MS = 10 * MINUTE;

@@ -17,8 +17,8 @@ import { LOGIN_FLOOR_MS, type LoginRefusal, loginPerAddress, loginPerAddressAndE
 type LoginCall = typeof sessions.login extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * Signs in with email and password (contract 1 B). Every refusal is the same 401 after the same work and
- * no sooner than the floor; its reason is in the trail of the user's tenant alone.
+ * Signs in with email and password (docs/sign-in.md, "Signing in with a password"). Every refusal is the same 401 after
+ * the same work and not before the response floor; only the audit log of the user's tenant has the reason.
  */
 export async function login(call: LoginCall) {
   const floor = responseFloor(LOGIN_FLOOR_MS);

@@ -18,9 +18,9 @@ type RefreshCall = typeof sessions.refresh extends Endpoint<infer T> ? Call<T> :
 type Found = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 
 /**
- * Exchanges a refresh token for a new pair in the same session (contract 1 B). Of parallel calls with one
- * token exactly one gets the pair, the others `REFRESH_RACED`. A spent token that comes back later was
- * copied: the session ends. While the user's tenant is closed the token is refused but not spent.
+ * Exchanges a refresh token for a new pair in the same session (docs/sign-in.md, "Refreshing"). Of parallel calls with
+ * one token exactly one gets the pair, the others `REFRESH_RACED`. A spent token that comes back later was copied: the
+ * session ends. While the user's tenant is closed the token is refused but not spent.
  */
 export async function refresh(call: RefreshCall): Promise<TokenPair> {
   const tokenHash = sha256(call.body.refreshToken);

@@ -21,8 +21,8 @@ interface Progress {
 }
 
 /**
- * Receives the browser from the identity provider (contract 4 §6.3). Always a redirect; the first check that fails
- * decides. Checks come in the order of the contract, those that cost a request to the provider after those that do not.
+ * Receives the browser from the identity provider (docs/single-sign-on.md, "Callback"). Always a redirect; the first
+ * check that fails decides.
  */
 export async function receiveCallback(call: CallbackCall) {
   const progress: Progress = {};

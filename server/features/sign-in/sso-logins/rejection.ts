@@ -1,4 +1,4 @@
-/** Why a sign-in ends without one: the value of `error` in the address (contract 4 §6.3). */
+/** Why a sign-in is refused: the value of `error` in the address (docs/single-sign-on.md, "Refused sign-ins"). */
 export type RejectionCode =
   | "sso_error"
   | "invalid_callback"

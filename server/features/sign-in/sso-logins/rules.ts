@@ -2,7 +2,7 @@ import { asciiDomain } from "#contract/resources/sign-in/sso-domains";
 import type { Limit } from "#server/access/rate-limit";
 import { MINUTE } from "#server/platform/clock";
 
-/** Starts of sign-ins, whatever becomes of them (contract 4 §6.3). */
+/** Starts of sign-ins, whatever their outcome (docs/single-sign-on.md, "Starting a sign-in"). */
 export const startPerAddress: Limit = { name: "sso-start-ip", max: 30, windowSeconds: 300 };
 export const startPerAddressAndTarget: Limit = { name: "sso-start-target", max: 10, windowSeconds: 300 };
 export const discoveryPerAddress: Limit = { name: "sso-discovery", max: 20, windowSeconds: 60 };

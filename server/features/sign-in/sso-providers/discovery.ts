@@ -21,8 +21,8 @@ export class DiscoveryFailed extends Error {
 type Deps = Pick<Services, "outbound"> & { readonly config: Pick<Config, "ssoAllowPrivateNetwork"> };
 
 /**
- * Reads `<issuer>/.well-known/openid-configuration` (contract 4 §6.1). The document must name the issuer that was asked,
- * and nothing in it may point into this server's network. Rejects with `DiscoveryFailed` alone.
+ * Reads `<issuer>/.well-known/openid-configuration` (docs/single-sign-on.md, "Discovery"). The document must name the
+ * issuer that was asked, and no address in it may lead into this server's network. Rejects only with `DiscoveryFailed`.
  */
 export async function discover(issuer: string, deps: Deps): Promise<Discovery> {
   const document = await readDocument(issuer, deps);
