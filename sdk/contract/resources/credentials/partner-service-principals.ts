@@ -6,7 +6,7 @@ import { partnerKeyScopes, partnerReadScopes } from "../../core/key-scopes.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Key of a partner service principal without its material (docs/credentials.md, "Partner keys"). */
-export const PartnerKey = shape(() =>
+export const PartnerKey = shape("PartnerKey", () =>
   z.object({
     id: z.string(),
     name: z.string(),
@@ -22,7 +22,7 @@ export const PartnerKey = shape(() =>
 );
 
 /** Machine identity of a partner for the partner API (docs/credentials.md, "Partner service principals"). */
-export const PartnerPrincipal = shape(() =>
+export const PartnerPrincipal = shape("PartnerPrincipal", () =>
   z.object({
     id: z.string(),
     partnerId: z.string(),

@@ -8,7 +8,7 @@ import { ApiKey, material, scopeList } from "./api-keys.ts";
 export const servicePrincipalStatuses = ["active", "disabled"] as const;
 
 /** Machine identity of an organization with at most one active API key (docs/credentials.md, "Service principals"). */
-export const ServicePrincipal = shape(() =>
+export const ServicePrincipal = shape("ServicePrincipal", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),

@@ -10,7 +10,7 @@ export const userStatuses = ["invited", "active", "disabled"] as const;
 export const orgAccessLevels = ["all", "selected", "none"] as const;
 
 /** A person's account (docs/people.md, "Accounts"). */
-export const User = shape(() =>
+export const User = shape("User", () =>
   z.object({
     id: z.string(),
     email: z.string(),
@@ -30,7 +30,7 @@ export const User = shape(() =>
 );
 
 /** The caller's account with what its membership allows (docs/people.md, "Own account"). */
-export const Me = shape(() =>
+export const Me = shape("Me", () =>
   z.object({
     ...User().shape,
     scope: z.enum(["organization", "partner", "system"]),
@@ -47,7 +47,7 @@ export const Me = shape(() =>
 );
 
 /** A user as member of one tenant. */
-export const Member = shape(() =>
+export const Member = shape("Member", () =>
   z.object({
     id: z.string(),
     email: z.string(),

@@ -7,7 +7,7 @@ import { paged, pageOf, pageQuery } from "../../core/page.ts";
 export const contactRoles = ["billing", "technical", "escalation", "admin", "site", "after_hours", "portal"] as const;
 
 /** A contact of an organization, or of one of its sites (docs/tenancy.md, "Contacts"). */
-export const Contact = shape(() =>
+export const Contact = shape("Contact", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),

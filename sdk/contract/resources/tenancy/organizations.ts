@@ -16,7 +16,7 @@ export const organizationStatuses = [
 ] as const;
 
 /** Organization (docs/tenancy.md, "Organizations"). */
-export const Organization = shape(() =>
+export const Organization = shape("Organization", () =>
   z.object({
     id: z.string(),
     partnerId: z.string(),

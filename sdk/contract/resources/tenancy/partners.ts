@@ -10,7 +10,7 @@ export const partnerStatuses = ["pending", "active", "suspended", "churned"] as 
 export const serviceManagementModes = ["native", "external", "off"] as const;
 
 /** Partner (docs/tenancy.md, "Partners"). */
-export const Partner = shape(() =>
+export const Partner = shape("Partner", () =>
   z.object({
     id: z.string(),
     name: z.string(),
@@ -39,7 +39,7 @@ const openingHours = () => z.strictObject({ start: clock(), end: clock(), closed
  * Changed settings: each key replaces the stored one, `businessHours`, `contact` and `security` one level deeper, and
  * null removes a key (docs/tenancy.md, "Partner settings"). Empty text is kept. Unknown keys are refused.
  */
-export const PartnerSettingsChange = shape(() =>
+export const PartnerSettingsChange = shape("PartnerSettingsChange", () =>
   z.strictObject({
     timezone: timezone().nullable().optional(),
     dateFormat: z.enum(["MM/DD/YYYY", "DD/MM/YYYY", "YYYY-MM-DD"]).nullable().optional(),
