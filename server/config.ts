@@ -96,7 +96,7 @@ export function readConfig(env: Environment): Config {
     databaseUrl,
     auditAdminDatabaseUrl,
     dataDir,
-    // Every one is read, so that a malformed one is told of also where another counts.
+    // Every one is read, so that a malformed value is reported even if another one is used.
     publicUrl: ["PUBLIC_URL", "PUBLIC_APP_URL", "DASHBOARD_URL"].map(read.url).find((url) => url !== undefined),
     trustProxyHeaders: read.flag("TRUST_PROXY_HEADERS", false),
     jwtSecret: strong("JWT_SECRET", read.text("JWT_SECRET"), production, kept),
@@ -134,7 +134,7 @@ export function readConfig(env: Environment): Config {
     workerIntervals: workerIntervals(read.text("WORKER_INTERVALS"), production),
   };
   if (production && !config.enable2fa) throw new ConfigError("ENABLE_2FA=false is refused in production");
-  // Identity providers are chosen by tenants there: nobody of them may reach into the operator's network.
+  // Tenants choose identity providers on a hosted server: none of them may reach into the operator's network.
   if (hosted && config.ssoAllowPrivateNetwork)
     throw new ConfigError("SSO_ALLOW_PRIVATE_NETWORK=true is refused when IS_HOSTED is true");
   return config;
@@ -178,7 +178,7 @@ function reader(env: Environment) {
   };
 }
 
-/** Production makes up no secret. All that are missing are named at once. */
+/** Production generates no secret. All that are missing are named together. */
 function demand(secrets: Record<string, string | undefined>): void {
   const missing = Object.keys(secrets).filter((name) => secrets[name] === undefined);
   if (missing.length === 0) return;
@@ -204,7 +204,7 @@ function keptSecrets(dataDir: string, production: boolean): Kept {
     const made = Object.fromEntries([...keptNames, name].map((one) => [one, randomBytes(32).toString("base64")]));
     const draft = `${file}.${process.pid}.tmp`;
     writeFileSync(draft, JSON.stringify({ ...made, ...known }, null, 2), { mode: 0o600 });
-    // Of processes that start at once the first decides, and all of it: the others read what it made.
+    // If several processes start together, the first one's file counts and the others read it.
     if (known) renameSync(draft, file);
     else linkUnlessThere(draft, file);
     return read()?.[name] as string;

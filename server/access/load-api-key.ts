@@ -24,7 +24,7 @@ export async function loadApiKey(
   await refuseGuesser(services, ip);
   const db = systemHandle(services.store);
   const keyHash = sha256(key);
-  // A partner principal's key is never an organization's key, whatever is stored.
+  // A partner principal's key is never accepted as an organization's key.
   const row = key.startsWith("svc_sp_") ? undefined : await find(db, keyHash);
   if (!row) {
     await countGuess(services, ip);

@@ -52,7 +52,7 @@ type Account = RowOf<typeof systemUser>;
 /** Fields that only members of a partner or an organization have are undefined for others. */
 type Found = Account & Partial<Omit<RowOf<typeof partnerUser> & RowOf<typeof organizationUser>, keyof Account>>;
 
-/** One query a request, whatever the scope; each is built once (measured: building costs more than running it). */
+/** One query per request for every scope; each is built once (measured: building costs more than running it). */
 function find(
   db: Kysely<Database>,
   { scope, sid, sub, roleId, partnerId, orgId }: AccessClaims,

@@ -35,7 +35,7 @@ export type Scope =
       readonly userId: string | null;
     };
 
-/** Value of the Postgres wall that stands behind this scope. */
+/** Value of the setting that row-level security on Postgres reads for this scope. */
 export function wallOf(scope: Scope): string {
   if (scope.kind === "partner") return `partner:${scope.partnerId}`;
   if (scope.kind === "organization") return `org:${scope.orgId}`;
@@ -43,8 +43,8 @@ export function wallOf(scope: Scope): string {
 }
 
 /**
- * The same scope with marks in place of its ids, what the marks stand for, and a key that is equal for all scopes
- * which narrow a query to the same text.
+ * The same scope with parameters in place of its ids, the values of the parameters, and a key that is equal for all
+ * scopes that compile to the same text.
  */
 export function markedScope(scope: Scope, mark: (name: string) => string): MarkedScope {
   if (scope.kind === "partner") {

@@ -36,7 +36,7 @@ export type { Scope } from "./tenant-predicate.ts";
  * they carry no table (they exist only under `server/db`).
  */
 export function tenantScope(scope: Scope): KyselyPlugin {
-  // Made at the first query that is built anew: requests that run prepared ones alone need none.
+  // Made when a query is first built: requests that run only prepared queries need none.
   let transformer: TenantTransformer | undefined;
   return {
     transformQuery({ node, queryId }) {

@@ -15,7 +15,7 @@ export interface Target {
 
 export interface Match {
   readonly route: Route;
-  /** Segments that stand where the template has parameters, as they came. */
+  /** Segments in place of the template's parameters, as they came. */
   readonly values: readonly string[];
 }
 

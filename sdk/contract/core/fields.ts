@@ -30,7 +30,10 @@ const uuid = () =>
 /** uuid of any version that names no row of the product, or one of several kinds. */
 export const id = () => uuid().meta({ published: { type: "string", format: "uuid" } } satisfies FieldMeta);
 
-/** uuid of a row of this kind: names stand for it on the command line, and the tenancy sweeps try another tenant's. */
+/**
+ * uuid of a row of this kind: the command accepts names in its place, and the tenancy sweep tries ids of another
+ * tenant.
+ */
 export const ref = (name: RefName) =>
   uuid().meta({ ref: name, published: { type: "string", format: "uuid", "x-ref": name } } satisfies FieldMeta);
 

@@ -43,7 +43,7 @@ export const pageOf = <S extends z.ZodType>(item: S) =>
     pagination: z.object({ page: z.int(), limit: z.int(), total: z.int() }),
   });
 
-/** `{data}`, everything at once. */
+/** `{data}`, without pages. */
 export const wholeOf = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item) });
 
 export const paged = { kind: "page", items: "data" } as const;

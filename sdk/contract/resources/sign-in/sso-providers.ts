@@ -18,7 +18,7 @@ export const AttributeMapping = shape("AttributeMapping", () =>
   }),
 );
 
-/** Template of a common provider (docs/single-sign-on.md, "Presets"). Placeholders stand in braces. */
+/** Template of a common provider, with placeholders in braces (docs/single-sign-on.md, "Presets"). */
 export const SsoPreset = shape("SsoPreset", () =>
   z.strictObject({
     id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,99}$/, "must be of a-z, 0-9 and -"),

@@ -47,9 +47,9 @@ export interface ExistingUser {
 }
 
 /**
- * What an invitation does with an address that may be known: a new person and one who still has to accept
- * get a token; one who is active elsewhere joins at once; one left without any membership starts anew. A
- * person whom another tenant disabled joins but stays disabled: only that tenant may undo it.
+ * What an invitation does with an address that may be known: a new person and one who has not accepted yet get a token;
+ * one who is active elsewhere joins immediately; one without any membership starts again. A person whom another tenant
+ * disabled joins but stays disabled: only that tenant may undo it.
  */
 export function decideInvite(existing: ExistingUser | undefined): "create" | "invite" | "join" | "revive" | "member" {
   if (!existing) return "create";

@@ -32,8 +32,8 @@ export const otpAuthUrl = (secret: string, email: string): string => totp(secret
 export const totpCode = (secret: string, atMs: number): string => totp(secret).generate({ timestamp: atMs });
 
 /**
- * The time step that a code is right for: the current one or its neighbours, and only steps after the
- * last one accepted, so that a code that was seen is worth nothing.
+ * The time step that a code is valid for: the current one or its neighbours, and only steps after the last accepted
+ * one, so that a code cannot be used again.
  */
 export function acceptedStep(secret: string, code: string, nowMs: number, lastStep: number): number | undefined {
   const current = Math.floor(nowMs / 1_000 / PERIOD_SECONDS);

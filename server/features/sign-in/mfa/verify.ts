@@ -59,7 +59,7 @@ async function load(call: VerifyCall) {
   call.audit.note({
     action: "user.login.failed",
     ...(standing.owner && { owner: standing.owner }),
-    // Enforced since the password was given: the temporary token is worth nothing either.
+    // Enforcement that was turned on after the password was given also ends the temporary token.
     details: { reason: standing.refusal === "sso_enforced" ? standing.refusal : "mfa_session_expired" },
   });
   const { membership, breaksGlass } = standing;

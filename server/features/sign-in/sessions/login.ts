@@ -64,7 +64,7 @@ async function admit(call: LoginCall, tx: Tx, { user, membership, breaksGlass }:
   if (user.mfaSecret === null) {
     return completeSignIn(call, tx, { user, membership, mfa: false, method: "password", breaksGlass });
   }
-  // Nobody is signed in yet: the entry comes with the second factor.
+  // The user is not signed in yet: the entry is written with the second factor.
   call.audit.skip();
   return startMfaLogin(call, tx, user);
 }

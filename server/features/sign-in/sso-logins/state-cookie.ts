@@ -28,7 +28,7 @@ function cookie({ config }: Setter, value: string, maxAgeSeconds: number): strin
   return `${NAME}=${value}; Path=${PATH}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 }
 
-/** Compared in constant time: a state that this browser did not start is worth nothing. */
+/** Compared in constant time: a state that another browser started is refused. */
 export function isBoundToBrowser(call: Pick<Call, "header" | "services">, state: string): boolean {
   const given = cookieNamed(call.header("cookie") ?? "");
   return given !== undefined && sameText(given, signature(call.services.vault, state));

@@ -62,7 +62,7 @@ type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 const given = <T extends object>(fields: T) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 
-/** Naming the role again records anew who vouches for it, also where it stays the same. */
+/** Sending the role again records the caller as the person who configured it, even if the role stays the same. */
 async function roleChange(call: UpdateCall, db: Tx | UpdateCall["db"], before: ProviderRow) {
   const { defaultRoleId } = call.body;
   if (defaultRoleId === undefined) return {};
@@ -86,8 +86,8 @@ const discovered = (discovery: Discovery | undefined) =>
   };
 
 /**
- * A subject is unique within its issuer alone (OpenID Connect Core 2): kept, a link would let whoever has that subject at
- * the new issuer sign in as the person of the old one.
+ * A subject is unique within its issuer only (OpenID Connect Core 2): if the link were kept, a person with that subject
+ * at the new issuer could sign in as the person of the old one.
  */
 const unlinkIdentities = (call: UpdateCall, providerId: string): Promise<number> =>
   call.asSystem("unlink identities", async (tx) => {
