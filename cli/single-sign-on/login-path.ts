@@ -10,7 +10,7 @@ export interface WhoseProvider {
 
 /**
  * Path of the server that starts the sign-in: of the email address's domain, of an organization, of a partner, else of
- * the server's only partner. The organization of a profile or of RMM_ORG is where somebody works, not who they are:
+ * the server's only partner. The organization of a profile or of RMM_ORG says where the user works, not who they are:
  * only `--org` counts.
  */
 export async function findLoginPath(context: Context, { email, partner }: WhoseProvider): Promise<string> {

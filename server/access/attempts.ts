@@ -3,8 +3,8 @@ import type { Services } from "#server/services";
 import type { Limit } from "./rate-limit.ts";
 
 /**
- * Takes an attempt before it is judged, or answers 429. Whoever succeeds gives it back
- * (`limiter.giveBack`), so that only failures count and parallel guesses cannot pass the limit.
+ * Counts an attempt before it is judged, or answers 429. A success gives it back (`limiter.giveBack`), so that only
+ * failures count and parallel guesses cannot pass the limit.
  */
 export async function takeAttempt(services: Services, limit: Limit, subject: string): Promise<void> {
   const allowance = await services.limiter.take(limit, subject);

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** Whether an address lies in one of these addresses or networks, IPv4 or IPv6; an empty list is anywhere. */
+/** Whether an address is in one of these addresses or networks, IPv4 or IPv6; an empty list allows every address. */
 export function comesFrom(ip: string | null, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return true;
   // `fe80::1%eth0`: the zone is the server's own business.

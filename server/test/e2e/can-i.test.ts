@@ -4,7 +4,7 @@ import { auditEntries } from "../audit-entries.ts";
 import { seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
 
-/** Whose members are meant decides: those of one organization are everybody's to list. */
+/** The target decides: members of an organization may be listed by all its users. */
 const ofTarget = (path: string, code: string): boolean =>
   path.startsWith("/users") && code === "FULL_PARTNER_ACCESS_REQUIRED";
 

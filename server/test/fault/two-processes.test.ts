@@ -96,7 +96,7 @@ describe("processes that start on an empty database at once", () => {
     try {
       await fresh.services.store.migrate();
       const config = { ...fresh.services.config, bootstrapAdmin: ADMIN };
-      // Everybody may look, nobody may write, until all have looked.
+      // All may read and none may write until all have read.
       const holder = await fresh.db.startTransaction().execute();
       await sql`lock table users in share mode`.execute(holder);
       const starting = Promise.allSettled([1, 2, 3].map(() => bootstrap({ ...fresh.services, config })));

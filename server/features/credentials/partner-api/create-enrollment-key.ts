@@ -16,8 +16,8 @@ import { recordedWrite } from "./record-write.ts";
 type CreateCall = typeof partnerApi.createEnrollmentKey extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * Mints a key that lets devices join. The principal needs an expiry and a source list, so that a stolen key cannot be
- * used for ever or from anywhere (docs/credentials.md, "Partner writes").
+ * Mints a key that lets devices join. The principal needs an expiry and a source list, so that a stolen key works
+ * neither indefinitely nor from everywhere (docs/credentials.md, "Partner writes").
  */
 export async function createEnrollmentKey(call: CreateCall) {
   const { principalId, expiresAt: end, sourceCidrs } = partnerPrincipal(call);

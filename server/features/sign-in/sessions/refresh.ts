@@ -65,7 +65,7 @@ async function membershipOf(tx: Tx, token: Found): Promise<Membership | undefine
     return member?.usable ? member.membership : undefined;
   }
   const user = { id: token.userId, isPlatformAdmin: token.isPlatformAdmin, mfaSecret: null };
-  // Breaking the glass is a sign-in, which the trail has by itself: a session that began so goes on as any other does.
+  // Break-glass is recorded at the sign-in: a session that began so is refreshed like any other.
   return (await passwordStandingOf(tx, user, { breakGlass: false, begunIn: tenant })).membership;
 }
 

@@ -77,7 +77,7 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
       );
     return [await of("users"), await of("sessions"), await of("ssoIdentities"), await of("organizationUsers")];
   };
-  /** Whoever may give this role away, by holding all it grants. */
+  /** A person who may assign this role, by holding all that it grants. */
   const configure = async (change: Partial<ProviderRow> = {}) => {
     const admin = await sso.server.signIn({ role: "Org Admin", orgId });
     const chosen = {

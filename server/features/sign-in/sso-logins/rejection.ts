@@ -28,7 +28,7 @@ export class Rejection extends Error {
   override name = "Rejection";
   readonly code: RejectionCode;
   readonly phase: Phase;
-  /** For the trail alone; the browser learns the code. */
+  /** For the audit entry only; the browser gets the code. */
   readonly reason: string;
 
   constructor(code: RejectionCode, phase: Phase, reason: string = code, cause?: unknown) {
