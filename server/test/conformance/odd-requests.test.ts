@@ -76,7 +76,7 @@ describe.each(databases)("odd requests on %s", (database) => {
   );
 
   const withParams = cases.filter(({ endpoint }) => endpoint.path.includes(":"));
-  it.each(withParams)("$name answers an id that is none, or nobody's, with JSON and 400 or 404 (C16)", async (item) => {
+  it.each(withParams)("$name answers a malformed or unknown id with JSON and 400 or 404 (C16)", async (item) => {
     const names = [...item.endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
     const odd = ["not-a-uuid", "123", "[object Object]", "undefined", "\u0000", "%", "..%2f..", "é".repeat(50), "a'--"];
     for (const id of [...odd, swept.server.services.random.uuid()]) {

@@ -136,7 +136,7 @@ describe("rmm auth can-i", () => {
     expect(list.find(({ command }) => command === "partner-api create-enrollment-key")?.allowed).toBe(false);
   });
 
-  it("says of an API key what the contract says, and admits what nobody can tell", async () => {
+  it("answers for an API key what the contract says, and admits what is unknown", async () => {
     const key = { RMM_API_KEY: "svc_0123456789abcdefghijklmnopqrstuv" };
     expect(await ask(key, "GET /devices")).toMatchObject({ code: 5, stdout: "no\n" });
   });

@@ -148,7 +148,7 @@ async function waitingOn(db: Installation["db"]): Promise<number> {
 }
 
 describe("what two processes are asked at once", () => {
-  it("a key of 5 lets exactly 5 of 40 devices in; rotated it counts anew (C02)", async () => {
+  it("a key of 5 lets exactly 5 of 40 devices in; after a rotation the count restarts (C02)", async () => {
     const { admin, orgId } = await seedAdmin();
     const key = await mint(processes[0], admin.token, { name: "five", orgId, maxUsage: 5 });
     const answers = await parallel(40, (server, index) => enroll(server, key.key, `pc-${index}`));
