@@ -25,10 +25,10 @@ interface Answer extends Rotated {
 export async function rotateKey(rmm: RmmClient, sender: Sender, rotation: Rotation): Promise<Rotated> {
   const { id, keyPrefix, secret, replayed, isCurrent } = await answerOf(rmm, sender, rotation);
   if (!replayed || (await isCurrent())) return { id, keyPrefix, secret };
-  throw new CliError("The key was rotated again since, by somebody who has its secret", {
+  throw new CliError("The key was rotated again since, by another person who has its secret", {
     exit: "conflict",
     code: "ROTATED_SINCE",
-    hint: "Nothing was lost by this run; rotate it anew if you need a secret yourself",
+    hint: "Nothing was lost by this run; rotate it again if you need a secret yourself",
   });
 }
 

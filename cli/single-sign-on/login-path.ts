@@ -44,7 +44,7 @@ async function pathOfOrg(context: Context, orgId: string): Promise<string> {
   if (check.ssoEnabled && check.provider.type === "oidc") return check.loginUrl;
   throw noSso(
     check.ssoEnabled
-      ? "This organization's identity provider speaks SAML, which nobody can sign in through yet"
+      ? "This organization's identity provider uses SAML, which cannot be used to sign in yet"
       : "This organization has no active identity provider",
   );
 }

@@ -66,7 +66,7 @@ function triggersCheck(missing: DatabaseFacts["missingAuditTriggers"]): Check {
     status: "fail",
     message: `gone or switched off: ${missing.join(", ")}`,
     remedy:
-      "Somebody with rights of the database itself did this: find out with `rmm audit verify --all` what was changed",
+      "This takes direct access to the database: `rmm audit verify --all` shows what was changed",
   };
 }
 

@@ -206,7 +206,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
   it("ends with 130 on Ctrl-C and with 4 after --timeout, and then stops listening", async () => {
     for (const [argv, code, says] of [
       [["--org", orgId], 130, "Interrupted"],
-      [["--org", orgId, "--timeout", "2s"], 4, "Nobody signed in within 2 s"],
+      [["--org", orgId, "--timeout", "2s"], 4, "No one signed in within 2 s"],
     ] as const) {
       const login = start(argv);
       const redirect = new URL(await addressOf(login)).searchParams.get("redirect") as string;

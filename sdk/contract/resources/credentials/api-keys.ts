@@ -134,7 +134,7 @@ export const apiKeys = resource(about, {
       }),
   }),
   rotate: post("/api-keys/:id/rotate", {
-    summary: "Replace the key material; the old key stops at once",
+    summary: "Replace the key material; the old key stops working immediately",
     access: writers,
     audit: "api_key.rotate",
     loses: "secret",

@@ -84,8 +84,8 @@ export const enrollmentKeys = resource(about, {
     returns: EnrollmentKey,
   }),
   rotate: post("/enrollment-keys/:id/rotate", {
-    summary: "Replace the key material and start counting anew",
-    description: "The old key stops at once. What is not given stays as it is.",
+    summary: "Replace the key material and reset the usage count",
+    description: "The old key stops working immediately. Omitted settings stay as they are.",
     access: writers,
     audit: "enrollment_key.rotate",
     loses: "secret",

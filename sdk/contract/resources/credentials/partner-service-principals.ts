@@ -134,7 +134,7 @@ export const partnerServicePrincipals = resource(about, {
     returns: minted,
   }),
   rotateKey: post("/partner-service-principals/:id/keys/:keyId/rotate", {
-    summary: "Replace a key; the old one stops at once",
+    summary: "Replace a key; the old one stops working immediately",
     access: writers,
     audit: "partner_service_principal_key.rotate",
     status: 201,

@@ -143,7 +143,7 @@ export const agents = resource(about, {
   heartbeat: post("/agents/:id/heartbeat", {
     summary: "Report that the device is alive and collect work",
     description:
-      "Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential reports as the watchdog whatever `role` says.",
+      "Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential always reports as the watchdog, regardless of `role`.",
     access: agent().orWatchdog(),
     audit: { none: "agent report; a change of state is audited as agent.heartbeat.state_change" },
     loses: "nothing",

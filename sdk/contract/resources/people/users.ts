@@ -135,7 +135,7 @@ export const users = resource(about, {
   }),
   invite: create("/users/invite", {
     summary: "Invite a user",
-    description: "A person who is already active elsewhere becomes a member at once, without an invitation.",
+    description: "A person who is already active elsewhere becomes a member immediately, without an invitation.",
     access: staff().needs("users:invite").withMfa(),
     audit: "user.invite",
     errors: [

@@ -47,7 +47,7 @@ export const loginBranding = resource(about, {
   }),
   replace: put("/partners/me/login-branding", {
     summary: "Set how your partner's login page looks",
-    description: "Everything at once: what is left out is cleared.",
+    description: "Replaces everything: omitted fields are cleared.",
     access: staff("partner").withFullPartnerAccess().withMfa().ofOwnPartner(),
     audit: "partner.login_branding.update",
     body: () =>

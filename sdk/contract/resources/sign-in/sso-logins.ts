@@ -88,7 +88,7 @@ export const ssoLogins = resource(about, {
     refs: { partnerId: "partner" },
     ...start,
     summary: "Start signing in to a partner",
-    description: "As for an organization. Nobody is provisioned: who signs in needs an invitation.",
+    description: "As for an organization. No account is created: signing in needs an invitation.",
   }),
   callback: get("/sso/callback", {
     summary: "Receive the browser from the identity provider",

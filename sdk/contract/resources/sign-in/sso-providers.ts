@@ -149,7 +149,7 @@ export const ssoProviders = resource(about, {
     summary: "Create an identity provider",
     description:
       "It begins `inactive`. The endpoints of an oidc provider are discovered from its issuer; where that fails, " +
-      "`discoveryError` says why and the provider is made all the same.",
+      "`discoveryError` says why and the provider is created anyway.",
     access: writers,
     audit: "sso.provider.create",
     errors: [
@@ -190,7 +190,7 @@ export const ssoProviders = resource(about, {
   update: patch("/sso/providers/:id", {
     summary: "Change an identity provider",
     description:
-      "Sign-ins under way end. Null clears a field. A changed issuer is discovered anew, or nothing is saved.",
+      "Sign-ins in progress end. Null clears a field. If a changed issuer cannot be discovered, nothing is saved.",
     access: writers,
     audit: "sso.provider.update",
     errors: [
