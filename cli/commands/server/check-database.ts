@@ -65,8 +65,7 @@ function triggersCheck(missing: DatabaseFacts["missingAuditTriggers"]): Check {
     check,
     status: "fail",
     message: `gone or switched off: ${missing.join(", ")}`,
-    remedy:
-      "This takes direct access to the database: `rmm audit verify --all` shows what was changed",
+    remedy: "This takes direct access to the database: `rmm audit verify --all` shows what was changed",
   };
 }
 

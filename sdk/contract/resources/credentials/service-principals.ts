@@ -98,7 +98,8 @@ export const servicePrincipals = resource(about, {
   }),
   migrateKey: post("/service-principals/:id/migrate-key", {
     summary: "Make an existing API key this principal's own",
-    description: "The key keeps the scopes that the principal also has. The principal's previous key stops working immediately.",
+    description:
+      "The key keeps the scopes that the principal also has. The principal's previous key stops working immediately.",
     access: writers,
     audit: "service_principal.migrate_key",
     loses: "nothing",
