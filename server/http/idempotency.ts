@@ -46,9 +46,9 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
 }
 
 /**
- * Starts a request that must have one effect however often it is sent (contract 1 A1). Only MACs of
- * the client's key and of the body are stored. A response with a secret is sealed under the server's
- * key *and* the client's: neither the database nor a guessed key alone opens it.
+ * Starts a request that must take effect at most once (docs/conventions.md, "Idempotency keys"). Only MACs of the
+ * client's key and of the body are stored. A response with a secret is encrypted under the server's key and the
+ * client's: neither the database nor a guessed key alone opens it.
  */
 export async function beginIdempotent(
   services: Services,
@@ -74,7 +74,8 @@ export async function beginIdempotent(
     createdAt: clock.now(),
     expiresAt: after(clock.now(), RUN_LEASE_MS),
   };
-  // Inserts, or takes over a record whose run died or whose memory ended; one statement, so two callers cannot both win.
+  // Inserts, or takes over a record whose run died or whose memory expired; one statement, so only one of two callers
+  // can win.
   const won = await db
     .insertInto("idempotencyKeys")
     .values(fresh)
@@ -157,7 +158,7 @@ function run(services: Services, { requestHash, owner, scope, request }: RunCont
           expiresAt: after(services.clock.now(), DAY),
         })
         .executeTakeFirst();
-      // Another run took this request over while it hung: its effect counts, this one is rolled back.
+      // Another run took this request over while this one hung: that run's effect counts, this one is rolled back.
       if (done.numUpdatedRows !== 1n) throw problem("IDEMPOTENCY_IN_FLIGHT", { retryAfterSeconds: 1 });
     },
     async abandon() {

@@ -86,7 +86,7 @@ describe.each(databases)("login branding on %s", (database) => {
     await set({ accentColor: "#aBcDeF" });
   });
 
-  it("is the whole partner's: changed with full access alone, and no affair of anybody else", async () => {
+  it("belongs to the whole partner: it takes full access to change, and no other caller reaches it", async () => {
     const partial = await server.signIn({
       role: "Partner Admin",
       partnerId: acme.partnerId,
