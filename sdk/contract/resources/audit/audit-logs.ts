@@ -17,7 +17,7 @@ export const auditCategories = [
   "system",
 ] as const;
 
-const Pagination = shape(() =>
+const Pagination = shape("AuditPagination", () =>
   z.object({
     page: z.int(),
     limit: z.int(),
@@ -26,8 +26,8 @@ const Pagination = shape(() =>
   }),
 );
 
-/** One entry for a viewer (specification 3, "Audit logs"). */
-export const AuditViewEntry = shape(() =>
+/** One entry as a viewer shows it (docs/audit.md, "Reading entries"). */
+export const AuditViewEntry = shape("AuditViewEntry", () =>
   z.object({
     id: z.string(),
     timestamp: instant(),
@@ -44,7 +44,7 @@ export const AuditViewEntry = shape(() =>
 );
 
 /** One entry in full. */
-export const AuditLogEntry = shape(() =>
+export const AuditLogEntry = shape("AuditLogEntry", () =>
   z.object({
     id: z.string(),
     timestamp: instant(),
@@ -59,8 +59,8 @@ export const AuditLogEntry = shape(() =>
   }),
 );
 
-/** A signed statement of where a chain stood (contract 4 §8.1). */
-export const AuditAnchor = shape(() =>
+/** A signed statement of a chain's head (docs/audit.md, "Anchors"). */
+export const AuditAnchor = shape("AuditAnchor", () =>
   z.object({
     anchorSeq: z.int(),
     chainKind: z.enum(["system", "partner", "organization"]),
@@ -93,8 +93,8 @@ export const anchorProblemReasons = [
   "count_shrank",
 ] as const;
 
-/** What walking a chain found (contract 4 §8.2). `ok` false is an answer, not an error. */
-export const AuditVerify = shape(() =>
+/** Result of a verification (docs/audit.md, "Verification"). `ok: false` is an answer, not an error. */
+export const AuditVerify = shape("AuditVerify", () =>
   z.object({
     orgId: z.string().nullable(),
     partnerId: z.string().nullable(),

@@ -8,7 +8,7 @@ import { handedOutToken, TokenPair } from "./sessions.ts";
 const providerType = () => z.enum(["oidc", "saml"]);
 
 /** The button of a login page: where it leads, and whether there is another way in. */
-const SsoButton = shape(() =>
+const SsoButton = shape("SsoButton", () =>
   z.object({
     providerName: z.string(),
     loginUrl: z.string().describe("path on this server that starts the sign-in"),
@@ -17,7 +17,7 @@ const SsoButton = shape(() =>
 );
 
 /** What an organization's sign-in offers. */
-const SsoCheck = shape(() =>
+const SsoCheck = shape("SsoCheck", () =>
   z.discriminatedUnion("ssoEnabled", [
     z.object({ ssoEnabled: z.literal(false) }),
     z.object({
@@ -29,7 +29,7 @@ const SsoCheck = shape(() =>
   ]),
 );
 
-const LoginContext = shape(() =>
+const LoginContext = shape("LoginContext", () =>
   z.object({
     branding: z
       .object({ logoUrl: z.string().nullable(), accentColor: z.string().nullable(), headline: z.string().nullable() })
@@ -38,7 +38,7 @@ const LoginContext = shape(() =>
   }),
 );
 
-const Redirected = shape(() => z.object({ location: z.string() }));
+const Redirected = shape("Redirected", () => z.object({ location: z.string() }));
 
 /** Where to go on after signing in: a path of this server, else `/`. */
 const start = {
@@ -56,7 +56,7 @@ const about: Noun = {
   auditPrefixes: [],
 };
 
-/** Signing in through an identity provider (contract 4 §6.3) and attaching one to an account (§6.2). */
+/** Signing in through an identity provider, and linking one to an account (docs/single-sign-on.md). */
 export const ssoLogins = resource(about, {
   check: get("/sso/check/:orgId", {
     summary: "Show whether an organization has single sign-on",
@@ -88,7 +88,7 @@ export const ssoLogins = resource(about, {
     refs: { partnerId: "partner" },
     ...start,
     summary: "Start signing in to a partner",
-    description: "As for an organization. Nobody is provisioned: who signs in needs an invitation.",
+    description: "As for an organization. No account is created: signing in needs an invitation.",
   }),
   callback: get("/sso/callback", {
     summary: "Receive the browser from the identity provider",

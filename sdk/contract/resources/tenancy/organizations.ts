@@ -15,8 +15,8 @@ export const organizationStatuses = [
   "purging",
 ] as const;
 
-/** Organization (specification 1, "Organization"; contract 1 C2). */
-export const Organization = shape(() =>
+/** Organization (docs/tenancy.md, "Organizations"). */
+export const Organization = shape("Organization", () =>
   z.object({
     id: z.string(),
     partnerId: z.string(),
