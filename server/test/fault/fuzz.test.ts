@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Case, cases, type Swept, scopeOfExample, startSweep } from "../conformance/sweep.ts";
+import { type Case, cases, scopeOfExample } from "../conformance/cases.ts";
+import { type Swept, startSweep } from "../conformance/sweep.ts";
 import { databases } from "../harness.ts";
 
 /** Requests a database; a full run is FUZZ_REQUESTS=100000. */
