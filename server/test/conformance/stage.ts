@@ -41,17 +41,7 @@ export class Stages {
         await server.db.updateTable("users").set(change).where("id", "=", caller.userId).execute();
         return PASSWORD;
       },
-      async mailedToken(to) {
-        // The server's own job runner may have the mail in hand.
-        for (let tries = 0; tries < 500; tries += 1) {
-          await server.workJobs();
-          const mail = server.mails.findLast((one) => one.to === to);
-          const token = /#token=(\S+)/.exec(mail?.text ?? "")?.[1];
-          if (token !== undefined) return token;
-          await pause(20);
-        }
-        throw new Error(`no link was mailed to ${to}`);
-      },
+      mailedToken: (to) => mailedToken(server, to),
       identityProvider: () => this.#identityProvider(),
     };
   }
@@ -69,4 +59,16 @@ export class Stages {
     );
     return this.#provider;
   }
+}
+
+/** Token of the last link that was mailed to this address. The server's own job runner may have the mail in hand. */
+export async function mailedToken(server: TestServer, to: string): Promise<string> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    await server.workJobs();
+    const mail = server.mails.findLast((one) => one.to === to);
+    const token = /#token=(\S+)/.exec(mail?.text ?? "")?.[1];
+    if (token !== undefined) return token;
+    await pause(20);
+  }
+  throw new Error(`no link was mailed to ${to}`);
 }

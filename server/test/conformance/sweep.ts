@@ -18,7 +18,7 @@ import { type Case, isPublic, type ScopeName, scopeOfExample } from "./cases.ts"
 import { type Changes, watchChanges } from "./changes.ts";
 import { refuseUndeclared } from "./declared.ts";
 import { noting } from "./noting.ts";
-import { Stages } from "./stage.ts";
+import { mailedToken, Stages } from "./stage.ts";
 
 export interface CallOptions {
   tenant: Tenant;
@@ -60,6 +60,8 @@ export interface Swept {
   credential(item: Case, tenant: Tenant): Promise<Credential>;
   /** A request that succeeds: the example, with what it takes prepared. Changes the tenant. */
   prepared(item: Case, tenant: Tenant): Promise<Ready>;
+  /** Token of the last link that was mailed to this address. */
+  mailedToken(to: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -198,6 +200,11 @@ class Sweep implements Swept {
     this.#written = true;
     const changed = (await prepare(this.#parts.stages.open(tenant, person))) as Partial<CallOptions>;
     return { tenant, person, ...credential, ...changed };
+  }
+
+  mailedToken(to: string): Promise<string> {
+    this.#written = true;
+    return mailedToken(this.server, to);
   }
 
   async stop(): Promise<void> {
