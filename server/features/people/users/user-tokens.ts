@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
+import type { Json } from "#server/db/column-types";
 import type { Database } from "#server/db/tables";
-import type { Json } from "#server/db/tables/tenancy";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { after, DAY, HOUR, SECOND } from "#server/platform/clock";

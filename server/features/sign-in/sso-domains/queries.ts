@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
-import type { SsoDomainsTable } from "#server/db/tables/sso";
+import type { SsoDomainsTable } from "#server/db/tables/sign-in";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";

@@ -1,4 +1,4 @@
-import type { Json } from "#server/db/tables/tenancy";
+import type { Json } from "#server/db/column-types";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
 import type { Call } from "#server/http/call";

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { SsoProvidersTable } from "#server/db/tables/sso";
+import type { SsoProvidersTable } from "#server/db/tables/sign-in";
 import type { Reader } from "#server/db/unit-of-work";
 
 export type ProviderRow = Selectable<SsoProvidersTable>;

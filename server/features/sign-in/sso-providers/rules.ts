@@ -1,4 +1,4 @@
-import type { AttributeMapping } from "#server/db/tables/sso";
+import type { AttributeMapping } from "#server/db/tables/sign-in";
 import type { Preset } from "#server/sso-presets";
 import type { ProviderRow } from "./queries.ts";
 

@@ -1,4 +1,5 @@
-import type { Fixed, Json } from "./tenancy.ts";
+import type { Fixed, Json } from "../column-types.ts";
+import type { Declared } from "../table-declaration.ts";
 
 export interface UsersTable {
   id: Fixed<string>;
@@ -25,14 +26,6 @@ export interface UsersTable {
   lockedUntil: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
-}
-
-export interface RecoveryCodesTable {
-  id: Fixed<string>;
-  userId: Fixed<string>;
-  codeHash: Fixed<string>;
-  usedAt: string | null;
-  createdAt: Fixed<string>;
 }
 
 export interface PartnerUsersTable {
@@ -82,57 +75,20 @@ export interface RolePermissionsTable {
   permission: Fixed<string>;
 }
 
-/** One sign-in; its refresh tokens follow each other in `refreshTokens`. */
-export interface SessionsTable {
-  id: Fixed<string>;
-  userId: Fixed<string>;
-  createdAt: Fixed<string>;
-  lastUsedAt: string;
-  ipAddress: string | null;
-  userAgent: string | null;
-  mfaVerifiedAt: string | null;
-  absoluteExpiresAt: Fixed<string>;
-  revokedAt: string | null;
-  revokedReason: string | null;
-  /** The identity provider that vouched for the person; null = a password or an invitation did. */
-  ssoProviderId: Fixed<string | null>;
-  /** The tenant it was begun in: an organization, or a partner; neither = the installation, or before this was kept. */
-  memberOrgId: Fixed<string | null>;
-  memberPartnerId: Fixed<string | null>;
-}
-
-export interface RefreshTokensTable {
-  id: Fixed<string>;
-  sessionId: Fixed<string>;
-  tokenHash: Fixed<string>;
-  createdAt: Fixed<string>;
-  expiresAt: Fixed<string>;
-  spentAt: string | null;
-}
-
-/** One-time tokens, stored hashed. */
-export interface UserTokensTable {
-  id: Fixed<string>;
-  userId: Fixed<string>;
-  kind: Fixed<"mfa_login" | "password_reset" | "invite">;
-  tokenHash: Fixed<string>;
-  failures: number;
-  createdAt: Fixed<string>;
-  expiresAt: Fixed<string>;
-  usedAt: string | null;
-  /** What the token stands for, such as the membership an invitation made. */
-  data: Json;
-}
-
-export interface IdentityTables {
+export interface PeopleTables {
   users: UsersTable;
-  recoveryCodes: RecoveryCodesTable;
   partnerUsers: PartnerUsersTable;
   partnerUserOrgs: PartnerUserOrgsTable;
   organizationUsers: OrganizationUsersTable;
   roles: RolesTable;
   rolePermissions: RolePermissionsTable;
-  sessions: SessionsTable;
-  refreshTokens: RefreshTokensTable;
-  userTokens: UserTokensTable;
 }
+
+export const peopleTables = {
+  users: { owner: "member", writtenBy: "people/core", booleans: ["isPlatformAdmin"], json: ["preferences"] },
+  partnerUsers: { owner: "partner", writtenBy: "people/core" },
+  partnerUserOrgs: { owner: "partner", writtenBy: "people/core" },
+  organizationUsers: { owner: "org", writtenBy: "people/core", json: ["siteIds"] },
+  roles: { owner: "tenant-or-builtin", writtenBy: "access", booleans: ["isSystem", "forceMfa"] },
+  rolePermissions: { owner: "system", writtenBy: "access" },
+} as const satisfies Declared<PeopleTables>;

@@ -1,5 +1,6 @@
 import type { deviceRoles } from "#contract/resources/fleet/devices";
-import type { Fixed, Json } from "./tenancy.ts";
+import type { Fixed, Json } from "../column-types.ts";
+import type { Declared } from "../table-declaration.ts";
 
 export type DeviceStatus =
   | "pending"
@@ -111,7 +112,7 @@ export interface DeviceSourceIpsTable {
   auditedAt: string;
 }
 
-export interface DeviceTables {
+export interface FleetTables {
   devices: DevicesTable;
   deviceHardware: DeviceHardwareTable;
   deviceInterfaces: DeviceInterfacesTable;
@@ -119,3 +120,17 @@ export interface DeviceTables {
   deviceAvailability: DeviceAvailabilityTable;
   deviceSourceIps: DeviceSourceIpsTable;
 }
+
+export const fleetTables = {
+  devices: {
+    owner: "org+site",
+    writtenBy: "fleet/devices",
+    booleans: ["isVirtual", "isHeadless", "pendingReboot"],
+    json: ["tags", "customFields"],
+  },
+  deviceHardware: { owner: "org", writtenBy: "fleet/devices" },
+  deviceInterfaces: { owner: "org", writtenBy: "fleet/devices", booleans: ["isPrimaryInterface"] },
+  deviceMetrics: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
+  deviceAvailability: { owner: "org", writtenBy: "fleet/devices" },
+  deviceSourceIps: { owner: "org", writtenBy: "fleet/agents" },
+} as const satisfies Declared<FleetTables>;

@@ -1,4 +1,55 @@
-import type { Fixed, Json } from "./tenancy.ts";
+import type { Fixed, Json } from "../column-types.ts";
+import type { Declared } from "../table-declaration.ts";
+
+/** One sign-in; its refresh tokens follow each other in `refreshTokens`. */
+export interface SessionsTable {
+  id: Fixed<string>;
+  userId: Fixed<string>;
+  createdAt: Fixed<string>;
+  lastUsedAt: string;
+  ipAddress: string | null;
+  userAgent: string | null;
+  mfaVerifiedAt: string | null;
+  absoluteExpiresAt: Fixed<string>;
+  revokedAt: string | null;
+  revokedReason: string | null;
+  /** The identity provider that vouched for the person; null = a password or an invitation did. */
+  ssoProviderId: Fixed<string | null>;
+  /** The tenant it was begun in: an organization, or a partner; neither = the installation, or before this was kept. */
+  memberOrgId: Fixed<string | null>;
+  memberPartnerId: Fixed<string | null>;
+}
+
+export interface RefreshTokensTable {
+  id: Fixed<string>;
+  sessionId: Fixed<string>;
+  tokenHash: Fixed<string>;
+  createdAt: Fixed<string>;
+  expiresAt: Fixed<string>;
+  spentAt: string | null;
+}
+
+/** One-time tokens, stored hashed. */
+export interface UserTokensTable {
+  id: Fixed<string>;
+  userId: Fixed<string>;
+  kind: Fixed<"mfa_login" | "password_reset" | "invite">;
+  tokenHash: Fixed<string>;
+  failures: number;
+  createdAt: Fixed<string>;
+  expiresAt: Fixed<string>;
+  usedAt: string | null;
+  /** What the token stands for, such as the membership an invitation made. */
+  data: Json;
+}
+
+export interface RecoveryCodesTable {
+  id: Fixed<string>;
+  userId: Fixed<string>;
+  codeHash: Fixed<string>;
+  usedAt: string | null;
+  createdAt: Fixed<string>;
+}
 
 /** Claims (or assertion attributes) by the field they fill. */
 export interface AttributeMapping {
@@ -119,7 +170,11 @@ export interface PartnerLoginBrandingTable {
   updatedAt: string;
 }
 
-export interface SsoTables {
+export interface SignInTables {
+  sessions: SessionsTable;
+  refreshTokens: RefreshTokensTable;
+  userTokens: UserTokensTable;
+  recoveryCodes: RecoveryCodesTable;
   ssoProviders: SsoProvidersTable;
   ssoIdentities: SsoIdentitiesTable;
   ssoLoginSessions: SsoLoginSessionsTable;
@@ -127,3 +182,21 @@ export interface SsoTables {
   ssoDomains: SsoDomainsTable;
   partnerLoginBranding: PartnerLoginBrandingTable;
 }
+
+export const signInTables = {
+  sessions: { owner: "system", writtenBy: "sign-in/core" },
+  refreshTokens: { owner: "system", writtenBy: "sign-in/core" },
+  userTokens: { owner: "system", writtenBy: "sign-in/core", json: ["data"] },
+  recoveryCodes: { owner: "system", writtenBy: "sign-in/mfa" },
+  ssoProviders: {
+    owner: "tenant",
+    writtenBy: "sign-in/sso-providers",
+    booleans: ["autoProvision", "enforceSso", "trustsIdpMfa"],
+    json: ["attributeMapping"],
+  },
+  ssoIdentities: { owner: "system", writtenBy: "sign-in/sso-providers", json: ["profile"] },
+  ssoLoginSessions: { owner: "system", writtenBy: "sign-in/sso-logins" },
+  ssoExchangeCodes: { owner: "system", writtenBy: "sign-in/sso-logins" },
+  ssoDomains: { owner: "org", writtenBy: "sign-in/sso-domains" },
+  partnerLoginBranding: { owner: "partner", writtenBy: "sign-in/login-branding" },
+} as const satisfies Declared<SignInTables>;
