@@ -1,4 +1,4 @@
-import type { ProviderRow } from "./queries.ts";
+import type { ProviderRow } from "./find-active-provider.ts";
 
 /** A provider as it is shown: of its secret no more than that there is one. */
 export function shownProvider(row: ProviderRow) {

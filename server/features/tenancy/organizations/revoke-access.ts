@@ -1,4 +1,4 @@
-import { revokeMembers } from "#server/features/sign-in/sessions/revoke-members";
+import { revokeMembers } from "#server/features/sign-in/core/revoke-members";
 import type { Call } from "#server/http/call";
 
 /**

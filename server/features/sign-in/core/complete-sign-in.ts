@@ -1,9 +1,10 @@
 import type { AuditAction } from "#contract/core/audit-actions";
 import { type Membership, ownerOf } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
+import type { SignInUser } from "#server/features/people/core/find-user";
 import type { Call } from "#server/http/call";
+import { noteUser } from "./note-user.ts";
 import { openSession } from "./open-session.ts";
-import type { SignInUser } from "./queries.ts";
 import { issueTokens } from "./tokens.ts";
 
 export interface SignIn {
@@ -59,12 +60,4 @@ function answer(call: Call, { user, membership }: SignIn) {
     mfaRequired: false as const,
     mfaEnrollmentRequired: call.config.enable2fa && membership.mfaForced && !mfaEnabled,
   };
-}
-
-/** The entry is about this user, who acts without being signed in yet. */
-export function noteUser(call: Pick<Call, "audit">, user: { id: string; email: string; name: string }): void {
-  call.audit.note({
-    resource: { type: "user", id: user.id, name: user.name },
-    actor: { type: "user", id: user.id, email: user.email },
-  });
 }

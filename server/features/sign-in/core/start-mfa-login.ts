@@ -1,9 +1,10 @@
 import type { Tx } from "#server/db/unit-of-work";
-import { issueUserToken } from "#server/features/people/users/user-tokens";
-import type { SignInUser } from "#server/features/sign-in/sessions/queries";
-import { TEMP_TOKEN_SECONDS } from "#server/features/sign-in/sessions/rules";
+import type { SignInUser } from "#server/features/people/core/find-user";
 import type { Call } from "#server/http/call";
-import { sha256 } from "#server/platform/vault";
+import { proofOf } from "./proof-of.ts";
+import { issueUserToken } from "./user-tokens.ts";
+
+const TEMP_TOKEN_SECONDS = 300;
 
 /** The password was right: hands out the temporary token that waits for the second factor. */
 export async function startMfaLogin(call: Pick<Call, "clock" | "random">, tx: Tx, user: SignInUser) {
@@ -19,7 +20,3 @@ export async function startMfaLogin(call: Pick<Call, "clock" | "random">, tx: Tx
     expiresIn: TEMP_TOKEN_SECONDS,
   };
 }
-
-/** Changes with the password and the factor, so that a temporary token ends with either. */
-export const proofOf = (user: Pick<SignInUser, "passwordHash" | "mfaSecret">): string =>
-  sha256(`${user.passwordHash} ${user.mfaSecret}`);

@@ -1,5 +1,5 @@
 import type { Tx } from "#server/db/unit-of-work";
-import { reachableFrom } from "./queries.ts";
+import { reachableFrom } from "./reachable-from.ts";
 
 interface Which {
   userId: string;
@@ -22,4 +22,14 @@ export async function revokeSessions(tx: Tx, which: Which, reason: string, now: 
   if (which.except !== undefined) query = query.where("id", "<>", which.except);
   if (which.reachableFrom !== undefined) query = query.where(reachableFrom(which.reachableFrom));
   return Number((await query.executeTakeFirst()).numUpdatedRows);
+}
+
+/** Ends one session, whosever it is. Needs an unscoped handle. */
+export async function revokeSession(tx: Tx, sessionId: string, reason: string, now: string): Promise<void> {
+  await tx
+    .updateTable("sessions")
+    .set({ revokedAt: now, revokedReason: reason })
+    .where("id", "=", sessionId)
+    .where("revokedAt", "is", null)
+    .execute();
 }

@@ -1,4 +1,4 @@
-import { findUserById, type SignInUser } from "#server/features/sign-in/sessions/queries";
+import { findUserById, type SignInUser } from "#server/features/people/core/find-user";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 

@@ -1,8 +1,11 @@
 import type { Membership } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
+import { noteSignIn } from "#server/features/people/core/note-sign-in";
 import type { Call } from "#server/http/call";
-import { after } from "#server/platform/clock";
-import { SESSION_MS } from "./rules.ts";
+import { after, DAY } from "#server/platform/clock";
+
+/** A sign-in ends for good after this, however often it is refreshed. */
+const SESSION_MS = 30 * DAY;
 
 interface NewSession {
   userId: string;
@@ -36,7 +39,7 @@ export async function openSession(
     memberPartnerId: membership.orgId === null ? membership.partnerId : null,
   };
   await tx.insertInto("sessions").values(session).execute();
-  await tx.updateTable("users").set({ lastLoginAt: now }).where("id", "=", userId).execute();
+  await noteSignIn(tx, userId, now);
   return session;
 }
 

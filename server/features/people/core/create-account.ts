@@ -1,5 +1,5 @@
 import type { Tx } from "#server/db/unit-of-work";
-import type { Call } from "#server/http/call";
+import type { Services } from "#server/services";
 
 interface NewAccount {
   /** Lower-cased, and nobody's: the caller holds the lock of the address. */
@@ -7,16 +7,20 @@ interface NewAccount {
   name: string;
   status: "invited" | "active";
   emailVerifiedAt: string | null;
+  /** None = whoever it is cannot sign in with a password. */
+  passwordHash?: string;
+  /** An administrator of the whole installation. */
+  isPlatformAdmin?: boolean;
 }
 
-/** Makes a person without a password. Needs an unscoped handle. */
+/** Makes a person. Needs an unscoped handle. */
 export async function createAccount<A extends NewAccount>(
-  call: Pick<Call, "clock" | "random">,
+  { clock, random }: Pick<Services, "clock" | "random">,
   tx: Tx,
   account: A,
 ): Promise<A & { id: string }> {
-  const id = call.random.uuid();
-  const now = call.clock.now();
+  const id = random.uuid();
+  const now = clock.now();
   await tx
     .insertInto("users")
     .values({
@@ -25,13 +29,13 @@ export async function createAccount<A extends NewAccount>(
       name: account.name,
       avatarUrl: null,
       status: account.status,
-      passwordHash: null,
-      passwordChangedAt: null,
+      passwordHash: account.passwordHash ?? null,
+      passwordChangedAt: account.passwordHash === undefined ? null : now,
       mfaSecret: null,
       mfaLastStep: 0,
       mfaPending: null,
       mfaPendingExpiresAt: null,
-      isPlatformAdmin: false,
+      isPlatformAdmin: account.isPlatformAdmin ?? false,
       lastLoginAt: null,
       emailVerifiedAt: account.emailVerifiedAt,
       preferences: {},

@@ -1,7 +1,7 @@
 import { systemHandle } from "#server/db/unit-of-work";
-import { purgeUserTokens } from "#server/features/people/users/user-tokens";
 import { after, DAY } from "#server/platform/clock";
 import type { Services } from "#server/services";
+import { purgeUserTokens } from "./user-tokens.ts";
 
 /** Ended sessions stay for a month, so that a replay of one of their tokens is still told from an unknown token. */
 const KEEP_MS = 30 * DAY;

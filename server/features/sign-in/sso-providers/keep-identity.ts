@@ -1,9 +1,25 @@
 import type { Json } from "#server/db/column-types";
 import type { Reader, Tx } from "#server/db/unit-of-work";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
 import type { Call } from "#server/http/call";
 import { storableJson } from "#server/platform/storable-json";
-import type { Assertion } from "./assertion.ts";
+import type { ProviderRow } from "./find-active-provider.ts";
+
+/** What a provider says of a person who signs in. */
+interface Said {
+  subject: string;
+  profile: { email: string };
+  /** All claims, as they came. */
+  claims: Readonly<Record<string, unknown>>;
+  accessToken: string;
+  refreshToken: string | null;
+  tokenExpiresAt: string | null;
+}
+
+interface Kept {
+  provider: Pick<ProviderRow, "id">;
+  userId: string;
+  assertion: Said;
+}
 
 /** Who a subject of the provider is here. */
 export const findIdentity = (db: Reader, providerId: string, subject: string) =>
@@ -21,7 +37,7 @@ export const findIdentity = (db: Reader, providerId: string, subject: string) =>
 export async function keepIdentity(
   call: Pick<Call, "clock" | "random" | "services">,
   tx: Tx,
-  { provider, userId, assertion }: { provider: ProviderRow; userId: string; assertion: Assertion },
+  { provider, userId, assertion }: Kept,
 ): Promise<void> {
   const now = call.clock.now();
   const said = {
@@ -46,14 +62,20 @@ export async function keepIdentity(
 }
 
 /** Each opens for its own purpose, provider and person only. */
-function sealedTokens(
-  { services }: Pick<Call, "services">,
-  { provider, userId, assertion }: { provider: ProviderRow; userId: string; assertion: Assertion },
-) {
+function sealedTokens({ services }: Pick<Call, "services">, { provider, userId, assertion }: Kept) {
   const seal = (token: string, kind: string) => services.vault.seal(token, `sso-${kind}:${provider.id}:${userId}`);
   const { accessToken, refreshToken } = assertion;
   return {
     accessTokenSealed: seal(accessToken, "access"),
     refreshTokenSealed: refreshToken === null ? null : seal(refreshToken, "refresh"),
   };
+}
+
+/**
+ * Forgets every identity of a provider; answers how many. A subject is unique within its issuer alone (OpenID Connect
+ * Core 2): kept, a link would let whoever has that subject at a new issuer sign in as the person of the old one.
+ */
+export async function unlinkIdentities(tx: Tx, providerId: string): Promise<number> {
+  const gone = await tx.deleteFrom("ssoIdentities").where("providerId", "=", providerId).executeTakeFirst();
+  return Number(gone.numDeletedRows);
 }

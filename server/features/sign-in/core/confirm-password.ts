@@ -1,10 +1,16 @@
 import { takeAttempt } from "#server/access/attempts";
 import { candidatesOf, isOf, usable } from "#server/access/membership-candidates";
 import { checkPassword } from "#server/access/password";
-import type { SignInUser } from "#server/features/sign-in/sessions/queries";
+import type { Limit } from "#server/access/rate-limit";
+import type { SignInUser } from "#server/features/people/core/find-user";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
-import { confirmPerUser } from "./rules.ts";
+
+/**
+ * Wrong current passwords of a signed-in user. Chosen: the contract is silent, and without a limit a
+ * stolen access token could be used to guess the password.
+ */
+const confirmPerUser: Limit = { name: "confirm-password", max: 5, windowSeconds: 300 };
 
 /**
  * Makes sure that a signed-in caller knows the account's password. An account without a password has

@@ -2,11 +2,12 @@ import { ACCESS_TOKEN_SECONDS } from "#server/access/access-token";
 import type { Membership } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
 import { type Call, user } from "#server/http/call";
-import { after } from "#server/platform/clock";
+import { after, DAY } from "#server/platform/clock";
 import type { Random } from "#server/platform/random";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
-import { REFRESH_TOKEN_MS } from "./rules.ts";
+
+export const REFRESH_TOKEN_MS = 7 * DAY;
 
 export interface TokenPair {
   accessToken: string;
@@ -70,6 +71,11 @@ export async function renewOwnTokens(call: Maker & Pick<Call, "who">, tx: Tx): P
   // Ended by another request while this one ran.
   if (!session) throw problem("UNAUTHENTICATED");
   return issueTokens(call, tx, { ...session, mfa: session.mfaVerifiedAt !== null }, who);
+}
+
+/** A refresh token that was exchanged stays on record as spent. */
+export async function spendRefreshToken(tx: Tx, tokenId: string, now: string): Promise<void> {
+  await tx.updateTable("refreshTokens").set({ spentAt: now }).where("id", "=", tokenId).execute();
 }
 
 const earlier = (...instants: [string, string]): string => instants.sort()[0] as string;

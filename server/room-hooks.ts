@@ -1,0 +1,83 @@
+import type { Db } from "./db/dialect/index.ts";
+import type { Tx } from "./db/unit-of-work.ts";
+
+/** What every event brings: the transaction it happens in, under the handle of its owner, and its moment. */
+interface Happened {
+  readonly tx: Tx;
+  readonly now: string;
+}
+
+export interface OrganizationEvent extends Happened {
+  readonly orgId: string;
+}
+
+export interface PartnerEvent extends Happened {
+  readonly partnerId: string;
+}
+
+export interface SiteEvent extends Happened {
+  readonly siteId: string;
+  readonly orgId: string;
+}
+
+/** Why, as ended sessions keep it. */
+interface Closing {
+  readonly reason: string;
+}
+
+/** A key was presented; the handle is unscoped, and each statement counts by itself. */
+export interface KeyEvent {
+  readonly db: Db;
+  readonly kind: "apiKey" | "partnerKey";
+  readonly keyId: string;
+  /** The material that was presented: what a rotation replaced meanwhile is no longer this key. */
+  readonly keyHash: string;
+}
+
+/**
+ * What an event means for a room is said in that room: a file `hooks.ts` exports `hooks: RoomHooks`, which a generated
+ * registry collects. The owner of the event calls them through `services.hooks` inside its transaction, so everything
+ * they do commits with the event or not at all. What a hook returns is noted in the event's audit entry.
+ */
+export interface RoomHooks {
+  readonly onOrganizationCreated?: Hook<OrganizationEvent>;
+  /** Deleted: nobody of it comes back. */
+  readonly onOrganizationClosed?: Hook<OrganizationEvent & Closing>;
+  /** Left, and may return: people and keys are refused by the status for as long as it lasts. */
+  readonly onOrganizationChurned?: Hook<OrganizationEvent>;
+  /** Deleted, with its organizations still there. */
+  readonly onPartnerClosed?: Hook<PartnerEvent & Closing>;
+  /** Before its row goes, and with it what the database cascades. */
+  readonly onSiteRemoved?: Hook<SiteEvent>;
+  /** Was used `count` times, lastly then. */
+  readonly onKeyUsed?: Hook<KeyEvent & { readonly count: number; readonly lastUsedAt: string }>;
+  /** Met after its end. */
+  readonly onKeyExpired?: Hook<KeyEvent & { readonly now: string }>;
+}
+
+type Details = Record<string, unknown>;
+type Hook<E> = (event: E) => Promise<Details | void>;
+
+/** Every event with all rooms behind it. */
+export type Hooks = { readonly [E in keyof RoomHooks]-?: JoinedHook<RoomHooks[E]> };
+type JoinedHook<H> = NonNullable<H> extends Hook<infer E> ? (event: E) => Promise<Details> : never;
+
+/** One after the other, in the order of the rooms: within a transaction they could not run side by side. */
+export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
+  const joined =
+    <E>(pick: (room: RoomHooks) => Hook<E> | undefined) =>
+    async (event: E): Promise<Details> => {
+      const details: Details = {};
+      for (const room of rooms) Object.assign(details, await pick(room)?.(event));
+      return details;
+    };
+  return {
+    onOrganizationCreated: joined((room) => room.onOrganizationCreated),
+    onOrganizationClosed: joined((room) => room.onOrganizationClosed),
+    onOrganizationChurned: joined((room) => room.onOrganizationChurned),
+    onPartnerClosed: joined((room) => room.onPartnerClosed),
+    onSiteRemoved: joined((room) => room.onSiteRemoved),
+    onKeyUsed: joined((room) => room.onKeyUsed),
+    onKeyExpired: joined((room) => room.onKeyExpired),
+  };
+}
