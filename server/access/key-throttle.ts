@@ -1,3 +1,4 @@
+import { clientBlock } from "#server/platform/ip-address";
 import type { Services } from "#server/services";
 import { refuseWhenUsedUp } from "./attempts.ts";
 import type { Limit } from "./rate-limit.ts";
@@ -10,8 +11,8 @@ const guesses: Limit = { name: "key-guess", max: 300, windowSeconds: 60 };
  * may be allowed 100,000 requests an hour, which is more than this throttle lets through from one address.
  */
 export const refuseGuesser = (services: Services, ip: string | null): Promise<void> =>
-  refuseWhenUsedUp(services, guesses, ip ?? "unknown");
+  refuseWhenUsedUp(services, guesses, clientBlock(ip));
 
 export async function countGuess(services: Services, ip: string | null): Promise<void> {
-  await services.limiter.take(guesses, ip ?? "unknown");
+  await services.limiter.take(guesses, clientBlock(ip));
 }

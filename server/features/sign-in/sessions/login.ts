@@ -12,6 +12,7 @@ import { completeSignIn } from "#server/features/sign-in/core/complete-sign-in";
 import { noteUser } from "#server/features/sign-in/core/note-user";
 import { startMfaLogin } from "#server/features/sign-in/core/start-mfa-login";
 import type { Call } from "#server/http/call";
+import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
 import { responseFloor } from "./response-floor.ts";
 import { LOGIN_FLOOR_MS, type LoginRefusal, loginPerAddress, loginPerAddressAndEmail, refusalOf } from "./rules.ts";
@@ -81,7 +82,7 @@ async function refuse(call: LoginCall, user: SignInUser | undefined, reason: Log
 }
 
 function failureLimits(call: LoginCall) {
-  const address = call.ip ?? "unknown";
+  const address = clientBlock(call.ip);
   return [
     [loginPerAddress, address],
     [loginPerAddressAndEmail, `${address} ${call.body.email}`],
