@@ -1,13 +1,19 @@
 import { boundaryFaults } from "./check/boundaries.ts";
 import { cycleFaults } from "./check/cycles.ts";
+import { exitFaults } from "./check/exits.ts";
 import { generatedFaults } from "./check/generated.ts";
+import { roomFaults } from "./check/rooms.ts";
 import { sizeFaults } from "./check/size.ts";
 import { wordFaults } from "./check/words.ts";
+import { writerFaults } from "./check/writers.ts";
 
 /** What neither compiler nor linter can hold: `npm run check` prints every fault and fails if there is one. */
 const checks = {
   boundaries: boundaryFaults,
   cycles: cycleFaults,
+  rooms: roomFaults,
+  writers: writerFaults,
+  exits: exitFaults,
   size: sizeFaults,
   words: wordFaults,
   generated: generatedFaults,

@@ -25,13 +25,24 @@ interface Closing {
   readonly reason: string;
 }
 
-/** A key was presented; the handle is unscoped, and each statement counts by itself. */
-export interface KeyEvent {
+/** Of a key that was presented; the handle is unscoped, and each statement counts by itself. */
+interface KeyEvent {
   readonly db: Db;
   readonly kind: "apiKey" | "partnerKey";
   readonly keyId: string;
   /** The material that was presented: what a rotation replaced meanwhile is no longer this key. */
   readonly keyHash: string;
+}
+
+/** Uses since the last event of this key. */
+export interface KeyUsedEvent extends KeyEvent {
+  readonly count: number;
+  readonly lastUsedAt: string;
+}
+
+/** Presented past its end. */
+export interface KeyExpiredEvent extends KeyEvent {
+  readonly now: string;
 }
 
 /**
@@ -49,14 +60,12 @@ export interface RoomHooks {
   readonly onPartnerClosed?: Hook<PartnerEvent & Closing>;
   /** Before its row goes, and with it what the database cascades. */
   readonly onSiteRemoved?: Hook<SiteEvent>;
-  /** Was used `count` times, lastly then. */
-  readonly onKeyUsed?: Hook<KeyEvent & { readonly count: number; readonly lastUsedAt: string }>;
-  /** Met after its end. */
-  readonly onKeyExpired?: Hook<KeyEvent & { readonly now: string }>;
+  readonly onKeyUsed?: Hook<KeyUsedEvent>;
+  readonly onKeyExpired?: Hook<KeyExpiredEvent>;
 }
 
 type Details = Record<string, unknown>;
-type Hook<E> = (event: E) => Promise<Details | void>;
+type Hook<E> = (event: E) => Promise<Details> | Promise<void>;
 
 /** Every event with all rooms behind it. */
 export type Hooks = { readonly [E in keyof RoomHooks]-?: JoinedHook<RoomHooks[E]> };

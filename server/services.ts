@@ -11,6 +11,7 @@ import type { Metrics } from "./platform/metrics.ts";
 import type { Names } from "./platform/names.ts";
 import type { Random } from "./platform/random.ts";
 import type { Vault } from "./platform/vault.ts";
+import type { Hooks } from "./room-hooks.ts";
 
 /** What the server is made of; built once at start (`main.ts`) or by the test harness. */
 export interface Services {
@@ -30,6 +31,8 @@ export interface Services {
   /** Reaches identity providers, whose addresses tenants choose. */
   readonly outbound: GuardedFetch;
   readonly metrics: Metrics;
+  /** Tells every room of an event. */
+  readonly hooks: Hooks;
   /** Tells the audit writer that the outbox has work. */
   readonly wakeAuditWriter: () => void;
 }

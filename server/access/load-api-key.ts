@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { grants, type Permission } from "#contract/core/permissions";
+import { asSystem } from "#server/db/as-system";
 import type { Database } from "#server/db/tables";
-import { systemHandle } from "#server/db/unit-of-work";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
@@ -22,7 +22,7 @@ export async function loadApiKey(
   if (key === undefined || key === "") throw problem("API_KEY_MISSING");
   if (!key.startsWith("svc_")) throw problem("API_KEY_INVALID_FORMAT");
   await refuseGuesser(services, ip);
-  const db = systemHandle(services.store);
+  const db = asSystem(services, "authenticate");
   const keyHash = sha256(key);
   // A partner principal's key is none of these, whatever is stored.
   const row = key.startsWith("svc_sp_") ? undefined : await find(db, keyHash);
@@ -33,7 +33,7 @@ export async function loadApiKey(
   if (row.status === "revoked") throw problem("API_KEY_REVOKED");
   if (row.status === "expired") throw problem("API_KEY_EXPIRED");
   if (row.expiresAt !== null && row.expiresAt <= services.clock.now()) {
-    await markExpired(db, row.id, keyHash, services.clock.now());
+    await services.hooks.onKeyExpired({ db, kind: "apiKey", keyId: row.id, keyHash, now: services.clock.now() });
     throw problem("API_KEY_EXPIRED");
   }
   const scopes = await scopesOf(db, row);
@@ -82,16 +82,6 @@ const find = (db: Kysely<Database>, keyHash: string) =>
     .executeTakeFirst();
 
 type KeyRow = NonNullable<Awaited<ReturnType<typeof find>>>;
-
-/** Only while it is still active and this very material: a rotation meanwhile wins. */
-const markExpired = (db: Kysely<Database>, id: string, keyHash: string, now: string) =>
-  db
-    .updateTable("apiKeys")
-    .set({ status: "expired", updatedAt: now })
-    .where("id", "=", id)
-    .where("keyHash", "=", keyHash)
-    .where("status", "=", "active")
-    .execute();
 
 /** What the key may do while its owner still stands behind it; a service key never more than its principal. */
 async function scopesOf(db: Kysely<Database>, row: KeyRow): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import { after, DAY } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import { purgeUserTokens } from "./user-tokens.ts";
@@ -8,7 +8,7 @@ const KEEP_MS = 30 * DAY;
 
 /** Drops expired refresh tokens, sessions long ended (with their tokens) and one-time tokens long expired. */
 export async function purgeSessions(services: Services): Promise<void> {
-  const db = systemHandle(services.store);
+  const db = asSystem(services, "purge expired");
   const now = services.clock.now();
   const old = after(now, -KEEP_MS);
   await db.deleteFrom("refreshTokens").where("expiresAt", "<=", now).execute();

@@ -6,15 +6,13 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { slugIsTaken } from "./queries.ts";
 
-const RETENTION_DAYS_DEFAULT = 365;
-
 type Chosen = Pick<
   Insertable<OrganizationsTable>,
   "name" | "slug" | "type" | "status" | "maxDevices" | "settings" | "contractStart" | "contractEnd" | "billingContact"
 >;
 
 /**
- * Writes an organization with its audit retention, whoever asks for it. The partner's cap and the slug are judged
+ * Writes an organization with what every room gives a new one, whoever asks for it. The partner's cap and the slug are judged
  * under a lock, so parallel creates cannot pass the one or share the other.
  */
 export async function insertOrganization(call: Call, tx: Tx, partnerId: string, chosen: Chosen): Promise<string> {
@@ -44,10 +42,7 @@ export async function insertOrganization(call: Call, tx: Tx, partnerId: string, 
     })
     .execute();
   if (call.scope.kind === "partner") call.scope.known.add(id);
-  await tx
-    .insertInto("auditRetention")
-    .values({ orgId: id, retentionDays: RETENTION_DAYS_DEFAULT, lastCleanupAt: null, createdAt: now, updatedAt: now })
-    .execute();
+  await call.services.hooks.onOrganizationCreated({ tx, orgId: id, now });
   return id;
 }
 

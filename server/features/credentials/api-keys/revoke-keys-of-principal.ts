@@ -1,7 +1,12 @@
 import type { Tx } from "#server/db/unit-of-work";
 
-/** Ends every active key of a principal but the one named; returns how many. The caller holds the principal. */
-export async function revokeKeys(tx: Tx, principalId: string, now: string, exceptId?: string): Promise<number> {
+/** Ends every active key of a service principal but the one named; returns how many. The caller holds the principal. */
+export async function revokeKeysOfPrincipal(
+  tx: Tx,
+  principalId: string,
+  now: string,
+  exceptId?: string,
+): Promise<number> {
   let revoke = tx
     .updateTable("apiKeys")
     .set({ status: "revoked", updatedAt: now })
