@@ -2,6 +2,7 @@ import { boundaryFaults } from "./check/boundaries.ts";
 import { cycleFaults } from "./check/cycles.ts";
 import { exitFaults } from "./check/exits.ts";
 import { generatedFaults } from "./check/generated.ts";
+import { migrationFaults } from "./check/migrations.ts";
 import { roomFaults } from "./check/rooms.ts";
 import { sizeFaults } from "./check/size.ts";
 import { wordFaults } from "./check/words.ts";
@@ -17,6 +18,7 @@ const checks = {
   size: sizeFaults,
   words: wordFaults,
   generated: generatedFaults,
+  migrations: migrationFaults,
 };
 
 let failed = 0;

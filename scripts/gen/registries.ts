@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { migrationTable } from "./migrations.ts";
 import { backgroundTable, hookTable } from "./room-registries.ts";
 import { type NounFile, nounFiles } from "./tree.ts";
 
@@ -15,6 +16,7 @@ export function registries(): Map<string, string> {
     ["server/generated/routes.ts", routeTable(nouns)],
     ["server/generated/background.ts", backgroundTable(banner)],
     ["server/generated/hooks.ts", hookTable(banner)],
+    ["server/generated/migrations.ts", migrationTable(banner)],
   ]);
 }
 

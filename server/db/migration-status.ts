@@ -1,6 +1,6 @@
 import { sql } from "kysely";
+import { migrations } from "../generated/migrations.ts";
 import { asSystem, type Exit } from "./as-system.ts";
-import { migrations } from "./migrations/index.ts";
 
 /** Names of the migrations this program needs and the database does not have. */
 export async function missingMigrations(exit: Exit): Promise<string[]> {
