@@ -37,11 +37,11 @@ export const systemReasons = {
     why: "the enrollment key says which tenant the device joins",
   },
   "count against caps": {
-    covers: "a partner's cap, and number and slugs of its organizations: read",
+    covers: "partners and organizations: the partner's cap, number and slugs of its organizations: read",
     why: "a caller confined to some organizations must still meet the partner's cap and unique slugs",
   },
   "answer for another site": {
-    covers: "whether a device or enrollmentKey exists in the caller's own organization: read",
+    covers: "devices, enrollmentKeys: whether one is of the caller's own organization: read",
     why: "a row of another site is answered 403, one that does not exist 404",
   },
   "revoke access": {
@@ -96,10 +96,10 @@ export const systemReasons = {
   },
   "prune audit": { covers: "auditRetention of every organization", why: "one run for all" },
   "report health": {
-    covers: "leases, jobs, migrations, number of devices by status: read",
+    covers: "leases, jobs, number of devices by status, migrations that ran: read",
     why: "whoever watches the installation sees no tenant's rows",
   },
-  "inspect installation": { covers: "whether there is any user: read", why: "nobody can sign in yet" },
+  "inspect installation": { covers: "users: whether there is any: read", why: "nobody can sign in yet" },
   "export audit bundle": {
     covers: "auditOutbox, auditLogs, auditChain, auditAnchors, auditPrunes of one chain, ids of its owner: read",
     why: "for whoever holds the database itself; no server need run",
