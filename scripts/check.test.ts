@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { boundaryFaults } from "./check/boundaries.ts";
+import { citationFaults } from "./check/citations.ts";
 import { cycleFaults } from "./check/cycles.ts";
 import { exitFaults } from "./check/exits.ts";
 import { migrationFaults } from "./check/migrations.ts";
@@ -8,8 +9,8 @@ import { sizeFaults } from "./check/size.ts";
 import { wordFaults } from "./check/words.ts";
 import { writerFaults } from "./check/writers.ts";
 
-it("the tree keeps its rules: boundaries, cycles, rooms, writers, exits, migrations, sizes, no unfinished work", async () => {
-  const checks = [boundaryFaults, cycleFaults, roomFaults, writerFaults, exitFaults];
-  const faults = await Promise.all([...checks, migrationFaults, sizeFaults, wordFaults].map((faultsOf) => faultsOf()));
+it("the tree keeps its rules: boundaries, cycles, rooms, writers, exits, migrations, sizes, citations, no unfinished work", async () => {
+  const checks = [boundaryFaults, cycleFaults, roomFaults, writerFaults, exitFaults, migrationFaults, citationFaults];
+  const faults = await Promise.all([...checks, sizeFaults, wordFaults].map((faultsOf) => faultsOf()));
   expect(faults.flat()).toEqual([]);
 });

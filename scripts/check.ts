@@ -1,4 +1,5 @@
 import { boundaryFaults } from "./check/boundaries.ts";
+import { citationFaults } from "./check/citations.ts";
 import { cycleFaults } from "./check/cycles.ts";
 import { exitFaults } from "./check/exits.ts";
 import { generatedFaults } from "./check/generated.ts";
@@ -17,6 +18,7 @@ const checks = {
   exits: exitFaults,
   size: sizeFaults,
   words: wordFaults,
+  citations: citationFaults,
   generated: generatedFaults,
   migrations: migrationFaults,
 };

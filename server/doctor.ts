@@ -26,7 +26,7 @@ export async function migrateDatabase(place: Place): Promise<string[]> {
   }
 }
 
-/** False for an installation that nobody can sign in to yet. */
+/** False for an installation without a user who can sign in. */
 export async function hasUsers(services: Pick<Services, "store" | "log">): Promise<boolean> {
   const user = await asSystem(services, "inspect installation")
     .selectFrom("users")

@@ -11,7 +11,7 @@ export interface Exit {
 export const SYSTEM_WALL = "system";
 
 /**
- * The exit from the tenant scope (design, lock 5) for work that is no request: jobs, schedules, finding out who calls.
+ * The exit from the tenant scope (server/README.md, "Five locks on tenancy") for work that is no request: jobs, schedules, finding out who calls.
  * A request has `call.asSystem`, which joins its transaction.
  */
 export function asSystem(exit: Exit, reason: SystemReason): Db {

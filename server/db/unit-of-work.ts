@@ -62,7 +62,10 @@ export class UnitOfWork {
     this.#afterCommit.push(step);
   }
 
-  /** The exit from the tenant scope (design, lock 5) of a request. Joins an open transaction or makes its own. */
+  /**
+   * The exit from the tenant scope (server/README.md, "Five locks on tenancy") of a request. Joins an open transaction
+   * or makes its own.
+   */
   async asSystem<R>(reason: SystemReason, work: (tx: Tx) => Promise<R>): Promise<R> {
     noteExit(this.#exit, reason);
     if (this.#open) return this.#lifted(this.#open, work);

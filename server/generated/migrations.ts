@@ -11,6 +11,7 @@ import { migration as m7 } from "../db/migrations/0008-partner-principals.ts";
 import { migration as m8 } from "../db/migrations/0009-sso.ts";
 import { migration as m9 } from "../db/migrations/0010-key-issued-at.ts";
 import { migration as m10 } from "../db/migrations/0011-session-tenant.ts";
+import { migration as m11 } from "../db/migrations/202611281100-platform-idempotency-process.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -25,4 +26,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "0009-sso", ...m8 },
   { name: "0010-key-issued-at", ...m9 },
   { name: "0011-session-tenant", ...m10 },
+  { name: "202611281100-platform-idempotency-process", ...m11 },
 ];

@@ -3,7 +3,7 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { type ApiKeyStatus, statusAt } from "./rules.ts";
 
-/** Everything but the hash, which nobody is ever shown. */
+/** Every column but the hash, which is never returned. */
 export const apiKeyColumns = [
   "apiKeys.id",
   "apiKeys.orgId",

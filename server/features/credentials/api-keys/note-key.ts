@@ -1,8 +1,8 @@
 import type { KeyExpiredEvent, KeyUsedEvent } from "#server/room-hooks";
 
 /**
- * Adds uses to a key. Two statements: the count must be added whoever is later, and the time may only go forward. The
- * count comes last: what failed is done again, and a time may be written twice.
+ * Adds uses to a key. Two statements: the count must be added in any case, while the time may only move forward. The
+ * count comes last: a failed flush is repeated, and a time may be written twice.
  */
 export async function noteUsed({ db, kind, keyId, keyHash, count, lastUsedAt }: KeyUsedEvent): Promise<void> {
   if (kind !== "apiKey") return;
@@ -16,7 +16,7 @@ export async function noteUsed({ db, kind, keyId, keyHash, count, lastUsedAt }: 
     .execute();
 }
 
-/** Marks a key past its end, only while it is still active and this very material: a rotation meanwhile wins. */
+/** Marks a key past its end, only while it is active and has this material, so that a concurrent rotation wins. */
 export async function noteExpired({ db, kind, keyId, keyHash, now }: KeyExpiredEvent): Promise<void> {
   if (kind !== "apiKey") return;
   await db

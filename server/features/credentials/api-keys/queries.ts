@@ -17,7 +17,7 @@ export async function holdApiKey(call: Call, tx: Tx, id: string) {
   return key;
 }
 
-/** Revoked and expired are the end of a key (contract 4 §1). */
+/** Revoked and expired keys cannot be changed (docs/credentials.md, "Life of an API key"). */
 export function refuseInactive(key: { status: ApiKeyStatus }): void {
   if (key.status === "active") return;
   throw problem("API_KEY_NOT_ACTIVE", {

@@ -1,8 +1,8 @@
 import type { Tx } from "#server/db/unit-of-work";
 
 /**
- * The tokens of an organization's agents stop for good, and they must enroll again. All that churning takes away:
- * people and keys are refused by the status while it lasts (contract 1 C3).
+ * Voids the tokens of an organization's agents, which must enroll again. `churned` takes away nothing else: people and
+ * keys are refused while the status lasts (docs/tenancy.md, "Organization status").
  */
 export async function severAgents(tx: Tx, orgId: string, now: string): Promise<void> {
   await tx

@@ -7,7 +7,7 @@ export type MemberAccess =
   | { readonly orgAccess: "all" | "selected" | "none"; readonly orgIds: readonly string[] }
   | { readonly siteIds: string[] | null };
 
-/** Whose member somebody becomes. */
+/** The tenant that gets a new member. */
 export type MemberTarget =
   | { readonly kind: "partner"; readonly partnerId: string }
   | { readonly kind: "organization"; readonly orgId: string };

@@ -1,8 +1,8 @@
 import type { Call } from "#server/http/call";
 
 /**
- * Where a link in a mail may lead when nobody is signed in: the configured address, or this machine. Never
- * another `Host` header: whoever asks for somebody else's reset would choose where its token is sent.
+ * Where a link in a mail may lead when no one is signed in: the configured address, or this machine. Never another
+ * `Host` header: a request for another person's reset could otherwise choose where the token is sent.
  */
 export function trustedBase(call: Pick<Call, "config" | "serverUrl">): string | undefined {
   if (call.config.publicUrl !== undefined) return call.config.publicUrl;

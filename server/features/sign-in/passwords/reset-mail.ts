@@ -9,7 +9,7 @@ export function resetMail(mail: { to: string; name: string; base: string | undef
     text: [
       `Hello ${mail.name},`,
       "",
-      "somebody asked to reset the password of your account. To choose a new one, use this within an hour:",
+      "someone asked to reset the password of your account. To choose a new one, use this within an hour:",
       ...link,
       "",
       "On the command line: rmm passwords reset, with this token:",

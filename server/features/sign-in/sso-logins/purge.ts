@@ -2,7 +2,7 @@ import { asSystem } from "#server/db/as-system";
 import { revokeSession } from "#server/features/sign-in/core/revoke-sessions";
 import type { Services } from "#server/services";
 
-/** Drops sign-ins that never came back and codes nobody redeemed; the session of such a code ends. */
+/** Drops sign-ins that never returned and codes that were never redeemed; the session of such a code ends. */
 export async function purgeSsoLogins(services: Services): Promise<void> {
   const db = asSystem(services, "purge expired");
   const now = services.clock.now();

@@ -31,8 +31,8 @@ export const findIdentity = (db: Reader, providerId: string, subject: string) =>
     .executeTakeFirst();
 
 /**
- * Keeps what the provider said at this sign-in. A person has one identity per provider: another subject with their
- * address, such as an account that the directory made anew, takes the place of the old one.
+ * Stores what the provider asserted at this sign-in. A person has one identity per provider: another subject with their
+ * address, such as an account that was recreated in the directory, replaces the old one.
  */
 export async function keepIdentity(
   call: Pick<Call, "clock" | "random" | "services">,
@@ -72,8 +72,8 @@ function sealedTokens({ services }: Pick<Call, "services">, { provider, userId, 
 }
 
 /**
- * Forgets every identity of a provider; answers how many. A subject is unique within its issuer alone (OpenID Connect
- * Core 2): kept, a link would let whoever has that subject at a new issuer sign in as the person of the old one.
+ * Forgets every identity of a provider; answers how many. A subject is unique within its issuer only (OpenID Connect
+ * Core 2): if the link were kept, a person with that subject at a new issuer could sign in as the person of the old one.
  */
 export async function unlinkIdentities(tx: Tx, providerId: string): Promise<number> {
   const gone = await tx.deleteFrom("ssoIdentities").where("providerId", "=", providerId).executeTakeFirst();
