@@ -6,6 +6,7 @@ import { generatedFaults } from "./check/generated.ts";
 import { migrationFaults } from "./check/migrations.ts";
 import { roomFaults } from "./check/rooms.ts";
 import { sizeFaults } from "./check/size.ts";
+import { unusedFaults } from "./check/unused.ts";
 import { wordFaults } from "./check/words.ts";
 import { writerFaults } from "./check/writers.ts";
 
@@ -16,6 +17,7 @@ const checks = {
   rooms: roomFaults,
   writers: writerFaults,
   exits: exitFaults,
+  unused: unusedFaults,
   size: sizeFaults,
   words: wordFaults,
   citations: citationFaults,
