@@ -48,15 +48,15 @@ export interface KeyExpiredEvent extends KeyEvent {
 /**
  * What an event means for a room is said in that room: a file `hooks.ts` exports `hooks: RoomHooks`, which a generated
  * registry collects. The owner of the event calls them through `services.hooks` inside its transaction, so everything
- * they do commits with the event or not at all. What a hook returns is noted in the event's audit entry.
+ * they do commits with the event or not at all. What they return the owner may note in the event's audit entry.
  */
 export interface RoomHooks {
   readonly onOrganizationCreated?: Hook<OrganizationEvent>;
-  /** Deleted: nobody of it comes back. */
+  /** Deleted (docs/tenancy.md, "Deleting an organization"). */
   readonly onOrganizationClosed?: Hook<OrganizationEvent & Closing>;
-  /** Left, and may return: people and keys are refused by the status for as long as it lasts. */
+  /** People and keys are refused while the status lasts (docs/tenancy.md, "Organization status"). */
   readonly onOrganizationChurned?: Hook<OrganizationEvent>;
-  /** Deleted, with its organizations still there. */
+  /** Deleted; its organizations stay (docs/tenancy.md, "Deleting a partner"). */
   readonly onPartnerClosed?: Hook<PartnerEvent & Closing>;
   /** Before its row goes, and with it what the database cascades. */
   readonly onSiteRemoved?: Hook<SiteEvent>;

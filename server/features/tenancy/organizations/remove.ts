@@ -21,8 +21,9 @@ export async function removeOrganization(call: RemoveCall) {
     if (removed.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
     // After the row is taken: a key that is being made holds it and is seen here once it exists.
     const closed = { orgId: org.id, reason: "organization deleted", now };
-    await call.asSystem("revoke access", (all) => call.services.hooks.onOrganizationClosed({ tx: all, ...closed }));
-    call.audit.note({ details: { previousStatus: org.status } });
+    const { hooks } = call.services;
+    const taken = await call.asSystem("revoke access", (all) => hooks.onOrganizationClosed({ tx: all, ...closed }));
+    call.audit.note({ details: { previousStatus: org.status, ...taken } });
     return { success: true as const };
   });
 }

@@ -25,8 +25,9 @@ export async function removePartner(call: RemoveCall) {
     if (removed.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
     // Its agents are refused from now on by the partner's `deletedAt`, its enrollment keys by its status.
     const closed = { partnerId: partner.id, reason: "partner deleted", now };
-    await call.asSystem("revoke access", (all) => call.services.hooks.onPartnerClosed({ tx: all, ...closed }));
-    call.audit.note({ details: { previousStatus: partner.status } });
+    const { hooks } = call.services;
+    const taken = await call.asSystem("revoke access", (all) => hooks.onPartnerClosed({ tx: all, ...closed }));
+    call.audit.note({ details: { previousStatus: partner.status, ...taken } });
     return { success: true as const };
   });
 }
