@@ -3,16 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Stub, stubServer } from "#sdk/stub-server";
 import { commandGroups } from "./commands/index.ts";
 import { nouns } from "./generated/nouns.ts";
-import { commandsOf } from "./generic/commands-of.ts";
-import { isDestructive, isSevere } from "./generic/confirm.ts";
 import { fieldsOf } from "./generic/fields.ts";
 import { globalFlagNames } from "./globals.ts";
-import type { CommandSpec } from "./manifest.ts";
 import { programFor } from "./program.ts";
+import { commandLine, ANY_ID as ID, specs } from "./test-commands.ts";
 import { testCommand } from "./test-shell.ts";
 
 const command = testCommand();
-const ID = "11111111-1111-4111-8111-111111111111";
 let stub: Stub;
 let answer: unknown;
 beforeAll(async () => {
@@ -46,8 +43,6 @@ async function leaves(): Promise<Leaf[]> {
   }
   return found;
 }
-
-const specs = async (): Promise<CommandSpec[]> => (await Promise.all(nouns.map(({ noun }) => commandsOf(noun)))).flat();
 
 describe("every command", () => {
   it("has help that starts with examples", async () => {
@@ -97,33 +92,6 @@ describe("every command", () => {
     for (const { noun, name } of await specs()) expect(known).toContain(`${noun} ${name}`);
   });
 });
-
-/** A command line that has everything an endpoint needs. */
-function commandLine(spec: CommandSpec): { argv: string[]; stdin?: string } {
-  const stdin: string[] = [];
-  const flags = fieldsOf(spec).flatMap(({ spec: field, flag }) => {
-    if (!field.required) return [];
-    if (!field.secret) return [`--${flag}`, sample(field)];
-    stdin.push("Secret-Value-1");
-    return [`--${flag}-stdin`];
-  });
-  const change =
-    spec.method === "PATCH" && flags.length === 0
-      ? [`--${fieldsOf(spec).find(({ where, spec: { type } }) => where === "body" && type === "string")!.flag}`, ID]
-      : [];
-  const answers = isSevere(spec) ? ["--confirm=slug-of-it"] : isDestructive(spec) ? ["--yes"] : [];
-  const store = spec.name === "accept-invite" ? ["--store=file"] : [];
-  const argv = [spec.noun, spec.name, ...spec.params.map(() => ID), ...flags, ...change, ...answers, ...store];
-  return stdin.length === 0 ? { argv } : { argv, stdin: `${stdin.join("\n")}\n` };
-}
-
-function sample({ type, values, itemValues, itemType, format }: CommandSpec["body"][number]): string {
-  if (type === "enum") return values![0]!;
-  if (type === "array") return itemType === "object" ? "[]" : (itemValues?.[0] ?? ID);
-  if (type === "integer" || type === "number") return "1";
-  if (type === "object") return "{}";
-  return format === "date-time" ? "2026-01-01" : format === "email" ? "a@b.example" : ID;
-}
 
 describe("--json on every endpoint's command (C50)", () => {
   const env = (token = "token-of-ana") => ({ RMM_SERVER: stub.url, RMM_TOKEN: token });

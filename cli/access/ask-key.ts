@@ -65,7 +65,8 @@ export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyA
   };
 }
 
-const mintsKeys = ({ errors }: CommandSpec): boolean =>
+/** True where a key may be refused for its principal's restrictions: it has to have an end and an allowlist to mint. */
+export const mintsKeys = ({ errors }: CommandSpec): boolean =>
   errors.includes("partner_provisioning_principal_restrictions_required");
 
 /** Reads, and writes that an empty body cannot carry out. */

@@ -1,17 +1,8 @@
 import type { Reader } from "#server/db/unit-of-work";
-import { type Candidate, candidatesOf, isOf, type TenantOf, usable } from "./membership-candidates.ts";
+import { type Candidate, candidatesOf, isOf, type Membership, type TenantOf, usable } from "./membership-candidates.ts";
 import { builtInRoleId } from "./roles.ts";
 
-/** What a user signs in as: the membership that an access token's claims name (contract 1 A2). */
-export interface Membership {
-  readonly scope: "organization" | "partner" | "system";
-  /** Also of an organization's member: the partner above it. */
-  readonly partnerId: string | null;
-  readonly orgId: string | null;
-  readonly roleId: string;
-  /** Role or tenant demands a second factor. */
-  readonly mfaForced: boolean;
-}
+export type { Membership };
 
 /** Where a user stands, whether or not it may sign in. */
 export interface Standing {
