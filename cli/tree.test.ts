@@ -1,5 +1,6 @@
 import type { Command, Option } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { areas } from "#contract/areas";
 import { type Stub, stubServer } from "#sdk/stub-server";
 import { commandGroups } from "./commands/index.ts";
 import { nouns } from "./generated/nouns.ts";
@@ -85,6 +86,23 @@ describe("every command", () => {
         expect(stdout).not.toMatch(new RegExp(`--${flag} <`));
       }
     }
+  });
+
+  it("stands in the help under the heading of its area, or before all areas", async () => {
+    const { stdout } = await command.run(["--help"]);
+    const sections = stdout.split(/^(?=\S.*:$)/m).map((text) => text.split("\n"));
+    const under = (heading: string) => sections.find(([first]) => first === `${heading}:`)?.join("\n") ?? "";
+    for (const { noun, area, summary } of nouns) {
+      const words = summary.split(" ").slice(0, 3).join(" ");
+      if (!(noun in commandGroups))
+        expect(under(areas[area]), noun).toMatch(new RegExp(`^  ${noun}(\\|\\w+)? +${words}`, "m"));
+    }
+    for (const [name, { hidden, area }] of Object.entries(commandGroups))
+      expect(new RegExp(`^  ${name} `, "m").test(under(area === undefined ? "Commands" : areas[area])), name).toBe(
+        !hidden,
+      );
+    const headings = sections.map(([first]) => first?.replace(/:$/, ""));
+    expect(headings.slice(headings.indexOf("Commands") + 1)).toEqual(Object.values(areas));
   });
 
   it("exists for every endpoint of the manifest", async () => {
