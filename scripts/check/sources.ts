@@ -9,11 +9,11 @@ export interface Source {
 
 let read: Source[] | undefined;
 
-/** Every TypeScript file that git tracks or would track, generated ones left out. */
-export function sources(): Source[] {
+/** Every TypeScript file that git tracks or would track; generated ones where they are asked for. */
+export function sources({ generated = false } = {}): Source[] {
   read ??= execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts"], { encoding: "utf8" })
     .split("\n")
-    .filter((path) => path !== "" && !path.includes("/generated/"))
+    .filter((path) => path !== "")
     .flatMap((path) => {
       try {
         return [{ path, text: readFileSync(path, "utf8") }];
@@ -21,7 +21,7 @@ export function sources(): Source[] {
         return []; // deleted in the work tree, not yet in the index
       }
     });
-  return read;
+  return generated ? read : read.filter(({ path }) => !path.includes("/generated/"));
 }
 
 export const isTest = (path: string) => path.endsWith(".test.ts") || path.startsWith("server/test/");
@@ -30,6 +30,7 @@ export interface Import {
   from: string;
   /** File the specifier means, or the package's name. */
   to: string;
+  /** Gone when the program runs, or run later: an `import()`. */
   typeOnly: boolean;
 }
 
@@ -43,7 +44,7 @@ const rooms: Record<string, string> = {
   "#fixtures/": "fixtures/",
 };
 
-/** The imports of a file; dynamic ones count as type-only for cycles, since they run later. */
+/** The imports of a file. */
 export function importsOf({ path, text }: Source): Import[] {
   return [...text.matchAll(statement)].map((match) => {
     const specifier = (match[2] ?? match[3]) as string;
