@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AnyEndpoint } from "#contract/core/endpoint";
-import { areaOf } from "#contract/generated/table";
-import { allEndpoints } from "#contract/index";
+import { allEndpoints, areaOfNoun } from "#contract/index";
 import { kebab } from "./gen/text.ts";
 import { camel } from "./gen/tree.ts";
 
@@ -22,7 +21,7 @@ function matches({ method, path, noun, verb }: AnyEndpoint, text: string): boole
 
 function describe(endpoint: AnyEndpoint): string {
   const { noun, verb, method, path, access } = endpoint;
-  const area = areaOf[camel(noun) as keyof typeof areaOf];
+  const area = areaOfNoun(noun);
   const contractFile = `sdk/contract/resources/${area}/${noun}.ts`;
   const room = `server/features/${area}/${noun}`;
   const files = listed(room);

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { email as emailSchema } from "#contract/core/fields";
 import { passwordProblem } from "./access/password.ts";
 import { type LogLevel, logLevels } from "./platform/log.ts";
+import { type ProxyTrust, readProxyTrust } from "./platform/proxy-trust.ts";
 import { type Preset, presetsFrom, shippedPresets } from "./sso-presets.ts";
 
 /** What an operator set wrongly; the server refuses to start and says which setting. */
@@ -24,7 +25,7 @@ export interface Config {
   auditAdminDatabaseUrl: string | undefined;
   dataDir: string;
   publicUrl: string | undefined;
-  trustProxyHeaders: boolean;
+  proxyTrust: ProxyTrust;
   jwtSecret: string;
   encryptionKey: string;
   /** Current pepper first, then what older keys were hashed with (specification 2, "Enrollment key"). */
@@ -92,7 +93,7 @@ export function readConfig(env: Environment): Config {
     dataDir,
     // Every one is read, so that a malformed one is told of also where another counts.
     publicUrl: ["PUBLIC_URL", "PUBLIC_APP_URL", "DASHBOARD_URL"].map(read.url).find((url) => url !== undefined),
-    trustProxyHeaders: read.flag("TRUST_PROXY_HEADERS", false),
+    proxyTrust: proxyTrust(read.text("TRUST_PROXY_HEADERS"), read.text("TRUSTED_CLIENT_IP_HEADER")),
     jwtSecret: strong("JWT_SECRET", read.text("JWT_SECRET"), production, kept),
     encryptionKey: strong(
       "SECRET_ENCRYPTION_KEY",
@@ -170,6 +171,14 @@ function reader(env: Environment) {
       return value;
     },
   };
+}
+
+function proxyTrust(trusted: string | undefined, header: string | undefined): ProxyTrust {
+  const read = readProxyTrust(trusted, header);
+  if (read !== undefined) return read;
+  throw new ConfigError(
+    "TRUST_PROXY_HEADERS must be true, false, a number of proxies or their networks, and TRUSTED_CLIENT_IP_HEADER a name",
+  );
 }
 
 /** Production makes up no secret. All that are missing are named at once. */

@@ -1,4 +1,5 @@
 import type { AccessTokens } from "./access/access-token.ts";
+import type { KnownKeys } from "./access/key-throttle.ts";
 import type { KeyUsage } from "./access/key-usage.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
@@ -10,6 +11,7 @@ import type { Mailer } from "./platform/mail.ts";
 import type { Metrics } from "./platform/metrics.ts";
 import type { Names } from "./platform/names.ts";
 import type { Random } from "./platform/random.ts";
+import type { Turns } from "./platform/turns.ts";
 import type { Vault } from "./platform/vault.ts";
 
 /** What the server is made of; built once at start (`main.ts`) or by the test harness. */
@@ -22,6 +24,8 @@ export interface Services {
   readonly vault: Vault;
   readonly accessTokens: AccessTokens;
   readonly limiter: RateLimiter;
+  readonly knownKeys: KnownKeys;
+  readonly turns: Turns;
   /** Counts uses of keys; flushed when the server stops. */
   readonly keyUsage: KeyUsage;
   readonly mailer: Mailer;

@@ -5,7 +5,7 @@ import { systemHandle } from "#server/db/unit-of-work";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
-import { countGuess, refuseGuesser } from "./key-throttle.ts";
+import { findKey } from "./key-throttle.ts";
 import { openOrganization } from "./load-user.ts";
 import type { ApiKeyPrincipal } from "./principal.ts";
 import { permissionsOfRole } from "./roles.ts";
@@ -21,15 +21,12 @@ export async function loadApiKey(
 ): Promise<ApiKeyPrincipal> {
   if (key === undefined || key === "") throw problem("API_KEY_MISSING");
   if (!key.startsWith("svc_")) throw problem("API_KEY_INVALID_FORMAT");
-  await refuseGuesser(services, ip);
   const db = systemHandle(services.store);
   const keyHash = sha256(key);
   // A partner principal's key is none of these, whatever is stored.
-  const row = key.startsWith("svc_sp_") ? undefined : await find(db, keyHash);
-  if (!row) {
-    await countGuess(services, ip);
-    throw problem("API_KEY_INVALID");
-  }
+  const foreign = key.startsWith("svc_sp_");
+  const row = await findKey(services, ip, keyHash, async () => (foreign ? undefined : find(db, keyHash)));
+  if (!row) throw problem("API_KEY_INVALID");
   if (row.status === "revoked") throw problem("API_KEY_REVOKED");
   if (row.status === "expired") throw problem("API_KEY_EXPIRED");
   if (row.expiresAt !== null && row.expiresAt <= services.clock.now()) {

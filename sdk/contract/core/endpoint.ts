@@ -3,7 +3,7 @@ import type { Access } from "./access.ts";
 import type { AuditAction } from "./audit-actions.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { EventKind } from "./events.ts";
-import { idParams } from "./fields.ts";
+import { type FieldMeta, idParams } from "./fields.ts";
 import type { RefName } from "./refs.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -11,11 +11,11 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** A schema that is built when it is first asked for: building every schema of the product at start costs a second. */
 export type Shape<S extends z.ZodType = z.ZodType> = () => S;
 
-/** Memoises a schema. Shared shapes are written as `const Site = shape(() => z.object({ … }))`. */
-export function shape<S extends z.ZodType>(build: () => S): Shape<S> {
+/** A schema built once, that OpenAPI has as a component of this name: `const Site = shape("Site", () => z.object({ … }))`. */
+export function shape<S extends z.ZodType>(name: string, build: () => S): Shape<S> {
   let built: S | undefined;
   return () => {
-    built ??= build();
+    built ??= build().meta({ component: name } satisfies FieldMeta);
     return built;
   };
 }

@@ -9,6 +9,8 @@ export interface FieldMeta {
   published?: Record<string, unknown>;
   /** The kind of row that an id names. */
   ref?: RefName;
+  /** Name of the component that a shared shape is in OpenAPI. */
+  component?: string;
   description?: string;
 }
 

@@ -17,7 +17,7 @@ export const auditCategories = [
   "system",
 ] as const;
 
-const Pagination = shape(() =>
+const Pagination = shape("AuditPagination", () =>
   z.object({
     page: z.int(),
     limit: z.int(),
@@ -27,7 +27,7 @@ const Pagination = shape(() =>
 );
 
 /** One entry for a viewer (specification 3, "Audit logs"). */
-export const AuditViewEntry = shape(() =>
+export const AuditViewEntry = shape("AuditViewEntry", () =>
   z.object({
     id: z.string(),
     timestamp: instant(),
@@ -44,7 +44,7 @@ export const AuditViewEntry = shape(() =>
 );
 
 /** One entry in full. */
-export const AuditLogEntry = shape(() =>
+export const AuditLogEntry = shape("AuditLogEntry", () =>
   z.object({
     id: z.string(),
     timestamp: instant(),
@@ -60,7 +60,7 @@ export const AuditLogEntry = shape(() =>
 );
 
 /** A signed statement of where a chain stood (contract 4 §8.1). */
-export const AuditAnchor = shape(() =>
+export const AuditAnchor = shape("AuditAnchor", () =>
   z.object({
     anchorSeq: z.int(),
     chainKind: z.enum(["system", "partner", "organization"]),
@@ -94,7 +94,7 @@ export const anchorProblemReasons = [
 ] as const;
 
 /** What walking a chain found (contract 4 §8.2). `ok` false is an answer, not an error. */
-export const AuditVerify = shape(() =>
+export const AuditVerify = shape("AuditVerify", () =>
   z.object({
     orgId: z.string().nullable(),
     partnerId: z.string().nullable(),

@@ -8,7 +8,7 @@ import { paged, pageOf, pageQuery } from "../../core/page.ts";
 export const apiKeyStatuses = ["active", "expired", "revoked"] as const;
 
 /** API key without its material (specification 2, "API key"; contract 4 §1). */
-export const ApiKey = shape(() =>
+export const ApiKey = shape("ApiKey", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),

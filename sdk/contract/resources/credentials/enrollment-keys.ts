@@ -5,7 +5,7 @@ import { flag, instant, ref, secret, success, text, timestamp } from "../../core
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** Token that lets agents join an organization (specification 2, "Enrollment key"; contract 4 §3). */
-export const EnrollmentKey = shape(() =>
+export const EnrollmentKey = shape("EnrollmentKey", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
@@ -23,7 +23,9 @@ export const EnrollmentKey = shape(() =>
 );
 
 /** As created or rotated: the raw key, 64 hexadecimal characters, is shown this once. */
-export const EnrollmentKeyWithSecret = shape(() => z.object({ ...EnrollmentKey().shape, key: secret() }));
+export const EnrollmentKeyWithSecret = shape("EnrollmentKeyWithSecret", () =>
+  z.object({ ...EnrollmentKey().shape, key: secret() }),
+);
 
 const maxUsage = () => z.int().min(1).max(100_000);
 const readers = staff().needs("organizations:read");

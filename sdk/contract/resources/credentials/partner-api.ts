@@ -26,11 +26,11 @@ const address = <S extends z.ZodType>(field: S) => ({
 });
 const contact = <S extends z.ZodType>(field: S) => ({ name: field, email: field, phone: field });
 
-export const ExportedOrganization = shape(() =>
+export const ExportedOrganization = shape("ExportedOrganization", () =>
   z.object({ ...sourced(), name: z.string(), slug: z.string(), type: z.enum(["customer", "internal"]) }),
 );
 
-export const ExportedSite = shape(() =>
+export const ExportedSite = shape("ExportedSite", () =>
   z.object({
     ...sourced(),
     name: z.string(),
@@ -40,7 +40,7 @@ export const ExportedSite = shape(() =>
   }),
 );
 
-export const ExportedDevice = shape(() =>
+export const ExportedDevice = shape("ExportedDevice", () =>
   z.object({
     ...sourced(),
     hostname: z.string(),
@@ -53,7 +53,7 @@ export const ExportedDevice = shape(() =>
   }),
 );
 
-export const ExportedInventory = shape(() =>
+export const ExportedInventory = shape("ExportedInventory", () =>
   z.object({
     ...sourced(),
     deviceId: z.string(),

@@ -6,7 +6,7 @@ import { partnerKeyScopes, partnerReadScopes } from "../../core/key-scopes.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Key of a partner service principal without its material (contract 4 §5.1). */
-export const PartnerKey = shape(() =>
+export const PartnerKey = shape("PartnerKey", () =>
   z.object({
     id: z.string(),
     name: z.string(),
@@ -22,7 +22,7 @@ export const PartnerKey = shape(() =>
 );
 
 /** Identity of a partner for its provisioning and export API (specification 2; contract 4 §5.1). */
-export const PartnerPrincipal = shape(() =>
+export const PartnerPrincipal = shape("PartnerPrincipal", () =>
   z.object({
     id: z.string(),
     partnerId: z.string(),

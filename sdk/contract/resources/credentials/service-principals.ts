@@ -8,7 +8,7 @@ import { ApiKey, material, scopeList } from "./api-keys.ts";
 export const servicePrincipalStatuses = ["active", "disabled"] as const;
 
 /** Identity of an organization that owns at most one active API key (specification 2, "Service principal"; contract 4 §4). */
-export const ServicePrincipal = shape(() =>
+export const ServicePrincipal = shape("ServicePrincipal", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),

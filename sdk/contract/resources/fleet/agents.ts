@@ -14,7 +14,7 @@ const amount = () => z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 const percent = () => z.number().min(0).max(100);
 
 /** One sample (contract 1 H3): percents 0 to 100, bandwidth in bits and disk in bytes per second. */
-export const Metrics = shape(() =>
+export const Metrics = shape("Metrics", () =>
   z.object({
     timestamp: lenient(timestamp()),
     cpuPercent: percent(),
@@ -54,7 +54,7 @@ const number = () => z.int().min(0).max(1_000_000).nullable().optional();
 const quantity = () => amount().nullable().optional();
 
 /** Hardware as an agent reports it (contract 1 H4). */
-export const HardwareReport = shape(() =>
+export const HardwareReport = shape("HardwareReport", () =>
   z.object({
     manufacturer: fact(255),
     model: fact(255),
@@ -70,7 +70,7 @@ export const HardwareReport = shape(() =>
 );
 
 /** One network interface as an agent reports it (contract 1 H4). */
-export const NetworkReport = shape(() =>
+export const NetworkReport = shape("NetworkReport", () =>
   z.object({
     interfaceName: text(255),
     macAddress: fact(64),
@@ -81,7 +81,7 @@ export const NetworkReport = shape(() =>
   }),
 );
 
-const AgentTokens = shape(() => z.object({ agentToken: secret(), watchdogToken: secret() }));
+const AgentTokens = shape("AgentTokens", () => z.object({ agentToken: secret(), watchdogToken: secret() }));
 const policy = () => z.record(z.string(), z.unknown()).nullable();
 
 const about: Noun = {

@@ -30,7 +30,7 @@ export const deviceRoles = [
 ] as const;
 
 /** A managed machine (contract 1 E1). */
-export const Device = shape(() =>
+export const Device = shape("Device", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
@@ -67,7 +67,7 @@ export const Device = shape(() =>
 );
 
 /** What the agent reports about the machine itself (contract 1 H4); absent facts are null. */
-export const Hardware = shape(() =>
+export const Hardware = shape("Hardware", () =>
   z.object({
     manufacturer: z.string().nullable(),
     model: z.string().nullable(),
@@ -82,7 +82,7 @@ export const Hardware = shape(() =>
   }),
 );
 
-const MetricSample = shape(() =>
+const MetricSample = shape("MetricSample", () =>
   z.object({
     cpuPercent: z.number(),
     ramPercent: z.number(),
@@ -100,7 +100,7 @@ const placed = () => ({
 });
 
 /** A device in a list. */
-export const DeviceListItem = shape(() =>
+export const DeviceListItem = shape("DeviceListItem", () =>
   z.object({
     ...Device().shape,
     ...placed(),
@@ -109,7 +109,7 @@ export const DeviceListItem = shape(() =>
 );
 
 /** A device with everything known about it. */
-export const DeviceDetail = shape(() =>
+export const DeviceDetail = shape("DeviceDetail", () =>
   z.object({
     ...Device().shape,
     ...placed(),

@@ -10,7 +10,7 @@ export const userStatuses = ["invited", "active", "disabled"] as const;
 export const orgAccessLevels = ["all", "selected", "none"] as const;
 
 /** A person's account (contract 1 B). */
-export const User = shape(() =>
+export const User = shape("User", () =>
   z.object({
     id: z.string(),
     email: z.string(),
@@ -30,7 +30,7 @@ export const User = shape(() =>
 );
 
 /** The caller with what its membership allows (contract 1 G). */
-export const Me = shape(() =>
+export const Me = shape("Me", () =>
   z.object({
     ...User().shape,
     scope: z.enum(["organization", "partner", "system"]),
@@ -47,7 +47,7 @@ export const Me = shape(() =>
 );
 
 /** A user as member of one tenant. */
-export const Member = shape(() =>
+export const Member = shape("Member", () =>
   z.object({
     id: z.string(),
     email: z.string(),

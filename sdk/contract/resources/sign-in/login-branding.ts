@@ -4,7 +4,7 @@ import { get, type Noun, put, resource, shape } from "../../core/endpoint.ts";
 import { blankable, type FieldMeta } from "../../core/fields.ts";
 
 /** How a partner's login page looks (specification 2, "Login branding"). */
-export const LoginBranding = shape(() =>
+export const LoginBranding = shape("LoginBranding", () =>
   z.object({
     logoUrl: z.string().nullable().describe("https address, or an image as data:image/png;base64,…"),
     accentColor: z.string().nullable().describe("#rrggbb"),

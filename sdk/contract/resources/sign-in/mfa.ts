@@ -5,10 +5,10 @@ import { secret, success } from "../../core/fields.ts";
 import { handedOutToken, SignedIn, TokenPair, typedPassword } from "./sessions.ts";
 
 /** Ten single-use codes, shown once. */
-const RecoveryCodes = shape(() => z.object({ recoveryCodes: secret(z.array(z.string())) }));
+const RecoveryCodes = shape("RecoveryCodes", () => z.object({ recoveryCodes: secret(z.array(z.string())) }));
 
 /** A pending second factor; it takes effect with `POST /auth/mfa/enable` within 10 minutes. */
-export const MfaSetup = shape(() =>
+export const MfaSetup = shape("MfaSetup", () =>
   z.object({
     secret: secret(),
     otpAuthUrl: secret(),

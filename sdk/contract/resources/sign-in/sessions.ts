@@ -5,7 +5,7 @@ import { email, instant, secret, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Access token (JWT, 15 minutes) and single-use refresh token (7 days) (contract 1 B). */
-export const TokenPair = shape(() =>
+export const TokenPair = shape("TokenPair", () =>
   z.object({
     accessToken: secret(),
     refreshToken: secret(),
@@ -15,7 +15,7 @@ export const TokenPair = shape(() =>
 );
 
 /** The caller as sign-in answers it. */
-export const MeLite = shape(() =>
+export const MeLite = shape("MeLite", () =>
   z.object({
     id: z.string(),
     email: z.string(),
@@ -30,7 +30,7 @@ export const MeLite = shape(() =>
 );
 
 /** A finished sign-in. */
-export const SignedIn = shape(() =>
+export const SignedIn = shape("SignedIn", () =>
   z.object({
     ...TokenPair().shape,
     user: MeLite(),
@@ -40,7 +40,7 @@ export const SignedIn = shape(() =>
 );
 
 /** Right password of an enrolled user: no tokens yet, finish with `POST /auth/mfa/verify`. */
-export const SecondFactorNeeded = shape(() =>
+export const SecondFactorNeeded = shape("SecondFactorNeeded", () =>
   z.object({
     mfaRequired: z.literal(true),
     tempToken: secret(),
@@ -50,7 +50,7 @@ export const SecondFactorNeeded = shape(() =>
 );
 
 /** One signed-in session, which is a refresh family (contract 1 B). */
-export const Session = shape(() =>
+export const Session = shape("Session", () =>
   z.object({
     id: z.string(),
     createdAt: instant(),

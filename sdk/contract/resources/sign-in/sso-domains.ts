@@ -5,7 +5,7 @@ import { type FieldMeta, instant, ref, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Email domain that an organization proves to be its own (contract 4 §6.2). */
-export const SsoDomain = shape(() =>
+export const SsoDomain = shape("SsoDomain", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),

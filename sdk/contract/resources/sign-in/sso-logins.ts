@@ -8,7 +8,7 @@ import { handedOutToken, TokenPair } from "./sessions.ts";
 const providerType = () => z.enum(["oidc", "saml"]);
 
 /** The button of a login page: where it leads, and whether there is another way in. */
-const SsoButton = shape(() =>
+const SsoButton = shape("SsoButton", () =>
   z.object({
     providerName: z.string(),
     loginUrl: z.string().describe("path on this server that starts the sign-in"),
@@ -17,7 +17,7 @@ const SsoButton = shape(() =>
 );
 
 /** What an organization's sign-in offers. */
-const SsoCheck = shape(() =>
+const SsoCheck = shape("SsoCheck", () =>
   z.discriminatedUnion("ssoEnabled", [
     z.object({ ssoEnabled: z.literal(false) }),
     z.object({
@@ -29,7 +29,7 @@ const SsoCheck = shape(() =>
   ]),
 );
 
-const LoginContext = shape(() =>
+const LoginContext = shape("LoginContext", () =>
   z.object({
     branding: z
       .object({ logoUrl: z.string().nullable(), accentColor: z.string().nullable(), headline: z.string().nullable() })
@@ -38,7 +38,7 @@ const LoginContext = shape(() =>
   }),
 );
 
-const Redirected = shape(() => z.object({ location: z.string() }));
+const Redirected = shape("Redirected", () => z.object({ location: z.string() }));
 
 /** Where to go on after signing in: a path of this server, else `/`. */
 const start = {

@@ -8,7 +8,7 @@ export const ssoProviderTypes = ["oidc", "saml"] as const;
 export const ssoProviderStatuses = ["inactive", "testing", "active"] as const;
 
 /** Which claim, or attribute of an assertion, fills a field. */
-export const AttributeMapping = shape(() =>
+export const AttributeMapping = shape("AttributeMapping", () =>
   z.strictObject({
     email: text(255),
     name: text(255),
@@ -19,7 +19,7 @@ export const AttributeMapping = shape(() =>
 );
 
 /** What is known of a common provider (specification 2, "Presets"; contract 4 §6.1). Placeholders stand in braces. */
-export const SsoPreset = shape(() =>
+export const SsoPreset = shape("SsoPreset", () =>
   z.strictObject({
     id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,99}$/, "must be of a-z, 0-9 and -"),
     name: text(255),
@@ -33,7 +33,7 @@ export const SsoPreset = shape(() =>
 );
 
 /** Identity provider of an organization or a partner (specification 2, "SSO provider"; contract 4 §6.1). */
-export const SsoProvider = shape(() =>
+export const SsoProvider = shape("SsoProvider", () =>
   z.object({
     id: z.string(),
     ownerScope: z.enum(["organization", "partner"]),

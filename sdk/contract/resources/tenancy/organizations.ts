@@ -16,7 +16,7 @@ export const organizationStatuses = [
 ] as const;
 
 /** Organization (specification 1, "Organization"; contract 1 C2). */
-export const Organization = shape(() =>
+export const Organization = shape("Organization", () =>
   z.object({
     id: z.string(),
     partnerId: z.string(),

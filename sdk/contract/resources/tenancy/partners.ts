@@ -10,7 +10,7 @@ export const partnerStatuses = ["pending", "active", "suspended", "churned"] as 
 export const serviceManagementModes = ["native", "external", "off"] as const;
 
 /** Partner (specification 1, "Partner"). */
-export const Partner = shape(() =>
+export const Partner = shape("Partner", () =>
   z.object({
     id: z.string(),
     name: z.string(),
@@ -40,7 +40,7 @@ const openingHours = () => z.strictObject({ start: clock(), end: clock(), closed
  * deeper, and null removes a key (contract 1 C1). An empty text is kept as it is. Keys that are not listed
  * are refused.
  */
-export const PartnerSettingsChange = shape(() =>
+export const PartnerSettingsChange = shape("PartnerSettingsChange", () =>
   z.strictObject({
     timezone: timezone().nullable().optional(),
     dateFormat: z.enum(["MM/DD/YYYY", "DD/MM/YYYY", "YYYY-MM-DD"]).nullable().optional(),

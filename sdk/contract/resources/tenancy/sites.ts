@@ -5,7 +5,7 @@ import { freeObject, instant, ref, success, text, timezone } from "../../core/fi
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** Site (specification 1, "Site"; contract 1 C4). */
-export const Site = shape(() =>
+export const Site = shape("Site", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),

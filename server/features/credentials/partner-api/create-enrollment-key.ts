@@ -3,6 +3,7 @@ import type { partnerApi } from "#contract/resources/credentials/partner-api";
 import { getNamedOrg } from "#server/access/org-access";
 import { partnerPrincipal } from "#server/access/principal";
 import { refuseForeignSite } from "#server/access/site-access";
+import { restricts } from "#server/access/source-address";
 import { expiryFor } from "#server/features/credentials/enrollment-keys/expiry";
 import { insertEnrollmentKey } from "#server/features/credentials/enrollment-keys/insert";
 import { getEnrollmentKey } from "#server/features/credentials/enrollment-keys/queries";
@@ -21,7 +22,7 @@ type CreateCall = typeof partnerApi.createEnrollmentKey extends Endpoint<infer T
  */
 export async function createEnrollmentKey(call: CreateCall) {
   const { principalId, expiresAt: end, sourceCidrs } = partnerPrincipal(call);
-  if (end === null || sourceCidrs.length === 0) throw problem("partner_provisioning_principal_restrictions_required");
+  if (end === null || !restricts(sourceCidrs)) throw problem("partner_provisioning_principal_restrictions_required");
   const { orgId, name, siteId = null, maxUsage, issueEnrollmentSecret } = call.body;
   const wanted = wantedEnd(call);
   return recordedWrite(call, "enrollment-keys", async (tx) => {

@@ -2,6 +2,7 @@ import { takeAttempt } from "#server/access/attempts";
 import { isForeignKeyViolation } from "#server/db/dialect/violations";
 import type { Tx } from "#server/db/unit-of-work";
 import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
+import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
 import { createDevice, type EnrolledDevice, findPresented, rekeyDevice } from "./enroll-device.ts";
 import { admit, claimUse, type EnrollCall } from "./enrollment-key.ts";
@@ -17,7 +18,7 @@ export async function enrollAgent(call: EnrollCall) {
   await takeAttempt(
     services,
     { name: "agent-enroll", max: config.agentEnrollRateLimit, windowSeconds: 60 },
-    call.ip ?? "unknown",
+    clientBlock(call.ip),
   );
   const work = call.transaction(() =>
     call.asSystem("enroll device", async (tx) => {

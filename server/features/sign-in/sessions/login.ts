@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sign-in/sessions";
-import { refuseWhenUsedUp } from "#server/access/attempts";
+import { judged } from "#server/access/attempts";
 import type { Membership } from "#server/access/membership";
 import { checkPassword } from "#server/access/password";
 import { passwordStandingOf } from "#server/access/password-standing";
@@ -8,6 +8,7 @@ import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
 import { startMfaLogin } from "#server/features/sign-in/mfa/start-mfa-login";
 import type { Call } from "#server/http/call";
+import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
 import { completeSignIn, noteUser } from "./complete-sign-in.ts";
 import { clearWrongPasswords, countWrongPassword, findUserByEmail, type SignInUser } from "./queries.ts";
@@ -23,7 +24,7 @@ type LoginCall = typeof sessions.login extends Endpoint<infer T> ? Call<T> : nev
 export async function login(call: LoginCall) {
   const floor = responseFloor(LOGIN_FLOOR_MS);
   try {
-    return await attempt(call);
+    return await judged(call.services, failureLimits(call), () => attempt(call));
   } catch (error) {
     await floor.reached();
     throw error;
@@ -31,7 +32,6 @@ export async function login(call: LoginCall) {
 }
 
 async function attempt(call: LoginCall) {
-  for (const [limit, subject] of failureLimits(call)) await refuseWhenUsedUp(call.services, limit, subject);
   const { user, standing } = await call.readAsSystem("sign-in", async (db) => {
     const found = await findUserByEmail(db, call.body.email);
     const rules = { breakGlass: call.config.ssoBreakGlass };
@@ -73,13 +73,12 @@ async function admit(call: LoginCall, tx: Tx, { user, membership, breaksGlass }:
 async function refuse(call: LoginCall, user: SignInUser | undefined, reason: LoginRefusal): Promise<never> {
   const counted = reason === "wrong_password" && user ? user.id : ZERO_UUID;
   const lockedUntil = await call.asSystem("sign-in", (tx) => countWrongPassword(tx, counted, call.clock.now()));
-  for (const [limit, subject] of failureLimits(call)) await call.services.limiter.take(limit, subject);
   call.audit.note({ action: "user.login.failed", details: { reason, ...(lockedUntil && { lockedUntil }) } });
   throw problem("INVALID_CREDENTIALS");
 }
 
 function failureLimits(call: LoginCall) {
-  const address = call.ip ?? "unknown";
+  const address = clientBlock(call.ip);
   return [
     [loginPerAddress, address],
     [loginPerAddressAndEmail, `${address} ${call.body.email}`],

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sign-in/sessions";
-import { refuseWhenUsedUp } from "#server/access/attempts";
+import { judged } from "#server/access/attempts";
 import { type Membership, membershipIn, standingOf } from "#server/access/membership";
 import { passwordStandingOf } from "#server/access/password-standing";
 import { lockRow } from "#server/db/dialect/locks";
@@ -26,16 +26,16 @@ export async function refresh(call: RefreshCall): Promise<TokenPair> {
   const tokenHash = sha256(call.body.refreshToken);
   const found = await call.readAsSystem("sign-in", (db) => findRefreshToken(db, tokenHash));
   if (!found) throw problem("INVALID_REFRESH_TOKEN");
-  await refuseWhenUsedUp(call.services, refreshPerUser, found.userId);
-  const outcome = await call.transaction(() =>
-    call.asSystem("sign-in", async (tx) => {
-      await lockRow(tx, call.services.store.dialect, "sessions", found.sessionId);
-      return decide(call, tx, tokenHash);
-    }),
-  );
-  if (typeof outcome !== "string") return outcome;
-  await call.services.limiter.take(refreshPerUser, found.userId);
-  throw problem(outcome === "raced" ? "REFRESH_RACED" : "INVALID_REFRESH_TOKEN");
+  return judged(call.services, [[refreshPerUser, found.userId]], async () => {
+    const outcome = await call.transaction(() =>
+      call.asSystem("sign-in", async (tx) => {
+        await lockRow(tx, call.services.store.dialect, "sessions", found.sessionId);
+        return decide(call, tx, tokenHash);
+      }),
+    );
+    if (typeof outcome !== "string") return outcome;
+    throw problem(outcome === "raced" ? "REFRESH_RACED" : "INVALID_REFRESH_TOKEN");
+  });
 }
 
 /** Under the session's lock: what was read before it may have changed. */

@@ -166,6 +166,16 @@ describe.each(databases)("sessions on %s", (database) => {
     expect((await logIn(server, other.email, PASSWORD, headers)).status).toBe(200);
   });
 
+  it("judges no more parallel guesses than the limit has, however many arrive at once", async () => {
+    const { email } = await person();
+    const headers = from();
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => logIn(server, email, "Wrong-Password-1", headers)),
+    );
+    const counted = answers.map((answer) => answer.status).sort();
+    expect(counted).toEqual([...new Array(5).fill(401), ...new Array(25).fill(429)]);
+  });
+
   it("never counts a sign-in that succeeds", async () => {
     const { email } = await person();
     const headers = from();
