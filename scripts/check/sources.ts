@@ -30,6 +30,8 @@ export interface Import {
   from: string;
   /** File the specifier means, or the package's name. */
   to: string;
+  /** False for a package. */
+  inTree: boolean;
   /** Gone when the program runs, or run later: an `import()`. */
   typeOnly: boolean;
 }
@@ -48,7 +50,9 @@ const rooms: Record<string, string> = {
 export function importsOf({ path, text }: Source): Import[] {
   return [...text.matchAll(statement)].map((match) => {
     const specifier = (match[2] ?? match[3]) as string;
-    return { from: path, to: resolve(path, specifier), typeOnly: match[1] !== undefined || match[3] !== undefined };
+    const inTree = /^[.#]/.test(specifier);
+    const typeOnly = match[1] !== undefined || match[3] !== undefined;
+    return { from: path, to: resolve(path, specifier), inTree, typeOnly };
   });
 }
 

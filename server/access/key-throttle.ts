@@ -6,26 +6,6 @@ import type { Limit } from "./rate-limit.ts";
 /** Unknown keys a minute and client address. */
 export const keyGuesses: Limit = { name: "key-guess", max: 300, windowSeconds: 60 };
 
-const REMEMBERED = 10_000;
-
-/** Hashes of keys that existed when they were last looked up: such a key is no guess. */
-export class KnownKeys {
-  readonly #hashes = new Set<string>();
-
-  has(keyHash: string): boolean {
-    return this.#hashes.has(keyHash);
-  }
-
-  add(keyHash: string): void {
-    if (this.#hashes.size >= REMEMBERED) this.#hashes.clear();
-    this.#hashes.add(keyHash);
-  }
-
-  delete(keyHash: string): void {
-    this.#hashes.delete(keyHash);
-  }
-}
-
 /**
  * Looks a key up as a guess: the attempt is taken before and given back when the key exists, whatever its state, so that
  * parallel guesses cannot pass the limit. A key that this process has seen skips both, because a key may be allowed
