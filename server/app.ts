@@ -40,6 +40,7 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
   const store = seams.store ?? openStore(config, log);
   return {
     config,
+    processId: random.uuid(),
     store,
     clock,
     random,

@@ -17,6 +17,8 @@ import type { Vault } from "./platform/vault.ts";
 /** What the server is made of; built once at start (`main.ts`) or by the test harness. */
 export interface Services {
   readonly config: Config;
+  /** Names this process among those that share the database. */
+  readonly processId: string;
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;

@@ -1,4 +1,4 @@
-/** A figure is a ratio of two things measured in turns within one run: machines are noisy, ratios are not. */
+/** A figure is a ratio of two things measured alternately within one run: machines are noisy, ratios are not. */
 export interface Bench {
   readonly name: string;
   /** `max`: the ratio must not exceed the limit; `min`: it must reach it. */

@@ -9,18 +9,21 @@ export interface Source {
 
 let read: Source[] | undefined;
 
-/** Every TypeScript file that git tracks or would track; generated ones where they are asked for. */
-export function sources({ generated = false } = {}): Source[] {
-  read ??= execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts"], { encoding: "utf8" })
+/** Files of the tree that match the pattern: those that git tracks or would track. */
+export const trackedFiles = (pattern: string): string[] =>
+  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", pattern], { encoding: "utf8" })
     .split("\n")
-    .filter((path) => path !== "")
-    .flatMap((path) => {
-      try {
-        return [{ path, text: readFileSync(path, "utf8") }];
-      } catch {
-        return []; // deleted in the work tree, not yet in the index
-      }
-    });
+    .filter((path) => path !== "");
+
+/** Every TypeScript file of the tree; generated ones on request. */
+export function sources({ generated = false } = {}): Source[] {
+  read ??= trackedFiles("*.ts").flatMap((path) => {
+    try {
+      return [{ path, text: readFileSync(path, "utf8") }];
+    } catch {
+      return []; // deleted in the work tree, not yet in the index
+    }
+  });
   return generated ? read : read.filter(({ path }) => !path.includes("/generated/"));
 }
 

@@ -2,12 +2,12 @@ import { Problem, problem } from "#server/problem";
 import type { Services } from "#server/services";
 import type { Limit } from "./rate-limit.ts";
 
-/** A limit of failures, and whose it counts. */
+/** A limit on failures, and the subject that it counts for. */
 export type Counted = readonly [limit: Limit, subject: string];
 
 /**
- * Takes an attempt before it is judged, or answers 429. Whoever succeeds gives it back
- * (`limiter.giveBack`), so that only failures count and parallel guesses cannot pass the limit.
+ * Counts an attempt before it is judged, or answers 429. A success gives it back (`limiter.giveBack`), so that only
+ * failures count and parallel guesses cannot pass the limit.
  */
 export async function takeAttempt(services: Services, limit: Limit, subject: string): Promise<void> {
   const allowance = await services.limiter.take(limit, subject);
@@ -15,8 +15,9 @@ export async function takeAttempt(services: Services, limit: Limit, subject: str
 }
 
 /**
- * Judges one attempt under limits of failures: all are taken first and given back unless the attempt is refused. Attempts
- * that count for the same last subject take turns in this process, so that parallel successes never refuse each other.
+ * Judges one attempt under limits on failures (docs/conventions.md, "Rate limits"): all are taken first and given back
+ * unless the attempt is refused. Attempts for the same last subject run one after the other in this process, so that
+ * parallel successes never refuse each other.
  */
 export async function judged<R>(
   services: Services,
@@ -31,7 +32,7 @@ export async function judged<R>(
       await giveBack(services, counted);
       return result;
     } catch (error) {
-      // The server's own trouble is nobody's failed attempt.
+      // An error of the server is not a failed attempt.
       if (!(error instanceof Problem)) await giveBack(services, counted);
       throw error;
     }

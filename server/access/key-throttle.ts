@@ -3,12 +3,12 @@ import type { Services } from "#server/services";
 import { takeAttempt } from "./attempts.ts";
 import type { Limit } from "./rate-limit.ts";
 
-/** Unknown keys a minute and client address. */
+/** Unknown keys per minute and client address (docs/credentials.md, "Rate limit of a key"). */
 export const keyGuesses: Limit = { name: "key-guess", max: 300, windowSeconds: 60 };
 
 /**
- * Looks a key up as a guess: the attempt is taken before and given back when the key exists, whatever its state, so that
- * parallel guesses cannot pass the limit. A key that this process has seen skips both, because a key may be allowed
+ * Looks a key up as a guess: the attempt is counted before and given back if the key exists, whatever its state, so
+ * that parallel guesses cannot pass the limit. A key that this process knows skips both, because a key may be allowed
  * more requests than an address has guesses.
  */
 export async function findKey<R>(

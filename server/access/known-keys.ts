@@ -1,6 +1,6 @@
 const REMEMBERED = 10_000;
 
-/** Hashes of keys that existed when they were last looked up: such a key is no guess. */
+/** Hashes of keys that existed at their last lookup: such a key is not a guess. */
 export class KnownKeys {
   readonly #hashes = new Set<string>();
 

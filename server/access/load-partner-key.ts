@@ -7,8 +7,8 @@ import type { PartnerKeyPrincipal } from "./principal.ts";
 import { comesFrom } from "./source-address.ts";
 
 /**
- * The partner principal behind `X-API-Key`. Whatever is wrong with the key, its principal, its partner or the place
- * it comes from is one answer, so that it tells nothing (contract 4 §5.2).
+ * The partner principal of `X-API-Key`. Whatever is wrong with the key, its principal, its partner or the source
+ * address gives the same answer (docs/credentials.md, "Partner key authentication").
  */
 export async function loadPartnerKey(
   services: Services,

@@ -1,6 +1,6 @@
 import { liesIn, networks } from "#server/platform/ip-address";
 
-/** Whether an address lies in one of these addresses or networks; an empty list is anywhere. */
+/** Whether an address is in one of these addresses or networks, IPv4 or IPv6; an empty list allows every address. */
 export const comesFrom = (ip: string | null, allowed: readonly string[]): boolean =>
   allowed.length === 0 || liesIn(ip, networks(allowed));
 
@@ -14,9 +14,12 @@ export function isSourceCidr(text: string): boolean {
   }
 }
 
-/** Networks wider than these hold so many strangers that an allow-list with one restricts nothing. */
+/**
+ * Networks wider than these hold so many strangers that an allow-list with one restricts nothing
+ * (docs/credentials.md, "Partner writes").
+ */
 const WIDEST = { ipv4: 8, ipv6: 16 } as const;
 
-/** Whether an allow-list keeps anybody out: one with an entry for about everywhere does not. */
+/** Whether an allow-list restricts at all: a list with an entry for nearly every address does not. */
 export const restricts = (allowed: readonly string[]): boolean =>
   allowed.length > 0 && networks(allowed).every(([address, bits]) => bits >= WIDEST[address.kind()]);

@@ -5,8 +5,9 @@ import type { ProxyTrust } from "#server/platform/proxy-trust";
 type Request = Pick<IncomingMessage, "headers"> & { socket: { remoteAddress?: string | undefined } };
 
 /**
- * The address a request comes from: the nearest one that is not a trusted proxy. Proxies append to `X-Forwarded-For`,
- * so it is read from the right; what stands further left was written by the client. Null where it cannot be told.
+ * The address of the client (docs/platform.md, "Client address"): the nearest one that is not a trusted proxy. Proxies
+ * append to `X-Forwarded-For`, so it is read from the right; anything further left was written by the client. Null if
+ * unknown.
  */
 export function clientAddress(request: Request, trust: ProxyTrust): string | null {
   const peer = canonicalAddress(request.socket.remoteAddress) ?? null;
@@ -18,7 +19,7 @@ export function clientAddress(request: Request, trust: ProxyTrust): string | nul
   let nearest = peer;
   for (const [index, text] of forwarded.toReversed().entries()) {
     const address = canonicalAddress(withoutPort(text));
-    // What a trusted proxy passes on unread names nobody; the last address that is certain stands.
+    // An entry that a trusted proxy passed on unread is no address; the last certain address counts.
     if (address === undefined) return nearest;
     nearest = address;
     if (!trusted(address, index + 1, trust)) return address;

@@ -14,7 +14,7 @@ export interface IdField {
 
 /** Kinds of rows that no tenant of the fixtures has one of, and why. */
 export const withoutRows = {
-  role: "examples use built-in roles, which belong to everybody",
+  role: "examples use built-in roles, which every tenant has",
   "device-group": "there are no groups yet",
   "psa-connection": "there are no PSA connections yet",
 } as const satisfies Partial<Record<RefName, string>>;

@@ -17,8 +17,8 @@ import { recordedWrite } from "./record-write.ts";
 type CreateCall = typeof partnerApi.createEnrollmentKey extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * Mints a key that lets devices join. Only a principal that ends one day and is tied to places may: whoever steals
- * its key cannot use it for ever nor from anywhere (specification 2, rule 5).
+ * Mints a key that lets devices join. The principal needs an expiry and a source list, so that a stolen key works
+ * neither indefinitely nor from everywhere (docs/credentials.md, "Partner writes").
  */
 export async function createEnrollmentKey(call: CreateCall) {
   const { principalId, expiresAt: end, sourceCidrs } = partnerPrincipal(call);
@@ -57,7 +57,7 @@ export async function createEnrollmentKey(call: CreateCall) {
   });
 }
 
-/** `ttlMinutes` or `expiresAt`; the contract refuses both (specification 2). */
+/** `ttlMinutes` or `expiresAt`; the contract refuses both. */
 function wantedEnd(call: CreateCall): string | undefined {
   const { ttlMinutes, expiresAt } = call.body;
   return ttlMinutes === undefined ? expiresAt : after(call.clock.now(), ttlMinutes * MINUTE);

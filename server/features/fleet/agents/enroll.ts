@@ -10,8 +10,8 @@ import { intervals } from "./intervals.ts";
 import { newTokenPair } from "./tokens.ts";
 
 /**
- * Lets a device into an organization (contract 1 H2). Everything happens in one transaction, the use of the key
- * included: an enrollment that is refused at any step leaves nothing behind but its audit entry.
+ * Enrolls a device in an organization (docs/fleet.md, "Enrollment"). Everything happens in one transaction, including
+ * the use of the key: a refused enrollment leaves only its audit entry.
  */
 export async function enrollAgent(call: EnrollCall) {
   const { services, config } = call;
@@ -35,7 +35,7 @@ export async function enrollAgent(call: EnrollCall) {
       return { ...placed, deviceId, ...pair, config: intervals };
     }),
   );
-  // The site was deleted between its choice and the insert: the device asks again and gets another.
+  // The site was deleted between its choice and the insert: the agent tries again and gets another site.
   return work.catch((error: unknown) => {
     throw isForeignKeyViolation(error) ? problem("CONCURRENT_MODIFICATION", { cause: error }) : error;
   });

@@ -16,7 +16,7 @@ import { endUserTokens, isLive, useUserToken } from "./user-tokens.ts";
 
 type AcceptCall = typeof users.acceptInvite extends Endpoint<infer T> ? Call<T> : never;
 
-/** Gives an invited person a password, once, and signs them in (contract 1 B). */
+/** Sets the first password of an invited person and signs them in (docs/people.md, "Accepting an invitation"). */
 export async function acceptInvite(call: AcceptCall) {
   refuseWeak(call.body.password, "password");
   const address = clientBlock(call.ip);

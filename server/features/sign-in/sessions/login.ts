@@ -18,8 +18,8 @@ import { LOGIN_FLOOR_MS, type LoginRefusal, loginPerAddress, loginPerAddressAndE
 type LoginCall = typeof sessions.login extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * Signs in with email and password (contract 1 B). Every refusal is the same 401 after the same work and
- * no sooner than the floor; its reason is in the trail of the user's tenant alone.
+ * Signs in with email and password (docs/sign-in.md, "Signing in with a password"). Every refusal is the same 401 after
+ * the same work and not before the response floor; only the audit log of the user's tenant has the reason.
  */
 export async function login(call: LoginCall) {
   const floor = responseFloor(LOGIN_FLOOR_MS);
@@ -64,7 +64,7 @@ async function admit(call: LoginCall, tx: Tx, { user, membership, breaksGlass }:
   if (user.mfaSecret === null) {
     return completeSignIn(call, tx, { user, membership, mfa: false, method: "password", breaksGlass });
   }
-  // Nobody is signed in yet: the entry comes with the second factor.
+  // The user is not signed in yet: the entry is written with the second factor.
   call.audit.skip();
   return startMfaLogin(call, tx, user);
 }

@@ -18,9 +18,9 @@ type RefreshCall = typeof sessions.refresh extends Endpoint<infer T> ? Call<T> :
 type Found = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 
 /**
- * Exchanges a refresh token for a new pair in the same session (contract 1 B). Of parallel calls with one
- * token exactly one gets the pair, the others `REFRESH_RACED`. A spent token that comes back later was
- * copied: the session ends. While the user's tenant is closed the token is refused but not spent.
+ * Exchanges a refresh token for a new pair in the same session (docs/sign-in.md, "Refreshing"). Of parallel calls with
+ * one token exactly one gets the pair, the others `REFRESH_RACED`. A spent token that comes back later was copied: the
+ * session ends. While the user's tenant is closed the token is refused but not spent.
  */
 export async function refresh(call: RefreshCall): Promise<TokenPair> {
   const tokenHash = sha256(call.body.refreshToken);
@@ -65,7 +65,7 @@ async function membershipOf(tx: Tx, token: Found): Promise<Membership | undefine
     return member?.usable ? member.membership : undefined;
   }
   const user = { id: token.userId, isPlatformAdmin: token.isPlatformAdmin, mfaSecret: null };
-  // Breaking the glass is a sign-in, which the trail has by itself: a session that began so goes on as any other does.
+  // Break-glass is recorded at the sign-in: a session that began so is refreshed like any other.
   return (await passwordStandingOf(tx, user, { breakGlass: false, begunIn: tenant })).membership;
 }
 

@@ -77,7 +77,7 @@ describe.each(databases)("sessions on %s", (database) => {
     expect((await signIn(email)).user).toMatchObject({ scope: "system", partnerId: null, orgId: null });
   });
 
-  it("refuses every sign-in alike, not sooner than 200 ms, and says why in the trail alone (C35)", async () => {
+  it("refuses every sign-in alike, after at least 200 ms, and gives the reason only in the audit log (C35)", async () => {
     const other = await seedPartner(server, `closed-${database}`, ["open"]);
     const open = other.orgIds[0] as string;
     const shut = (await seedPartner(server, `shut-${database}`, ["shut"])).orgIds[0] as string;
