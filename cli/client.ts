@@ -8,7 +8,7 @@ import type { Settings } from "./profile/settings.ts";
 import { type Shell, writeTo } from "./shell.ts";
 import { version } from "./version.ts";
 
-/** What of a run decides how it calls. */
+/** The parts of a run that decide how it calls. */
 interface Caller {
   readonly shell: Shell;
   readonly globals: Globals;

@@ -29,11 +29,11 @@ export interface FlagSpec {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
-  /** `uuid` where an id is taken; a text with `ref` and no format takes several, with commas. */
+  /** `uuid` for an id; a text with `ref` and without a format takes several ids, separated by commas. */
   readonly format?: string;
-  /** The kind of row that its id, or each of its ids, names. */
+  /** The kind of row that the id, or each of the ids, names. */
   readonly ref?: RefName;
-  /** Words that it takes beside the ids. */
+  /** Words that are accepted besides ids. */
   readonly words?: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export interface CommandSpec {
   readonly bodyOptional: boolean;
   /** Top-level fields of the result, or of one item of a list. */
   readonly fields: readonly string[];
-  /** What a list shows where no columns are named; none for anything else. */
+  /** Default columns of a list; empty for other results. */
   readonly columns: readonly string[];
   readonly paging: { readonly kind: "whole" | "page" | "cursor"; readonly items: string } | null;
   readonly access: {
@@ -69,12 +69,12 @@ export interface CommandSpec {
     readonly keyScopes: readonly string[];
     readonly mfa: boolean;
     readonly fullPartner: boolean;
-    /** Acts on the caller's own partner; who has none is refused. */
+    /** Acts on the caller's own partner; a caller without one is refused. */
     readonly ownPartner: boolean;
   };
-  /** What a successful call destroys for good: it is asked for before. */
+  /** What a successful request destroys permanently; the command asks before. */
   readonly loses: Loss;
-  /** Events that a successful call tells. */
+  /** Events that a successful request emits. */
   readonly emits: readonly EventKind[];
   /** Audit action; null when it writes none. */
   readonly audit: string | null;

@@ -71,7 +71,7 @@ const rootExamples = `Examples:
 
 const wholeProgram: Program = { tree: programFor, run: runProgram };
 
-/** Names every group under its heading, and loads the one that is called: first what is no noun, then area by area. */
+/** Adds every group under its heading, first those of no area, and loads the one that is called. */
 async function addGroups(program: Command, word: string | undefined, run: Run): Promise<void> {
   const called = word === undefined ? undefined : (nounAliases[word] ?? word);
   program.commandsGroup("Commands:");
@@ -83,7 +83,7 @@ async function addGroups(program: Command, word: string | undefined, run: Run): 
   }
 }
 
-/** The groups written by hand that belong to an area, or to none. */
+/** Adds the hand-written groups of an area, or those of none. */
 async function addWritten(program: Command, area: string | undefined, called: string | undefined, run: Run) {
   for (const [name, { summary, load, hidden, area: own }] of Object.entries(commandGroups)) {
     if (own !== area) continue;

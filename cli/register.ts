@@ -2,16 +2,16 @@ import type { Command } from "commander";
 import type { Globals } from "./globals.ts";
 import type { Shell } from "./shell.ts";
 
-/** Hands a command what it runs with, and keeps its exit code. */
+/** Runs the work of a command with its shell and global flags, and keeps its exit code. */
 export type Run = (work: (shell: Shell, globals: Globals) => Promise<number>) => Promise<void>;
 
-/** The whole program, handed to the few commands that look at it or run another command of it. */
+/** The whole program, passed to the few commands that inspect it or run another command of it. */
 export interface Program {
-  /** The tree of commands with one group filled in. */
+  /** The tree of commands, with the commands of one group. */
   tree(word: string | undefined): Promise<Command>;
   /** Parses a command line and runs it. Returns its exit code; throws what went wrong. */
   run(shell: Shell, argv: readonly string[]): Promise<number>;
 }
 
-/** Fills one group of commands. */
+/** Adds the commands of one group. */
 export type Register = (group: Command, run: Run, program: Program) => void | Promise<void>;

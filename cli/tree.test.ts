@@ -88,7 +88,7 @@ describe("every command", () => {
     }
   });
 
-  it("stands in the help under the heading of its area, or before all areas", async () => {
+  it("is listed in the help under the heading of its area, or before all areas", async () => {
     const { stdout } = await command.run(["--help"]);
     const sections = stdout.split(/^(?=\S.*:$)/m).map((text) => text.split("\n"));
     const under = (heading: string) => sections.find(([first]) => first === `${heading}:`)?.join("\n") ?? "";

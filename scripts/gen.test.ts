@@ -24,7 +24,7 @@ test("there is one command per endpoint", () => {
   expect(text.join("\n").match(/^ {2}\{"name":/gm)).toHaveLength(allEndpoints().length);
 });
 
-test("flags say what ids name: one, in a list, with commas, beside a word", () => {
+test("flags say what ids name: one, in an array, with commas, besides a word", () => {
   const site = { type: "string", format: "uuid", "x-ref": "site" } as const;
   const flags = flagsOf({
     properties: {
@@ -44,7 +44,7 @@ test("flags say what ids name: one, in a list, with commas, beside a word", () =
   ]);
 });
 
-test("commands carry what a call loses, what it shows, what its parameters name, and their group its area", () => {
+test("commands carry losses, columns, events and what their parameters name, and their group its area", () => {
   const files = cliManifest();
   const of = (noun: string, name: string) =>
     files

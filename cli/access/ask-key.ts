@@ -65,7 +65,7 @@ export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyA
   };
 }
 
-/** True where a key may be refused for its principal's restrictions: it has to have an end and an allowlist to mint. */
+/** Whether a key can be refused because its principal has no end or no source allowlist, which minting takes. */
 export const mintsKeys = ({ errors }: CommandSpec): boolean =>
   errors.includes("partner_provisioning_principal_restrictions_required");
 

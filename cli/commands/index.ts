@@ -6,7 +6,7 @@ interface Group {
   /** Called when the group is named on the command line. */
   readonly load: () => Promise<Register>;
   readonly hidden?: boolean;
-  /** Stands among the nouns of this area in the help; otherwise before all of them. */
+  /** Listed in the help with the nouns of this area; without an area, before all of them. */
   readonly area?: Area;
 }
 

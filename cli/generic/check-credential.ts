@@ -10,7 +10,7 @@ const kindNames = {
   public: "no credential",
 } as const;
 
-/** Fails here where the server would refuse anyway, and says which credential would work. */
+/** Fails before the server would refuse, and says which credential would work. */
 export async function checkCredential(context: Context, spec: CommandSpec): Promise<void> {
   const { kinds } = spec.access;
   if (kinds.includes("public") || (context.globals.dryRun && !(await context.credential()))) return;

@@ -9,7 +9,7 @@ import { answersNeeded } from "./losses.ts";
 import { placeholderOf } from "./path-params.ts";
 import { scopePlaceOf } from "./refs-of.ts";
 
-/** Third stage: asks for what is still missing, or fails naming all of it at once, answers to questions included. */
+/** Third stage: asks for missing input, or fails and names all of it at once, with the confirmations that are needed. */
 export async function completeInput(invocation: Invocation): Promise<Invocation> {
   const drafts: Draft[] = [];
   for (const draft of invocation.drafts) drafts.push(await completed(invocation, draft));

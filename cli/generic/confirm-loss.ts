@@ -3,7 +3,7 @@ import { prompterOf } from "../prompt.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { questionBefore } from "./losses.ts";
 
-/** Fifth stage: asks before something is lost for good. Throws where the answer is no. */
+/** Fifth stage: asks before a request that destroys something. Throws if the answer is no. */
 export async function confirmLoss(invocation: Invocation): Promise<Invocation> {
   const { context, spec, drafts } = invocation;
   const question = context.globals.dryRun || drafts.length === 0 ? "none" : questionBefore(spec, drafts.length);
@@ -15,9 +15,9 @@ export async function confirmLoss(invocation: Invocation): Promise<Invocation> {
 
 const consequence = {
   nothing: "",
-  row: " It cannot be brought back",
-  secret: " What its holders have now stops working for good",
-  tenant: " Everything in it goes with it",
+  row: " It cannot be restored",
+  secret: " The present secret stops working permanently",
+  tenant: " Everything in it is deleted too",
 } as const;
 
 async function confirmOne({ context, spec, drafts }: Invocation): Promise<void> {
@@ -27,7 +27,7 @@ async function confirmOne({ context, spec, drafts }: Invocation): Promise<void> 
   if (!(await prompterOf(context.shell).confirm(question))) throw declined("Nothing was done");
 }
 
-/** Looks the tenant up, so that the name and the slug of the very row that would go are shown and compared. */
+/** Reads the tenant, so that the name and slug shown and compared are those of the row that would be deleted. */
 async function confirmSlug({ context, spec, drafts }: Invocation): Promise<void> {
   const [param, ref] = Object.entries(spec.refs).find(([, one]) => one === "organization" || one === "partner") ?? [];
   if (param === undefined) throw new Error(`${spec.noun} ${spec.name} loses a tenant that its path does not name`);

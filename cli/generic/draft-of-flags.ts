@@ -8,7 +8,7 @@ import type { Draft } from "./invocation.ts";
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** The call that arguments and flags make. Secrets were read before and come in. */
+/** The draft that arguments and flags give. Secrets are read before and passed in. */
 export function draftOfFlags(
   context: Context,
   spec: CommandSpec,

@@ -27,13 +27,13 @@ const shortNames = [
   ["partner", ["partner"]],
 ] as const;
 
-/** What a key of an entry means: a parameter or a field, or the one that names such a row. */
+/** The parameter or field that a key of an entry sets; `organization` and its like set the one that names such a row. */
 function namesIn(spec: CommandSpec): (key: string) => string | undefined {
   const known = knownOf(spec);
   const places = refsOf(spec).filter(({ part, holds }) => part !== "query" && holds === "one");
   const short = new Map<string, string>(
     shortNames.flatMap(([ref, keys]) => {
-      // A thing is called by its own id; what stands in the body says where it belongs.
+      // The last one is in the body if there is one: a parameter may be the id of the thing itself.
       const place = places.findLast((one) => one.ref === ref);
       return place === undefined ? [] : keys.map((key) => [key, place.name] as const);
     }),

@@ -9,7 +9,7 @@ import { sampleOf } from "./row-names.ts";
 const orgFlag = `--org ${sampleOf("organization")}`;
 const answers = { none: "", yes: " --yes", count: " --yes", slug: ` --confirm=${sampleOf("organization")}` } as const;
 
-/** Tells the field that `--org` fills. */
+/** Recognizes the field that `--org` sets. */
 function scopeFieldOf(spec: CommandSpec): (field: Field) => boolean {
   const place = scopePlaceOf(spec, "organization");
   return ({ where, spec: { name } }) => place?.part === where && place.name === name;

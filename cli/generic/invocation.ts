@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
 import type { Names } from "./names.ts";
 
-/** What stands behind the command's name on the command line. */
+/** What the command line gives after the name of the command. */
 export interface Arguments {
   readonly args: readonly (string | undefined)[];
   /** Flags of the command itself. */
@@ -13,32 +13,32 @@ export interface Arguments {
   readonly finish?: (result: unknown) => Promise<number>;
 }
 
-/** One call in the making. */
+/** A request that is being put together. */
 export interface Draft {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
-  /** True where a body is sent even when nothing stands in it. */
+  /** A body is sent even if it is empty. */
   readonly hasBody: boolean;
-  /** Why this entry of a list is not sent: a name in it is nobody's. */
+  /** Why this entry of a list cannot be sent: a name in it is unknown. */
   readonly failure?: unknown;
 }
 
 export type Part = "params" | "query" | "body";
 
-/** A copy with one value more. */
+/** A copy of the draft with one more value. */
 export const withValue = (draft: Draft, part: Part, name: string, value: unknown): Draft => ({
   ...draft,
   [part]: { ...draft[part], [name]: value },
 });
 
-/** One run of the command of an endpoint: each stage takes it and returns it with more in it. */
+/** One run of an endpoint's command. Each stage takes it and returns a copy with its own result added. */
 export interface Invocation {
   readonly context: Context;
   readonly spec: CommandSpec;
   readonly given: Arguments;
   readonly drafts: readonly Draft[];
-  /** True where the drafts are entries of a list: each is sent by itself, and reported. */
+  /** The drafts are entries of a list: each is sent and reported separately. */
   readonly list: boolean;
   readonly names: Names;
 }

@@ -39,15 +39,15 @@ function run(
   return command.run([...argv, ...more], { ...(stdin === undefined ? {} : { stdin }), ...options, env });
 }
 
-describe("before a loss", () => {
-  it("rows, secrets and tenants are asked for, new kinds of keys among them", () => {
+describe("a command that destroys something", () => {
+  it("the tests cover rows, secrets and tenants, and every kind of key", () => {
     expect(new Set(losing.map(({ loses }) => loses))).toEqual(new Set(["row", "secret", "tenant"]));
     const names = losing.map(({ noun, name }) => `${noun} ${name}`);
     for (const one of ["partner-service-principals rotate-key", "agents rotate-token", "mfa recovery-codes"])
       expect(names).toContain(one);
   });
 
-  each(losing)("%s sends nothing where nobody can be asked and nobody said yes", async (_name, spec) => {
+  each(losing)("%s sends nothing without --yes or --confirm if no one can be asked", async (_name, spec) => {
     const refused = {
       code: 2,
       stdout: "",
@@ -65,12 +65,12 @@ describe("before a loss", () => {
     expect(writesOf(stub)).toEqual([]);
   });
 
-  each(ofOthers)("%s is carried out once with --yes", async (_name, spec) => {
+  each(ofOthers)("%s sends one request with --yes", async (_name, spec) => {
     expect(await run(unconfirmed(spec), spec, ["--yes"])).toMatchObject({ code: 0 });
     expect(writesOf(stub).map(({ method }) => method)).toEqual([spec.method]);
   });
 
-  each(ofTenant)("%s wants the tenant's slug: neither --yes nor another slug will do", async (_name, spec) => {
+  each(ofTenant)("%s requires the slug of the tenant, not only --yes and no other slug", async (_name, spec) => {
     for (const more of [["--yes"], ["--yes", "--confirm=another"], ["--confirm=1"]])
       expect(await run(unconfirmed(spec), spec, more)).toMatchObject({ code: 2, stdout: "" });
     expect(writesOf(stub)).toEqual([]);
@@ -79,13 +79,13 @@ describe("before a loss", () => {
   });
 });
 
-describe("before a loss of many", () => {
+describe("a command that destroys several things", () => {
   const list = (spec: CommandSpec) => {
     const entry = JSON.stringify(Object.fromEntries(spec.params.map((name) => [name, ANY_ID])));
     return { argv: [spec.noun, spec.name, "-f", "-"], stdin: `[${entry},${entry}]` };
   };
 
-  each(ofOthers.filter(({ params }) => params.length > 0))("%s wants their number", async (_name, spec) => {
+  each(ofOthers.filter(({ params }) => params.length > 0))("%s requires their number", async (_name, spec) => {
     for (const more of [[], ["--yes"], ["--yes", "--confirm=3"]])
       expect(await run(list(spec), spec, more)).toMatchObject({ code: 2, stdout: "" });
     expect(stub.seen).toEqual([]);
@@ -93,12 +93,12 @@ describe("before a loss of many", () => {
     expect(writesOf(stub)).toHaveLength(2);
   });
 
-  each(ofTenant)("%s takes no list", async (_name, spec) => {
+  each(ofTenant)("%s refuses a list", async (_name, spec) => {
     expect(await run(list(spec), spec, ["--confirm=2"])).toMatchObject({ code: 2, stdout: "" });
     expect(stub.seen).toEqual([]);
   });
 
-  it("an empty list loses nothing, and is no failure", async () => {
+  it("an empty list sends nothing and succeeds", async () => {
     const spec = ofOthers.find(({ noun, name }) => noun === "sites" && name === "remove") as CommandSpec;
     const ran = await run({ argv: ["sites", "remove", "-f", "-"], stdin: "[]" }, spec, ["--json"]);
     expect(ran).toMatchObject({ code: 0, stdout: "[]\n" });
@@ -106,7 +106,7 @@ describe("before a loss of many", () => {
   });
 });
 
-it("the second factor under auth asks as it does under mfa", async () => {
+it("rmm auth mfa asks as rmm mfa does", async () => {
   for (const name of ["disable", "recovery-codes"]) {
     const spec = losing.find((one) => one.noun === "mfa" && one.name === name) as CommandSpec;
     const { argv, ...rest } = unconfirmed(spec);

@@ -1,17 +1,17 @@
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
 
-/** What is asked before a command is carried out: nothing, a yes, how many entries it takes, or the tenant's slug. */
+/** What must be confirmed before a request is sent: nothing, a yes, the number of entries, or the slug of the tenant. */
 export type Question = "none" | "yes" | "count" | "slug";
 
-/** A whole tenant needs its slug typed, and many entries their number: `--yes` is not enough for either. */
+/** A tenant is confirmed by its slug and several entries by their number; `--yes` is not enough for either. */
 export function questionBefore({ loses }: CommandSpec, count: number): Question {
   if (loses === "nothing") return "none";
   if (loses === "tenant") return "slug";
   return count > 1 ? "count" : "yes";
 }
 
-/** What has to be given on the command line where nobody can be asked. */
+/** What must be given on the command line if no one can be asked. */
 export function answersNeeded({ globals }: Context, spec: CommandSpec, count: number): string[] {
   const question = globals.dryRun ? "none" : questionBefore(spec, count);
   if (question === "none") return [];

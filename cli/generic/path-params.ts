@@ -7,7 +7,7 @@ import { calledOne, sampleOf } from "./row-names.ts";
 /** `<contact-id>` of `contactId`. */
 export const placeholderOf = (param: string): string => `<${param.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()}>`;
 
-/** What an argument takes, for the help. */
+/** Help text of an argument. */
 export function describeParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];
   if (ref === undefined || ref === "opaque") return "id";
@@ -16,7 +16,7 @@ export function describeParam(spec: CommandSpec, param: string): string {
   return `${called} of the ${ref}${isScope(spec, param) ? " (or --org)" : ""}`;
 }
 
-/** What stands for an argument in an example. */
+/** Value of an argument in an example. */
 export function sampleParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];
   const sample = ref === undefined || ref === "opaque" ? undefined : sampleOf(ref);
@@ -24,7 +24,7 @@ export function sampleParam(spec: CommandSpec, param: string): string {
   return isScope(spec, param) ? `--org ${sample}` : sample;
 }
 
-/** True for the argument that `--org` may stand for. */
+/** Whether `--org` can replace this argument. */
 function isScope(spec: CommandSpec, param: string): boolean {
   const place = scopePlaceOf(spec, "organization");
   return place?.part === "params" && place.name === param;

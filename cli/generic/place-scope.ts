@@ -3,8 +3,8 @@ import { type Draft, type Invocation, withValue } from "./invocation.ts";
 import { refsOf, scopePlaceOf, takesRef } from "./refs-of.ts";
 
 /**
- * Second stage: puts `--org` and `--site` where the endpoint takes them. The default organization of the profile or
- * the environment stands in only where the call names no tenant itself.
+ * Second stage: sets the parameters and fields that `--org` and `--site` stand for. The default organization of the
+ * profile or the environment is used only if the request names no tenant itself.
  */
 export async function placeScope(invocation: Invocation): Promise<Invocation> {
   const { context, spec } = invocation;
@@ -20,7 +20,7 @@ export async function placeScope(invocation: Invocation): Promise<Invocation> {
   return { ...invocation, drafts };
 }
 
-/** `--org` also tells in which organization a site's name is looked up. */
+/** `--org` is also used to look up the name of a site. */
 function unusedFlags({ context: { globals }, spec }: Invocation): string[] {
   const forOrg = scopePlaceOf(spec, "organization") !== undefined || takesRef(spec, "site");
   return [

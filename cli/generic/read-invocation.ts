@@ -9,7 +9,7 @@ import { namesOf } from "./names.ts";
 import { readItems } from "./read-items.ts";
 import { readSecrets } from "./secret-flags.ts";
 
-/** First stage: reads arguments, flags, secrets and the file; nothing is looked up. */
+/** First stage: reads arguments, flags, secrets and the input file. Sends nothing. */
 export async function readInvocation(context: Context, spec: CommandSpec, given: Arguments): Promise<Invocation> {
   const { options, args } = given;
   const path = options["file"] as string | undefined;

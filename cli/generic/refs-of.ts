@@ -2,18 +2,18 @@ import { type RefName, refs } from "#contract/core/refs";
 import type { CommandSpec, FlagSpec } from "../manifest.ts";
 import type { Draft, Part } from "./invocation.ts";
 
-/** A value of a call that names a row, or several. */
+/** A parameter or field whose value names one row or several. */
 export interface RefPlace {
   readonly part: Part;
   readonly name: string;
   readonly ref: RefName;
   /** `one` id, `many` as a JSON array, or a `text` of several with commas. */
   readonly holds: "one" | "many" | "text";
-  /** Words that are no name. */
+  /** Words that are accepted besides ids. */
   readonly words: readonly string[];
 }
 
-/** Everything in a call that names rows, as the contract says. */
+/** Every parameter and field of a command that names rows, as the contract declares them. */
 export function refsOf(spec: CommandSpec): RefPlace[] {
   const params = Object.entries(spec.refs).flatMap(([name, ref]): RefPlace[] =>
     ref === "opaque" ? [] : [{ part: "params", name, ref, holds: "one", words: [] }],
@@ -29,8 +29,8 @@ const fieldsIn = (part: Part, fields: readonly FlagSpec[]): RefPlace[] =>
   });
 
 /**
- * Where `--org` or `--site` goes. Not onto the thing itself that the command is about, and not into a change of it:
- * PATCH and PUT take another organization only from a flag of their own.
+ * The parameter or field that `--org` or `--site` sets. Never the id of the thing that the command is about, and never
+ * the body of a PATCH or PUT: an organization is changed only by a flag of the command itself.
  */
 export function scopePlaceOf(spec: CommandSpec, ref: RefName): RefPlace | undefined {
   const moves = spec.method === "PATCH" || spec.method === "PUT";
@@ -42,10 +42,10 @@ export function scopePlaceOf(spec: CommandSpec, ref: RefName): RefPlace | undefi
   );
 }
 
-/** True where the command takes a row of this kind anywhere. */
+/** Whether any parameter or field names a row of this kind. */
 export const takesRef = (spec: CommandSpec, ref: RefName): boolean => refsOf(spec).some((place) => place.ref === ref);
 
-/** The organization that a call names, or its default stands for; an id or still a name. */
+/** The organization that a request names, by id or by name; undefined if it names none. */
 export function organizationOf(spec: CommandSpec, draft: Draft): string | undefined {
   const named = refsOf(spec)
     .filter(({ ref, holds }) => ref === "organization" && holds === "one")

@@ -37,8 +37,8 @@ const run = (argv: readonly string[], options: Parameters<typeof command.run>[1]
 const asked = () => new URL(stub.seen.at(-1)?.path ?? "", "http://stub");
 const query = (name: string) => asked().searchParams.get(name);
 
-describe("names where the contract has an id of such a row", () => {
-  it("one in a path, a query and a body", async () => {
+describe("names in place of ids", () => {
+  it("are resolved in paths, queries and bodies", async () => {
     await run(["contacts", "list", "Contoso Dental", "--site-id", "hq"]);
     expect(asked().pathname).toBe(`/api/v1/orgs/organizations/${ids.contoso}/contacts`);
     expect(query("siteId")).toBe(ids.hq);
@@ -60,7 +60,7 @@ describe("names where the contract has an id of such a row", () => {
     expect(writesOf(stub).at(-1)?.body).toMatchObject({ roleId: builtInRoleId(role!.name), orgId: ids.twin });
   });
 
-  it("many in a list, and in a text with commas", async () => {
+  it("are resolved in arrays and in texts with commas", async () => {
     await run(["orgs", "order", "--ordered-ids", "fabrikam,contoso-dental", "--ordered-ids", ids.twin]);
     expect(writesOf(stub).at(-1)?.body).toEqual({ orderedIds: [ids.fabrikam, ids.contoso, ids.twin] });
     await run([
@@ -77,19 +77,19 @@ describe("names where the contract has an id of such a row", () => {
     expect(query("siteIds")).toBe(ids.hq);
   });
 
-  it("a partner by slug or name, whatever commas are in it", async () => {
+  it("may contain commas where one id is expected", async () => {
     for (const name of ["summit", "Summit, MSP", PARTNER]) {
       await run(["partner-service-principals", "list", "--partner-id", name]);
       expect(query("partnerId")).toBe(PARTNER);
     }
   });
 
-  it("a word that the field takes beside ids stays a word", async () => {
+  it("do not replace words that the field accepts besides ids", async () => {
     await run(["contacts", "list", "contoso-dental", "--site-id", "none"]);
     expect(query("siteId")).toBe("none");
   });
 
-  it("in the entries of a file, each failing for its own names alone", async () => {
+  it("are resolved in the entries of a file, and an unknown one fails its entry alone", async () => {
     const stdin = '[{"organization":"contoso-dental","name":"A","site":"HQ"},{"org":"nobody","name":"B"}]';
     const ran = await run(["contacts", "create", "-f", "-", "--json"], { stdin });
     expect(ran.code).toBe(9);
@@ -100,7 +100,7 @@ describe("names where the contract has an id of such a row", () => {
 });
 
 describe("--org, --site and the default organization", () => {
-  it("go where the contract takes such an id", async () => {
+  it("set the id of that kind that the contract declares", async () => {
     await run(["devices", "list", "--org", "contoso-dental", "--site", "HQ"]);
     expect([query("orgId"), query("siteId")]).toEqual([ids.contoso, ids.hq]);
     await run(["sso-logins", "check", "--org", "contoso-dental"]);
@@ -109,7 +109,7 @@ describe("--org, --site and the default organization", () => {
     expect(ran.stderr).toBe("--org has no effect on this command\n--site has no effect on this command\n");
   });
 
-  it("the default stands aside where the call names a tenant, a flag does not", async () => {
+  it("the default is not used if the request names a tenant; a flag is", async () => {
     const env = { RMM_ORG: "contoso-dental" };
     await run(["users", "list"], { env });
     expect(query("orgId")).toBe(ids.contoso);
@@ -121,7 +121,7 @@ describe("--org, --site and the default organization", () => {
     expect([query("orgId"), query("orgIds")]).toEqual([ids.twin, ids.fabrikam]);
   });
 
-  it("never name the thing itself, and never move one", async () => {
+  it("never set the id of the thing itself, nor the body of a change", async () => {
     for (const spec of await specs()) {
       const place = scopePlaceOf(spec, "organization");
       if (place === undefined) continue;
@@ -131,7 +131,7 @@ describe("--org, --site and the default organization", () => {
   });
 });
 
-it("every id that is an argument says what it names, for the help as well", async () => {
+it("every argument that is an id says in the help what it names", async () => {
   for (const spec of await specs()) {
     const named = refsOf(spec).filter(({ part }) => part === "params");
     expect(named.map(({ name }) => name).toSorted(), `${spec.noun} ${spec.name}`).toEqual(spec.params.toSorted());

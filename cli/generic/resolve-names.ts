@@ -4,8 +4,8 @@ import { isId } from "./names.ts";
 import { organizationOf, type RefPlace, refsOf } from "./refs-of.ts";
 
 /**
- * Fourth stage: every name of an organization, a site, a partner or a built-in role becomes its id. A name that is
- * nobody's ends the run; in a list it is the failure of its entry alone.
+ * Fourth stage: replaces names of organizations, sites, partners and built-in roles by their ids. An unknown name ends
+ * the run; in a list only its own entry fails.
  */
 export async function resolveNames(invocation: Invocation): Promise<Invocation> {
   const drafts: Draft[] = [];
@@ -30,7 +30,7 @@ async function resolvedDraft(invocation: Invocation, draft: Draft): Promise<Draf
 
 type Resolve = (name: string) => Promise<string>;
 
-/** What has names. A site's is looked up within the organization of the call, else the default one. */
+/** The kinds that have names. The name of a site is looked up in the organization of the request, else in the default one. */
 function resolversFor({ context, spec, names }: Invocation, draft: Draft): Partial<Record<RefName, Resolve>> {
   const within = organizationOf(spec, draft) ?? (context.settings.org.value || undefined);
   return {

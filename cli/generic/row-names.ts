@@ -3,11 +3,11 @@ import type { RefName } from "#contract/core/refs";
 interface RowName {
   readonly one: string;
   readonly many: string;
-  /** In examples. */
+  /** Shown in examples. */
   readonly sample?: string;
 }
 
-/** What stands for an id on the command line, and is looked up. */
+/** What the command line accepts in place of an id, and looks up. */
 const callable: Partial<Record<RefName, RowName>> = {
   organization: { one: "slug, name or id", many: "slugs, names or ids", sample: "contoso-dental" },
   partner: { one: "slug, name or id", many: "slugs, names or ids", sample: "summit" },

@@ -11,8 +11,8 @@ import { resolveNames } from "./resolve-names.ts";
 import { sendInvocation } from "./send-invocation.ts";
 
 /**
- * Runs the command of one endpoint from its command line: read → scope → complete → resolve → confirm → send. Each
- * stage returns the invocation with more in it, and none knows another. Returns the exit code.
+ * Runs the command of one endpoint: read → scope → complete → resolve → confirm → send. A stage takes the invocation of
+ * the one before and imports no other stage. Returns the exit code.
  */
 export async function runEndpoint(context: Context, spec: CommandSpec, given: Arguments): Promise<number> {
   checkFields(context.globals, { fields: spec.fields });

@@ -8,7 +8,7 @@ import { runItems } from "./run-items.ts";
 import { runList } from "./run-list.ts";
 import { clientFor, send } from "./send.ts";
 
-/** Last stage: prints what would be sent, or sends it and prints what comes of it. Returns the exit code. */
+/** Last stage: sends the request and prints the result, or prints the request for `--dry-run`. Returns the exit code. */
 export async function sendInvocation(invocation: Invocation): Promise<number> {
   const { context, spec, drafts, list } = invocation;
   const failed = drafts.find(({ failure }) => failure !== undefined);

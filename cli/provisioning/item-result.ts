@@ -1,6 +1,6 @@
 import type { ObjectKind, Step } from "./plan.ts";
 
-/** What became of one step of a plan. */
+/** The result of one step of a plan. */
 export interface ItemResult {
   readonly organization: string;
   readonly kind: ObjectKind;

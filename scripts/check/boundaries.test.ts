@@ -20,11 +20,11 @@ const asAgreed = {
   "scripts/x.ts": 'import "../server/http/a.ts";\nimport "../server/db/b.ts";',
 };
 
-it("takes the imports that the rules name, inside a room every import, and for tools everything", () => {
+it("accepts the imports that the rules list, every import inside a room, and everything for tools", () => {
   expect(faultsOf(asAgreed)).toEqual([]);
 });
 
-it("refuses an import that the rules do not name: of a room, of a file, of a type, of a package, of a test", () => {
+it("refuses an import that the rules do not list: of a room, a file, a type, a package or a test", () => {
   const faults = (path: string, more: string) =>
     faultsOf({ ...asAgreed, [path]: `${asAgreed[path as keyof typeof asAgreed] ?? ""}\n${more}` });
   expect(faults("server/db/b.ts", 'import type { A } from "../http/a.ts";')).toEqual([
@@ -36,7 +36,7 @@ it("refuses an import that the rules do not name: of a room, of a file, of a typ
   expect(faults("scripts/x.ts", 'import "./x.test.ts";')).toEqual([expect.stringContaining("imports a test")]);
 });
 
-it("refuses a file of no room, and a rule that nothing needs any more", () => {
+it("refuses a file of no room, and an entry that nothing imports", () => {
   expect(faultsOf({ ...asAgreed, "server/new/a.ts": "" })).toEqual([expect.stringContaining("belongs to no room")]);
   const { "server/http/a.ts": _, ...without } = asAgreed;
   expect(faultsOf(without)).toEqual([

@@ -1,13 +1,13 @@
 import { type Room, rooms } from "./rules.ts";
 import { type Import, importsOf, isTest, type Source, sources } from "./sources.ts";
 
-/** Imports that the rules (`rules.ts`) do not know or that are gone, and what stays inside its room otherwise. */
+/** Imports that `rules.ts` does not list, entries of it that nothing imports, and unscoped access outside its room. */
 export async function boundaryFaults(): Promise<string[]> {
   const files = sources({ generated: true }).filter(({ path }) => !isTest(path));
   return [...importFaults(rooms, files), ...files.flatMap(unscopedFaults)];
 }
 
-/** Holds the rules to the imports as they are, both ways. */
+/** Compares the rules with the imports of the files, in both directions. */
 export function importFaults(known: readonly Room[], files: readonly Source[]): string[] {
   const used = new Map<Room, Set<string>>(known.map((room) => [room, new Set()]));
   const faults = files.flatMap((source) => {

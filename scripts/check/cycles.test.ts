@@ -5,7 +5,7 @@ import { importsOf } from "./sources.ts";
 const files = (texts: Record<string, string>) =>
   Object.entries(texts).flatMap(([path, text]) => importsOf({ path, text }));
 
-it("finds rings of values, of types, and of what is loaded later", () => {
+it("finds cycles of values, of types, and of modules that are loaded later", () => {
   const value = files({ "a/x.ts": 'import { y } from "./y.ts";', "a/y.ts": 'export { x } from "./x.ts";' });
   expect(ringsOf(value)).toEqual(["a/x.ts → a/y.ts → a/x.ts"]);
   const types = files({ "a/x.ts": 'import { y } from "./y.ts";', "a/y.ts": 'import type { X } from "./x.ts";' });
@@ -20,7 +20,7 @@ it("finds rings of values, of types, and of what is loaded later", () => {
   expect(ringsOf(spread)).toEqual(["cli/a.ts → cli/b.ts → cli/c.ts → cli/a.ts (types, or loaded later)"]);
 });
 
-it("takes no chain for a ring, however it meets again", () => {
+it("does not report a diamond", () => {
   const diamond = files({
     "a.ts": 'import "./b.ts";\nimport "./c.ts";',
     "b.ts": 'import "./d.ts";',

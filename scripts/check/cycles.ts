@@ -1,14 +1,11 @@
 import { type Import, importsOf, isTest, sources } from "./sources.ts";
 
-/** Rings that are still there, each written as it would be reported. The list may only shrink. */
+/** Known cycles, each as it would be reported. The list may only shrink. */
 const exceptions: readonly string[] = [
   "server/features/fleet/agents/heartbeat-main.ts → server/features/fleet/agents/sample.ts → server/features/fleet/agents/heartbeat-main.ts (types, or loaded later)",
 ];
 
-/**
- * Files that import each other in a ring, whatever they import: values, types alone, or a module that is loaded later.
- * Whoever reads one file of a ring has to read them all.
- */
+/** Files that import each other in a cycle, by values, by types alone, or by a module that is loaded later. */
 export async function cycleFaults(): Promise<string[]> {
   const files = sources({ generated: true }).filter(({ path }) => !isTest(path));
   const found = ringsOf(files.flatMap(importsOf));
@@ -19,7 +16,7 @@ export async function cycleFaults(): Promise<string[]> {
   ];
 }
 
-/** Every ring once, from its first file by name: `a → b → a`, marked where only types or later imports close it. */
+/** Each cycle once, from its first file by name: `a → b → a`; marked if only types or later imports close it. */
 export function ringsOf(imports: readonly Import[]): string[] {
   const values = rings(imports.filter(({ typeOnly }) => !typeOnly));
   const all = rings(imports);
@@ -45,7 +42,7 @@ function rings(imports: readonly Import[]): Set<string> {
   return found;
 }
 
-/** The ring begun at its first file by name, and closed. */
+/** The cycle from its first file by name and back to it. */
 function fromFirst(ring: readonly string[]): string[] {
   const first = ring.indexOf(ring.toSorted()[0] as string);
   return [...ring.slice(first), ...ring.slice(0, first + 1)];

@@ -1,21 +1,20 @@
-/** A part of the tree, and what it imports. */
+/** A part of the tree and its imports. */
 export interface Room {
   /** Paths from the root; folders end with a slash. A file belongs to the first room that names it. */
   readonly paths: readonly string[];
   /** For the table of `server/README.md`. */
   readonly owns: string;
   /**
-   * Folders and files outside it that it imports: all of these, and no others. `everything` is for what puts the
-   * tree together and for tools.
+   * Folders and files outside the room that it imports: all of these and no others. `everything` is for tools.
    */
   readonly imports: readonly string[] | "everything";
-  /** Packages it may import; any where it is left out. */
+  /** Packages that it may import; any if left out. */
   readonly packages?: readonly string[];
-  /** Beside the list, what a list cannot say. */
+  /** Printed after the list: what a list cannot say. */
   readonly note?: string;
 }
 
-/** Rooms of the server, in the order of the table in `server/README.md`, which is made from this list. */
+/** Rooms of the server. The table of rooms in `server/README.md` is generated from this list. */
 export const serverRooms: readonly Room[] = [
   {
     paths: [
@@ -132,8 +131,8 @@ export const otherRooms: readonly Room[] = [
       "server/config.ts",
       "server/doctor.ts",
       "server/audit-bundle.ts",
-      // Who verifies a bundle offline must run the very code that has the published test vectors; a copy in the
-      // command could drift from it. None of these files opens a database.
+      // Offline verification of a bundle must run the code that the published test vectors test; a copy in the
+      // command could differ from it. None of these files opens a database.
       "server/audit/anchor-file.ts",
       "server/audit/anchor-format.ts",
       "server/audit/anchor-signing.ts",

@@ -35,7 +35,7 @@ export interface Import {
   to: string;
   /** False for a package. */
   inTree: boolean;
-  /** Gone when the program runs, or run later: an `import()`. */
+  /** Erased by the compiler, or run later: an `import()`. */
   typeOnly: boolean;
 }
 

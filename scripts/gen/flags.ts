@@ -37,11 +37,11 @@ function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
   };
 }
 
-/** The kind of row that an id, or each of a list of ids, names. */
+/** The kind of row that an id, or each id of a list, names. */
 const refOf = (field: JsonSchema): JsonSchema["x-ref"] =>
   field["x-ref"] ?? (field.items && alternatives(field.items).find((item) => item["x-ref"] !== undefined)?.["x-ref"]);
 
-/** Words that a field takes in place of an id: `none`. */
+/** Words that a field accepts besides ids: `none`. */
 function wordsBeside(named: JsonSchema, filled: readonly JsonSchema[]): string[] | undefined {
   const words = filled.flatMap((one) => (one === named ? [] : (valuesOf(one) ?? [])));
   return words.length === 0 ? undefined : words;

@@ -142,7 +142,7 @@ async function ofKey(asked: KeyAccess, kind: "apiKey" | "partnerKey", target: Ta
   return no(`the key does not have ${scope}${asked.scopes ? `; it has ${asked.scopes.join(", ") || "no scope"}` : ""}`);
 }
 
-/** Minting takes more than its scope. */
+/** Minting takes more than the scope. */
 async function isMint(target: Target): Promise<boolean> {
   if ("command" in target) return mintsKeys(target.command);
   return (await allCommands()).some((one) => mintsKeys(one) && one.access.keyScopes.includes(target.grant));

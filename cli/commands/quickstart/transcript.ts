@@ -18,7 +18,7 @@ export interface RunOptions {
   into?: string;
 }
 
-/** Runs a command line within this process, errors reported. Returns its exit code. */
+/** Runs a command line in this process and reports its errors. Returns its exit code. */
 export type Rmm = (shell: Shell, argv: readonly string[]) => Promise<number>;
 
 interface Place {

@@ -1,4 +1,4 @@
-/** One thing that was looked at, and what to do where it is not well. */
+/** The result of one check, with a remedy if it did not pass. */
 export interface Check {
   check: string;
   status: "ok" | "warn" | "fail" | "skip";

@@ -12,14 +12,14 @@ export interface IdField {
   row: keyof Tenant;
 }
 
-/** Kinds of rows that no tenant of the fixtures has one of, and why. */
+/** Kinds of rows that the tenants of the fixtures do not have, and why. */
 export const withoutRows = {
   role: "examples use built-in roles, which every tenant has",
   "device-group": "there are no groups yet",
   "psa-connection": "there are no PSA connections yet",
 } as const satisfies Partial<Record<RefName, string>>;
 
-/** Which row of a tenant an id of this kind is turned into. A new kind does not compile until it is here or above. */
+/** The row of a tenant that stands for an id of this kind. A new kind does not compile until it is listed here or above. */
 const rows: Readonly<Record<Exclude<RefName, keyof typeof withoutRows | "session">, keyof Tenant>> = {
   partner: "partnerId",
   organization: "orgId",
@@ -54,7 +54,7 @@ export function idFields(endpoint: AnyEndpoint): IdField[] {
   });
 }
 
-/** What kind of row a field names, as the contract says; several in an array, or in a text without a format. */
+/** The kind of row that a field names; several in an array, or in a text without a format. */
 function namedBy(field: JsonSchema): { ref: RefName; many: boolean } | undefined {
   for (const option of alternatives(field)) {
     const own = option["x-ref"];
