@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { accessTokens } from "./access/access-token.ts";
-import { KnownKeys } from "./access/key-throttle.ts";
 import { KeyUsage } from "./access/key-usage.ts";
+import { KnownKeys } from "./access/known-keys.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
