@@ -1,4 +1,16 @@
+import type { Area } from "#contract/areas";
 import { camel } from "../gen/tree.ts";
+
+export interface NewNoun {
+  readonly area: Area;
+  /** Kebab-case, plural. */
+  readonly noun: string;
+  readonly summary: string;
+  /** Resource whose `:read` and `:write` permissions it asks for, such as `devices`. */
+  readonly permission: string;
+  /** `YYYYMMDDHHMM` of the migration. */
+  readonly stamp: string;
+}
 
 /** Every spelling of a noun that files and code use. */
 export interface NounNames {

@@ -1,21 +1,10 @@
-import { type Area, areas } from "#contract/areas";
+import { areas } from "#contract/areas";
 import type { TreeEdit } from "./edit-tree.ts";
-import { namesOf } from "./names.ts";
+import { type NewNoun, namesOf } from "./names.ts";
 import { contractFile } from "./noun-contract.ts";
 import { fixtureFile, migrationFile, tableEntry, tableRow } from "./noun-data.ts";
 import { createFile, listFile, queriesFile, removeFile, routesFile, updateFile } from "./noun-room.ts";
 import { testFile } from "./noun-test.ts";
-
-export interface NewNoun {
-  readonly area: Area;
-  /** Kebab-case, plural. */
-  readonly noun: string;
-  readonly summary: string;
-  /** Resource whose `:read` and `:write` permissions it asks for, such as `devices`. */
-  readonly permission: string;
-  /** `YYYYMMDDHHMM` of the migration. */
-  readonly stamp: string;
-}
 
 /**
  * Everything of a noun whose rows an organization owns and that have a name: list, create, get, update, remove over a

@@ -1,5 +1,4 @@
-import type { NounNames } from "./names.ts";
-import type { NewNoun } from "./new-noun.ts";
+import type { NewNoun, NounNames } from "./names.ts";
 
 export const contractFile = ({ noun, key, thing, shape, prefix, words }: NounNames, wanted: NewNoun): string => `\
 import { z } from "zod";

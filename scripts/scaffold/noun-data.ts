@@ -1,5 +1,4 @@
-import type { NounNames } from "./names.ts";
-import type { NewNoun } from "./new-noun.ts";
+import type { NewNoun, NounNames } from "./names.ts";
 
 export const migrationFile = ({ table }: NounNames): string => `\
 import { type SchemaChange, schemaText } from "../schema-change.ts";

@@ -1,5 +1,4 @@
-import type { NounNames } from "./names.ts";
-import type { NewNoun } from "./new-noun.ts";
+import type { NewNoun, NounNames } from "./names.ts";
 
 const callType = ({ key }: NounNames, verb: string, name: string): string =>
   `type ${name}Call = typeof ${key}.${verb} extends Endpoint<infer T> ? Call<T> : never;`;

@@ -1,5 +1,4 @@
-import type { NounNames } from "./names.ts";
-import type { NewNoun } from "./new-noun.ts";
+import type { NewNoun, NounNames } from "./names.ts";
 
 /** What every noun must show; the first test is red until somebody has thought about what this one is for. */
 export const testFile = ({ noun, one, key, words }: NounNames, { area }: NewNoun): string => `\
