@@ -25,7 +25,10 @@ async function gen(root: string): Promise<void> {
 /** A migration's checksum is taken once. Nothing else is made while one that has landed is not what it was. */
 async function addChecksums(): Promise<void> {
   const { checksums, faults } = await import("./gen/migration-checksums.ts").then((one) => one.takeChecksums());
-  if (faults.length > 0) throw new Error(faults.join("\n"));
+  if (faults.length > 0) {
+    process.stderr.write(`${faults.join("\n")}\n`);
+    process.exit(1);
+  }
   await writeAll(new Map([[checksumFile, checksums]]));
 }
 

@@ -1,6 +1,6 @@
 import { accessTokens } from "./access/access-token.ts";
-import { KnownKeys } from "./access/key-throttle.ts";
 import { KeyUsage } from "./access/key-usage.ts";
+import { KnownKeys } from "./access/known-keys.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
@@ -51,7 +51,7 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     limiter: new RateLimiter(store, clock),
     knownKeys: new KnownKeys(),
     turns: new Turns(),
-    keyUsage: new KeyUsage({ store, log, hooks }),
+    keyUsage: new KeyUsage({ store, log }, hooks),
     hooks,
     mailer: seams.mailer ?? mailer(config),
     names: resolver,

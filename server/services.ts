@@ -1,6 +1,6 @@
 import type { AccessTokens } from "./access/access-token.ts";
-import type { KnownKeys } from "./access/key-throttle.ts";
 import type { KeyUsage } from "./access/key-usage.ts";
+import type { KnownKeys } from "./access/known-keys.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";

@@ -4,7 +4,7 @@ import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/p
 import { RateLimiter } from "#server/access/rate-limit";
 import { openPostgres } from "#server/db/dialect/postgres";
 import { systemClock } from "#server/platform/clock";
-import type { Bench } from "../bench.ts";
+import type { Bench } from "./bench.ts";
 
 const KEYS = 1_000;
 const WORKERS = 8;

@@ -1,5 +1,5 @@
-import { asSystem } from "#server/db/as-system";
-import type { Services } from "#server/services";
+import { asSystem, type Exit } from "#server/db/as-system";
+import type { Hooks } from "#server/room-hooks";
 import type { KeyPrincipal } from "./principal.ts";
 
 interface Use {
@@ -7,8 +7,6 @@ interface Use {
   count: number;
   lastUsedAt: string;
 }
-
-type Needed = Pick<Services, "store" | "log" | "hooks">;
 
 const FLUSH_AFTER_MS = 1_000;
 
@@ -18,13 +16,15 @@ const FLUSH_AFTER_MS = 1_000;
  * added to the count of its new one.
  */
 export class KeyUsage {
-  readonly #services: Needed;
+  readonly #exit: Exit;
+  readonly #hooks: Pick<Hooks, "onKeyUsed">;
   #uses = new Map<string, Use>();
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(services: Needed) {
-    this.#services = services;
+  constructor(exit: Exit, hooks: Pick<Hooks, "onKeyUsed">) {
+    this.#exit = exit;
+    this.#hooks = hooks;
   }
 
   count(who: Use["who"], at: string): void {
@@ -47,7 +47,7 @@ export class KeyUsage {
       try {
         await this.#save(use);
       } catch (error) {
-        this.#services.log.warn("key_usage.kept", { error: error as Error });
+        this.#exit.log.warn("key_usage.kept", { error: error as Error });
         this.#add(use);
       }
     }
@@ -62,7 +62,7 @@ export class KeyUsage {
   }
 
   async #save({ who: { kind, keyId, keyHash }, count, lastUsedAt }: Use): Promise<void> {
-    const db = asSystem(this.#services, "count key use");
-    await this.#services.hooks.onKeyUsed({ db, kind, keyId, keyHash, count, lastUsedAt });
+    const db = asSystem(this.#exit, "count key use");
+    await this.#hooks.onKeyUsed({ db, kind, keyId, keyHash, count, lastUsedAt });
   }
 }

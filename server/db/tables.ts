@@ -1,3 +1,4 @@
+import type { AuditTables } from "../audit/tables.ts";
 import type { Ownership, TableDeclaration } from "./table-declaration.ts";
 import { type AuditAreaTables, auditTables } from "./tables/audit.ts";
 import { type CredentialTables, credentialTables } from "./tables/credentials.ts";
@@ -19,6 +20,7 @@ export interface Database
     SignInTables,
     CredentialTables,
     FleetTables,
+    AuditTables,
     AuditAreaTables,
     PlatformTables {}
 

@@ -11,8 +11,8 @@ export interface AuditRetentionTable {
   updatedAt: string;
 }
 
-/** The columns of the record itself are the audit room's own (`server/audit/tables.ts`). */
-export interface AuditAreaTables extends AuditTables {
+/** Beside the record itself, whose columns are the audit room's own (`server/audit/tables.ts`). */
+export interface AuditAreaTables {
   auditRetention: AuditRetentionTable;
 }
 
@@ -23,4 +23,4 @@ export const auditTables = {
   auditChain: { owner: "system", writtenBy: "audit" },
   auditAnchors: { owner: "system", writtenBy: "audit" },
   auditPrunes: { owner: "system", writtenBy: "audit" },
-} as const satisfies Declared<AuditAreaTables>;
+} as const satisfies Declared<AuditAreaTables & AuditTables>;

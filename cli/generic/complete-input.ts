@@ -2,33 +2,38 @@ import type { Context } from "../context.ts";
 import { missingInput, usageError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { prompterOf } from "../prompt.ts";
-import type { Draft } from "./draft.ts";
 import { fieldValue } from "./field-value.ts";
 import { type Field, fieldsOf } from "./fields.ts";
+import { type Draft, type Invocation, withValue } from "./invocation.ts";
+import { answersNeeded } from "./losses.ts";
+import { placeholderOf } from "./path-params.ts";
+import { scopePlaceOf } from "./refs-of.ts";
 
-/** `<contact-id>` of `contactId`. */
-export const placeholderOf = (param: string): string => `<${param.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()}>`;
+/** Third stage: asks for missing input, or fails and names all of it at once, with the confirmations that are needed. */
+export async function completeInput(invocation: Invocation): Promise<Invocation> {
+  const drafts: Draft[] = [];
+  for (const draft of invocation.drafts) drafts.push(await completed(invocation, draft));
+  return { ...invocation, drafts };
+}
 
-/** Asks for what is still missing, or fails naming all of it at once; `answers` are questions that need a yes. */
-export async function completeDraft(
-  context: Context,
-  spec: CommandSpec,
-  draft: Draft,
-  answers: readonly string[],
-): Promise<void> {
+async function completed({ context, spec, drafts }: Invocation, draft: Draft): Promise<Draft> {
   const params = spec.params.filter((name) => !draft.params[name]);
   const fields = missingFields(spec, draft);
+  const answers = answersNeeded(context, spec, drafts.length);
   if (!context.interactive && params.length + fields.length + answers.length > 0) {
-    const missing = [...params.map(placeholderOf), ...fields.map(flagOf), ...answers];
+    const missing = [...params.map(placeholderOf), ...fields.map((field) => flagOf(spec, field)), ...answers];
     const secret = fields.some(({ spec: field }) => field.secret);
     throw missingInput(
       missing,
       secret ? "Secrets are read from a file or from stdin, never from arguments" : undefined,
     );
   }
-  for (const name of params) draft.params[name] = (await prompterOf(context.shell).text(placeholderOf(name))).trim();
-  for (const field of fields) draft[field.where][field.spec.name] = await ask(context, field);
-  refuseEmpty(spec, draft);
+  let filled = draft;
+  for (const name of params)
+    filled = withValue(filled, "params", name, (await prompterOf(context.shell).text(placeholderOf(name))).trim());
+  for (const field of fields) filled = withValue(filled, field.where, field.spec.name, await ask(context, field));
+  refuseEmpty(spec, filled);
+  return filled;
 }
 
 const missingFields = (spec: CommandSpec, draft: Draft): Field[] => {
@@ -46,9 +51,13 @@ function refuseEmpty(spec: CommandSpec, draft: Draft): void {
   throw usageError("Nothing to change", `Give at least one of ${flags.map(({ flag }) => `--${flag}`).join(", ")}`);
 }
 
-function flagOf({ spec, flag }: Field): string {
-  if (spec.secret) return `--${flag}-file or --${flag}-stdin`;
-  return spec.name === "orgId" ? "--org" : `--${flag}`;
+function flagOf(spec: CommandSpec, { spec: field, where, flag }: Field): string {
+  if (field.secret) return `--${flag}-file or --${flag}-stdin`;
+  const isScope = (ref: "organization" | "site") => {
+    const place = scopePlaceOf(spec, ref);
+    return place?.part === where && place.name === field.name;
+  };
+  return isScope("organization") ? "--org" : isScope("site") ? "--site" : `--${flag}`;
 }
 
 async function ask({ shell }: Context, { spec, flag, where }: Field): Promise<unknown> {
