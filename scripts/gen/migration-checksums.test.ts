@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { migrations } from "#server/generated/migrations";
 import { checksumOf, judgeMigrations, landedChecksums } from "./migration-checksums.ts";
-import { migrationNames, misnamedMigrations } from "./migrations.ts";
+import { migrationNames, misnamedMigrations, newStamp } from "./migrations.ts";
 
 const change = (name: string, text = `create table ${name}`) => ({ name, statements: () => [text] });
 const landed = { first: checksumOf(change("first")), second: checksumOf(change("second")) };
@@ -59,4 +59,11 @@ it("migrations are named by time, area and what they do", () => {
     "202612241759-fleet",
   ];
   expect(misnamedMigrations(wrong)).toHaveLength(wrong.length);
+});
+
+it("a new migration is named after now, and after what is there", () => {
+  const now = new Date("2026-12-24T17:59:30Z");
+  expect(newStamp(now, ["0011-session-tenant"])).toBe("202612241759");
+  expect(newStamp(now, ["0011-session-tenant", "202612240000-fleet-tags"])).toBe("202612241759");
+  expect(newStamp(now, ["202612312359-fleet-tags", "202612240000-fleet-tags"])).toBe("202701010000");
 });

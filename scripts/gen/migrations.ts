@@ -22,6 +22,20 @@ export const misnamedMigrations = (names: readonly string[] = migrationNames()):
     .filter((name) => !numbered.test(name) && !timed.test(name))
     .map((name) => `${folder}/${name}.ts is to be called YYYYMMDDHHMM-<area>-<what>.ts`);
 
+/** Time in the name of a new migration: this minute, or the one after the last migration where that lies ahead. */
+export function newStamp(now: Date, names: readonly string[] = migrationNames()): string {
+  const last = names
+    .toSorted()
+    .at(-1)
+    ?.match(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)-/);
+  if (!last) return stampOf(now);
+  const [year, month, day, hour, minute] = last.slice(1).map(Number) as [number, number, number, number, number];
+  const next = new Date(Date.UTC(year, month - 1, day, hour, minute + 1));
+  return stampOf(next > now ? next : now);
+}
+
+const stampOf = (time: Date): string => time.toISOString().replaceAll(/\D/g, "").slice(0, 12);
+
 /** Each migration under the name of its file. */
 export function migrationTable(banner: string): string {
   const names = migrationNames();
