@@ -12,9 +12,10 @@ import { builtInRoleId } from "#server/access/roles";
 import type { Seams } from "#server/app";
 import { type Environment, readConfig } from "#server/config";
 import type { Database } from "#server/db/tables";
-import { systemHandle } from "#server/db/unit-of-work";
+
 import { jobHandlers } from "#server/generated/background";
 import { runNextJob } from "#server/jobs/queue";
+
 import { type RunningServer, startServer } from "#server/main";
 import { type HeldClock, heldClock } from "#server/platform/clock";
 import { jsonLog, type Log, silentLog } from "#server/platform/log";
@@ -116,7 +117,7 @@ export async function startTestServer(
     ...(options.outbound ? { outbound: options.outbound } : {}),
     background: false,
   });
-  const db = systemHandle(server.services.store);
+  const db = server.services.store.connection("system");
   // Nothing here must outlive the machine, and waiting for its disk is most of a write. What is killed loses nothing.
   if (database === "sqlite") await sql`pragma synchronous = off`.execute(db);
   return {

@@ -3,8 +3,10 @@ import { Agent, fetch as outside } from "undici";
 import { seedProvider } from "#fixtures/nouns/sign-in/sso-providers";
 import { type IdentityProviderSimulator, startIdentityProvider } from "#fixtures/simulators/identity-provider";
 import type { Environment } from "#server/config";
-import type { SsoProvidersTable } from "#server/db/tables/sso";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+
+import type { SsoProvidersTable } from "#server/db/tables/sign-in";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
+
 import { type Answer, type DatabaseName, startTestServer, type TestOptions, type TestServer } from "./harness.ts";
 
 export interface SsoTest {

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { partnerKeyScopes } from "#contract/core/key-scopes";
 import type { Tenant } from "#fixtures/world";
-import { volatileHandle } from "#server/db/unit-of-work";
 import type { DatabaseName } from "../../harness.ts";
 import { type Case, caseOf, cases, forAgents, forPartnerKeys, forUsers, isPublic, scopeOfExample } from "../cases.ts";
 import { type Credential, type Swept, startSweep } from "../sweep.ts";
@@ -42,7 +41,7 @@ export const sweepCredentials = (database: DatabaseName) =>
 
     const closed = cases.filter((item) => !isPublic(item));
     /** Addresses that guess keys are slowed down, and here all calls come from one. */
-    const forgetLimits = () => volatileHandle(swept.server.services.store).deleteFrom("rateLimits").execute();
+    const forgetLimits = () => swept.server.services.store.volatile.deleteFrom("rateLimits").execute();
     beforeEach(forgetLimits);
 
     /** One good credential of every kind but a person's, all of one tenant, and none with any right that could change it. */
