@@ -114,8 +114,11 @@ export const bursts: readonly Burst[] = [
       const tenant = await swept.freshTenant();
       const keys: string[] = [];
       // Each principal has ten of its own.
-      for (let made = 0; made < 12; made += 1)
-        keys.push((await seedPartnerPrincipal(swept.db, swept.server.services, tenant.partnerId)).partnerKey);
+      for (let made = 0; made < 12; made += 1) {
+        const name = `pipeline ${made}`;
+        const seeded = await seedPartnerPrincipal(swept.db, swept.server.services, tenant.partnerId, name);
+        keys.push(seeded.partnerKey);
+      }
       const item = caseOf("partnerApi.createEnrollmentKey");
       return (number) => ({
         item,
