@@ -88,7 +88,8 @@ async function onPostgres(url: string, work: Work): Promise<Changes> {
 
 async function onSqlite(file: string, work: Work): Promise<Changes> {
   const db: Sqlite.Database = connectSqlite(file);
-  db.exec("create table sweep_changes (at integer primary key autoincrement, what text not null)");
+  // One transaction: each statement of its own would wait for the disk.
+  db.exec("begin; create table sweep_changes (at integer primary key autoincrement, what text not null)");
   for (const table of watched) {
     const name = snakeCase(table);
     const columns = kept(
@@ -101,6 +102,7 @@ async function onSqlite(file: string, work: Work): Promise<Changes> {
         ${event === "update" ? `when ${differ}` : ""}
         begin insert into sweep_changes (what) values ('${event} ${name}'); end`);
   }
+  db.exec("commit");
   const [waiting, latest, since] = [db.prepare(WORK), db.prepare(LATEST), db.prepare(`${SINCE}?`)];
   let from = 0;
   return {
