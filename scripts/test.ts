@@ -20,15 +20,14 @@ const common = [
   "server/test/canary/generated.test.ts",
 ];
 
+await run("npm", ["run", "build"]);
 if (aboutNouns) {
   const rooms = wanted.map(({ area, noun }) => `server/features/${area}/${noun}/`).filter((room) => existsSync(room));
-  await run("tsc", ["-b"]);
   // An endpoint without a key is in no sweep of keys: some files have nothing to do.
   await run("vitest", ["run", "--passWithNoTests", ...rooms, ...common], {
     NOUNS: wanted.map(({ noun }) => noun).join(","),
   });
 } else {
-  await run("npm", ["run", "build"]);
   await run("vitest", ["run", ...given]);
 }
 

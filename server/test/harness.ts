@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
-import { request } from "undici";
 import { plainUser } from "#fixtures/nouns/people/users";
 import { plainOrganization } from "#fixtures/nouns/tenancy/organizations";
 import { plainPartner } from "#fixtures/nouns/tenancy/partners";
@@ -153,39 +153,44 @@ const testLog = (): Log =>
     ? jsonLog(process.env["RMM_TEST_LOG"] as "error", (line) => process.stderr.write(line))
     : silentLog;
 
-/** Sends JSON and reads JSON, whatever the status. Global `fetch` would cost more than the server's answer. */
-export async function send(
+/** Connections of tests to their servers; an idle one keeps no process alive. */
+const agent = new Agent({ keepAlive: true });
+
+/** Sends JSON and reads JSON, whatever the status. `fetch` would cost more than the server's answer. */
+export function send(
   url: string,
   method: string,
   path: string,
   { token, body, raw, headers = {} }: RequestOptions = {},
 ): Promise<Answer> {
-  const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const response = await request(`${url}/api/v1${path}`, {
-    method: method as "GET",
-    headers: {
-      "user-agent": "node",
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(text === undefined ? {} : { "content-type": "application/json" }),
-      ...headers,
-    },
-    ...(text === undefined ? {} : { body: text }),
-  });
-  const answer = await response.body.text();
-  const type = response.headers["content-type"];
-  const json = typeof type === "string" && type.startsWith("application/json");
-  return {
-    status: response.statusCode,
-    body: json ? JSON.parse(answer) : answer,
-    headers: headersOf(response.headers),
+  const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const all = {
+    "user-agent": "node",
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(sent === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(sent) }),
+    ...headers,
   };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(`${url}/api/v1${path}`, { method, agent, headers: all }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("error", reject);
+      response.on("end", () => resolve(answerOf(response, text)));
+    });
+    outgoing.on("error", reject);
+    outgoing.end(sent);
+  });
 }
 
-function headersOf(raw: Record<string, string | string[] | undefined>): Headers {
+function answerOf(response: IncomingMessage, text: string): Answer {
+  const json = response.headers["content-type"]?.startsWith("application/json");
   const headers = new Headers();
-  for (const [name, value] of Object.entries(raw))
-    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one);
-  return headers;
+  for (let at = 0; at < response.rawHeaders.length; at += 2)
+    headers.append(response.rawHeaders[at] as string, response.rawHeaders[at + 1] as string);
+  return { status: response.statusCode as number, body: json ? JSON.parse(text) : text, headers };
 }
 
 /** What arranging users and tenants behind the API takes. */

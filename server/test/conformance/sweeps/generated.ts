@@ -7,13 +7,14 @@ import type { Issue } from "#sdk/errors";
 import { endpoints } from "#sdk/generated/endpoints";
 import { requestIssues } from "#sdk/validate";
 import type { Answer, DatabaseName } from "../../harness.ts";
+import { inProof } from "../../proving.ts";
 import { arbitraryOf, oneFieldWrong } from "../arbitrary.ts";
 import { allCases, type Case, cases, isPublic, namedTenant } from "../cases.ts";
 import { type CallOptions, type Credential, type Swept, startSweep } from "../sweep.ts";
 
 /** A failing run prints its seed; GENERATED_SEED repeats it. */
 const SEED = Number(process.env["GENERATED_SEED"] ?? Date.now() % 2 ** 31);
-const GOOD = Number(process.env["GENERATED_BODIES"] ?? 8);
+const GOOD = inProof({ long: 100, short: 8 });
 const WRONG = GOOD * 2;
 
 /** Answers of the checks before: with them nothing would be compared. */
