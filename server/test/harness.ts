@@ -119,7 +119,7 @@ export async function startTestServer(
   });
   const db = server.services.store.connection("system");
   // Nothing here must outlive the machine, and waiting for its disk is most of a write. What is killed loses nothing.
-  if (database === "sqlite") await sql`pragma synchronous = off`.execute(db);
+  if (server.services.store.dialect === "sqlite") await sql`pragma synchronous = off`.execute(db);
   return {
     ...server,
     clock,

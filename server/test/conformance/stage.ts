@@ -3,7 +3,6 @@ import { hash } from "@node-rs/argon2";
 import type { Caller, Stage } from "#fixtures/example";
 import type { IdentityProviderSimulator } from "#fixtures/simulators/identity-provider";
 import type { Authority } from "#fixtures/simulators/test-authority";
-import type { Tenant } from "#fixtures/world";
 import type { TestServer } from "../harness.ts";
 
 const PASSWORD = "Correct-Horse-7";
@@ -23,10 +22,9 @@ export class Stages {
   }
 
   /** For one example. */
-  open(tenant: Tenant, caller: Caller): Stage {
+  open(caller: Caller): Stage {
     const server = this.#server;
     return {
-      tenant,
       caller,
       db: server.db,
       services: server.services,

@@ -198,7 +198,7 @@ class Sweep implements Swept {
     const person = await this.caller(forUsers ? scopeOfExample(item, tenant) : "organization", tenant);
     if (!prepare) return { tenant, person, ...credential };
     this.#written = true;
-    const changed = (await prepare(this.#parts.stages.open(tenant, person))) as Partial<CallOptions>;
+    const changed = (await prepare(this.#parts.stages.open(person))) as Partial<CallOptions>;
     return { tenant, person, ...credential, ...changed };
   }
 
