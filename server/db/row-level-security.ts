@@ -1,9 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { snakeCase } from "./naming.ts";
-import { type Ownership, ownership } from "./tables.ts";
-
-/** The role every request runs as on Postgres. It owns nothing and cannot bypass a policy. */
-export const APP_ROLE = "rmm_app";
+import { APP_ROLE, SYSTEM_ROLE } from "./roles.ts";
+import { type Ownership, ownership, type TableName } from "./tables.ts";
 
 /** Functions are wrapped in `(select …)` so that the planner runs them once a query, not once a row. */
 const system = "(select rmm_is_system())";
@@ -26,7 +24,26 @@ const visible: Record<Ownership, string> = {
   system: "false",
 };
 
-/** Statements that put the policy of the ownership map on every table that exists so far. */
+/** Where a row may be seen that may not be written so. */
+const written: Partial<Record<Ownership, string>> = {
+  // Built-in rows are everybody's to read, and nobody's to change or take.
+  "tenant-or-builtin": byTenant,
+  // An organization's own connection does not hand it to another partner.
+  organizations: `partner_id = (select rmm_partner()) or (id = (select rmm_org()) and partner_id = (select rmm_partner_of_org()))`,
+};
+
+/**
+ * What a tenant's connection may only read of these tables, although it sees the rows: people belong to several tenants,
+ * and nobody shortens what is recorded of him. The server does it with its scope lifted.
+ */
+const liftedOnly: Partial<Record<TableName, readonly Command[]>> = {
+  users: ["insert", "update", "delete"],
+  auditRetention: ["update", "delete"],
+};
+
+type Command = "insert" | "update" | "delete";
+
+/** Statements that put the policies of the ownership map on every table that exists so far. */
 export async function rowLevelSecurity(db: Kysely<never> | Kysely<unknown>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.tables where table_schema = 'public'`.execute(
@@ -35,12 +52,27 @@ export async function rowLevelSecurity(db: Kysely<never> | Kysely<unknown>): Pro
   const existing = new Set(rows.map((row) => row.name));
   return Object.entries(ownership).flatMap(([name, owner]) => {
     const table = snakeCase(name);
-    if (!existing.has(table)) return [];
-    const writable = owner === "tenant-or-builtin" ? byTenant : visible[owner];
-    return [
-      `alter table ${table} enable row level security`,
-      `drop policy if exists tenant_wall on ${table}`,
-      `create policy tenant_wall on ${table} using (${system} or ${visible[owner]}) with check (${system} or ${writable})`,
-    ];
+    return existing.has(table) ? policies(table, owner, liftedOnly[name as TableName]) : [];
   });
 }
+
+function policies(table: string, owner: Ownership, lifted: readonly Command[] = []): string[] {
+  const readable = `${system} or ${visible[owner]}`;
+  const writable = `${system} or ${written[owner] ?? visible[owner]}`;
+  const write = (command: Command) => {
+    const rows = lifted.includes(command) ? system : writable;
+    const existing = command === "insert" ? "" : ` using (${rows})`;
+    const written = command === "delete" ? "" : ` with check (${rows})`;
+    return `create policy tenant_${command} on ${table} for ${command} to ${APP_ROLE}${existing}${written}`;
+  };
+  const plain = lifted.length === 0 && readable === writable;
+  return [
+    `alter table ${table} enable row level security`,
+    ...policyNames.map((policy) => `drop policy if exists ${policy} on ${table}`),
+    `create policy system_work on ${table} to ${SYSTEM_ROLE} using (true) with check (true)`,
+    `create policy tenant_wall on ${table} for ${plain ? "all" : "select"} to ${APP_ROLE} using (${readable})`,
+    ...(plain ? [] : [write("insert"), write("update"), write("delete")]),
+  ];
+}
+
+const policyNames = ["system_work", "tenant_wall", "tenant_insert", "tenant_update", "tenant_delete"];

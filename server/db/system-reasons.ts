@@ -7,6 +7,7 @@ export const systemReasons = {
   "sign-in": "sessions, tokens and lockouts belong to a person, not to a tenant",
   "accept invitation": "the invited person has no tenant yet",
   "invite user": "an address may already be a user of another tenant",
+  "change own profile": "a person's row belongs to every tenant they work for: no tenant's connection may write it",
   "resolve user names": "an entry may name a user who has left the tenant",
   "enroll device": "the enrollment key says which tenant the device joins",
   "agent check-in": "tokens and metrics are found by the device's credential",

@@ -42,6 +42,8 @@ export function openSqlite(file: string, options: { readonly?: boolean; watch?: 
     file,
     url: undefined,
     connection: () => db,
+    lift: async () => undefined,
+    lower: async () => undefined,
     volatile,
     migrate: () => migrate(db, "sqlite"),
     close: async () => void (await Promise.all([db.destroy(), volatile.destroy()])),

@@ -25,11 +25,13 @@ export async function updateMe(call: UpdateMeCall) {
       ...fields,
       ...(preferences === undefined ? {} : { preferences: mergePreferences(before.preferences, preferences) }),
     };
-    await tx
-      .updateTable("users")
-      .set({ ...change, updatedAt: call.clock.now() })
-      .where("id", "=", userId)
-      .execute();
+    await call.asSystem("change own profile", (all) =>
+      all
+        .updateTable("users")
+        .set({ ...change, updatedAt: call.clock.now() })
+        .where("id", "=", userId)
+        .execute(),
+    );
     call.audit.note({
       resource: { type: "user", id: userId, name: fields.name ?? before.name },
       details: { changedFields: changedFields(before, change) },
