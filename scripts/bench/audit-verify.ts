@@ -78,7 +78,6 @@ async function loadPostgres(): Promise<void> {
   });
   const client = new Client({ connectionString: cluster.url });
   await client.connect();
-  await client.query("create role rmm_app nologin");
   for (const statement of auditTables.postgres) await client.query(statement);
   const batch = 500;
   const text = auditInsert(batch);

@@ -85,6 +85,7 @@ export const ownership = {
   idempotencyKeys: "system",
   mailOutbox: "system",
   auditOutbox: "system",
+  auditOutboxCounts: "system",
   auditLogs: "tenant",
   auditChain: "system",
   auditAnchors: "system",

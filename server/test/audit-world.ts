@@ -26,7 +26,7 @@ export interface AuditWorld {
   dialect: "sqlite" | "postgres";
   /** What workers open. */
   database: { file: string } | { url: string };
-  /** As the application: on Postgres the role `rmm_app`. */
+  /** As the application: on Postgres the role `rmm_system`. */
   db: Kysely<AuditTables>;
   writerOptions: AuditWriterOptions;
   /** Through outbox and writer; resolves when the entries are sealed. */
@@ -151,10 +151,6 @@ async function postgresTemplate(): Promise<string> {
   const url = await createDatabase({ label: "audit_template" });
   const owner = new pg.Client({ connectionString: url });
   await owner.connect();
-  await owner.query(
-    "do $$ begin create role rmm_app nologin; exception when duplicate_object or unique_violation then null; end $$",
-  );
-  await owner.query("grant usage on schema public to rmm_app");
   for (const statement of auditTables.postgres) await owner.query(statement);
   await owner.end();
   return url;
@@ -165,9 +161,11 @@ async function postgresWorld(): Promise<AuditWorld> {
   const url = await createDatabase({ label: "audit", template: await template });
   const owner = new pg.Client({ connectionString: url });
   await owner.connect();
-  // Rights on the database itself are not copied with a template: the last statement takes them away.
-  await owner.query(auditTables.postgres.at(-1)!);
-  const pool = new pg.Pool({ connectionString: url, max: 4, options: "-c role=rmm_app" });
+  // Rights on the database itself are not copied with a template.
+  await owner.query(`revoke temp on database "${new URL(url).pathname.slice(1)}" from public`);
+  const pool = new pg.Pool({ connectionString: url, max: 4, options: "-c role=rmm_system" });
+  // The database is dropped under connections that are still closing.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
   const asOwner = async (...statements: string[]) => {
     for (const statement of statements) await owner.query(statement);

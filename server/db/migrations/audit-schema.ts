@@ -1,11 +1,14 @@
+import { makeRoles } from "../roles.ts";
+import { postgresOutboxCount, sqliteOutboxCount } from "./202611281020-audit-outbox-count.ts";
 import { postgresAuditTables } from "./audit-postgres.ts";
 import { sqliteAuditTables } from "./audit-sqlite.ts";
 
 /**
- * Tables, triggers and rights of the audit log (contract 4 §8.1), one statement each, in order. On Postgres the role
- * `rmm_app` exists before; the role that runs them becomes the owner that seals and prunes.
+ * Tables, triggers and rights of the audit log as all migrations leave them, one statement each, in order: for what
+ * needs the log alone (tests of this room, benches). The role that runs them becomes the owner that seals and prunes;
+ * the writer is `rmm_system`.
  */
 export const auditTables: { sqlite: string[]; postgres: string[] } = {
-  sqlite: sqliteAuditTables,
-  postgres: postgresAuditTables,
+  sqlite: [...sqliteAuditTables, ...sqliteOutboxCount],
+  postgres: [makeRoles, "grant usage on schema public to rmm_app", ...postgresAuditTables, ...postgresOutboxCount],
 };
