@@ -5,6 +5,7 @@ import { silentLog } from "./platform/log.ts";
 import type { Services } from "./services.ts";
 
 export type { DatabaseFacts } from "./db/inspect.ts";
+export type { LoginFacts } from "./db/inspect-walls.ts";
 
 type Place = Parameters<typeof openStore>[0];
 

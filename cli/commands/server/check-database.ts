@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { DatabaseFacts } from "#server/doctor";
+import type { DatabaseFacts, LoginFacts } from "#server/doctor";
 import type { Shell } from "../../shell.ts";
 import type { Check } from "./doctor.ts";
 
 interface Place {
   dataDir: string;
   databaseUrl: string | undefined;
+  systemDatabaseUrl: string | undefined;
 }
 
 const SKEW_MS = 5_000;
@@ -22,7 +23,7 @@ export async function databaseChecks(shell: Shell, place: Place): Promise<Check[
   }
   const { examineDatabase } = await import("#server/doctor");
   try {
-    return checksOf(shell, await examineDatabase({ databaseUrl, dataDir }), postgres ? "Postgres" : `SQLite ${file}`);
+    return checksOf(shell, await examineDatabase({ ...place, dataDir }), postgres ? "Postgres" : `SQLite ${file}`);
   } catch (error) {
     const message = (error as Error).message || ((error as NodeJS.ErrnoException).code ?? "cannot be reached");
     return [
@@ -36,7 +37,8 @@ function checksOf(shell: Shell, facts: DatabaseFacts, name: string): Check[] {
     { check: "database", status: "ok", message: name },
     migrationsCheck(facts.migrations),
     triggersCheck(facts.missingAuditTriggers),
-    roleCheck(facts.role),
+    outboxCheck(facts.missingAuditEntries),
+    ...wallChecks(facts.walls),
     ...(facts.nowMs === undefined ? [] : [clockCheck(shell.now(), facts.nowMs)]),
   ];
 }
@@ -70,18 +72,51 @@ function triggersCheck(missing: DatabaseFacts["missingAuditTriggers"]): Check {
   };
 }
 
-function roleCheck(role: DatabaseFacts["role"]): Check {
-  const check = "app role";
-  if (role === undefined) return { check, status: "skip", message: "SQLite has no roles" };
-  if (!role.bypassesRowSecurity) {
-    return { check, status: "ok", message: `${role.name} cannot bypass row-level security` };
-  }
+function outboxCheck(missing: number | undefined): Check {
+  const check = "audit outbox";
+  if (missing === undefined) return { check, status: "skip", message: "not counted before every migration is applied" };
+  if (missing === 0) return { check, status: "ok", message: "every entry that left it is in the log" };
   return {
     check,
     status: "fail",
-    message: `${role.name} can bypass row-level security`,
-    remedy: "Run `rmm server migrate`, and do not make the app role a superuser",
+    message:
+      missing > 0
+        ? `${missing} entries were removed before they reached the log`
+        : `${-missing} entries were slipped in`,
+    remedy: "Somebody with rights of the database itself did this. What those entries said is not kept anywhere else",
   };
+}
+
+const SETUP = "Give each its own login: server/SECURITY.md, Hardening";
+
+function wallChecks(walls: DatabaseFacts["walls"]): Check[] {
+  if (walls === undefined)
+    return [{ check: "tenant wall", status: "skip", message: "Postgres with every migration has one" }];
+  const { tenant, system, scopeIsForgeable } = walls;
+  return [
+    scopeIsForgeable
+      ? {
+          check: "tenant wall",
+          status: "fail",
+          message: "a connection can choose its own scope",
+          remedy: "Somebody with rights of the database itself did this: find out who, and restore rmm_is_system()",
+        }
+      : { check: "tenant wall", status: "ok", message: "a scope takes the server's signature" },
+    loginCheck("tenant login", tenant, tenant.maySystem ? "do the system's work" : undefined),
+    loginCheck("system login", system, undefined),
+  ];
+}
+
+function loginCheck(check: string, login: LoginFacts, more: string | undefined): Check {
+  const could = [
+    login.bypassesRowSecurity ? "read every row" : undefined,
+    login.ownsTables ? "change the schema" : undefined,
+    more,
+  ].filter((power) => power !== undefined);
+  if (could.length === 0)
+    return { check, status: "ok", message: `${login.name} can do no more than the server lets it` };
+  const message = `whoever has the password of ${login.name}, or one of its connections, could ${could.join(" and ")}`;
+  return { check, status: "warn", message, remedy: SETUP };
 }
 
 function clockCheck(hereMs: number, thereMs: number): Check {

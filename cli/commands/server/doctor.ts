@@ -5,7 +5,7 @@ import { printResult } from "../../output/print.ts";
 import type { Run } from "../../program.ts";
 import { databaseChecks } from "./check-database.ts";
 import { machineChecks } from "./check-machine.ts";
-import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
+import { addPlaceFlags, type PlaceOptions, placeEnv, serverConfig } from "./server-config.ts";
 
 export interface Check {
   check: string;
@@ -30,11 +30,13 @@ export function registerDoctor(group: Command, run: Run): void {
         const context = await openContext(shell, globals, { mayBeNew: true });
         const options = command.opts<PlaceOptions>();
         const dataDir = options.dataDir || shell.env["RMM_DATA_DIR"] || "./.rmm";
-        const databaseUrl = options.databaseUrl || shell.env["DATABASE_URL"] || undefined;
+        const env = placeEnv(shell, options);
+        const databaseUrl = env["DATABASE_URL"] || undefined;
+        const systemDatabaseUrl = env["SYSTEM_DATABASE_URL"] || undefined;
         const checks = [
           ...(await machineChecks(shell, dataDir)),
           ...(await configCheck(() => serverConfig(shell, options), dataDir)),
-          ...(await databaseChecks(shell, { dataDir, databaseUrl })),
+          ...(await databaseChecks(shell, { dataDir, databaseUrl, systemDatabaseUrl })),
         ];
         await printResult(context, checks, { fields: ["check", "status", "message", "remedy"] });
         return exitCode(checks.some(({ status }) => status === "fail") ? "failure" : "ok");

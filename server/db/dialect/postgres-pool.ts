@@ -102,7 +102,9 @@ async function takeRole(client: ServerClient, role: string): Promise<void> {
   try {
     await client.query(`set role ${role}`);
   } catch (error) {
-    if ((error as { code?: string }).code !== "42501") throw error;
+    const { code } = error as { code?: string };
+    if (code === "22023") throw new Error(`there is no role ${role}: run \`rmm server migrate\``, { cause: error });
+    if (code !== "42501") throw error;
     const setting = role === SYSTEM_ROLE ? "SYSTEM_DATABASE_URL (or of DATABASE_URL without it)" : "DATABASE_URL";
     throw new Error(`the login of ${setting} is not a member of ${role}`, { cause: error });
   }
