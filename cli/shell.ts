@@ -68,11 +68,11 @@ function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
   return safe;
 }
 
-/** True where a person can be asked: both ends are terminals and nobody said otherwise. */
+/** True if a person can be asked: both ends are terminals and nothing says otherwise. */
 export const isInteractive = (shell: Shell, noInput: boolean): boolean =>
   shell.isTty.stdin && shell.isTty.stdout && !isUnattended(shell, noInput);
 
-/** True where somebody said that no person is there. */
+/** True if a flag or the environment says that no person is present. */
 export const isUnattended = ({ env }: Pick<Shell, "env">, noInput: boolean): boolean =>
   noInput || isSet(env["CI"]) || isSet(env["RMM_NO_INPUT"]);
 

@@ -6,7 +6,7 @@ import { coldBuild } from "./bench/cold-build.ts";
 import { commandStart } from "./bench/command-start.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 
-/** A figure is a ratio of two things measured in turns within one run: machines are noisy, ratios are not. */
+/** A figure is a ratio of two things measured alternately within one run: machines are noisy, ratios are not. */
 export interface Bench {
   readonly name: string;
   /** `max`: the ratio must not exceed the limit; `min`: it must reach it. */

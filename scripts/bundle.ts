@@ -2,7 +2,10 @@ import { readFile, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
-/** Each file costs a start more than a millisecond, so what is needed together lies together. First match wins. */
+/**
+ * Each file costs more than a millisecond at start, so modules that are needed together are bundled together. First
+ * match wins.
+ */
 const pieces: readonly { name: string; holds: RegExp }[] = [
   { name: "start", holds: /\/cli\/(entry|start|shell|version)\.ts$|rolldown[/-]runtime/ },
   {

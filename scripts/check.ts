@@ -1,4 +1,5 @@
 import { boundaryFaults } from "./check/boundaries.ts";
+import { citationFaults } from "./check/citations.ts";
 import { cycleFaults } from "./check/cycles.ts";
 import { generatedFaults } from "./check/generated.ts";
 import { sizeFaults } from "./check/size.ts";
@@ -10,6 +11,7 @@ const checks = {
   cycles: cycleFaults,
   size: sizeFaults,
   words: wordFaults,
+  citations: citationFaults,
   generated: generatedFaults,
 };
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { accessTokens } from "./access/access-token.ts";
+import { KnownKeys } from "./access/key-throttle.ts";
 import { KeyUsage } from "./access/key-usage.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
@@ -14,6 +15,7 @@ import { type Mailer, mailer } from "./platform/mail.ts";
 import { processMetrics } from "./platform/metrics.ts";
 import { names } from "./platform/names.ts";
 import { type Random, secureRandom } from "./platform/random.ts";
+import { Turns } from "./platform/turns.ts";
 import { vault } from "./platform/vault.ts";
 import type { Services } from "./services.ts";
 
@@ -39,6 +41,7 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
   const store = seams.store ?? openStore(config, log);
   return {
     config,
+    processId: random.uuid(),
     store,
     clock,
     random,
@@ -46,6 +49,8 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     vault: vault(config.encryptionKey, random),
     accessTokens: accessTokens(config.jwtSecret, clock),
     limiter: new RateLimiter(store, clock),
+    knownKeys: new KnownKeys(),
+    turns: new Turns(),
     keyUsage: new KeyUsage(store, log),
     mailer: seams.mailer ?? mailer(config),
     names: resolver,

@@ -15,7 +15,7 @@ const variables = [
   { name: "RMM_NO_INPUT", meaning: "1: never ask" },
   { name: "RMM_CONFIG_DIR", meaning: "folder of profiles and tokens" },
   { name: "RMM_DATA_DIR", meaning: "folder of the server's data" },
-  { name: "CI", meaning: "true: nobody is there to be asked" },
+  { name: "CI", meaning: "true: never ask" },
   { name: "BROWSER", meaning: "program that opens the address of `auth login --sso`; none over SSH" },
   { name: "NO_COLOR, CLICOLOR, CLICOLOR_FORCE, FORCE_COLOR", meaning: "colours off and on" },
 ] as const;

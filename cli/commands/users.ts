@@ -28,7 +28,7 @@ export const extendUsers: Register = async (group, run) => {
 
 const help = `
 You are signed in then, as by \`rmm auth login\`: no token is printed. With --secret-file the tokens go there instead,
-for another machine, and nobody is signed in here.
+for another machine, and you are not signed in here.
 `;
 
 interface Accepted {

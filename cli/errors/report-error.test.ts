@@ -34,7 +34,7 @@ it("says the facts that the server gave, one a line, and what helps", async () =
   ]);
 });
 
-it("does not tell somebody who holds a token to sign in only: it may have expired", async () => {
+it("does not tell a user with a token only to sign in: it may have expired", async () => {
   answer = refusal(401, "UNAUTHENTICATED");
   const { code, stderr } = await get(ids.twin);
   expect(code).toBe(4);

@@ -13,7 +13,7 @@ export const isDestructive = ({ method, name, noun }: CommandSpec): boolean =>
 export const isSevere = ({ noun, name }: CommandSpec): boolean =>
   name === "remove" && (noun === "organizations" || noun === "partners");
 
-/** What has to be given on the command line when nobody can be asked. */
+/** What must be given on the command line if no one can be asked. */
 export function neededAnswers({ globals }: Context, spec: CommandSpec, count: number): string[] {
   if (globals.dryRun || !isDestructive(spec)) return [];
   if (isSevere(spec)) return globals.confirm === undefined ? ["--confirm=<slug>"] : [];

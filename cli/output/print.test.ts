@@ -58,7 +58,7 @@ describe("a terminal", () => {
     expect((await devices(["--json"], { tty: true })).stdout).not.toMatch(/[\u007f-\u009f\u001b]/);
   });
 
-  it("gets colours unless it is told otherwise", async () => {
+  it("gets colours unless they are turned off", async () => {
     expect((await devices([], { tty: true })).stdout).toContain("\u001b[31moffline\u001b[39m");
     expect((await devices([], { tty: true, env: { TERM: "dumb" } })).stdout).not.toContain("\u001b[");
   });

@@ -309,7 +309,7 @@ organizations:
     expect(existsSync(keyFile())).toBe(false);
   });
 
-  it("makes an object anew that was created and removed by hand within the server's memory", async () => {
+  it("creates an object again that was created and removed by hand while the server remembered the request", async () => {
     const yaml = oneKey.replace("name: K,", "name: K, sites: [{ name: HQ }], contacts: [{ name: Ana }],");
     await run(yaml);
     const [before] = await keysOf();

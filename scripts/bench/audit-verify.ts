@@ -91,7 +91,7 @@ async function loadPostgres(): Promise<void> {
   await client.end();
 }
 
-/** The same table as binary COPY; rows are told apart by their frames and thrown away. */
+/** The same table as binary COPY; rows are separated by their frames and dropped. */
 async function rawPostgres(): Promise<number> {
   const client = new Client({ connectionString: cluster!.url });
   await client.connect();

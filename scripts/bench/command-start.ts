@@ -4,7 +4,7 @@ import { started, type Target } from "./target.ts";
 
 const TIMES = 15;
 
-/** `rmm` against bare Node, milliseconds, in turns. */
+/** `rmm` against bare Node, milliseconds, alternately. */
 export const commandStart: readonly Bench[] = [versionStart(), organizationsList()];
 
 function versionStart(): Bench {

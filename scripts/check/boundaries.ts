@@ -43,7 +43,10 @@ export async function boundaryFaults(): Promise<string[]> {
   return faults;
 }
 
-/** Raw SQL and handles without the tenant scope exist in the database room only (design, lock 2). */
+/**
+ * Raw SQL and handles without the tenant scope exist in the database room only
+ * (server/README.md, "Five locks on tenancy").
+ */
 function unscopedFaults({ path, text }: { path: string; text: string }): string[] {
   const inside = /^server\/(db|audit)\//.test(path);
   if (!path.startsWith("server/") || inside) return [];

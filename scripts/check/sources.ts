@@ -9,11 +9,16 @@ export interface Source {
 
 let read: Source[] | undefined;
 
-/** Every TypeScript file that git tracks or would track, generated ones left out. */
-export function sources(): Source[] {
-  read ??= execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts"], { encoding: "utf8" })
+/** Files of the tree that match the pattern: those that git tracks or would track. */
+export const trackedFiles = (pattern: string): string[] =>
+  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", pattern], { encoding: "utf8" })
     .split("\n")
-    .filter((path) => path !== "" && !path.includes("/generated/"))
+    .filter((path) => path !== "");
+
+/** Every TypeScript file of the tree, generated ones left out. */
+export function sources(): Source[] {
+  read ??= trackedFiles("*.ts")
+    .filter((path) => !path.includes("/generated/"))
     .flatMap((path) => {
       try {
         return [{ path, text: readFileSync(path, "utf8") }];

@@ -113,7 +113,7 @@ describe("the contract", () => {
   test("fields that carry secrets are marked as secret", () => {
     const telling =
       /(password|secret|(access|refresh|agent|watchdog|temp)token|recoverycodes|^key|enrollmentkey|url)$/i;
-    // Addresses of identity providers are public; the one that a browser is sent to is worth nothing without its cookie.
+    // Addresses of identity providers are public; the one that a browser is sent to is useless without its cookie.
     const addresses = ["authorizationUrl", "tokenUrl", "userInfoUrl", "jwksUrl", "ssoUrl", "loginUrl", "authUrl"];
     const harmless = new Set(["avatarUrl", "logoUrl", "issueEnrollmentSecret", "hasClientSecret", ...addresses]);
     for (const endpoint of endpoints) {

@@ -37,7 +37,7 @@ async function ownChain(rmm: RmmClient, signal: AbortSignal): Promise<ChainName>
   return { kind: "organization", id: orgId as string, name: orgs.find(({ id }) => id === orgId)?.name ?? null };
 }
 
-/** The name is for reading only: whoever may not ask for it goes without. */
+/** The name is for display only: a caller who may not read it goes without. */
 const ownPartner = (rmm: RmmClient, signal: AbortSignal): Promise<string | null> =>
   rmm.partners.getMine({}, { signal }).then(
     ({ name }) => name,

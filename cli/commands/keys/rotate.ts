@@ -124,7 +124,7 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
   return finish(context, done, options, journal);
 }
 
-/** Which secret goes into a result that is printed in the end is safe only then. */
+/** A secret that is part of the printed result is safe only once the result is printed. */
 async function handOver(
   sinks: SinkContext,
   item: RotationItem,

@@ -109,7 +109,7 @@ async function tellGuess(
   for (const { slug, name, proposed } of slugs) if (proposed) await context.notice(`  slug ${slug} for ${name}`);
 }
 
-/** Refused rows are told even with --quiet. */
+/** Refused rows are reported even with --quiet. */
 async function tellRefused(context: Context, path: string, { refused, rows, file }: Imported): Promise<void> {
   const { shell } = context;
   const summary = `${rows - refused.length} of ${rows} rows taken, ${file.organizations.length} organizations`;

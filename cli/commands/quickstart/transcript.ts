@@ -18,7 +18,7 @@ export interface RunOptions {
   into?: string;
 }
 
-/** The story as it is told: to stdout, or to stderr where stdout is for a program. */
+/** The output of the story: on stdout, or on stderr if stdout is for a program. */
 export interface Transcript {
   heading(text: string): Promise<void>;
   text(text: string): Promise<void>;

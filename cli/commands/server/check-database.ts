@@ -67,8 +67,7 @@ function triggersCheck(missing: DatabaseFacts["missingAuditTriggers"]): Check {
     check,
     status: "fail",
     message: `gone or switched off: ${missing.join(", ")}`,
-    remedy:
-      "Somebody with rights of the database itself did this: find out with `rmm audit verify --all` what was changed",
+    remedy: "This takes direct access to the database: `rmm audit verify --all` shows what was changed",
   };
 }
 

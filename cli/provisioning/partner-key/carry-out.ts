@@ -61,8 +61,8 @@ async function createSite(step: Step, run: OrganizationRun, { rmm, sender }: Too
 }
 
 /**
- * Mints a key. How long it lasts is told in minutes, so that a rerun sends the same request and is given the same
- * secret. Nobody can look whether the key that the server remembers was deleted since.
+ * Mints a key. Its lifetime is sent in minutes, so that a rerun sends the same request and gets the same secret.
+ * Whether the key that the server remembers was deleted since cannot be checked.
  */
 async function mint(step: Step, run: OrganizationRun, { rmm, sender, deliver }: Tools): Promise<Done> {
   const key = step.key as FileKey;

@@ -246,7 +246,7 @@ describe.each(databases)("provisioning with a partner key, on %s", (database) =>
     expect(plan.organizations[0]?.notes.map(({ message }) => message).join()).toContain("withholds");
   });
 
-  it("asks for a file, or for --redeliver, where nobody can see whether a key exists", async () => {
+  it("asks for a file, or for --redeliver, where the existence of a key cannot be checked", async () => {
     const hidden = (sink: string) =>
       `apiVersion: rmm/v1\norganizations:\n  - slug: harbor\n    name: Harbor\n    enrollmentKeys: [{ name: a, sink: "${sink}" }]\n`;
     expect(await steps(hidden("stdout"))).toHaveLength(2);

@@ -91,7 +91,10 @@ export interface EndpointSpec<
   readonly emits?: readonly EventKind[];
   /** Default: what an agent may call comes from a machine. */
   readonly from?: Origin;
-  /** Accepts `X-Idempotency-Key` (contract 1 A1). Every create and every minting of a secret does. */
+  /**
+   * Accepts `X-Idempotency-Key` (docs/conventions.md, "Idempotency keys"). Every create and every minting of a secret
+   * does.
+   */
   readonly idempotent?: boolean;
   readonly transport?: Transport;
   /** Default 1 MB. */

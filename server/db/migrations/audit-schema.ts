@@ -4,9 +4,9 @@ import { postgresAuditTables } from "./audit-postgres.ts";
 import { sqliteAuditTables } from "./audit-sqlite.ts";
 
 /**
- * Tables, triggers and rights of the audit log as all migrations leave them, one statement each, in order: for what
- * needs the log alone (tests of this room, benches). The role that runs them becomes the owner that seals and prunes;
- * the writer is `rmm_system`.
+ * Tables, triggers and rights of the audit log (docs/audit.md, "Chains") as all migrations leave them, one statement
+ * each, in order: for tests and benches that need nothing else. The role that runs them becomes the owner that seals
+ * and prunes; the writer is `rmm_system`.
  */
 export const auditTables: { sqlite: string[]; postgres: string[] } = {
   sqlite: [...sqliteAuditTables, ...sqliteOutboxCount],

@@ -28,8 +28,8 @@ const rows: Readonly<Record<string, keyof Tenant>> = {
 
 /** Fields of ids that no tenant of the fixtures has a row for, and why. */
 export const withoutRows: Readonly<Record<string, string>> = {
-  roleId: "examples use built-in roles, which belong to everybody",
-  defaultRoleId: "examples use built-in roles, which belong to everybody",
+  roleId: "examples use built-in roles, which every tenant has",
+  defaultRoleId: "examples use built-in roles, which every tenant has",
   groupIds: "there are no groups yet",
   serviceManagementPsaConnectionId: "there are no PSA connections yet",
 };

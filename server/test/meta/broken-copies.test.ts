@@ -38,7 +38,7 @@ const breaks: readonly Break[] = [
     to: 'get: (call) => call.readAsSystem("authenticate", (db) => getOrganization(db, call.params.id))',
     noticed: {
       by: conformance("tenancy"),
-      named: "sqlite 'organizations.get' answers another tenant's id exactly like an id of nobody",
+      named: "sqlite 'organizations.get' answers another tenant's id exactly like an unknown id",
     },
   },
   {

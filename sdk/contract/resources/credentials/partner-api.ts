@@ -5,7 +5,7 @@ import { instant, ref, secret, slug, text, timestamp, timezone } from "../../cor
 import { lenientInt } from "../../core/page.ts";
 import { EnrollmentKey } from "./enrollment-keys.ts";
 
-/** What every exported row has; `revision` is the SHA-256 of the rest of it (contract 4 §5.3). */
+/** Fields of every exported row; `revision` is the SHA-256 of the rest of it (docs/credentials.md, "Exports"). */
 const sourced = () => ({
   id: z.string(),
   orgId: z.string(),

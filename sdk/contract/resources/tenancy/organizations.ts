@@ -15,7 +15,7 @@ export const organizationStatuses = [
   "purging",
 ] as const;
 
-/** Organization (specification 1, "Organization"; contract 1 C2). */
+/** Organization (docs/tenancy.md, "Organizations"). */
 export const Organization = shape("Organization", () =>
   z.object({
     id: z.string(),

@@ -10,9 +10,8 @@ export interface ChainSelector {
 }
 
 /**
- * The chain a caller names, or its own: its organization's, its partner's, or the installation's.
- * Partner chains are never seen by organization scope, the system chain by system scope alone
- * (contract 4 §8.1). Callers confined to sites see part of an organization and so no whole chain.
+ * The chain that the caller names, or its own (docs/audit.md, "Choosing a chain"). Callers confined to sites see part
+ * of an organization and so no whole chain.
  */
 export async function chosenChain(call: Call, selector: ChainSelector): Promise<ChainRef> {
   const who = user(call);

@@ -9,14 +9,14 @@ import type { Schedule } from "#server/jobs/scheduler";
 import { after, DAY } from "#server/platform/clock";
 import type { Services } from "#server/services";
 
-/** Hourly anchors, daily verification of every chain, daily retention (contract 4 §8). */
+/** Hourly anchors, daily verification of every chain, daily retention (docs/platform.md, "Schedules"). */
 export const schedules: readonly Schedule[] = [
   { name: "audit.anchors", cron: "45 * * * *", run: anchorGrowth },
   { name: "audit.verify", cron: "15 4 * * *", run: verifyEveryChain },
   { name: "audit.retention", cron: "30 3 * * *", run: pruneByRetention },
 ];
 
-/** A chain that does not hold is logged as an error, a P1 incident for whoever watches the log, and counted in the metrics. */
+/** A broken chain is logged as an error (p1, for log monitoring) and counted in the metrics. */
 export async function verifyEveryChain(services: Services): Promise<void> {
   if (!services.config.auditChainVerify) return;
   const chains: ChainRef[] = [];

@@ -19,7 +19,7 @@ type AnchorsCall = typeof auditLogs.anchors extends Endpoint<infer T> ? Call<T> 
 /** Per user. */
 export const verifyLimit = { name: "audit-verify", max: 30, windowSeconds: 3_600 };
 
-/** Walks a chain in a thread of its own; a broken chain is an answer, not an error (contract 4 §8.2). */
+/** Verifies a chain in a separate thread; a broken chain is an answer, not an error (docs/audit.md, "Verification"). */
 export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
   const chain = await chosenChain(call, call.body);
   await takeAttempt(call.services, verifyLimit, user(call).userId);
@@ -31,7 +31,7 @@ export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
   return result;
 }
 
-/** Verifies and, when all is well, anchors the head that was found (contract 4 §8.1 "Anchor"). */
+/** Verifies and, if the chain is intact, anchors the head that was found (docs/audit.md, "Anchors"). */
 export async function verifyOne(services: Services, chain: ChainRef): Promise<AuditVerify> {
   for await (const result of verifyInWorker(verifyOptions(services), [chain])) {
     if (!result.ok) {

@@ -12,7 +12,7 @@ import { getApiKey } from "./queries.ts";
 
 type CreateCall = typeof apiKeys.create extends Endpoint<infer T> ? Call<T> : never;
 
-/** Makes a key of an organization. Its material is in this answer and nowhere else (contract 4 §1). */
+/** Creates a key of an organization. Only this answer shows its material (docs/credentials.md, "API keys"). */
 export async function createApiKey(call: CreateCall) {
   refuseSiteRestricted(call);
   return call.transaction(async (tx) => {
@@ -68,7 +68,7 @@ export async function createApiKey(call: CreateCall) {
   });
 }
 
-/** An organization that is being closed waits for this key, and then revokes it with the others. */
+/** An organization that is being deleted waits for this key, and then revokes it with the others. */
 async function holdOrganization(call: CreateCall, tx: Tx): Promise<void> {
   const row = tx.selectFrom("organizations").select("id").where("id", "=", call.body.orgId);
   await held(row, call.services.store.dialect).execute();

@@ -4,7 +4,7 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { type ApiKeyStatus, statusAt } from "./rules.ts";
 
-/** Everything but the hash, which nobody is ever shown. */
+/** Every column but the hash, which is never returned. */
 export const apiKeyColumns = [
   "apiKeys.id",
   "apiKeys.orgId",
@@ -54,7 +54,7 @@ export async function holdApiKey(call: Call, tx: Tx, id: string) {
   return key;
 }
 
-/** Revoked and expired are the end of a key (contract 4 §1). */
+/** Revoked and expired keys cannot be changed (docs/credentials.md, "Life of an API key"). */
 export function refuseInactive(key: { status: ApiKeyStatus }): void {
   if (key.status === "active") return;
   throw problem("API_KEY_NOT_ACTIVE", {

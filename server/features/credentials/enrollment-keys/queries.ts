@@ -2,7 +2,7 @@ import { unseen } from "#server/access/site-access";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 
-/** Everything but the hashes, which nobody is ever shown. */
+/** Every column but the hashes, which are never returned. */
 export const enrollmentKeyColumns = [
   "enrollmentKeys.id",
   "enrollmentKeys.orgId",

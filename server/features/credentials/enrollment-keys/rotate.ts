@@ -11,8 +11,8 @@ import { getEnrollmentKey } from "./queries.ts";
 type RotateCall = typeof enrollmentKeys.rotate extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * New material, count back to 0; `maxUsage` and `expiresAt` stay unless given (specification 2, "States").
- * From this commit on the old key enrols nobody; that is wanted of a suspended organization's key as well.
+ * New material, count back to 0; `maxUsage` and `expiresAt` stay unless given (docs/credentials.md, "Enrollment keys").
+ * The old key enrolls no device after this commit, so rotating is also allowed for a suspended organization.
  */
 export async function rotateEnrollmentKey(call: RotateCall) {
   return call.transaction(async (tx) => {

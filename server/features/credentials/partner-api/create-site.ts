@@ -9,7 +9,7 @@ import { exportedSite } from "./sites.ts";
 
 type CreateCall = typeof partnerApi.createSite extends Endpoint<infer T> ? Call<T> : never;
 
-/** In an organization the principal reaches, else 403 (specification 2, rule 3). */
+/** Creates a site in an organization that the principal reaches, else 403 (docs/credentials.md, "Partner writes"). */
 export async function createSite(call: CreateCall) {
   const { orgId, name, timezone, address, contact } = call.body;
   return recordedWrite(call, "sites", async (tx) => {

@@ -9,8 +9,8 @@ import { touch } from "./touch.ts";
 type DisableCall = typeof servicePrincipals.disable extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * The end of a principal and its keys, whatever the state of its organization (contract 1 A2 exempts revoking).
- * Disabling again changes nothing and is answered the same.
+ * Disables a principal and revokes its keys, whatever the state of its organization
+ * (docs/conventions.md, "Read-only organizations"). Disabling again changes nothing and gets the same answer.
  */
 export async function disableServicePrincipal(call: DisableCall) {
   refuseSiteRestricted(call);

@@ -14,9 +14,10 @@ import { touch } from "./touch.ts";
 type MigrateCall = typeof servicePrincipals.migrateKey extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * Puts an existing key into the principal's hands, with the scopes both have. The material stays, so what uses the
- * key goes on; the principal's key before is revoked, since it never has two. Also a key of another principal of
- * the organization can be taken over, and one that is this principal's already is clamped again.
+ * Makes an existing key the principal's, with the scopes that both have (docs/credentials.md, "Service principals").
+ * The material stays, so users of the key are not interrupted; the principal's previous key is revoked, because it has
+ * at most one. A key of another principal of the organization can be taken over, and one that is already this
+ * principal's is cut to its scopes again.
  */
 export async function migrateKey(call: MigrateCall) {
   refuseSiteRestricted(call);

@@ -11,7 +11,7 @@ import { touch } from "./touch.ts";
 
 type RotateCall = typeof servicePrincipals.rotate extends Endpoint<infer T> ? Call<T> : never;
 
-/** Requests an hour of a key that nobody chose a limit for (contract 4 §1). */
+/** Requests per hour of a key without a chosen limit (docs/credentials.md, "Service principals"). */
 const RATE_LIMIT_DEFAULT = 1000;
 
 /** Makes the principal's next key with all its scopes. From this commit on the key before is refused. */

@@ -4,8 +4,8 @@ import { problem } from "#server/problem";
 import type { AdmittingKey, EnrollCall } from "./enrollment-key.ts";
 
 /**
- * Where a new device goes: the key's site, else the one it asks for, else the organization's oldest, else a new site
- * "Default" (contract 1 H2). Devices that arrive together at an organization without sites share one "Default".
+ * The site of a new device (docs/fleet.md, "Site of a new device"). Devices that arrive together at an organization
+ * without sites share one "Default".
  */
 export async function siteForNewDevice(call: EnrollCall, tx: Tx, key: AdmittingKey): Promise<string> {
   const named = await namedSite(call, tx, key);

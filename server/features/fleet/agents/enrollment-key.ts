@@ -10,9 +10,9 @@ import { problem } from "#server/problem";
 export type EnrollCall = typeof agents.enroll extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * The key that lets this device in, with its tenant, after every check of contract 1 H2 that looks at nothing else:
- * known, not expired, not used up, second factor, tenant active. From the moment the key is known a refusal stands in
- * the organization's chain; an unknown key belongs to no tenant and is only counted.
+ * The enrollment key with its tenant, after every check that depends on them alone: known, not expired, not used up,
+ * second secret, tenant active (docs/fleet.md, "Enrollment"). Once the key is known, a refusal is recorded in the
+ * organization's chain; an unknown key has no tenant and is only counted.
  */
 export async function admit(call: EnrollCall, tx: Tx) {
   const key = await find(call, tx);
@@ -76,7 +76,7 @@ function find(call: EnrollCall, tx: Tx) {
     .executeTakeFirst();
 }
 
-/** The key's own secret, else the server's; in production one of them must exist (contract 1 H2). */
+/** The key's own secret, else the server's; in production one of them must exist (docs/fleet.md, "Enrollment"). */
 function checkSecret(call: EnrollCall, keySecretHash: string | null): void {
   const { agentEnrollmentSecret, production } = call.config;
   const wanted = keySecretHash ?? (agentEnrollmentSecret === undefined ? undefined : sha256(agentEnrollmentSecret));

@@ -11,13 +11,13 @@ import { noteSourceIp } from "./source-ip.ts";
 
 export type HeartbeatCall = typeof agents.heartbeat extends Endpoint<infer T> ? Call<T> : never;
 
-/** A status that changes under every attempt is not contention but a fault. */
+/** A status that changes on every attempt is a fault, not contention. */
 const ATTEMPTS_MAX = 5;
 
 /**
- * The main agent is alive: last seen, status (contract 1 E1), what it reports of itself, one sample of metrics. The
- * status is a compare-and-swap on the one that was read, so a sweep or an administrator that changes it at the same
- * moment is never overwritten.
+ * Records a heartbeat of the main agent (docs/fleet.md, "Heartbeat"): last seen, status, reported facts, one sample of
+ * metrics. The status is a compare-and-swap on the one that was read, so a change by a sweep or an administrator at the
+ * same moment is never overwritten.
  */
 export async function recordMain(call: HeartbeatCall, tx: Tx, who: AgentPrincipal): Promise<void> {
   let known = who.device;
@@ -57,7 +57,7 @@ async function update(call: HeartbeatCall, tx: Tx, { who, known }: Seen): Promis
   return (await query.executeTakeFirst()).numUpdatedRows === 1n;
 }
 
-/** Only what was supplied; a report of an organization being wound down leaves these alone (contract 1 H6). */
+/** Facts that were supplied; reports of a draining device leave them unchanged (docs/fleet.md, "Draining devices"). */
 function facts(body: HeartbeatCall["body"]) {
   const { agentVersion, hostname, osVersion, osBuild, lastUser } = body;
   const { uptimeSeconds, pendingReboot, isHeadless, watchdogVersion } = body;

@@ -8,8 +8,9 @@ import { noteSourceIp } from "./source-ip.ts";
 const SILENT_AFTER_MS = 15 * MINUTE;
 
 /**
- * The watchdog is alive (contract 1 E1). It says nothing about the main agent's last sign of life; when that is older
- * than 15 minutes, the moment this was first noticed is kept until the main agent reports again.
+ * Records a heartbeat of the watchdog (docs/fleet.md, "Watchdog"). It does not count as a sign of life of the main
+ * agent; if that is silent for more than 15 minutes, the time at which this was first noticed is kept until the main
+ * agent reports again.
  */
 export async function recordWatchdog(call: HeartbeatCall, tx: Tx, who: AgentPrincipal): Promise<void> {
   const now = call.clock.now();

@@ -12,9 +12,9 @@ type RotateCall = typeof agents.rotateToken extends Endpoint<infer T> ? Call<T> 
 const GRACE_MS = 10 * MINUTE;
 
 /**
- * Replaces both tokens; the pair in use lasts ten more minutes (contract 1 H2). A device that lost the answer asks
- * again with its old token: the pair it never got stops, and the old one keeps the end it was given. Of two calls at
- * the same moment one is refused with 409.
+ * Replaces both tokens; the previous pair lasts ten more minutes (docs/fleet.md, "Rotating tokens"). A device that lost
+ * the answer asks again with its old token: the pair it never received is replaced, and the old one keeps its end. Of
+ * two calls at the same moment one gets 409.
  */
 export async function rotateToken(call: RotateCall) {
   const who = ownDevice(call);

@@ -5,7 +5,7 @@ import { endExpiredMaintenance, markSilentDevicesOffline, markSilentWatchdogsOff
 
 const EACH_MINUTE = "* * * * *";
 
-/** What time alone changes about devices (contract 1 E1). */
+/** Changes of devices that time alone causes (docs/fleet.md, "Device status"). */
 export const schedules: readonly Schedule[] = [
   {
     name: "device-offline-sweep",

@@ -8,6 +8,7 @@ import { refuseWeak } from "#server/features/sign-in/passwords/rules";
 import { completeSignIn, noteUser } from "#server/features/sign-in/sessions/complete-sign-in";
 import { findUserById } from "#server/features/sign-in/sessions/queries";
 import type { Call } from "#server/http/call";
+import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
 import { findInvitation, type OpenInvitation } from "./find-invitation.ts";
 import { acceptPerAddress } from "./rules.ts";
@@ -15,10 +16,10 @@ import { endUserTokens, isLive, useUserToken } from "./user-tokens.ts";
 
 type AcceptCall = typeof users.acceptInvite extends Endpoint<infer T> ? Call<T> : never;
 
-/** Gives an invited person a password, once, and signs them in (contract 1 B). */
+/** Sets the first password of an invited person and signs them in (docs/people.md, "Accepting an invitation"). */
 export async function acceptInvite(call: AcceptCall) {
   refuseWeak(call.body.password, "password");
-  const address = call.ip ?? "unknown";
+  const address = clientBlock(call.ip);
   await takeAttempt(call.services, acceptPerAddress, address);
   const invitation = await load(call);
   const passwordHash = await hashPassword(call.body.password);

@@ -2,7 +2,7 @@ import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 
 interface NewAccount {
-  /** Lower-cased, and nobody's: the caller holds the lock of the address. */
+  /** Lower-cased and unused: the caller holds the lock of the address. */
   email: string;
   name: string;
   status: "invited" | "active";

@@ -25,8 +25,8 @@ interface Person {
 }
 
 /**
- * Makes a person a member of the target (contract 1 G). Who is active elsewhere is a member at once;
- * everybody else gets an invitation by mail.
+ * Makes a person a member of the target (docs/people.md, "Inviting"). A person who is active elsewhere is a member at
+ * once; anyone else gets an invitation by mail.
  */
 export async function inviteUser(call: InviteCall) {
   const { roleId, email } = call.body;

@@ -49,7 +49,7 @@ async function refuseForeignSites(tx: Tx, orgId: string, siteIds: string[]): Pro
   }
 }
 
-/** Whose member somebody becomes. */
+/** The tenant that gets a new member. */
 export type MemberTarget =
   | { readonly kind: "partner"; readonly partnerId: string }
   | { readonly kind: "organization"; readonly orgId: string };

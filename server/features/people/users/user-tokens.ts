@@ -67,7 +67,7 @@ export async function takeTry(tx: Tx, tokenId: string, now: string): Promise<boo
   return numUpdatedRows === 1n;
 }
 
-/** Uses the token up; false when somebody else did, or it has ended. */
+/** Uses the token up; false if another request did, or it has ended. */
 export async function useUserToken(tx: Tx, tokenId: string, now: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable("userTokens")
@@ -89,7 +89,9 @@ export async function endUserTokens(tx: Tx, userId: string, kinds: readonly Toke
     .execute();
 }
 
-/** Drops tokens that expired before this; until then an accepted invitation is told from an unknown one. */
+/**
+ * Drops tokens that expired before this; until then an accepted invitation can be distinguished from an unknown one.
+ */
 export async function purgeUserTokens(db: Kysely<Database>, before: string): Promise<void> {
   await db.deleteFrom("userTokens").where("expiresAt", "<=", before).execute();
 }

@@ -7,8 +7,8 @@ import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 
 /**
- * Counters of this process and of the installation, without tenant labels (contract 3 §14). A server without a scrape
- * token shows them to anybody in development and to nobody in production.
+ * Metrics of this process and of the installation (docs/platform.md, "Metrics"). Without a scrape token they are open
+ * in development and not found in production.
  */
 export async function scrapeMetrics(call: Pick<Call, "services" | "config" | "header">): Promise<string> {
   admit(call);

@@ -18,7 +18,10 @@ const PATIENCE_MS = 2 * SECOND;
 const OVERDUE_MS = 5 * MINUTE;
 const LEADERLESS_MS = MINUTE;
 
-/** 200 while this replica can do its work, else 503 with the same fields beside the error (contract 3 §14). */
+/**
+ * 200 while this process can do its work, else 503 with the same fields beside the error
+ * (docs/platform.md, "Readiness").
+ */
 export async function ready(call: Pick<Call, "services">) {
   const checks = await readiness(call.services);
   if (Object.values(checks).every((check) => check === "ok")) return { status: "ready" as const, checks };
@@ -50,8 +53,8 @@ async function look(services: Services): Promise<Readiness> {
 }
 
 /**
- * Judged by what every replica sees: no job is left lying, and nobody's hold on the schedules ran out without another
- * taking over. Between two holders there is none, which is no fault.
+ * Judged by what every process sees: no job is overdue, and the lease of the schedules has not run out without a
+ * successor. Between two holders there is briefly none, which is not a fault.
  */
 async function workersRun({ store, clock }: Services): Promise<boolean> {
   const db = systemHandle(store);

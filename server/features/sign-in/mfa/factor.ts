@@ -75,7 +75,7 @@ export async function storeRecoveryCodes(call: Maker, tx: Tx, userId: string, co
     .execute();
 }
 
-/** A recovery code is gone: its owner should see that in the trail. */
+/** Records that a recovery code was used, so that its owner can see it. */
 export function alsoRecoveryCode(
   call: Pick<Call, "audit">,
   user: Pick<SignInUser, "id" | "email" | "name">,

@@ -23,9 +23,10 @@ export async function confirmPassword(
 }
 
 /**
- * A second factor is the person's own in every tenant, while an identity provider speaks for its own tenant alone: with
- * no password to prove who it is, only a session of the tenant that counts first (contract 1 A2) may change it.
- * Otherwise an organization's administrator could give a guest from elsewhere a factor, or take theirs away.
+ * A second factor is the person's in every tenant, while an identity provider speaks for its own tenant alone. Without
+ * a password to confirm, only a session of the tenant that counts first may change it
+ * (docs/sign-in.md, "Confirming the password"). Otherwise an organization's administrator could set or remove the
+ * second factor of a guest from another tenant.
  */
 async function refuseGuest(
   call: Pick<Call, "readAsSystem" | "who">,

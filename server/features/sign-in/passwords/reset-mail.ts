@@ -2,8 +2,8 @@ import type { Call } from "#server/http/call";
 import type { Mail } from "#server/platform/mail";
 
 /**
- * Where a link in a mail may lead when nobody is signed in: the configured address, or this machine. Never
- * another `Host` header: whoever asks for somebody else's reset would choose where its token is sent.
+ * Where a link in a mail may lead when no one is signed in: the configured address, or this machine. Never another
+ * `Host` header: a request for another person's reset could otherwise choose where the token is sent.
  */
 export function trustedBase(call: Pick<Call, "config" | "serverUrl">): string | undefined {
   if (call.config.publicUrl !== undefined) return call.config.publicUrl;
@@ -21,7 +21,7 @@ export function resetMail(mail: { to: string; name: string; base: string | undef
     text: [
       `Hello ${mail.name},`,
       "",
-      "somebody asked to reset the password of your account. To choose a new one, use this within an hour:",
+      "someone asked to reset the password of your account. To choose a new one, use this within an hour:",
       ...link,
       "",
       "On the command line: rmm passwords reset, with this token:",

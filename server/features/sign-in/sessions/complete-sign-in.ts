@@ -11,14 +11,16 @@ export interface SignIn {
   membership: Membership;
   /** The second factor was given. */
   mfa: boolean;
-  /** How the user proved itself, for the trail. */
+  /** How the user authenticated, for the audit entry. */
   method: "password" | "invite";
   action?: AuditAction;
-  /** Single sign-on is enforced and the operator lets administrators past it: kept in the trail by itself. */
+  /** Single sign-on is enforced and break-glass was used: leaves an entry of its own. */
   breaksGlass?: boolean;
 }
 
-/** The one place where a password or an invitation ends in a session: its row, first tokens, trail and answer. */
+/**
+ * The only place where a password or an invitation ends in a session: its row, first tokens, audit entry and answer.
+ */
 export async function completeSignIn(call: Call, tx: Tx, signIn: SignIn) {
   const { user, membership, mfa } = signIn;
   const session = await openSession(call, tx, { userId: user.id, membership, mfa, ssoProviderId: null });

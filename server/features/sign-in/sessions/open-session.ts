@@ -9,7 +9,7 @@ interface NewSession {
   membership: Pick<Membership, "orgId" | "partnerId">;
   /** The second factor was given. */
   mfa: boolean;
-  /** The identity provider that vouched for the person. */
+  /** The identity provider that asserted the person's identity. */
   ssoProviderId: string | null;
 }
 

@@ -59,8 +59,8 @@ export async function countWrongPassword(tx: Tx, userId: string, now: string): P
 }
 
 /**
- * Starts the count of wrong passwords anew. False when the account was locked, disabled or given another
- * password since it was looked at: the sign-in must not go on.
+ * Resets the count of wrong passwords. False if the account was locked, disabled or given another password since it was
+ * read: the sign-in must not continue.
  */
 export async function clearWrongPasswords(
   tx: Tx,

@@ -7,7 +7,7 @@ import { revokeSessions } from "./revoke-sessions.ts";
 
 type RemoveCall = typeof sessions.remove extends Endpoint<infer T> ? Call<T> : never;
 
-/** Ends one of the caller's sessions; anybody else's does not exist. */
+/** Ends one of the caller's sessions; those of other people are not found. */
 export async function removeSession(call: RemoveCall) {
   const who = user(call);
   const { id } = call.params;

@@ -8,9 +8,9 @@ export type Closed = { readonly orgId: string } | { readonly partnerId: string }
 type Users = ExpressionBuilder<Database, "users">;
 
 /**
- * Ends the sessions of everybody who belongs to what is closed and to nothing else. Whoever belongs elsewhere too keeps
- * them: any tenant can make a known person its member, and must not be able to sign that person out of all others by
- * closing an organization. What a kept session may do is asked of its membership on every request. Needs an unscoped
+ * Ends the sessions of people who belong only to what is closed. People who also belong elsewhere keep them: any tenant
+ * can make a known person its member, and must not be able to sign that person out of all others by closing an
+ * organization. What a kept session may do is checked against its membership on every request. Needs an unscoped
  * handle.
  */
 export async function revokeMembers(tx: Tx, closed: Closed, reason: string, now: string): Promise<void> {

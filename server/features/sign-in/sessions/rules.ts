@@ -1,7 +1,7 @@
 import type { Limit } from "#server/access/rate-limit";
 import { DAY, MINUTE, SECOND } from "#server/platform/clock";
 
-/** Failed sign-ins only (contract 1 B). */
+/** Counts failed sign-ins only (docs/sign-in.md, "Guessing"). */
 export const loginPerAddressAndEmail: Limit = { name: "login-email", max: 5, windowSeconds: 300 };
 export const loginPerAddress: Limit = { name: "login-ip", max: 30, windowSeconds: 300 };
 /** Refused refreshes of a user's known tokens. */
@@ -37,13 +37,13 @@ interface LoginAttempt {
   now: string;
 }
 
-/** Why a sign-in is refused, for the audit trail alone: callers get one and the same answer. */
+/** Why a sign-in is refused, for the audit log only: every caller gets the same answer. */
 export function refusalOf({ user, passwordMatches, closed, now }: LoginAttempt): LoginRefusal | undefined {
   if (!user) return "unknown_email";
   if (user.status === "invited") return "user_invited";
   if (user.status === "disabled") return "user_disabled";
   if (user.lockedUntil !== null && user.lockedUntil > now) return "account_locked";
-  // Whatever the password: where none is asked for, none is guessed, so none locks the account.
+  // Regardless of the password: enforcement takes no password, so a wrong one must not lock the account.
   if (closed === "sso_enforced") return closed;
   if (!passwordMatches) return "wrong_password";
   return closed;
@@ -58,7 +58,7 @@ interface RefreshState {
 
 export type RefreshDecision = "rotate" | "raced" | "reused" | "invalid";
 
-/** What a refresh token that exists is worth (contract 1 B). */
+/** What to do with a refresh token that exists (docs/sign-in.md, "Refreshing"). */
 export function decideRefresh(token: RefreshState, now: string): RefreshDecision {
   const over = token.session.revokedAt !== null || token.session.absoluteExpiresAt <= now;
   if (over || token.userStatus !== "active") return "invalid";

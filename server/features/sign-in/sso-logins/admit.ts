@@ -23,8 +23,8 @@ interface Admission {
 }
 
 /**
- * Signs in whoever the provider vouched for: identity link, session, one-time code and trail in one transaction, or
- * nothing. No token exists yet: the exchange makes the pair, so that none waits in the database.
+ * Signs in the person whose identity the provider asserted: identity link, session, one-time code and audit entry in
+ * one transaction, or nothing. No token exists yet: the exchange makes the pair, so that none is stored.
  */
 export function admitPerson(call: Call, { provider, assertion, redirectPath }: Admission): Promise<string> {
   return call.transaction(() =>
@@ -52,8 +52,8 @@ export function admitPerson(call: Call, { provider, assertion, redirectPath }: A
 }
 
 /**
- * The session counts in the provider's own tenant and nowhere else, whatever more the person belongs to: an organization
- * chooses its identity provider, and that one must not speak for anybody in other tenants.
+ * The session counts in the provider's own tenant and nowhere else, whatever other memberships the person has: an
+ * organization chooses its identity provider, which must not speak for people in other tenants.
  */
 async function memberOf(tx: Tx, provider: ProviderRow, user: SignInUser): Promise<Membership> {
   const ofOrganization = provider.orgId !== null;

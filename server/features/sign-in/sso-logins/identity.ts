@@ -15,8 +15,8 @@ export const findIdentity = (db: Reader, providerId: string, subject: string) =>
     .executeTakeFirst();
 
 /**
- * Keeps what the provider said at this sign-in. A person has one identity per provider: another subject with their
- * address, such as an account that the directory made anew, takes the place of the old one.
+ * Stores what the provider asserted at this sign-in. A person has one identity per provider: another subject with their
+ * address, such as an account that was recreated in the directory, replaces the old one.
  */
 export async function keepIdentity(
   call: Pick<Call, "clock" | "random" | "services">,

@@ -19,7 +19,10 @@ interface Link {
   target: LinkTarget;
 }
 
-/** Attaches the identity to the account whose session asked for it; no session is made (contract 4 §6.2). */
+/**
+ * Links the identity to the account whose session asked for it; makes no session
+ * (docs/single-sign-on.md, "Linking an identity").
+ */
 export function linkIdentity(call: Call, { provider, assertion, target }: Link): Promise<string> {
   return call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {

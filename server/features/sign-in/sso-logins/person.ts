@@ -10,9 +10,9 @@ import { findIdentity } from "./identity.ts";
 import { rejection } from "./rejection.ts";
 
 /**
- * The account of a subject: the one it is linked to, else the one with its address. Undefined = nobody's; whether one is
- * made is the provider's setting. What an organization's provider does not say to be verified is believed of linked
- * people, and of others only where the organization has proven the domain (cases C20).
+ * The account of a subject: the one it is linked to, else the one with its address. Undefined if there is none; whether
+ * one is created is the provider's setting. If an organization's provider does not say that an address is verified, it
+ * is accepted for linked people, and for others only if the organization has proven the domain (cases C20).
  */
 export async function findPerson(
   call: Call,

@@ -7,7 +7,10 @@ import type { Assertion } from "./assertion.ts";
 import { isStillGrantable } from "./default-role.ts";
 import { rejection } from "./rejection.ts";
 
-/** Makes the account of a person nobody knows yet, where the provider is set to (specification 2, rule 10). */
+/**
+ * Creates the account of an unknown person, if the provider is configured to
+ * (docs/single-sign-on.md, "Accounts and identities").
+ */
 export async function provisionPerson(
   call: Call,
   tx: Tx,

@@ -1,7 +1,7 @@
 import { systemHandle } from "#server/db/unit-of-work";
 import type { Services } from "#server/services";
 
-/** Drops sign-ins that never came back and codes nobody redeemed; the session of such a code ends. */
+/** Drops sign-ins that never returned and codes that were never redeemed; the session of such a code ends. */
 export async function purgeSsoLogins(services: Services): Promise<void> {
   const db = systemHandle(services.store);
   const now = services.clock.now();

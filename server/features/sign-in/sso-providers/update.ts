@@ -15,7 +15,7 @@ import { refuseUnsafeUrls } from "./safe-urls.ts";
 
 type UpdateCall = typeof ssoProviders.update extends Endpoint<infer T> ? Call<T> : never;
 
-/** Changes a provider. A new issuer must answer first: nothing is saved when it does not (contract 4 §6.2). */
+/** Changes a provider. If a new issuer does not answer, nothing is saved (docs/single-sign-on.md, "Discovery"). */
 export async function updateProvider(call: UpdateCall) {
   const before = await writableProvider(call, call.params.id, call.db);
   await roleChange(call, call.db, before);
@@ -49,7 +49,7 @@ function plainChange(call: UpdateCall, before: ProviderRow) {
     ...(clientSecret === undefined ? {} : { clientSecretSealed: sealed(call, before.id, clientSecret) }),
     ...(scopes === undefined ? {} : { requestedScopes: scopes ?? defaults.scopes }),
     ...(attributeMapping === undefined ? {} : { attributeMapping: attributeMapping ?? defaults.attributeMapping }),
-    // Technicians are invited, never made.
+    // A partner's provider never creates accounts.
     ...(autoProvision === undefined ? {} : { autoProvision: autoProvision && before.orgId !== null }),
     ...(enforceSSO === undefined ? {} : { enforceSso: enforceSSO }),
   };
@@ -62,7 +62,7 @@ type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 const given = <T extends object>(fields: T) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 
-/** Naming the role again records anew who vouches for it, also where it stays the same. */
+/** Sending the role again records the caller as the person who configured it, even if the role stays the same. */
 async function roleChange(call: UpdateCall, db: Tx | UpdateCall["db"], before: ProviderRow) {
   const { defaultRoleId } = call.body;
   if (defaultRoleId === undefined) return {};
@@ -86,8 +86,8 @@ const discovered = (discovery: Discovery | undefined) =>
   };
 
 /**
- * A subject is unique within its issuer alone (OpenID Connect Core 2): kept, a link would let whoever has that subject at
- * the new issuer sign in as the person of the old one.
+ * A subject is unique within its issuer only (OpenID Connect Core 2): if the link were kept, a person with that subject
+ * at the new issuer could sign in as the person of the old one.
  */
 const unlinkIdentities = (call: UpdateCall, providerId: string): Promise<number> =>
   call.asSystem("unlink identities", async (tx) => {

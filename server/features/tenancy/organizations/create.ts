@@ -8,7 +8,7 @@ import { getOrganization } from "./queries.ts";
 
 type CreateCall = typeof organizations.create extends Endpoint<infer T> ? Call<T> : never;
 
-/** Creates an organization within its partner's cap (contract 1 C2). */
+/** Creates an organization within its partner's cap (docs/tenancy.md, "Creating an organization"). */
 export async function createOrganization(call: CreateCall) {
   const { partnerId: _named, ...fields } = call.body;
   refuseEndBeforeStart(fields);
@@ -25,7 +25,7 @@ export async function createOrganization(call: CreateCall) {
   });
 }
 
-/** Partner scope implies the partner, system scope names it (specification 1, "Organizations"). */
+/** Partner scope implies the partner, system scope names it (docs/tenancy.md, "Creating an organization"). */
 function partnerOf(call: CreateCall): string {
   const who = user(call);
   const named = call.body.partnerId;

@@ -14,8 +14,8 @@ type Chosen = Pick<
 >;
 
 /**
- * Writes an organization with its audit retention, whoever asks for it. The partner's cap and the slug are judged
- * under a lock, so parallel creates cannot pass the one or share the other.
+ * Writes an organization with its audit retention. The partner's cap and the slug are checked under a lock, so parallel
+ * creates can neither pass the cap nor share a slug.
  */
 export async function insertOrganization(call: Call, tx: Tx, partnerId: string, chosen: Chosen): Promise<string> {
   await lockRow(tx, call.services.store.dialect, "partners", partnerId);

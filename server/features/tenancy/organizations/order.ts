@@ -6,7 +6,10 @@ import { problem } from "#server/problem";
 
 type OrderCall = typeof organizations.order extends Endpoint<infer T> ? Call<T> : never;
 
-/** Stores the partner's order: known ids as given, then the others by creation (contract 1 C2). */
+/**
+ * Stores the partner's order: known ids as given, then the others by creation
+ * (docs/tenancy.md, "Order of organizations").
+ */
 export async function orderOrganizations(call: OrderCall) {
   const partnerId = user(call).partnerId as string;
   return call.transaction(async (tx) => {

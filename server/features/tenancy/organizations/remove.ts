@@ -7,7 +7,7 @@ import { revokeOrganizationAccess } from "./revoke-access.ts";
 
 type RemoveCall = typeof organizations.remove extends Endpoint<infer T> ? Call<T> : never;
 
-/** Soft delete: status `churned`, access revoked, sites untouched (contract 1 C2). */
+/** Soft delete: status `churned`, access revoked, sites kept (docs/tenancy.md, "Deleting an organization"). */
 export async function removeOrganization(call: RemoveCall) {
   return call.transaction(async (tx) => {
     const org = await getOrganization(tx, call.params.id);

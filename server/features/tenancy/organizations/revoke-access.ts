@@ -2,8 +2,8 @@ import { revokeMembers } from "#server/features/sign-in/sessions/revoke-members"
 import type { Call } from "#server/http/call";
 
 /**
- * Cuts a deleted organization off for good: its members' sessions end, its API keys are revoked, its agents'
- * tokens stop working (contract 1 C2 DELETE). Joins the caller's transaction.
+ * Ends the sessions of a deleted organization's members, revokes its API keys and voids its agents' tokens
+ * (docs/tenancy.md, "Deleting an organization"). Joins the caller's transaction.
  */
 export async function revokeOrganizationAccess(call: Call, orgId: string, reason: string): Promise<void> {
   const now = call.clock.now();
@@ -20,8 +20,8 @@ export async function revokeOrganizationAccess(call: Call, orgId: string, reason
 }
 
 /**
- * The tokens of an organization's agents stop for good, and they must enroll again. All that churning takes away:
- * people and keys are refused by the status while it lasts (contract 1 C3). Joins the caller's transaction.
+ * Voids the tokens of an organization's agents, which must enroll again. `churned` takes away nothing else: people and
+ * keys are refused while the status lasts (docs/tenancy.md, "Organization status"). Joins the caller's transaction.
  */
 export async function severAgents(call: Call, orgId: string): Promise<void> {
   await call.asSystem("revoke access", (tx) =>

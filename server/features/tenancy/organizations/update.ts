@@ -12,7 +12,10 @@ import { decideStatus, transitions } from "./rules.ts";
 
 type UpdateCall = typeof organizations.update extends Endpoint<infer T> ? Call<T> : never;
 
-/** Changes an organization; a change of status follows contract 1 C3 and is a compare-and-swap. */
+/**
+ * Changes an organization; a change of status is a compare-and-swap
+ * (docs/tenancy.md, "Status changes of an organization").
+ */
 export async function updateOrganization(call: UpdateCall) {
   const { partnerId, status, ...fields } = call.body;
   if (partnerId !== undefined) throw problem("FIELD_IMMUTABLE", { details: { field: "partnerId" } });

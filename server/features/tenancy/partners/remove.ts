@@ -8,7 +8,9 @@ import { revokePartnerAccess } from "./revoke-access.ts";
 
 type RemoveCall = typeof partners.remove extends Endpoint<infer T> ? Call<T> : never;
 
-/** Soft delete: status `churned`, sessions and keys revoked, organizations untouched (contract 1 C1). */
+/**
+ * Soft delete: status `churned`, sessions and keys revoked, organizations kept (docs/tenancy.md, "Deleting a partner").
+ */
 export async function removePartner(call: RemoveCall) {
   return call.transaction(async (tx) => {
     await lockRow(tx, call.services.store.dialect, "partners", call.params.id);

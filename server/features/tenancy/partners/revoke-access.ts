@@ -2,9 +2,9 @@ import { revokeMembers } from "#server/features/sign-in/sessions/revoke-members"
 import type { Call } from "#server/http/call";
 
 /**
- * Ends the sessions of those who belong to this partner or its organizations alone, and revokes its organizations'
- * API keys (contract 1 C1 DELETE). Its agents are refused from now on by the partner's `deletedAt`; its
- * enrollment keys by its status. Joins the caller's transaction.
+ * Ends the sessions of people who belong only to this partner or its organizations, and revokes its organizations' API
+ * keys (docs/tenancy.md, "Deleting a partner"). Its agents are refused because of `deletedAt`, its enrollment keys
+ * because of the status. Joins the caller's transaction.
  */
 export async function revokePartnerAccess(call: Call, partnerId: string, reason: string): Promise<void> {
   const now = call.clock.now();

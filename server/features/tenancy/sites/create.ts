@@ -9,7 +9,7 @@ import { getSite } from "./queries.ts";
 
 type CreateCall = typeof sites.create extends Endpoint<infer T> ? Call<T> : never;
 
-/** Callers confined to sites cannot make further ones (contract 1 A2 SITE rule). */
+/** Callers confined to sites cannot create one (docs/conventions.md, "Site rule"). */
 export async function createSite(call: CreateCall) {
   refuseSiteRestricted(call);
   const { orgId, ...fields } = call.body;

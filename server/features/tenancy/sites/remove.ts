@@ -11,10 +11,9 @@ import { getWritableSite, siteOutOfReach } from "./queries.ts";
 type RemoveCall = typeof sites.remove extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * Hard delete (contract 1 C4): contacts and enrollment keys of the site go with it, decommissioned devices
- * move to the organization's oldest other site. Memberships confined to the site keep naming it: taking it
- * out could leave a member confined to nothing, which means every site. For the same reason a caller
- * confined to sites cannot delete one.
+ * Hard delete: contacts and enrollment keys of the site are deleted, decommissioned devices move to the organization's
+ * oldest other site (docs/tenancy.md, "Deleting a site"). Memberships confined to the site keep naming it: without any
+ * site left they would mean all sites. For the same reason a caller confined to sites cannot delete one.
  */
 export async function removeSite(call: RemoveCall) {
   refuseSiteRestricted(call);
@@ -76,7 +75,7 @@ async function countCascaded(tx: Tx, siteId: string) {
   return { deletedContacts: await count("contacts"), deletedEnrollmentKeys: await count("enrollmentKeys") };
 }
 
-/** A device that joined since the count keeps the site: the database refuses to delete it. */
+/** A device that joined after the count keeps the site: the database refuses to delete it. */
 async function deleteRow(tx: Tx, id: string): Promise<void> {
   try {
     await tx.deleteFrom("sites").where("id", "=", id).execute();
