@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
-import { makeRoles } from "../db/roles.ts";
 import { auditTables } from "../db/migrations/audit-schema.ts";
+import { makeRoles } from "../db/roles.ts";
 import { entriesOf } from "../test/audit-world.ts";
 import { type AuditContent, contentFields, contentHash } from "./chain.ts";
 

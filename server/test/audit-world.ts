@@ -165,7 +165,7 @@ async function postgresWorld(): Promise<AuditWorld> {
   await owner.query(`revoke temp on database "${new URL(url).pathname.slice(1)}" from public`);
   const pool = new pg.Pool({ connectionString: url, max: 4, options: "-c role=rmm_system" });
   // The database is dropped under connections that are still closing.
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  pool.on("error", () => undefined);
   const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
   const asOwner = async (...statements: string[]) => {
     for (const statement of statements) await owner.query(statement);

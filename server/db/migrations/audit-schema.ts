@@ -1,5 +1,6 @@
 import { makeRoles } from "../roles.ts";
 import { postgresOutboxCount, sqliteOutboxCount } from "./202611281020-audit-outbox-count.ts";
+import { postgresAuditLimits, sqliteAuditLimits } from "./202611281035-audit-limits.ts";
 import { postgresAuditTables } from "./audit-postgres.ts";
 import { sqliteAuditTables } from "./audit-sqlite.ts";
 
@@ -9,6 +10,12 @@ import { sqliteAuditTables } from "./audit-sqlite.ts";
  * and prunes; the writer is `rmm_system`.
  */
 export const auditTables: { sqlite: string[]; postgres: string[] } = {
-  sqlite: [...sqliteAuditTables, ...sqliteOutboxCount],
-  postgres: [makeRoles, "grant usage on schema public to rmm_app", ...postgresAuditTables, ...postgresOutboxCount],
+  sqlite: [...sqliteAuditTables, ...sqliteOutboxCount, ...sqliteAuditLimits],
+  postgres: [
+    makeRoles,
+    "grant usage on schema public to rmm_app",
+    ...postgresAuditTables,
+    ...postgresOutboxCount,
+    ...postgresAuditLimits,
+  ],
 };

@@ -12,6 +12,7 @@ import { keyIssuedAt } from "./0010-key-issued-at.ts";
 import { sessionTenant } from "./0011-session-tenant.ts";
 import { migration as signedScope } from "./202611281010-platform-signed-scope.ts";
 import { migration as auditOutboxCount } from "./202611281020-audit-outbox-count.ts";
+import { migration as auditLimits } from "./202611281035-audit-limits.ts";
 import { migration as idempotencyProcess } from "./202611281100-platform-idempotency-process.ts";
 
 /** In order. A released migration is never edited; a change is a new file. */
@@ -29,5 +30,6 @@ export const migrations: readonly SchemaChange[] = [
   sessionTenant,
   signedScope,
   auditOutboxCount,
+  auditLimits,
   idempotencyProcess,
 ];

@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 import pg from "pg";
 import type { TestServer } from "../harness.ts";
 
-const walls = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
+const walls = ["audit_outbox", "audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
 
 /**
  * Statements as the database's owner, behind the server's back: the protections that keep the log append-only are

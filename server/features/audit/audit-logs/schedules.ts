@@ -8,10 +8,12 @@ import { systemHandle } from "#server/db/unit-of-work";
 import type { Schedule } from "#server/jobs/scheduler";
 import { after, DAY } from "#server/platform/clock";
 import type { Services } from "#server/services";
+import { checkOutbox } from "./check-outbox.ts";
 
 /** Hourly anchors, daily verification of every chain, daily retention (docs/platform.md, "Schedules"). */
 export const schedules: readonly Schedule[] = [
   { name: "audit.anchors", cron: "45 * * * *", run: anchorGrowth },
+  { name: "audit.outbox", cron: "25 * * * *", run: checkOutbox },
   { name: "audit.verify", cron: "15 4 * * *", run: verifyEveryChain },
   { name: "audit.retention", cron: "30 3 * * *", run: pruneByRetention },
 ];
