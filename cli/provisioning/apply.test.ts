@@ -11,7 +11,8 @@ import {
   startTestServer,
   type TestServer,
 } from "../../server/test/harness.ts";
-import { apply, type ItemResult } from "./apply.ts";
+import { apply } from "./apply.ts";
+import type { ItemResult } from "./item-result.ts";
 import { makePlan } from "./make-plan.ts";
 import { shownSteps } from "./plan.ts";
 import { readModel } from "./read-model.ts";

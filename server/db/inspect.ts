@@ -1,11 +1,12 @@
 import { type Kysely, sql } from "kysely";
-import { auditHandle } from "../audit/handle.ts";
-import { missingFromOutbox } from "../audit/outbox.ts";
+import { migrations } from "../generated/migrations.ts";
 import type { DialectName, Store } from "./dialect/index.ts";
 import { inspectWalls, type Walls } from "./inspect-walls.ts";
-import { audit } from "./migrations/0005-audit.ts";
-import { migrations } from "./migrations/index.ts";
+import { migration as audit } from "./migrations/0005-audit.ts";
 import type { Database } from "./tables.ts";
+
+/** The migration that makes the audit log with its triggers. */
+const AUDIT = "0005-audit";
 
 /** What can be seen of a database without changing it. */
 export interface DatabaseFacts {
@@ -14,8 +15,6 @@ export interface DatabaseFacts {
   readonly migrations: { readonly applied: number; readonly missing: string[]; readonly newer: string[] } | undefined;
   /** Triggers of the audit log that are gone or switched off; undefined where there is no audit log yet. */
   readonly missingAuditTriggers: string[] | undefined;
-  /** Entries that left the audit outbox without reaching the log; undefined where it is not counted yet. */
-  readonly missingAuditEntries: number | undefined;
   /** Postgres only, once every migration is applied. */
   readonly walls: Walls | undefined;
   /** Clock of the database; Postgres only. */
@@ -32,8 +31,7 @@ export async function inspectDatabase(store: Store): Promise<DatabaseFacts> {
   return {
     dialect: store.dialect,
     migrations: applied,
-    missingAuditTriggers: applied?.missing.includes(audit.name) ? undefined : await missingTriggers(store.dialect, db),
-    missingAuditEntries: current ? await missingFromOutbox(auditHandle(db)) : undefined,
+    missingAuditTriggers: applied?.missing.includes(AUDIT) ? undefined : await missingTriggers(store.dialect, db),
     walls: postgres && current ? await inspectWalls(store) : undefined,
     nowMs: postgres ? await clockOf(db) : undefined,
   };

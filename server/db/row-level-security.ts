@@ -1,7 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import { snakeCase } from "./naming.ts";
 import { APP_ROLE, SYSTEM_ROLE } from "./roles.ts";
-import { type Ownership, ownership, type TableName } from "./tables.ts";
+import type { Ownership, RowChange, TableDeclaration } from "./table-declaration.ts";
+import { tableNames, tables } from "./tables.ts";
 
 /** Functions are wrapped in `(select …)` so that the planner runs them once a query, not once a row. */
 const system = "(select rmm_is_system())";
@@ -32,17 +33,6 @@ const written: Partial<Record<Ownership, string>> = {
   organizations: `partner_id = (select rmm_partner()) or (id = (select rmm_org()) and partner_id = (select rmm_partner_of_org()))`,
 };
 
-/**
- * What a tenant's connection may only read of these tables, although it sees the rows: people belong to several tenants,
- * and nobody shortens what is recorded of him. The server does it with its scope lifted.
- */
-const liftedOnly: Partial<Record<TableName, readonly Command[]>> = {
-  users: ["insert", "update", "delete"],
-  auditRetention: ["update", "delete"],
-};
-
-type Command = "insert" | "update" | "delete";
-
 /** Statements that put the policies of the ownership map on every table that exists so far. */
 export async function rowLevelSecurity(db: Kysely<never> | Kysely<unknown>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
@@ -50,16 +40,17 @@ export async function rowLevelSecurity(db: Kysely<never> | Kysely<unknown>): Pro
     db as Kysely<unknown>,
   );
   const existing = new Set(rows.map((row) => row.name));
-  return Object.entries(ownership).flatMap(([name, owner]) => {
+  return tableNames.flatMap((name) => {
+    const { owner, lifted }: TableDeclaration<never> = tables[name];
     const table = snakeCase(name);
-    return existing.has(table) ? policies(table, owner, liftedOnly[name as TableName]) : [];
+    return existing.has(table) ? policies(table, owner, lifted) : [];
   });
 }
 
-function policies(table: string, owner: Ownership, lifted: readonly Command[] = []): string[] {
+function policies(table: string, owner: Ownership, lifted: readonly RowChange[] = []): string[] {
   const readable = `${system} or ${visible[owner]}`;
   const writable = `${system} or ${written[owner] ?? visible[owner]}`;
-  const write = (command: Command) => {
+  const write = (command: RowChange) => {
     const rows = lifted.includes(command) ? system : writable;
     const existing = command === "insert" ? "" : ` using (${rows})`;
     const written = command === "delete" ? "" : ` with check (${rows})`;

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { DatabaseFacts, LoginFacts } from "#server/doctor";
+import type { InstallationFacts, LoginFacts } from "#server/doctor";
 import type { Shell } from "../../shell.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 interface Place {
   dataDir: string;
@@ -32,7 +32,7 @@ export async function databaseChecks(shell: Shell, place: Place): Promise<Check[
   }
 }
 
-function checksOf(shell: Shell, facts: DatabaseFacts, name: string): Check[] {
+function checksOf(shell: Shell, facts: InstallationFacts, name: string): Check[] {
   return [
     { check: "database", status: "ok", message: name },
     migrationsCheck(facts.migrations),
@@ -43,7 +43,7 @@ function checksOf(shell: Shell, facts: DatabaseFacts, name: string): Check[] {
   ];
 }
 
-function migrationsCheck(migrations: DatabaseFacts["migrations"]): Check {
+function migrationsCheck(migrations: InstallationFacts["migrations"]): Check {
   const check = "migrations";
   if (migrations === undefined) return { check, status: "skip", message: "the app role may not read their record" };
   const { applied, missing, newer } = migrations;
@@ -59,7 +59,7 @@ function migrationsCheck(migrations: DatabaseFacts["migrations"]): Check {
   return { check, status: "warn", message: `not applied: ${missing.join(", ")}`, remedy: "rmm server migrate" };
 }
 
-function triggersCheck(missing: DatabaseFacts["missingAuditTriggers"]): Check {
+function triggersCheck(missing: InstallationFacts["missingAuditTriggers"]): Check {
   const check = "audit triggers";
   if (missing === undefined) return { check, status: "skip", message: "no audit log yet" };
   if (missing.length === 0) return { check, status: "ok", message: "the audit log refuses changes" };
@@ -88,7 +88,7 @@ function outboxCheck(missing: number | undefined): Check {
 
 const SETUP = "Give each its own login: server/SECURITY.md, Hardening";
 
-function wallChecks(walls: DatabaseFacts["walls"]): Check[] {
+function wallChecks(walls: InstallationFacts["walls"]): Check[] {
   if (walls === undefined)
     return [{ check: "tenant wall", status: "skip", message: "Postgres with every migration has one" }];
   const { tenant, system, scopeIsForgeable } = walls;

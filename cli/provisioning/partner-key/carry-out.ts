@@ -1,7 +1,7 @@
 import { NotFoundError } from "#sdk/errors";
-import type { ItemResult } from "../apply.ts";
 import type { OrganizationRun, Tools } from "../carry-out.ts";
 import { createOnce, idempotencyKey } from "../create-once.ts";
+import type { ItemResult } from "../item-result.ts";
 import { type FileKey, foldName, type Sink } from "../model.ts";
 import type { Step } from "../plan.ts";
 

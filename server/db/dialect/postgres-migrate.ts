@@ -1,7 +1,7 @@
 import type { Kysely, PostgresPool } from "kysely";
 import pg from "pg";
+import { migrations } from "../../generated/migrations.ts";
 import { migrate } from "../migrate.ts";
-import { migrations } from "../migrations/index.ts";
 import type { ScopeKey } from "../scope-key.ts";
 import type { Database } from "../tables.ts";
 import { postgresTypes } from "./postgres-pool.ts";

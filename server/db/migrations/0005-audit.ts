@@ -3,7 +3,6 @@ import { postgresAuditTables } from "./audit-postgres.ts";
 import { sqliteAuditTables } from "./audit-sqlite.ts";
 
 /** The audit log (docs/audit.md). */
-export const audit: SchemaChange = {
-  name: "0005-audit",
+export const migration: SchemaChange = {
   statements: (dialect) => (dialect === "postgres" ? postgresAuditTables : sqliteAuditTables),
 };

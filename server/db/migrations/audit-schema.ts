@@ -1,6 +1,6 @@
 import { makeRoles } from "../roles.ts";
-import { postgresOutboxCount, sqliteOutboxCount } from "./202611281020-audit-outbox-count.ts";
-import { postgresAuditLimits, sqliteAuditLimits } from "./202611281035-audit-limits.ts";
+import { postgresOutboxCount, sqliteOutboxCount } from "./202611281220-audit-outbox-count.ts";
+import { postgresAuditLimits, sqliteAuditLimits } from "./202611281230-audit-limits.ts";
 import { postgresAuditTables } from "./audit-postgres.ts";
 import { sqliteAuditTables } from "./audit-sqlite.ts";
 

@@ -1,7 +1,7 @@
 import { auditHandle } from "#server/audit/handle";
 import { missingFromOutbox } from "#server/audit/outbox";
 import { foldOutboxCounts } from "#server/audit/postgres-writer";
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import type { Services } from "#server/services";
 
 /**
@@ -9,7 +9,7 @@ import type { Services } from "#server/services";
  * and is reported every hour: logged as an error (p1, for log monitoring) and shown in the metrics.
  */
 export async function checkOutbox(services: Services): Promise<void> {
-  const db = auditHandle(systemHandle(services.store));
+  const db = auditHandle(asSystem(services, "write audit chain"));
   if (services.store.dialect === "postgres") await foldOutboxCounts(db);
   const missing = await missingFromOutbox(db);
   services.metrics.missingAuditEntries.set(Math.abs(missing));
