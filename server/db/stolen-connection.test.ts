@@ -30,7 +30,10 @@ afterAll(async () => {
 });
 
 const refused = (client: pg.Client, statement: string, values: unknown[] = []) =>
-  expect(client.query(statement, values), statement).rejects;
+  expect(
+    client.query(statement, values).then(() => undefined),
+    statement,
+  ).rejects;
 const ids = async (client: pg.Client, table: string) =>
   (await client.query<{ id: string }>(`select id from ${table} order by id`)).rows.map(({ id }) => id);
 
