@@ -83,7 +83,6 @@ describe("the password of the tenants' login", () => {
       await thief.query("select rmm_open_connection()");
       await refused(thief, "select rmm_enter($1, $2, $3)", ["system", key.id, signature]).toThrow(/not signed/);
     }
-    await refused(thief, "select rmm_enter('none; drop', $1, null)", [key.id]).toThrow(/no such scope/);
     expect(await ids(thief, "organizations")).toEqual([]);
   });
 
@@ -91,10 +90,13 @@ describe("the password of the tenants' login", () => {
     for (const statement of [
       "select * from rmm_private.scope_keys",
       "insert into rmm_private.scope_keys values ('mine', '', '', now())",
-      "select * from rmm_private.connections",
-      "update rmm_private.connections set scope = 'system'",
-      "select nextval('rmm_private.turns')",
-      "select rmm_private.signed('', '', '')",
+      ...["turns", "scope_mark", "system_mark"].flatMap((name) => [
+        `select nextval('rmm_private.${name}')`,
+        `select setval('rmm_private.${name}', 1)`,
+        `select currval('rmm_private.${name}')`,
+        `select * from rmm_private.${name}`,
+      ]),
+      "select rmm_private.digest('system')",
       "select audit_claim_outbox()",
       "select audit_fold_outbox_counts()",
     ])
@@ -185,7 +187,11 @@ describe("a tenant's connection, taken over with everything it was ever told", (
     await thief.query("rollback to before");
     await thief.query("rollback");
     await replay(thief);
-    expect(await ids(thief, "organizations")).not.toContain(world.b.orgId);
+    // Neither the tenant of the transaction that was rolled back, nor the one from before it.
+    for (const wall of [theirs, own]) {
+      await thief.query("select set_config('rmm.scope', $1, false)", [wall]);
+      await refused(thief, "select * from organizations").toThrow(/not set by the server/);
+    }
     expect(await ids(other, "organizations")).toEqual([]);
   });
 
@@ -223,34 +229,53 @@ describe("a tenant's connection, taken over with everything it was ever told", (
     await thief.query("rollback");
   });
 
-  it("ends: five minutes after the server set it, in an open transaction too", async () => {
-    const { pid } = scoped;
-    const [row] = await base.look<{ left: number }>(
-      `select extract(epoch from expires_at - now()) as left from rmm_private.connections where pid = ${pid}`,
+  it("ends five minutes after the server set it, in an open transaction too", async () => {
+    const clock = "pg_catalog.statement_timestamp()";
+    const [{ text } = { text: "" }] = await base.look<{ text: string }>(
+      "select pg_get_functiondef('rmm_scope_holds'::regproc) as text",
     );
-    expect(Number(row?.left)).toBeGreaterThan(200);
-    expect(Number(row?.left)).toBeLessThanOrEqual(300);
+    expect(text).toContain(clock);
+    const at = (seconds: number) => base.look(text.replace(clock, `(${clock} + '${seconds} seconds'::interval)`));
     await thief.query("begin");
-    expect(await ids(thief, "organizations")).toContain(world.a.orgId);
-    await base.look(`update rmm_private.connections set expires_at = clock_timestamp() where pid = ${pid}`);
-    await refused(thief, "select * from organizations").toThrow(/has ended/);
-    await thief.query("rollback");
-    await refused(thief, "select * from organizations").toThrow(/has ended/);
+    try {
+      await at(290);
+      expect(await ids(thief, "organizations")).toContain(world.a.orgId);
+      await at(302);
+      await refused(thief, "select * from organizations").toThrow(/has ended/);
+      await thief.query("rollback");
+      await refused(thief, "select * from organizations").toThrow(/has ended/);
+    } finally {
+      await at(0);
+    }
+    const { rows } = await thief.query<{ ends: string }>(
+      "select split_part(current_setting('rmm.scope'), ' ', 2) as ends",
+    );
+    const ends = rows[0]?.ends;
+    expect(Number(ends)).toBeGreaterThan(Date.now() / 1_000);
+    for (const later of [Number(ends) + 60, Number(ends) + 10 ** 9]) {
+      await thief.query("select set_config('rmm.scope', $1, false)", [`${own} ${later}`]);
+      await refused(thief, "select * from organizations").toThrow(/not set by the server/);
+    }
   });
 
-  it("is bound to its own process: what another one was given does not count here", async () => {
+  it("is bound to its session: what another one was given, or it had before, does not count", async () => {
+    const scopeOf = async () =>
+      (await thief.query<{ scope: string }>("select current_setting('rmm.scope') as scope")).rows[0]?.scope;
+    const mine = await scopeOf();
     const other = await base.connect("tenant");
-    const { rows } = await thief.query(
-      "select current_setting('rmm.connection') as secret, current_setting('rmm.scope') as scope",
-    );
-    await other.query("select set_config('rmm.connection', $1, false), set_config('rmm.scope', $2, false)", [
-      rows[0].secret,
-      rows[0].scope,
-    ]);
+    await other.query("select set_config('rmm.scope', $1, false)", [mine]);
+    await refused(other, "select * from organizations").toThrow(/currval/);
+    await other.query("select rmm_open_connection()");
+    await other.query("select set_config('rmm.scope', $1, false)", [mine]);
     await refused(other, "select * from organizations").toThrow(/not set by the server/);
-    // A process number that comes again finds the row of its predecessor, without its secret.
-    await thief.query("select set_config('rmm.connection', gen_random_uuid()::text, false)");
+    await enter(theirs);
+    await thief.query("select set_config('rmm.scope', $1, false)", [mine]);
     await refused(thief, "select * from organizations").toThrow(/not set by the server/);
+    // Forgetting everything of the session leaves nothing to believe.
+    await thief.query("discard all");
+    expect(await ids(thief, "organizations")).toEqual([]);
+    await thief.query("select set_config('rmm.scope', $1, false)", [mine]);
+    await refused(thief, "select * from organizations").toThrow(/currval/);
   });
 
   it("writes no person, no built-in role, no other partner's list, and shortens no retention", async () => {

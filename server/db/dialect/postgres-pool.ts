@@ -5,7 +5,7 @@ import { refuseInsideTransaction } from "../open-transaction.ts";
 import { APP_ROLE, SYSTEM_ROLE } from "../roles.ts";
 import type { ScopeKey } from "../scope-key.ts";
 import { encodeJson } from "./codec.ts";
-import { enterScope, ranLift, type ScopedConnection } from "./postgres-scope.ts";
+import { distrust, enterScope, ranLift, type ScopedConnection } from "./postgres-scope.ts";
 
 const { types } = pg;
 
@@ -120,8 +120,13 @@ function adapt(client: ServerClient): PostgresPoolClient {
     query: async (text: string, values: readonly unknown[] = []) => {
       if (await ranLift(text, client, client.scoped)) return { command: "SELECT", rows: [] };
       const known = statement(text);
-      const result = await client.query<unknown[]>({ ...known, values: values.map(encodeJson), rowMode: "array" });
-      return { ...result, rows: named(result, known.name) };
+      try {
+        const result = await client.query<unknown[]>({ ...known, values: values.map(encodeJson), rowMode: "array" });
+        return { ...result, rows: named(result, known.name) };
+      } catch (error) {
+        distrust(error, client.scoped);
+        throw error;
+      }
     },
     release: () => client.release(),
   } as unknown as PostgresPoolClient;

@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { ScopeKey } from "../scope-key.ts";
 import type { Database } from "../tables.ts";
 
-/** What the server knows of a connection that serves tenants; the database has the other half (`rmm_private.connections`). */
+/** What the server knows of a connection that serves tenants; the session has the other half (migration "signed scope"). */
 export interface ScopedConnection {
   readonly database: string;
   readonly pid: number;
@@ -52,6 +52,11 @@ async function enter(client: pg.ClientBase, scoped: ScopedConnection, wall: stri
     values: [wall, key.id, key.sign(["rmm-scope", wall, pid, turn, database].join(" "))],
   });
   scoped.turn = rows[0]?.turn;
+}
+
+/** The database does not believe the connection's scope (28000): its clock was set, or somebody has been there. */
+export function distrust(error: unknown, scoped: ScopedConnection | undefined): void {
+  if (scoped && (error as { code?: string }).code === "28000") scoped.turn = undefined;
 }
 
 const LIFT = "select rmm_enter('system')";
