@@ -1,6 +1,7 @@
 import { boundaryFaults } from "./check/boundaries.ts";
 import { cycleFaults } from "./check/cycles.ts";
 import { generatedFaults } from "./check/generated.ts";
+import { installingFaults } from "./check/installing.ts";
 import { sizeFaults } from "./check/size.ts";
 import { wordFaults } from "./check/words.ts";
 
@@ -11,6 +12,7 @@ const checks = {
   size: sizeFaults,
   words: wordFaults,
   generated: generatedFaults,
+  installing: installingFaults,
 };
 
 let failed = 0;

@@ -1,4 +1,5 @@
 import { openStore } from "./app.ts";
+import { type SqliteLibrary, SqliteUnavailable, sqliteLibrary } from "./db/dialect/sqlite-library.ts";
 import { type DatabaseFacts, inspectDatabase } from "./db/inspect.ts";
 import { systemHandle } from "./db/unit-of-work.ts";
 import { silentLog } from "./platform/log.ts";
@@ -7,6 +8,16 @@ import type { Services } from "./services.ts";
 export type { DatabaseFacts } from "./db/inspect.ts";
 
 type Place = Parameters<typeof openStore>[0];
+
+/** What this Node opens SQLite files with, or why it cannot. */
+export function examineSqlite(): SqliteLibrary | SqliteUnavailable {
+  try {
+    return sqliteLibrary();
+  } catch (error) {
+    if (error instanceof SqliteUnavailable) return error;
+    throw error;
+  }
+}
 
 /** What `rmm server doctor` asks of the database. Changes nothing; rejects when it cannot be reached. */
 export async function examineDatabase(place: Place): Promise<DatabaseFacts> {

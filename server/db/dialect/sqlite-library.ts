@@ -57,10 +57,21 @@ export function loadSqlite(
     db.close();
     return { Open, library: { name: "better-sqlite3", version, sqlite } };
   } catch (cause) {
-    const [why] = (cause as Error).message.split("\n");
-    throw new Error(`better-sqlite3 does not load on Node ${process.versions.node} (${why}). ${remedies[name]}`, {
-      cause,
-    });
+    throw new SqliteUnavailable(cause as Error, remedies[name]);
+  }
+}
+
+/** The library is not there or does not fit this Node; the message ends with what to do. */
+export class SqliteUnavailable extends Error {
+  readonly what: string;
+  readonly remedy: string;
+
+  constructor(cause: Error, remedy: string) {
+    const what = `better-sqlite3 does not load on Node ${process.versions.node} (${cause.message.split("\n")[0]})`;
+    super(`${what}. ${remedy}`, { cause });
+    this.name = "SqliteUnavailable";
+    this.what = what;
+    this.remedy = remedy;
   }
 }
 
