@@ -77,8 +77,8 @@ export class SqliteUnavailable extends Error {
 
 const remedies: Record<Package, string> = {
   "better-sqlite3-12":
-    "npm compiles it for this Node, and goes on without it when that fails. Use Node 22.14 or newer, where nothing is " +
-    "compiled; or install a C++ compiler, make and Python 3 (Debian: apt-get install g++ make python3) and run `npm ci` again",
+    "npm compiles it for this Node, and goes on without it when that fails. Use Node 22.14 or newer, which needs no " +
+    "compiler; or install a C++ compiler, make and Python 3 (Debian: apt-get install g++ make python3) and run `npm ci` again",
   "better-sqlite3":
     "Run `npm ci` again. It comes ready made for Linux, macOS and Windows on x64 and arm64; elsewhere it is compiled by: " +
     "npm run build-release --prefix node_modules/better-sqlite3",
