@@ -1,4 +1,5 @@
 import { boundaryFaults } from "./check/boundaries.ts";
+import { citationFaults } from "./check/citations.ts";
 import { cycleFaults } from "./check/cycles.ts";
 import { generatedFaults } from "./check/generated.ts";
 import { installingFaults } from "./check/installing.ts";
@@ -11,6 +12,7 @@ const checks = {
   cycles: cycleFaults,
   size: sizeFaults,
   words: wordFaults,
+  citations: citationFaults,
   generated: generatedFaults,
   installing: installingFaults,
 };

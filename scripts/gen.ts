@@ -1,24 +1,31 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { generatedFiles, generatedFolders } from "./gen/outputs.ts";
+import { registries } from "./gen/registries.ts";
 
-/** Writes everything that is made from the contract; touches only files that change. */
+/** Writes everything that is made from the tree and the contract; touches only files that change. */
 async function gen(root: string): Promise<void> {
+  process.chdir(root);
+  await writeAll(registries());
+  // Imports the contract, whose table was just written.
+  const { generatedFiles, generatedFolders } = await import("./gen/outputs.ts");
   const files = generatedFiles();
-  for (const [path, text] of files) {
-    const target = join(root, path);
-    if ((await readFile(target, "utf8").catch(() => undefined)) === text) continue;
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, text);
-    console.log(`wrote ${path}`);
-  }
+  await writeAll(files);
   for (const folder of generatedFolders) {
-    for (const name of await readdir(join(root, folder))) {
+    for (const name of await readdir(folder)) {
       if (files.has(`${folder}/${name}`)) continue;
-      await rm(join(root, folder, name));
+      await rm(join(folder, name));
       console.log(`removed ${folder}/${name}`);
     }
+  }
+}
+
+async function writeAll(files: ReadonlyMap<string, string>): Promise<void> {
+  for (const [path, text] of files) {
+    if ((await readFile(path, "utf8").catch(() => undefined)) === text) continue;
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    console.log(`wrote ${path}`);
   }
 }
 

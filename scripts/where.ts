@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AnyEndpoint } from "#contract/core/endpoint";
-import { allEndpoints } from "#contract/index";
+import { allEndpoints, areaOfNoun } from "#contract/index";
 import { kebab } from "./gen/text.ts";
+import { camel } from "./gen/tree.ts";
 
 /** `npm run where "POST /api-keys/:id/rotate"` (or `api-keys rotate`): everything that belongs to an endpoint. */
 const wanted = process.argv.slice(2).join(" ").trim();
@@ -20,8 +21,9 @@ function matches({ method, path, noun, verb }: AnyEndpoint, text: string): boole
 
 function describe(endpoint: AnyEndpoint): string {
   const { noun, verb, method, path, access } = endpoint;
-  const contractFile = `sdk/contract/resources/${noun}.ts`;
-  const room = `server/features/${noun}`;
+  const area = areaOfNoun(noun);
+  const contractFile = `sdk/contract/resources/${area}/${noun}.ts`;
+  const room = `server/features/${area}/${noun}`;
   const files = listed(room);
   const handler = handlerOf(room, verb);
   const lines: [string, string][] = [
@@ -31,7 +33,7 @@ function describe(endpoint: AnyEndpoint): string {
     ["queries", files.filter((name) => /queries/.test(name)).join(", ") || "none of its own"],
     ["rules", files.filter((name) => /rules\.ts$/.test(name)).join(", ") || "none"],
     ["tests", files.filter((name) => name.endsWith(".test.ts")).join(", ") || "conformance only"],
-    ["SDK", `rmm.${noun.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())}.${verb}()`],
+    ["SDK", `rmm.${camel(noun)}.${verb}()`],
     ["command", `rmm ${noun} ${kebab(verb)}`],
     [
       "credential",
@@ -39,6 +41,7 @@ function describe(endpoint: AnyEndpoint): string {
     ],
     ["permission", access.permissions.join(", ") || "none"],
     ["MFA", access.mfa ? "needed" : "not needed"],
+    ["loses", endpoint.loses],
     ["audit", typeof endpoint.audit === "string" ? endpoint.audit : `none: ${endpoint.audit.none}`],
   ];
   return [

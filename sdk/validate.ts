@@ -38,7 +38,7 @@ export async function requestIssues(info: EndpointInfo, input: CallInput): Promi
   const { params, query, body } = endpoint.schemas();
   const sent: unknown = input.body === undefined ? undefined : JSON.parse(JSON.stringify(input.body));
   // Of what machines report the server replaces such text.
-  const scrubbed = endpoint.path.startsWith("/agents/");
+  const scrubbed = endpoint.from === "machine";
   if (sent !== undefined && !scrubbed && holdsUnstorable(JSON.stringify(sent)))
     return [{ path: "", message: unstorableMessage }];
   const parts = [

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { accessTokens } from "./access/access-token.ts";
 import { KeyUsage } from "./access/key-usage.ts";
+import { KnownKeys } from "./access/known-keys.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
@@ -13,6 +14,7 @@ import { type Mailer, mailer } from "./platform/mail.ts";
 import { processMetrics } from "./platform/metrics.ts";
 import { names } from "./platform/names.ts";
 import { type Random, secureRandom } from "./platform/random.ts";
+import { Turns } from "./platform/turns.ts";
 import { vault } from "./platform/vault.ts";
 import type { Services } from "./services.ts";
 
@@ -38,6 +40,7 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
   const store = seams.store ?? openStore(config, log);
   return {
     config,
+    processId: random.uuid(),
     store,
     clock,
     random,
@@ -45,6 +48,8 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     vault: vault(config.encryptionKey, random),
     accessTokens: accessTokens(config.jwtSecret, clock),
     limiter: new RateLimiter(store, clock),
+    knownKeys: new KnownKeys(),
+    turns: new Turns(),
     keyUsage: new KeyUsage(store, log),
     mailer: seams.mailer ?? mailer(config),
     names: resolver,

@@ -23,8 +23,8 @@ export interface OpenBundle {
 }
 
 /**
- * Opens a chain for export straight from the database, whether a server runs or not; undefined when nobody has that
- * slug or id. Changes nothing: like `rmm server doctor`, it is for whoever may read the database anyway.
+ * Opens a chain for export directly from the database, whether or not a server runs; undefined for an unknown slug or
+ * id. Changes nothing: like `rmm server doctor`, it is for people who may read the database anyway.
  */
 export async function openAuditBundle(
   config: Config,

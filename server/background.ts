@@ -1,5 +1,5 @@
 import { anchorGrowth, writerOf } from "./audit/keeper.ts";
-import { jobHandlers, schedules } from "./features/background.ts";
+import { jobHandlers, schedules } from "./generated/background.ts";
 import { startJobRunner } from "./jobs/queue.ts";
 import { startScheduler } from "./jobs/scheduler.ts";
 import type { Services } from "./services.ts";

@@ -30,7 +30,7 @@ export async function createSystemAdmin(services: Services, admin: NewAdmin): Pr
   const now = services.clock.now();
   const id = services.random.uuid();
   return new UnitOfWork(services.store, { kind: "system" }).asSystem("bootstrap", async (tx) => {
-    // Replicas that start at once would each find nobody, and all but one fail.
+    // Processes that start together would each find no user, and all but one would fail.
     if (admin.onlyFirst) await lockText(tx, services.store.dialect, "first administrator");
     const existing = await tx.selectFrom("users").select("id").limit(1).executeTakeFirst();
     if (existing && admin.onlyFirst) return undefined;

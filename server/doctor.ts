@@ -39,7 +39,7 @@ export async function migrateDatabase(place: Place): Promise<string[]> {
   }
 }
 
-/** False for an installation that nobody can sign in to yet. */
+/** False for an installation without a user who can sign in. */
 export async function hasUsers({ store }: Pick<Services, "store">): Promise<boolean> {
   const user = await systemHandle(store).selectFrom("users").select("id").limit(1).executeTakeFirst();
   return user !== undefined;

@@ -4,8 +4,9 @@ import { buildServices, type Seams } from "./app.ts";
 import { startBackground } from "./background.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { Config } from "./config.ts";
-import { implementations } from "./features/index.ts";
+import { implementations } from "./generated/routes.ts";
 import { httpApp } from "./http/router.ts";
+import { startProcessLease } from "./jobs/process-lease.ts";
 import type { Services } from "./services.ts";
 
 export interface RunningServer {
@@ -31,12 +32,14 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     const applied = await services.store.migrate();
     if (applied.length > 0) services.log.info("database.migrated", { applied });
     await bootstrap(services);
+    const alive = await startProcessLease(services);
     const background = startBackground(services, { schedules: options.background ?? true });
     const server = listener(services);
     try {
       await listen(server, options.config.port, options.host ?? "127.0.0.1");
     } catch (error) {
       await background.stop();
+      await alive.stop();
       throw error;
     }
     const { port } = server.address() as AddressInfo;
@@ -47,6 +50,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
         await drain(server);
         await services.keyUsage.flush();
         await background.stop();
+        await alive.stop();
         await services.store.close();
       }),
     };

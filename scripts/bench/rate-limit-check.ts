@@ -5,7 +5,7 @@ import { RateLimiter } from "#server/access/rate-limit";
 import { openPostgres } from "#server/db/dialect/postgres";
 import { volatileHandle } from "#server/db/unit-of-work";
 import { systemClock } from "#server/platform/clock";
-import type { Bench } from "../bench.ts";
+import type { Bench } from "./bench.ts";
 
 const KEYS = 1_000;
 const WORKERS = 8;

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { generatedFiles } from "../gen/outputs.ts";
+import { registries } from "../gen/registries.ts";
 
 /** Files made from the contract that are not what `npm run gen` would write. */
 export async function generatedFaults(): Promise<string[]> {
-  return [...generatedFiles()].flatMap(([path, text]) => {
+  return [...registries(), ...generatedFiles()].flatMap(([path, text]) => {
     try {
       return readFileSync(path, "utf8") === text ? [] : [`${path} is out of date: npm run gen`];
     } catch {

@@ -1,6 +1,5 @@
-import type { AnyEndpoint } from "#contract/core/endpoint";
+import { type AnyEndpoint, nounOf } from "#contract/core/endpoint";
 import { contract } from "#contract/index";
-import { nounSummaries } from "#contract/nouns";
 import { banner } from "./text.ts";
 
 const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
@@ -14,8 +13,8 @@ export function sdkMethods(): string {
     ]);
     return [`export interface ${pascal(noun)}Methods {`, ...methods, "}", ""].join("\n");
   });
-  const table = Object.keys(contract).flatMap((noun) => [
-    `  /** ${nounSummaries[noun as keyof typeof contract]}. */`,
+  const table = Object.entries(contract).flatMap(([noun, verbs]) => [
+    `  /** ${nounOf(verbs).summary}. */`,
     `  ${noun}: ${pascal(noun)}Methods;`,
   ]);
   return [

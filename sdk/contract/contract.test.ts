@@ -2,10 +2,12 @@ import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type AnyEndpoint, type Resource, resource } from "./core/endpoint.ts";
+import { type AnyEndpoint, nounOf, type Resource, resource } from "./core/endpoint.ts";
 import { isErrorCode } from "./core/errors.ts";
 import { permissions } from "./core/permissions.ts";
+import { areaOf } from "./generated/table.ts";
 import { allEndpoints, contract } from "./index.ts";
+import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 
 const endpoints = allEndpoints();
 const label = (endpoint: AnyEndpoint) => `${endpoint.noun}.${endpoint.verb}`;
@@ -22,6 +24,14 @@ function* walk(schema: z.ZodType | undefined, path = ""): Generator<{ path: stri
   } else if (schema instanceof z.ZodArray) yield* walk(schema.element as z.ZodType, `${path}[]`);
   else if (schema instanceof z.ZodUnion) for (const option of schema.options) yield* walk(option as z.ZodType, path);
   else if ("unwrap" in schema) yield* walk((schema.unwrap as () => z.ZodType)(), path);
+}
+
+/** Every uuid below a JSON Schema, with the kind of row it names. */
+function* idsIn(schema: JsonSchema, path = ""): Generator<{ path: string; ref: string | undefined }> {
+  if (schema.format === "uuid") yield { path, ref: schema["x-ref"] };
+  for (const branch of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) yield* idsIn(branch, path);
+  for (const [key, child] of Object.entries(schema.properties ?? {})) yield* idsIn(child, `${path}.${key}`);
+  if (schema.items !== undefined) yield* idsIn(schema.items, `${path}[]`);
 }
 
 const isSecret = (schema: z.ZodType): boolean =>
@@ -58,12 +68,72 @@ describe("the contract", () => {
 
   test("each file holds one noun of its own name, and the table holds every file", async () => {
     const folder = fileURLToPath(new URL("resources/", import.meta.url));
-    const files = (await readdir(folder)).filter((name) => name.endsWith(".ts")).map((name) => name.slice(0, -3));
+    const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".ts"));
     const nouns = Object.entries(contract).map(([key, verbs]) => {
       for (const endpoint of Object.values<AnyEndpoint>(verbs)) expect(endpoint.noun).toBe(kebab(key));
-      return kebab(key);
+      return `${areaOf[key as keyof typeof areaOf]}/${kebab(key)}.ts`;
     });
     expect(nouns.toSorted()).toEqual(files.toSorted());
+  });
+
+  test("audit actions begin with a prefix of their noun", () => {
+    for (const verbs of Object.values(contract)) {
+      const { name, auditPrefixes } = nounOf(verbs);
+      const actions = Object.values<AnyEndpoint>(verbs).flatMap(({ audit }) =>
+        typeof audit === "string" ? audit : [],
+      );
+      const used = new Set(actions.map((action) => action.slice(0, action.indexOf("."))));
+      expect([...used].toSorted(), name).toEqual(auditPrefixes.toSorted());
+    }
+  });
+
+  test("every path parameter says what it names", () => {
+    for (const endpoint of endpoints) {
+      const names = [...endpoint.path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] as string);
+      expect(Object.keys(endpoint.refs).toSorted(), label(endpoint)).toEqual(names.toSorted());
+    }
+  });
+
+  test("an id in a query or a body says what it names", () => {
+    const nameless = endpoints.flatMap((endpoint) => {
+      const { query, body } = endpoint.schemas();
+      return [query, body]
+        .flatMap((schema) => (schema === undefined ? [] : [...idsIn(jsonSchemaOf(schema, "input"))]))
+        .filter(({ ref }) => ref === undefined)
+        .map(({ path }) => `${label(endpoint)} ${path}`);
+    });
+    expect(nameless).toEqual([]);
+    const wrong = {
+      type: "object",
+      properties: { a: { anyOf: [{ type: "string", format: "uuid" }, { type: "null" }] } },
+    };
+    expect([...idsIn(wrong)]).toEqual([{ path: ".a", ref: undefined }]);
+  });
+
+  test("what destroys a tenant names it in its path", () => {
+    const severe = endpoints.filter(({ loses }) => loses === "tenant");
+    expect(severe.length).toBeGreaterThan(1);
+    for (const endpoint of severe)
+      expect(["partner", "organization"], label(endpoint)).toContain(Object.values(endpoint.refs)[0]);
+  });
+
+  test("every list has columns, the id last; nothing else has any", () => {
+    for (const endpoint of endpoints) {
+      const { columns } = endpoint;
+      if (endpoint.paging === undefined) expect(columns, label(endpoint)).toEqual([]);
+      else expect(columns.length, label(endpoint)).toBeGreaterThan(2);
+      expect(columns.indexOf("id"), label(endpoint)).toBe(columns.includes("id") ? columns.length - 1 : -1);
+    }
+  });
+
+  test("the columns of a list are fields of its items", () => {
+    for (const endpoint of endpoints.filter(({ columns }) => columns.length > 0)) {
+      const { result } = endpoint.schemas();
+      const paths = [...walk(result)].map((node) => node.path);
+      const items = `.${endpoint.paging?.items}[]`;
+      for (const column of endpoint.columns)
+        expect(paths, `${label(endpoint)} ${column}`).toContain(`${items}.${column}`);
+    }
   });
 
   test("every error code and permission named exists, once", () => {
@@ -84,7 +154,7 @@ describe("the contract", () => {
   test("fields that carry secrets are marked as secret", () => {
     const telling =
       /(password|secret|(access|refresh|agent|watchdog|temp)token|recoverycodes|^key|enrollmentkey|url)$/i;
-    // Addresses of identity providers are public; the one that a browser is sent to is worth nothing without its cookie.
+    // Addresses of identity providers are public; the one that a browser is sent to is useless without its cookie.
     const addresses = ["authorizationUrl", "tokenUrl", "userInfoUrl", "jwksUrl", "ssoUrl", "loginUrl", "authUrl"];
     const harmless = new Set(["avatarUrl", "logoUrl", "issueEnrollmentSecret", "hasClientSecret", ...addresses]);
     for (const endpoint of endpoints) {
@@ -125,7 +195,10 @@ describe("the contract", () => {
   });
 
   test("a resource gives its endpoints their names", () => {
-    const named: Resource = resource("things", { list: { ...contract.sites.list } });
+    const named: Resource = resource(
+      { name: "things", summary: "Things", auditPrefixes: [] },
+      { list: { ...contract.sites.list } },
+    );
     expect(named["list"]).toMatchObject({ noun: "things", verb: "list" });
   });
 });

@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { FieldMeta } from "./core/fields.ts";
+import type { RefName } from "./core/refs.ts";
 
-/** JSON Schema 2020-12 as the documents carry it; `x-secret` marks what must never be shown. */
+/**
+ * JSON Schema 2020-12 as the documents carry it; `x-secret` marks what must never be shown, `x-ref` says what an id
+ * names: one id where the format is `uuid`, several with commas in a text without a format.
+ */
 export type JsonSchema = {
   type?: string | string[];
   properties?: Record<string, JsonSchema>;
@@ -14,11 +18,21 @@ export type JsonSchema = {
   default?: unknown;
   description?: string;
   "x-secret"?: true;
+  "x-ref"?: RefName;
   [keyword: string]: unknown;
 };
 
+export type Io = "input" | "output";
+
 /** Describes what a client sends (`input`) or gets (`output`); what a schema publishes replaces what zod infers. */
-export function jsonSchemaOf(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+export function jsonSchemaOf(schema: z.ZodType, io: Io): JsonSchema {
+  const described = markedSchemaOf(schema, io);
+  walkSchema(described, (node) => delete node["x-component"]);
+  return described;
+}
+
+/** The same, with `x-component` on every shared shape. */
+export function markedSchemaOf(schema: z.ZodType, io: Io): JsonSchema {
   const described = z.toJSONSchema(schema, {
     io,
     target: "draft-2020-12",
@@ -35,7 +49,9 @@ export function jsonSchemaOf(schema: z.ZodType, io: "input" | "output"): JsonSch
 }
 
 function publish(schema: JsonSchema & FieldMeta): void {
-  const { published, secret } = schema;
+  const { published, secret, component } = schema;
+  delete schema.component;
+  if (component !== undefined) schema["x-component"] = component;
   if (published !== undefined) {
     const { description, default: preset } = schema;
     for (const key of Object.keys(schema)) delete schema[key];
@@ -44,11 +60,22 @@ function publish(schema: JsonSchema & FieldMeta): void {
     Object.assign(schema, structuredClone(published));
   }
   delete schema.secret;
+  delete schema.ref;
   if (secret === true) {
     schema["x-secret"] = true;
     if (schema.type === "string") schema["format"] = "password";
   }
 }
+
+/** Calls `visit` with every schema below one and then with the schema itself. */
+export function walkSchema(schema: JsonSchema, visit: (node: JsonSchema) => void): void {
+  for (const value of Object.values(schema)) {
+    for (const one of Array.isArray(value) ? value : [value]) if (isNode(one)) walkSchema(one, visit);
+  }
+  visit(schema);
+}
+
+const isNode = (value: unknown): value is JsonSchema => typeof value === "object" && value !== null;
 
 const branches = (schema: JsonSchema): JsonSchema[] => schema.anyOf ?? schema.oneOf ?? [];
 

@@ -1,10 +1,10 @@
 import type { CredentialKind } from "./core/access.ts";
-import type { AnyEndpoint, Transport } from "./core/endpoint.ts";
+import { type AnyEndpoint, nounOf, type Transport } from "./core/endpoint.ts";
 import { errorTable, statusFor } from "./core/errors.ts";
 import { possibleErrors } from "./core/possible-errors.ts";
 import { allEndpoints, contract } from "./index.ts";
 import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
-import { nounSummaries } from "./nouns.ts";
+import { type Components, referenced } from "./openapi-components.ts";
 
 type Json = Record<string, unknown>;
 
@@ -13,9 +13,12 @@ const BASE = "/api/v1";
 /** The whole API as an OpenAPI 3.1 document: what `GET /openapi.json` serves and what is kept as golden file. */
 export function buildOpenApi(): Json {
   const paths: Record<string, Json> = {};
+  const schemas: Components = new Map();
+  // What the server answers names the components; an input that reads differently gets a name of its own.
+  for (const endpoint of allEndpoints()) success(endpoint, schemas);
   for (const endpoint of allEndpoints()) {
     const path = endpoint.path.replace(/:([A-Za-z]+)/g, "{$1}");
-    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint) };
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint, schemas) };
   }
   return {
     openapi: "3.1.0",
@@ -25,14 +28,11 @@ export function buildOpenApi(): Json {
       description: "Multi-tenant administration for remote monitoring and management.",
     },
     servers: [{ url: BASE }],
-    tags: Object.entries(contract).map(([name, verbs]) => ({
-      name: (Object.values(verbs)[0] as AnyEndpoint).noun,
-      description: nounSummaries[name as keyof typeof contract],
-    })),
+    tags: Object.values(contract).map((verbs) => ({ name: nounOf(verbs).name, description: nounOf(verbs).summary })),
     paths,
     components: {
       securitySchemes,
-      schemas: { Error: errorSchema },
+      schemas: { Error: errorSchema, ...Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) },
       responses: { Error: errorResponse },
       headers: { RequestId: requestIdHeader },
     },
@@ -80,7 +80,7 @@ const idempotencyHeader = {
   schema: { type: "string", minLength: 8, maxLength: 128 },
 };
 
-function operation(endpoint: AnyEndpoint): Json {
+function operation(endpoint: AnyEndpoint, schemas: Components): Json {
   const { access, audit } = endpoint;
   const { params, query, body } = endpoint.schemas();
   return {
@@ -100,14 +100,16 @@ function operation(endpoint: AnyEndpoint): Json {
       : {
           requestBody: {
             required: !endpoint.bodyOptional,
-            content: { "application/json": { schema: jsonSchemaOf(body, "input") } },
+            content: { "application/json": { schema: referenced(body, "input", schemas) } },
           },
         }),
-    responses: { [endpoint.status]: success(endpoint), ...failures(endpoint) },
+    responses: { [endpoint.status]: success(endpoint, schemas), ...failures(endpoint) },
     "x-permission": access.permissions,
     "x-scopes": access.scopes,
     "x-mfa": access.mfa,
     "x-audit": typeof audit === "string" ? audit : null,
+    "x-loses": endpoint.loses,
+    "x-events": endpoint.emits,
   };
 }
 
@@ -123,7 +125,7 @@ function parameters(place: "path" | "query", schema: JsonSchema | undefined): Js
 
 const mediaTypes: Partial<Record<Transport, string>> = { text: "text/plain", html: "text/html" };
 
-function success(endpoint: AnyEndpoint): Json {
+function success(endpoint: AnyEndpoint, schemas: Components): Json {
   const { result } = endpoint.schemas();
   const redirects = endpoint.transport === "redirect";
   return {
@@ -133,7 +135,7 @@ function success(endpoint: AnyEndpoint): Json {
       ? {}
       : {
           content: {
-            [mediaTypes[endpoint.transport] ?? "application/json"]: { schema: jsonSchemaOf(result, "output") },
+            [mediaTypes[endpoint.transport] ?? "application/json"]: { schema: referenced(result, "output", schemas) },
           },
         }),
   };

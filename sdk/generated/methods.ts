@@ -2,42 +2,252 @@
 import type { Contract } from "#contract/index";
 import type { Method } from "../types.ts";
 
-export interface SessionsMethods {
+export interface ContactsMethods {
   /**
-   * Sign in with email and password.
-   * Every refusal is the same 401, whatever the reason. An enrolled user gets a temporary token for the second factor.
+   * List contacts of an organization, primary ones first.
    *
-   * `POST /auth/login` · public
-   * Errors: INVALID_CREDENTIALS.
+   * `GET /orgs/organizations/:id/contacts` · user · needs organizations:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
-  login: Method<Contract["sessions"]["login"]>;
+  list: Method<Contract["contacts"]["list"]>;
   /**
-   * Exchange a refresh token for a new token pair.
-   * Each refresh token works once. A spent one replayed after 10 seconds revokes the whole session.
+   * Create a contact.
    *
-   * `POST /auth/refresh` · public
-   * Errors: INVALID_REFRESH_TOKEN, REFRESH_RACED.
+   * `POST /orgs/organizations/:id/contacts` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, no-identifier, invalid-role, site-not-in-org, SITE_ACCESS_DENIED, ORG_READ_ONLY.
    */
-  refresh: Method<Contract["sessions"]["refresh"]>;
+  create: Method<Contract["contacts"]["create"]>;
   /**
-   * End this session, or all of yours.
+   * Change a contact.
    *
-   * `POST /auth/logout` · user
+   * `PATCH /orgs/contacts/:contactId` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, FIELD_IMMUTABLE, NO_UPDATES, no-identifier, invalid-role, site-not-in-org, SITE_ACCESS_DENIED, ORG_READ_ONLY.
    */
-  logout: Method<Contract["sessions"]["logout"]>;
+  update: Method<Contract["contacts"]["update"]>;
   /**
-   * List your signed-in sessions.
+   * Delete a contact.
    *
-   * `GET /auth/sessions` · user
+   * `DELETE /orgs/contacts/:contactId` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, ORG_READ_ONLY.
    */
-  list: Method<Contract["sessions"]["list"]>;
+  remove: Method<Contract["contacts"]["remove"]>;
+}
+
+export interface OrganizationsMethods {
   /**
-   * End one of your sessions.
+   * List every organization you can reach, by name.
    *
-   * `DELETE /auth/sessions/:id` · user
+   * `GET /orgs` · user · needs organizations:read
+   */
+  listAccessible: Method<Contract["organizations"]["listAccessible"]>;
+  /**
+   * List organizations.
+   *
+   * `GET /orgs/organizations` · user · needs organizations:read
+   */
+  list: Method<Contract["organizations"]["list"]>;
+  /**
+   * Create an organization.
+   *
+   * `POST /orgs/organizations` · user · needs organizations:write, MFA
+   * Errors: PARTNER_CONTEXT_REQUIRED, PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, NOT_FOUND, SLUG_TAKEN, ORG_LIMIT_REACHED.
+   */
+  create: Method<Contract["organizations"]["create"]>;
+  /**
+   * Set the order in which organizations are listed.
+   *
+   * `PATCH /orgs/organizations/order` · user · needs organizations:write, full partner access, MFA
+   */
+  order: Method<Contract["organizations"]["order"]>;
+  /**
+   * Show an organization.
+   *
+   * `GET /orgs/organizations/:id` · user · needs organizations:read
    * Errors: NOT_FOUND.
    */
-  remove: Method<Contract["sessions"]["remove"]>;
+  get: Method<Contract["organizations"]["get"]>;
+  /**
+   * Change an organization.
+   * `active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.
+   *
+   * `PATCH /orgs/organizations/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, FIELD_IMMUTABLE, INVALID_STATUS, NO_UPDATES, SLUG_TAKEN, INVALID_TRANSITION, CONCURRENT_MODIFICATION, ORG_READ_ONLY.
+   */
+  update: Method<Contract["organizations"]["update"]>;
+  /**
+   * Delete an organization.
+   * Soft delete: users and keys lose access, agents are cut off, sites stay.
+   *
+   * `DELETE /orgs/organizations/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND.
+   */
+  remove: Method<Contract["organizations"]["remove"]>;
+}
+
+export interface PartnersMethods {
+  /**
+   * Show your own partner.
+   *
+   * `GET /orgs/partners/me` · user · needs organizations:read
+   */
+  getMine: Method<Contract["partners"]["getMine"]>;
+  /**
+   * Change your own partner.
+   *
+   * `PATCH /orgs/partners/me` · user · needs organizations:write, full partner access, MFA
+   * Errors: NO_UPDATES, PSA_CONNECTION_REQUIRED, PSA_CONNECTION_NOT_ALLOWED.
+   */
+  updateMine: Method<Contract["partners"]["updateMine"]>;
+  /**
+   * List partners, oldest first.
+   *
+   * `GET /orgs/partners` · user · needs organizations:read
+   */
+  list: Method<Contract["partners"]["list"]>;
+  /**
+   * Create a partner.
+   *
+   * `POST /orgs/partners` · user · needs organizations:write, MFA
+   * Errors: SLUG_TAKEN.
+   */
+  create: Method<Contract["partners"]["create"]>;
+  /**
+   * Show a partner.
+   *
+   * `GET /orgs/partners/:id` · user · needs organizations:read
+   * Errors: NOT_FOUND.
+   */
+  get: Method<Contract["partners"]["get"]>;
+  /**
+   * Change a partner.
+   * `suspended` and `churned` refuse its users and keys until the status is `active` again.
+   *
+   * `PATCH /orgs/partners/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, NO_UPDATES, SLUG_TAKEN, PSA_CONNECTION_REQUIRED, PSA_CONNECTION_NOT_ALLOWED.
+   */
+  update: Method<Contract["partners"]["update"]>;
+  /**
+   * Delete a partner.
+   * Soft delete: its status becomes `churned`, sessions and keys end, organizations stay.
+   *
+   * `DELETE /orgs/partners/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND.
+   */
+  remove: Method<Contract["partners"]["remove"]>;
+}
+
+export interface SitesMethods {
+  /**
+   * List sites.
+   *
+   * `GET /orgs/sites` · user · needs sites:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: Method<Contract["sites"]["list"]>;
+  /**
+   * Create a site.
+   *
+   * `POST /orgs/sites` · user · needs sites:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  create: Method<Contract["sites"]["create"]>;
+  /**
+   * Show a site.
+   *
+   * `GET /orgs/sites/:id` · user · needs sites:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  get: Method<Contract["sites"]["get"]>;
+  /**
+   * Change a site.
+   *
+   * `PATCH /orgs/sites/:id` · user · needs sites:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FIELD_IMMUTABLE, NO_UPDATES, ORG_READ_ONLY.
+   */
+  update: Method<Contract["sites"]["update"]>;
+  /**
+   * Delete a site.
+   * Its contacts and enrollment keys go with it. Refused while live devices are on it.
+   *
+   * `DELETE /orgs/sites/:id` · user · needs sites:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, SITE_NOT_EMPTY, ORG_READ_ONLY.
+   */
+  remove: Method<Contract["sites"]["remove"]>;
+}
+
+export interface UsersMethods {
+  /**
+   * Show who you are and what you may do.
+   *
+   * `GET /users/me` · user
+   */
+  me: Method<Contract["users"]["me"]>;
+  /**
+   * Change your own profile.
+   *
+   * `PATCH /users/me` · user
+   * Errors: NO_UPDATES.
+   */
+  updateMe: Method<Contract["users"]["updateMe"]>;
+  /**
+   * List users of your tenant, by name.
+   *
+   * `GET /users` · user · needs users:read
+   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED.
+   */
+  list: Method<Contract["users"]["list"]>;
+  /**
+   * Show a user of your tenant.
+   *
+   * `GET /users/:id` · user · needs users:read
+   * Errors: NOT_FOUND, FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED.
+   */
+  get: Method<Contract["users"]["get"]>;
+  /**
+   * Invite a user.
+   * A person who is already active elsewhere becomes a member immediately, without an invitation.
+   *
+   * `POST /users/invite` · user · needs users:invite, MFA
+   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED, INVALID_ROLE, ORG_IDS_REQUIRED, ORG_IDS_NOT_ALLOWED, SITE_NOT_IN_ORG, SITE_ACCESS_DENIED, ROLE_EXCEEDS_CALLER, USER_EXISTS, ORG_READ_ONLY.
+   */
+  invite: Method<Contract["users"]["invite"]>;
+  /**
+   * Send an invitation again; the old link stops.
+   *
+   * `POST /users/resend-invite` · user · needs users:invite, MFA
+   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED, NOT_FOUND, NOT_INVITED.
+   */
+  resendInvite: Method<Contract["users"]["resendInvite"]>;
+  /**
+   * Show whom an invitation is for.
+   *
+   * `POST /auth/invite/preview` · public
+   * Errors: INVALID_INVITE, INVITE_ALREADY_ACCEPTED.
+   */
+  previewInvite: Method<Contract["users"]["previewInvite"]>;
+  /**
+   * Accept an invitation and sign in.
+   *
+   * `POST /auth/accept-invite` · public
+   * Errors: INVALID_INVITE, WEAK_PASSWORD, SSO_REQUIRED.
+   */
+  acceptInvite: Method<Contract["users"]["acceptInvite"]>;
+}
+
+export interface LoginBrandingMethods {
+  /**
+   * Show how your partner's login page looks.
+   *
+   * `GET /partners/me/login-branding` · user
+   */
+  get: Method<Contract["loginBranding"]["get"]>;
+  /**
+   * Set how your partner's login page looks.
+   * Replaces everything: omitted fields are cleared.
+   *
+   * `PUT /partners/me/login-branding` · user · needs organizations:write, full partner access, MFA
+   */
+  replace: Method<Contract["loginBranding"]["replace"]>;
 }
 
 export interface MfaMethods {
@@ -113,6 +323,77 @@ export interface PasswordsMethods {
   change: Method<Contract["passwords"]["change"]>;
 }
 
+export interface SessionsMethods {
+  /**
+   * Sign in with email and password.
+   * Every refusal is the same 401, whatever the reason. An enrolled user gets a temporary token for the second factor.
+   *
+   * `POST /auth/login` · public
+   * Errors: INVALID_CREDENTIALS.
+   */
+  login: Method<Contract["sessions"]["login"]>;
+  /**
+   * Exchange a refresh token for a new token pair.
+   * Each refresh token works once. A spent one replayed after 10 seconds revokes the whole session.
+   *
+   * `POST /auth/refresh` · public
+   * Errors: INVALID_REFRESH_TOKEN, REFRESH_RACED.
+   */
+  refresh: Method<Contract["sessions"]["refresh"]>;
+  /**
+   * End this session, or all of yours.
+   *
+   * `POST /auth/logout` · user
+   */
+  logout: Method<Contract["sessions"]["logout"]>;
+  /**
+   * List your signed-in sessions.
+   *
+   * `GET /auth/sessions` · user
+   */
+  list: Method<Contract["sessions"]["list"]>;
+  /**
+   * End one of your sessions.
+   *
+   * `DELETE /auth/sessions/:id` · user
+   * Errors: NOT_FOUND.
+   */
+  remove: Method<Contract["sessions"]["remove"]>;
+}
+
+export interface SsoDomainsMethods {
+  /**
+   * List an organization's email domains.
+   *
+   * `GET /sso/domains` · user · needs organizations:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: Method<Contract["ssoDomains"]["list"]>;
+  /**
+   * Name an email domain of an organization.
+   * Publish the TXT record of the answer, then verify. Naming it again answers the same.
+   *
+   * `POST /sso/domains` · user · needs organizations:write, MFA
+   * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  create: Method<Contract["ssoDomains"]["create"]>;
+  /**
+   * Look for the TXT record that proves a domain.
+   * Once verified, a domain stays so.
+   *
+   * `POST /sso/domains/:id/verify` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  verify: Method<Contract["ssoDomains"]["verify"]>;
+  /**
+   * Forget an email domain.
+   *
+   * `DELETE /sso/domains/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  remove: Method<Contract["ssoDomains"]["remove"]>;
+}
+
 export interface SsoLoginsMethods {
   /**
    * Show whether an organization has single sign-on.
@@ -143,7 +424,7 @@ export interface SsoLoginsMethods {
   start: Method<Contract["ssoLogins"]["start"]>;
   /**
    * Start signing in to a partner.
-   * As for an organization. Nobody is provisioned: who signs in needs an invitation.
+   * As for an organization. No account is created: signing in needs an invitation.
    *
    * `GET /sso/login/partner/:partnerId` · public
    * Errors: NO_ACTIVE_SSO_PROVIDER, PROVIDER_INVALID, NOT_CONFIGURED.
@@ -186,217 +467,65 @@ export interface SsoLoginsMethods {
   cliPage: Method<Contract["ssoLogins"]["cliPage"]>;
 }
 
-export interface PartnersMethods {
+export interface SsoProvidersMethods {
   /**
-   * Show your own partner.
+   * List presets of common identity providers.
    *
-   * `GET /orgs/partners/me` · user · needs organizations:read
-   * Errors: PARTNER_CONTEXT_REQUIRED.
+   * `GET /sso/presets` · user
    */
-  getMine: Method<Contract["partners"]["getMine"]>;
+  presets: Method<Contract["ssoProviders"]["presets"]>;
   /**
-   * Change your own partner.
+   * List identity providers, oldest first.
    *
-   * `PATCH /orgs/partners/me` · user · needs organizations:write, full partner access, MFA
-   * Errors: PARTNER_CONTEXT_REQUIRED, NO_UPDATES, PSA_CONNECTION_REQUIRED, PSA_CONNECTION_NOT_ALLOWED.
+   * `GET /sso/providers` · user
+   * Errors: ORG_ACCESS_DENIED, PARTNER_SCOPE_REQUIRED.
    */
-  updateMine: Method<Contract["partners"]["updateMine"]>;
+  list: Method<Contract["ssoProviders"]["list"]>;
   /**
-   * List partners, oldest first.
+   * Create an identity provider.
+   * It begins `inactive`. The endpoints of an oidc provider are discovered from its issuer; where that fails, `discoveryError` says why and the provider is created anyway.
    *
-   * `GET /orgs/partners` · user · needs organizations:read
+   * `POST /sso/providers` · user · needs organizations:write, MFA
+   * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, SITE_ACCESS_DENIED, PARTNER_SCOPE_REQUIRED, FULL_PARTNER_ACCESS_REQUIRED, UNKNOWN_PRESET, INVALID_DEFAULT_ROLE, ROLE_EXCEEDS_CALLER, UNSAFE_URL, ORG_READ_ONLY.
    */
-  list: Method<Contract["partners"]["list"]>;
+  create: Method<Contract["ssoProviders"]["create"]>;
   /**
-   * Create a partner.
+   * Show an identity provider.
    *
-   * `POST /orgs/partners` · user · needs organizations:write, MFA
-   * Errors: SLUG_TAKEN.
-   */
-  create: Method<Contract["partners"]["create"]>;
-  /**
-   * Show a partner.
-   *
-   * `GET /orgs/partners/:id` · user · needs organizations:read
+   * `GET /sso/providers/:id` · user
    * Errors: NOT_FOUND.
    */
-  get: Method<Contract["partners"]["get"]>;
+  get: Method<Contract["ssoProviders"]["get"]>;
   /**
-   * Change a partner.
-   * `suspended` and `churned` refuse its users and keys until the status is `active` again.
+   * Change an identity provider.
+   * Sign-ins in progress end. Null clears a field. If a changed issuer cannot be discovered, nothing is saved.
    *
-   * `PATCH /orgs/partners/:id` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, NO_UPDATES, SLUG_TAKEN, PSA_CONNECTION_REQUIRED, PSA_CONNECTION_NOT_ALLOWED.
+   * `PATCH /sso/providers/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, INVALID_DEFAULT_ROLE, ROLE_EXCEEDS_CALLER, UNSAFE_URL, OIDC_DISCOVERY_FAILED, OIDC_ISSUER_REQUIRED, PROVIDER_INCOMPLETE, CONCURRENT_MODIFICATION.
    */
-  update: Method<Contract["partners"]["update"]>;
+  update: Method<Contract["ssoProviders"]["update"]>;
   /**
-   * Delete a partner.
-   * Soft delete: its status becomes `churned`, sessions and keys end, organizations stay.
+   * Delete an identity provider with the identities linked to it.
    *
-   * `DELETE /orgs/partners/:id` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND.
+   * `DELETE /sso/providers/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY.
    */
-  remove: Method<Contract["partners"]["remove"]>;
-}
-
-export interface OrganizationsMethods {
+  remove: Method<Contract["ssoProviders"]["remove"]>;
   /**
-   * List every organization you can reach, by name.
+   * Set an identity provider active, testing or inactive.
+   * Only an active one signs people in. Any status may follow any other.
    *
-   * `GET /orgs` · user · needs organizations:read
+   * `POST /sso/providers/:id/status` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PROVIDER_INCOMPLETE, CONCURRENT_MODIFICATION.
    */
-  listAccessible: Method<Contract["organizations"]["listAccessible"]>;
+  setStatus: Method<Contract["ssoProviders"]["setStatus"]>;
   /**
-   * List organizations.
+   * Ask an identity provider for its discovery document.
    *
-   * `GET /orgs/organizations` · user · needs organizations:read
+   * `POST /sso/providers/:id/test` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, OIDC_DISCOVERY_FAILED.
    */
-  list: Method<Contract["organizations"]["list"]>;
-  /**
-   * Create an organization.
-   *
-   * `POST /orgs/organizations` · user · needs organizations:write, MFA
-   * Errors: PARTNER_CONTEXT_REQUIRED, PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, NOT_FOUND, SLUG_TAKEN, ORG_LIMIT_REACHED.
-   */
-  create: Method<Contract["organizations"]["create"]>;
-  /**
-   * Set the order in which organizations are listed.
-   *
-   * `PATCH /orgs/organizations/order` · user · needs organizations:write, full partner access, MFA
-   */
-  order: Method<Contract["organizations"]["order"]>;
-  /**
-   * Show an organization.
-   *
-   * `GET /orgs/organizations/:id` · user · needs organizations:read
-   * Errors: NOT_FOUND.
-   */
-  get: Method<Contract["organizations"]["get"]>;
-  /**
-   * Change an organization.
-   * `active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.
-   *
-   * `PATCH /orgs/organizations/:id` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, FIELD_IMMUTABLE, INVALID_STATUS, NO_UPDATES, SLUG_TAKEN, INVALID_TRANSITION, CONCURRENT_MODIFICATION, ORG_READ_ONLY.
-   */
-  update: Method<Contract["organizations"]["update"]>;
-  /**
-   * Delete an organization.
-   * Soft delete: users and keys lose access, agents are cut off, sites stay.
-   *
-   * `DELETE /orgs/organizations/:id` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND.
-   */
-  remove: Method<Contract["organizations"]["remove"]>;
-}
-
-export interface SitesMethods {
-  /**
-   * List sites.
-   *
-   * `GET /orgs/sites` · user · needs sites:read
-   * Errors: ORG_ACCESS_DENIED.
-   */
-  list: Method<Contract["sites"]["list"]>;
-  /**
-   * Create a site.
-   *
-   * `POST /orgs/sites` · user · needs sites:write, MFA
-   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, ORG_READ_ONLY.
-   */
-  create: Method<Contract["sites"]["create"]>;
-  /**
-   * Show a site.
-   *
-   * `GET /orgs/sites/:id` · user · needs sites:read
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
-   */
-  get: Method<Contract["sites"]["get"]>;
-  /**
-   * Change a site.
-   *
-   * `PATCH /orgs/sites/:id` · user · needs sites:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FIELD_IMMUTABLE, NO_UPDATES, ORG_READ_ONLY.
-   */
-  update: Method<Contract["sites"]["update"]>;
-  /**
-   * Delete a site.
-   * Its contacts and enrollment keys go with it. Refused while live devices are on it.
-   *
-   * `DELETE /orgs/sites/:id` · user · needs sites:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, SITE_NOT_EMPTY, ORG_READ_ONLY.
-   */
-  remove: Method<Contract["sites"]["remove"]>;
-}
-
-export interface ContactsMethods {
-  /**
-   * List contacts of an organization, primary ones first.
-   *
-   * `GET /orgs/organizations/:id/contacts` · user · needs organizations:read
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
-   */
-  list: Method<Contract["contacts"]["list"]>;
-  /**
-   * Create a contact.
-   *
-   * `POST /orgs/organizations/:id/contacts` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, no-identifier, invalid-role, site-not-in-org, SITE_ACCESS_DENIED, ORG_READ_ONLY.
-   */
-  create: Method<Contract["contacts"]["create"]>;
-  /**
-   * Change a contact.
-   *
-   * `PATCH /orgs/contacts/:contactId` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, FIELD_IMMUTABLE, NO_UPDATES, no-identifier, invalid-role, site-not-in-org, SITE_ACCESS_DENIED, ORG_READ_ONLY.
-   */
-  update: Method<Contract["contacts"]["update"]>;
-  /**
-   * Delete a contact.
-   *
-   * `DELETE /orgs/contacts/:contactId` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, ORG_READ_ONLY.
-   */
-  remove: Method<Contract["contacts"]["remove"]>;
-}
-
-export interface EnrollmentKeysMethods {
-  /**
-   * List enrollment keys.
-   *
-   * `GET /enrollment-keys` · user · needs organizations:read
-   * Errors: ORG_ACCESS_DENIED.
-   */
-  list: Method<Contract["enrollmentKeys"]["list"]>;
-  /**
-   * Create an enrollment key.
-   *
-   * `POST /enrollment-keys` · user · needs organizations:write, MFA
-   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, TTL_EXCEEDS_CAP, ORG_READ_ONLY, ORG_SUSPENDED.
-   */
-  create: Method<Contract["enrollmentKeys"]["create"]>;
-  /**
-   * Show an enrollment key.
-   *
-   * `GET /enrollment-keys/:id` · user · needs organizations:read
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
-   */
-  get: Method<Contract["enrollmentKeys"]["get"]>;
-  /**
-   * Replace the key material and start counting anew.
-   * The old key stops at once. What is not given stays as it is.
-   *
-   * `POST /enrollment-keys/:id/rotate` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, TTL_EXCEEDS_CAP, ORG_READ_ONLY.
-   */
-  rotate: Method<Contract["enrollmentKeys"]["rotate"]>;
-  /**
-   * Delete an enrollment key.
-   *
-   * `DELETE /enrollment-keys/:id` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
-   */
-  remove: Method<Contract["enrollmentKeys"]["remove"]>;
+  test: Method<Contract["ssoProviders"]["test"]>;
 }
 
 export interface ApiKeysMethods {
@@ -436,7 +565,7 @@ export interface ApiKeysMethods {
    */
   revoke: Method<Contract["apiKeys"]["revoke"]>;
   /**
-   * Replace the key material; the old key stops at once.
+   * Replace the key material; the old key stops working immediately.
    *
    * `POST /api-keys/:id/rotate` · user · needs organizations:write, MFA
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, API_KEY_NOT_ACTIVE, SERVICE_PRINCIPAL_KEY, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
@@ -444,97 +573,43 @@ export interface ApiKeysMethods {
   rotate: Method<Contract["apiKeys"]["rotate"]>;
 }
 
-export interface ServicePrincipalsMethods {
+export interface EnrollmentKeysMethods {
   /**
-   * List service principals.
+   * List enrollment keys.
    *
-   * `GET /service-principals` · user · needs organizations:read
+   * `GET /enrollment-keys` · user · needs organizations:read
    * Errors: ORG_ACCESS_DENIED.
    */
-  list: Method<Contract["servicePrincipals"]["list"]>;
+  list: Method<Contract["enrollmentKeys"]["list"]>;
   /**
-   * Create a service principal.
-   * It has no key yet: `rotate` makes the first one.
+   * Create an enrollment key.
    *
-   * `POST /service-principals` · user · needs organizations:write, MFA
-   * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, SITE_ACCESS_DENIED, WILDCARD_SCOPE, UNSUPPORTED_SCOPE, SCOPE_DELEGATION_DENIED, NAME_TAKEN, ORG_READ_ONLY.
+   * `POST /enrollment-keys` · user · needs organizations:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, TTL_EXCEEDS_CAP, ORG_READ_ONLY, ORG_SUSPENDED.
    */
-  create: Method<Contract["servicePrincipals"]["create"]>;
+  create: Method<Contract["enrollmentKeys"]["create"]>;
   /**
-   * Show a service principal.
+   * Show an enrollment key.
    *
-   * `GET /service-principals/:id` · user · needs organizations:read
-   * Errors: NOT_FOUND.
-   */
-  get: Method<Contract["servicePrincipals"]["get"]>;
-  /**
-   * Make a new key; the one before stops at once.
-   *
-   * `POST /service-principals/:id/rotate` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
-   */
-  rotate: Method<Contract["servicePrincipals"]["rotate"]>;
-  /**
-   * Disable for good, and revoke its keys.
-   *
-   * `POST /service-principals/:id/disable` · user · needs organizations:write, MFA
+   * `GET /enrollment-keys/:id` · user · needs organizations:read
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
-  disable: Method<Contract["servicePrincipals"]["disable"]>;
+  get: Method<Contract["enrollmentKeys"]["get"]>;
   /**
-   * Make an existing API key this principal's own.
-   * The key keeps the scopes that the principal has too. The principal's key before stops at once.
+   * Replace the key material and reset the usage count.
+   * The old key stops working immediately. Omitted settings stay as they are.
    *
-   * `POST /service-principals/:id/migrate-key` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, KEY_IN_OTHER_ORG, INVALID_STATE, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
+   * `POST /enrollment-keys/:id/rotate` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, TTL_EXCEEDS_CAP, ORG_READ_ONLY.
    */
-  migrateKey: Method<Contract["servicePrincipals"]["migrateKey"]>;
-}
-
-export interface PartnerServicePrincipalsMethods {
+  rotate: Method<Contract["enrollmentKeys"]["rotate"]>;
   /**
-   * List partner service principals with their keys, by name.
+   * Delete an enrollment key.
    *
-   * `GET /partner-service-principals` · user · needs organizations:read
-   * Errors: PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, NOT_FOUND.
+   * `DELETE /enrollment-keys/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
-  list: Method<Contract["partnerServicePrincipals"]["list"]>;
-  /**
-   * Create a partner service principal.
-   * Without scopes it reads: organizations:read, sites:read, devices:read, inventory:read, configuration:read, scripts:read, backup-configuration:read, custom-fields:read. Scopes that write are granted only where they are listed.
-   *
-   * `POST /partner-service-principals` · user · needs organizations:write, full partner access, MFA
-   * Errors: PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, NOT_FOUND, WILDCARD_SCOPE, UNSUPPORTED_SCOPE, SCOPE_DELEGATION_DENIED, ORG_IDS_REQUIRED, ORG_IDS_NOT_ALLOWED, ORG_NOT_IN_PARTNER, NAME_TAKEN.
-   */
-  create: Method<Contract["partnerServicePrincipals"]["create"]>;
-  /**
-   * Change a partner service principal.
-   *
-   * `PATCH /partner-service-principals/:id` · user · needs organizations:write, full partner access, MFA
-   * Errors: NOT_FOUND, WILDCARD_SCOPE, UNSUPPORTED_SCOPE, SCOPE_DELEGATION_DENIED, ORG_IDS_REQUIRED, ORG_IDS_NOT_ALLOWED, ORG_NOT_IN_PARTNER, NAME_TAKEN.
-   */
-  update: Method<Contract["partnerServicePrincipals"]["update"]>;
-  /**
-   * Issue a key.
-   *
-   * `POST /partner-service-principals/:id/keys` · user · needs organizations:write, full partner access, MFA
-   * Errors: NOT_FOUND, INVALID_STATE, SCOPE_DELEGATION_DENIED.
-   */
-  issueKey: Method<Contract["partnerServicePrincipals"]["issueKey"]>;
-  /**
-   * Replace a key; the old one stops at once.
-   *
-   * `POST /partner-service-principals/:id/keys/:keyId/rotate` · user · needs organizations:write, full partner access, MFA
-   * Errors: NOT_FOUND, INVALID_STATE, SCOPE_DELEGATION_DENIED.
-   */
-  rotateKey: Method<Contract["partnerServicePrincipals"]["rotateKey"]>;
-  /**
-   * Revoke a key for good.
-   *
-   * `DELETE /partner-service-principals/:id/keys/:keyId` · user · needs organizations:write, full partner access, MFA
-   * Errors: NOT_FOUND.
-   */
-  revokeKey: Method<Contract["partnerServicePrincipals"]["revokeKey"]>;
+  remove: Method<Contract["enrollmentKeys"]["remove"]>;
 }
 
 export interface PartnerApiMethods {
@@ -593,175 +668,97 @@ export interface PartnerApiMethods {
   createEnrollmentKey: Method<Contract["partnerApi"]["createEnrollmentKey"]>;
 }
 
-export interface SsoProvidersMethods {
+export interface PartnerServicePrincipalsMethods {
   /**
-   * List presets of common identity providers.
+   * List partner service principals with their keys, by name.
    *
-   * `GET /sso/presets` · user
+   * `GET /partner-service-principals` · user · needs organizations:read
+   * Errors: PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, NOT_FOUND.
    */
-  presets: Method<Contract["ssoProviders"]["presets"]>;
+  list: Method<Contract["partnerServicePrincipals"]["list"]>;
   /**
-   * List identity providers, oldest first.
+   * Create a partner service principal.
+   * Without scopes it reads: organizations:read, sites:read, devices:read, inventory:read, configuration:read, scripts:read, backup-configuration:read, custom-fields:read. Scopes that write are granted only where they are listed.
    *
-   * `GET /sso/providers` · user
-   * Errors: ORG_ACCESS_DENIED, PARTNER_SCOPE_REQUIRED.
+   * `POST /partner-service-principals` · user · needs organizations:write, full partner access, MFA
+   * Errors: PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, NOT_FOUND, WILDCARD_SCOPE, UNSUPPORTED_SCOPE, SCOPE_DELEGATION_DENIED, ORG_IDS_REQUIRED, ORG_IDS_NOT_ALLOWED, ORG_NOT_IN_PARTNER, NAME_TAKEN.
    */
-  list: Method<Contract["ssoProviders"]["list"]>;
+  create: Method<Contract["partnerServicePrincipals"]["create"]>;
   /**
-   * Create an identity provider.
-   * It begins `inactive`. The endpoints of an oidc provider are discovered from its issuer; where that fails, `discoveryError` says why and the provider is made all the same.
+   * Change a partner service principal.
    *
-   * `POST /sso/providers` · user · needs organizations:write, MFA
-   * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, SITE_ACCESS_DENIED, PARTNER_SCOPE_REQUIRED, FULL_PARTNER_ACCESS_REQUIRED, UNKNOWN_PRESET, INVALID_DEFAULT_ROLE, ROLE_EXCEEDS_CALLER, UNSAFE_URL, ORG_READ_ONLY.
+   * `PATCH /partner-service-principals/:id` · user · needs organizations:write, full partner access, MFA
+   * Errors: NOT_FOUND, WILDCARD_SCOPE, UNSUPPORTED_SCOPE, SCOPE_DELEGATION_DENIED, ORG_IDS_REQUIRED, ORG_IDS_NOT_ALLOWED, ORG_NOT_IN_PARTNER, NAME_TAKEN.
    */
-  create: Method<Contract["ssoProviders"]["create"]>;
+  update: Method<Contract["partnerServicePrincipals"]["update"]>;
   /**
-   * Show an identity provider.
+   * Issue a key.
    *
-   * `GET /sso/providers/:id` · user
+   * `POST /partner-service-principals/:id/keys` · user · needs organizations:write, full partner access, MFA
+   * Errors: NOT_FOUND, INVALID_STATE, SCOPE_DELEGATION_DENIED.
+   */
+  issueKey: Method<Contract["partnerServicePrincipals"]["issueKey"]>;
+  /**
+   * Replace a key; the old one stops working immediately.
+   *
+   * `POST /partner-service-principals/:id/keys/:keyId/rotate` · user · needs organizations:write, full partner access, MFA
+   * Errors: NOT_FOUND, INVALID_STATE, SCOPE_DELEGATION_DENIED.
+   */
+  rotateKey: Method<Contract["partnerServicePrincipals"]["rotateKey"]>;
+  /**
+   * Revoke a key for good.
+   *
+   * `DELETE /partner-service-principals/:id/keys/:keyId` · user · needs organizations:write, full partner access, MFA
    * Errors: NOT_FOUND.
    */
-  get: Method<Contract["ssoProviders"]["get"]>;
-  /**
-   * Change an identity provider.
-   * Sign-ins under way end. Null clears a field. A changed issuer is discovered anew, or nothing is saved.
-   *
-   * `PATCH /sso/providers/:id` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, INVALID_DEFAULT_ROLE, ROLE_EXCEEDS_CALLER, UNSAFE_URL, OIDC_DISCOVERY_FAILED, OIDC_ISSUER_REQUIRED, PROVIDER_INCOMPLETE, CONCURRENT_MODIFICATION.
-   */
-  update: Method<Contract["ssoProviders"]["update"]>;
-  /**
-   * Delete an identity provider with the identities linked to it.
-   *
-   * `DELETE /sso/providers/:id` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY.
-   */
-  remove: Method<Contract["ssoProviders"]["remove"]>;
-  /**
-   * Set an identity provider active, testing or inactive.
-   * Only an active one signs people in. Any status may follow any other.
-   *
-   * `POST /sso/providers/:id/status` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PROVIDER_INCOMPLETE, CONCURRENT_MODIFICATION.
-   */
-  setStatus: Method<Contract["ssoProviders"]["setStatus"]>;
-  /**
-   * Ask an identity provider for its discovery document.
-   *
-   * `POST /sso/providers/:id/test` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, OIDC_DISCOVERY_FAILED.
-   */
-  test: Method<Contract["ssoProviders"]["test"]>;
+  revokeKey: Method<Contract["partnerServicePrincipals"]["revokeKey"]>;
 }
 
-export interface SsoDomainsMethods {
+export interface ServicePrincipalsMethods {
   /**
-   * List an organization's email domains.
+   * List service principals.
    *
-   * `GET /sso/domains` · user · needs organizations:read
+   * `GET /service-principals` · user · needs organizations:read
    * Errors: ORG_ACCESS_DENIED.
    */
-  list: Method<Contract["ssoDomains"]["list"]>;
+  list: Method<Contract["servicePrincipals"]["list"]>;
   /**
-   * Name an email domain of an organization.
-   * Publish the TXT record of the answer, then verify. Naming it again answers the same.
+   * Create a service principal.
+   * It has no key yet: `rotate` makes the first one.
    *
-   * `POST /sso/domains` · user · needs organizations:write, MFA
-   * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   * `POST /service-principals` · user · needs organizations:write, MFA
+   * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, SITE_ACCESS_DENIED, WILDCARD_SCOPE, UNSUPPORTED_SCOPE, SCOPE_DELEGATION_DENIED, NAME_TAKEN, ORG_READ_ONLY.
    */
-  create: Method<Contract["ssoDomains"]["create"]>;
+  create: Method<Contract["servicePrincipals"]["create"]>;
   /**
-   * Look for the TXT record that proves a domain.
-   * Once verified, a domain stays so.
+   * Show a service principal.
    *
-   * `POST /sso/domains/:id/verify` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   * `GET /service-principals/:id` · user · needs organizations:read
+   * Errors: NOT_FOUND.
    */
-  verify: Method<Contract["ssoDomains"]["verify"]>;
+  get: Method<Contract["servicePrincipals"]["get"]>;
   /**
-   * Forget an email domain.
+   * Create a new key; the previous one stops working immediately.
    *
-   * `DELETE /sso/domains/:id` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   * `POST /service-principals/:id/rotate` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
    */
-  remove: Method<Contract["ssoDomains"]["remove"]>;
-}
-
-export interface LoginBrandingMethods {
+  rotate: Method<Contract["servicePrincipals"]["rotate"]>;
   /**
-   * Show how your partner's login page looks.
+   * Disable for good, and revoke its keys.
    *
-   * `GET /partners/me/login-branding` · user
-   * Errors: PARTNER_CONTEXT_REQUIRED.
+   * `POST /service-principals/:id/disable` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
-  get: Method<Contract["loginBranding"]["get"]>;
+  disable: Method<Contract["servicePrincipals"]["disable"]>;
   /**
-   * Set how your partner's login page looks.
-   * Everything at once: what is left out is cleared.
+   * Make an existing API key this principal's own.
+   * The key keeps the scopes that the principal also has. The principal's previous key stops working immediately.
    *
-   * `PUT /partners/me/login-branding` · user · needs full partner access, MFA
-   * Errors: PARTNER_CONTEXT_REQUIRED.
+   * `POST /service-principals/:id/migrate-key` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, KEY_IN_OTHER_ORG, INVALID_STATE, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
    */
-  replace: Method<Contract["loginBranding"]["replace"]>;
-}
-
-export interface UsersMethods {
-  /**
-   * Show who you are and what you may do.
-   *
-   * `GET /users/me` · user
-   */
-  me: Method<Contract["users"]["me"]>;
-  /**
-   * Change your own profile.
-   *
-   * `PATCH /users/me` · user
-   * Errors: NO_UPDATES.
-   */
-  updateMe: Method<Contract["users"]["updateMe"]>;
-  /**
-   * List users of your tenant, by name.
-   *
-   * `GET /users` · user · needs users:read
-   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED.
-   */
-  list: Method<Contract["users"]["list"]>;
-  /**
-   * Show a user of your tenant.
-   *
-   * `GET /users/:id` · user · needs users:read
-   * Errors: NOT_FOUND, FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED.
-   */
-  get: Method<Contract["users"]["get"]>;
-  /**
-   * Invite a user.
-   * A person who is already active elsewhere becomes a member at once, without an invitation.
-   *
-   * `POST /users/invite` · user · needs users:invite, MFA
-   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED, INVALID_ROLE, ORG_IDS_REQUIRED, ORG_IDS_NOT_ALLOWED, SITE_NOT_IN_ORG, SITE_ACCESS_DENIED, ROLE_EXCEEDS_CALLER, USER_EXISTS, ORG_READ_ONLY.
-   */
-  invite: Method<Contract["users"]["invite"]>;
-  /**
-   * Send an invitation again; the old link stops.
-   *
-   * `POST /users/resend-invite` · user · needs users:invite, MFA
-   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED, NOT_FOUND, NOT_INVITED.
-   */
-  resendInvite: Method<Contract["users"]["resendInvite"]>;
-  /**
-   * Show whom an invitation is for.
-   *
-   * `POST /auth/invite/preview` · public
-   * Errors: INVALID_INVITE, INVITE_ALREADY_ACCEPTED.
-   */
-  previewInvite: Method<Contract["users"]["previewInvite"]>;
-  /**
-   * Accept an invitation and sign in.
-   *
-   * `POST /auth/accept-invite` · public
-   * Errors: INVALID_INVITE, WEAK_PASSWORD, SSO_REQUIRED.
-   */
-  acceptInvite: Method<Contract["users"]["acceptInvite"]>;
+  migrateKey: Method<Contract["servicePrincipals"]["migrateKey"]>;
 }
 
 export interface AgentsMethods {
@@ -775,7 +772,7 @@ export interface AgentsMethods {
   enroll: Method<Contract["agents"]["enroll"]>;
   /**
    * Report that the device is alive and collect work.
-   * Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential reports as the watchdog whatever `role` says.
+   * Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential always reports as the watchdog, regardless of `role`.
    *
    * `POST /agents/:id/heartbeat` · agent
    * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, NOT_FOUND.
@@ -899,40 +896,40 @@ export interface ServiceStatusMethods {
 }
 
 export interface Methods {
-  /** Sign in, refresh, sign out and see where you are signed in. */
-  sessions: SessionsMethods;
+  /** People of an organization. */
+  contacts: ContactsMethods;
+  /** Customers of a partner. */
+  organizations: OrganizationsMethods;
+  /** Managed service providers and their settings. */
+  partners: PartnersMethods;
+  /** Places of an organization. */
+  sites: SitesMethods;
+  /** People who sign in, and their invitations. */
+  users: UsersMethods;
+  /** Logo, colour and headline of a partner's login page. */
+  loginBranding: LoginBrandingMethods;
   /** Second factor: set up, prove, turn off, recovery codes. */
   mfa: MfaMethods;
   /** Forgotten, reset and changed passwords. */
   passwords: PasswordsMethods;
-  /** Sign-in through an identity provider, and attaching one to your account. */
-  ssoLogins: SsoLoginsMethods;
-  /** Managed service providers and their settings. */
-  partners: PartnersMethods;
-  /** Customers of a partner. */
-  organizations: OrganizationsMethods;
-  /** Places of an organization. */
-  sites: SitesMethods;
-  /** People of an organization. */
-  contacts: ContactsMethods;
-  /** Tokens that let devices join an organization. */
-  enrollmentKeys: EnrollmentKeysMethods;
-  /** Machine credentials of an organization. */
-  apiKeys: ApiKeysMethods;
-  /** Identities of an organization that own keys and are no person. */
-  servicePrincipals: ServicePrincipalsMethods;
-  /** Identities of a partner for its provisioning and export API. */
-  partnerServicePrincipals: PartnerServicePrincipalsMethods;
-  /** Export and unattended provisioning with a partner key. */
-  partnerApi: PartnerApiMethods;
-  /** Identity providers people sign in through. */
-  ssoProviders: SsoProvidersMethods;
+  /** Sign in, refresh, sign out and see where you are signed in. */
+  sessions: SessionsMethods;
   /** Email domains an organization has proven to be its own. */
   ssoDomains: SsoDomainsMethods;
-  /** Logo, colour and headline of a partner's login page. */
-  loginBranding: LoginBrandingMethods;
-  /** People who sign in, and their invitations. */
-  users: UsersMethods;
+  /** Sign-in through an identity provider, and attaching one to your account. */
+  ssoLogins: SsoLoginsMethods;
+  /** Identity providers people sign in through. */
+  ssoProviders: SsoProvidersMethods;
+  /** Machine credentials of an organization. */
+  apiKeys: ApiKeysMethods;
+  /** Tokens that let devices join an organization. */
+  enrollmentKeys: EnrollmentKeysMethods;
+  /** Export and unattended provisioning with a partner key. */
+  partnerApi: PartnerApiMethods;
+  /** Identities of a partner for its provisioning and export API. */
+  partnerServicePrincipals: PartnerServicePrincipalsMethods;
+  /** Identities of an organization that own keys and are no person. */
+  servicePrincipals: ServicePrincipalsMethods;
   /** What the agent on a device calls. */
   agents: AgentsMethods;
   /** Managed machines. */

@@ -5,13 +5,11 @@ import { holds, type KeyPrincipal, type Principal, type UserPrincipal } from "./
 export interface AuthorizeOptions {
   /** False where `ENABLE_2FA` turned the gate off. */
   readonly mfaGate: boolean;
-  /** The endpoint is about the caller's own partner: without one there is nothing it could be about. */
-  readonly ownPartner?: boolean;
 }
 
 /**
- * Decides whether a caller may use an endpoint, in the order of contract 1 A1: partner guard, forced
- * MFA enrolment, scope, permission, MFA. Pure: everything it needs is in the principal.
+ * Decides whether a caller may use an endpoint: partner guard, forced MFA enrolment, scope, permission, MFA
+ * (docs/conventions.md, "Order of checks"). Pure: everything it needs is in the principal.
  */
 export function authorize(who: Principal, access: Access, options: AuthorizeOptions): void {
   if (who.kind === "agent") {
@@ -26,7 +24,7 @@ export function authorize(who: Principal, access: Access, options: AuthorizeOpti
   if (options.mfaGate && who.mfaForced && !who.mfaEnrolled && !access.exempt.mfaEnrollment) {
     throw problem("MFA_ENROLLMENT_REQUIRED");
   }
-  if (!access.scopes.includes(who.scope)) refuseScope(who, access, options);
+  if (!access.scopes.includes(who.scope)) refuseScope(who, access);
   if (access.fullPartner && who.scope === "partner" && who.orgAccess !== "all") {
     throw problem("FULL_PARTNER_ACCESS_REQUIRED");
   }
@@ -36,7 +34,9 @@ export function authorize(who: Principal, access: Access, options: AuthorizeOpti
   if (access.mfa && options.mfaGate && !who.mfa) throw problem("MFA_REQUIRED");
 }
 
-/** One of the endpoint's scopes is enough (specification 2, "API key"); keys are never asked for MFA. */
+/**
+ * One of the endpoint's scopes is enough (docs/credentials.md, "Scopes of an API key"); keys are never asked for MFA.
+ */
 function authorizeKey(who: KeyPrincipal, access: Access): void {
   if (who.kind === "apiKey" && who.partnerStatus !== "active" && !access.exempt.partnerGuard) {
     throw problem("PARTNER_INACTIVE", { details: { status: who.partnerStatus } });
@@ -51,8 +51,8 @@ function guardPartner(who: UserPrincipal, access: Access): void {
   if (who.partnerStatus !== "active") throw problem("PARTNER_INACTIVE", { details: { status: who.partnerStatus } });
 }
 
-function refuseScope(who: UserPrincipal, access: Access, options: AuthorizeOptions): never {
-  // The self-service routes name the missing context instead (contract 1 C1).
-  if (options.ownPartner && who.partnerId === null) throw problem("PARTNER_CONTEXT_REQUIRED");
+function refuseScope(who: UserPrincipal, access: Access): never {
+  // The self-service endpoints name the missing context instead (docs/tenancy.md, "Partners").
+  if (access.ownPartner && who.partnerId === null) throw problem("PARTNER_CONTEXT_REQUIRED");
   throw problem("FORBIDDEN", { details: { requiredScopes: access.scopes } });
 }

@@ -73,8 +73,8 @@ export class KeyUsage {
         .execute();
       return;
     }
-    // Two statements: the count must be added whoever is later, and the time may only go forward. The count comes last:
-    // what failed is done again, and a time may be written twice.
+    // Two statements: the count must be added in any case, while the time may only move forward. The count comes last:
+    // a failed flush is repeated, and a time may be written twice.
     const key = () => db.updateTable("apiKeys").where("id", "=", who.keyId).where("keyHash", "=", who.keyHash);
     await key()
       .set({ lastUsedAt })

@@ -45,8 +45,8 @@ export class RateLimiter {
   }
 
   /**
-   * `take` as part of a transaction, kept as durably as what it limits: what fails in the end has cost nothing.
-   * Callers of one subject wait for each other. A limit is taken either this way or the other, never both.
+   * `take` as part of a transaction, stored as durably as what it limits: a failed transaction costs nothing. Callers
+   * of one subject wait for each other. A limit is taken either this way or the other, never both.
    */
   async takeWithin(tx: Tx, limit: Limit, subject: string): Promise<Allowance> {
     return this.#change(limit, subject, 1, tx);
@@ -68,7 +68,7 @@ export class RateLimiter {
       }
       const running = this.#leasing.get(key);
       if (!running) break;
-      // Whoever waits finds the lease filled, or learns of the refusal, without asking the database again.
+      // A waiting call finds the lease filled, or learns of the refusal, without asking the database again.
       const shared = await running;
       if (!shared.allowed) return shared;
     }

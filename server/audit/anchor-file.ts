@@ -5,8 +5,8 @@ import type { Anchor } from "./anchor-format.ts";
 import type { ChainRef } from "./chain.ts";
 
 /**
- * Appends one line, on disk when it returns. The file (0600) is the copy that whoever rewrites the database cannot
- * reach: keep it on another volume, or ship it. Appends of one line by several replicas do not mix.
+ * Appends one line, synced to disk when it returns. The file (0600) is the copy that a person with access to the
+ * database cannot rewrite: keep it on another volume, or ship it. Lines that several processes append do not mix.
  */
 export async function appendAnchor(path: string, anchor: Anchor): Promise<void> {
   const file = await open(path, "a", 0o600);

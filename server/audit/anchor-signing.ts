@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import { type Anchor, type AnchorStatement, anchorText } from "./anchor-format.ts";
 import { sha256 } from "./chain.ts";
 
-/** Signs anchors; `publicKey` is SPKI DER in base64, the form handed to whoever verifies. */
+/** Signs anchors; `publicKey` is SPKI DER in base64, as auditors receive it. */
 export interface AnchorSigner {
   keyId: string;
   publicKey: string;

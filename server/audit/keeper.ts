@@ -22,7 +22,7 @@ export function writerOf(services: Services): AuditWriter {
 export const anchorPublicKey = (services: Pick<Services, "config">): string | null =>
   services.config.anchorSigningKey === undefined ? null : anchorSigner(services.config.anchorSigningKey).publicKey;
 
-/** Each anchor leaves the database twice: into the anchor file and onto the log (contract 4 §8.1). */
+/** Also writes each anchor to the anchor file and the log (docs/audit.md, "Anchors"). */
 export function anchorOptions({ config, clock, log }: Services): AnchorOptions {
   return {
     now: () => new Date(clock.nowMs()),

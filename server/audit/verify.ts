@@ -7,9 +7,9 @@ const BREAKS_MAX = 100;
 const ANCHORS_MAX = 100;
 
 /**
- * Walks one chain from its first surviving entry to its head and checks every hash anew, then its newest anchors,
- * those of the database and those kept outside. Needs nothing of the code that writes. Load `outsideAnchors` before
- * the source takes its snapshot, or a growing log looks cut.
+ * Walks one chain from its first surviving entry to its head and recomputes every hash, then checks its newest anchors,
+ * those of the database and those kept outside. Uses none of the code that writes. Load `outsideAnchors` before the
+ * source takes its snapshot, or a growing log looks cut.
  */
 export async function verifyChain(source: ChainSource, options: AnchorCheckOptions = {}): Promise<AuditVerify> {
   const started = performance.now();

@@ -89,7 +89,7 @@ describe.each(databases)("a prepared query on %s", (database) => {
     return scope.kind === "system";
   };
 
-  it("sees through every kind of scope what that scope reaches, whoever compiled it before", async () => {
+  it("sees in every kind of scope what that scope reaches, whichever scope compiled the query first", async () => {
     for (const scopes of [kinds(), kinds().reverse()]) {
       for (const scope of scopes) {
         for (const site of sites) {

@@ -21,14 +21,14 @@ export interface Database
 
 /**
  * Who owns a table's rows. The tenant-scope plugin, row-level security and the schema test are all
- * made from this one map; a table without an owner does not compile (design, lock 1).
+ * made from this map; a table without an owner does not compile (server/README.md, "Five locks on tenancy").
  *
  * - `partners`, `organizations`: the hierarchy itself, by its own id.
  * - `org`: by `orgId`. `org+site`: by `orgId`, and by `siteId` for callers confined to sites.
  * - `org+site?`: the same, and rows of the whole organization (`siteId` null) are seen by callers confined to sites.
  * - `partner`: by `partnerId`.
  * - `tenant`: by `orgId`, or by `partnerId` where `orgId` is null; neither = system scope only.
- * - `tenant-or-builtin`: as `tenant`, and rows owned by nobody are readable by all.
+ * - `tenant-or-builtin`: as `tenant`, and rows without an owner are readable by all.
  * - `member`: users, by their memberships.
  * - `system`: reachable through `asSystem` alone.
  */

@@ -64,7 +64,10 @@ export class UnitOfWork {
     this.#afterCommit.push(step);
   }
 
-  /** The one exit from the tenant scope (design, lock 5). Joins an open transaction or makes its own. */
+  /**
+   * The only exit from the tenant scope (server/README.md, "Five locks on tenancy"). Joins an open transaction or makes
+   * its own.
+   */
   async asSystem<R>(_reason: SystemReason, work: (tx: Tx) => Promise<R>): Promise<R> {
     if (this.#open) return this.#lifted(this.#open, work);
     return this.#begin(SYSTEM_WALL, (raw) => work(raw));

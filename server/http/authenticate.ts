@@ -9,7 +9,7 @@ import { systemHandle } from "#server/db/unit-of-work";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 
-/** Finds out who is calling, or answers 401 naming the credential that would work. */
+/** Authenticates the caller, or answers 401 naming the credential that the endpoint accepts. */
 export async function authenticate(
   services: Services,
   access: Access,
@@ -24,7 +24,7 @@ export async function authenticate(
   }
   const withUser = access.kinds.includes("user");
   const key = keyOf(request);
-  // Where both are accepted a key that is given decides alone (specification 2, "Device custom-field values").
+  // Where both are accepted, a key decides alone (docs/conventions.md, "Callers").
   if (access.kinds.includes("apiKey") && (key !== undefined || !withUser)) return loadApiKey(services, key, ip);
   if (access.kinds.includes("partnerKey") && (key !== undefined || !withUser)) return loadPartnerKey(services, key, ip);
   if (token === undefined) {

@@ -12,7 +12,7 @@ const contentTypes: Partial<Record<AnyEndpoint["transport"], string>> = {
   html: "text/html; charset=utf-8",
 };
 
-/** Whoever asked. */
+/** The response to write to. */
 interface Recipient {
   readonly response: ServerResponse;
   readonly facts: Pick<RequestFacts, "requestId">;
@@ -30,7 +30,7 @@ export function sendResult(
   else write(to, status, jsonOf(result), "application/json; charset=utf-8");
 }
 
-/** The address may carry a one-time code, so nothing keeps it and no page learns of it from a `Referer`. */
+/** The location may carry a one-time code: it is not cached and no page learns it from a `Referer`. */
 function redirect(to: Recipient, status: number, { location }: { location: string }): void {
   to.response.setHeader("Location", location);
   to.response.setHeader("Referrer-Policy", "no-referrer");
@@ -39,7 +39,7 @@ function redirect(to: Recipient, status: number, { location }: { location: strin
 
 const jsonOf = (result: unknown): string => (result instanceof JsonText ? result.text : JSON.stringify(result));
 
-/** Answers what went wrong and returns it; whatever is no `Problem` is a 500 without internals. */
+/** Sends the error and returns it; anything that is not a `Problem` becomes a 500 without internals. */
 export function sendError(services: Services, to: Recipient, error: unknown): Problem {
   const { response, facts } = to;
   const told = tell(error);

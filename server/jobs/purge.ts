@@ -1,7 +1,6 @@
 import { systemHandle, volatileHandle } from "#server/db/unit-of-work";
 import { after, DAY } from "#server/platform/clock";
 import type { Services } from "#server/services";
-import type { Schedule } from "./scheduler.ts";
 
 /** What is settled stays readable for a week: it explains what happened. */
 const KEEP_MS = 7 * DAY;
@@ -19,7 +18,3 @@ export async function purgePlatform(services: Services): Promise<void> {
   await db.deleteFrom("jobs").where("status", "in", ["done", "failed"]).where("updatedAt", "<=", old).execute();
   await db.deleteFrom("mailOutbox").where("status", "<>", "queued").where("createdAt", "<=", old).execute();
 }
-
-export const platformSchedules: readonly Schedule[] = [
-  { name: "platform.purge", cron: "*/15 * * * *", run: purgePlatform },
-];

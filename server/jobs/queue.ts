@@ -13,7 +13,7 @@ export interface NewJob {
   readonly maxAttempts?: number;
 }
 
-/** Handlers are idempotent: a job whose worker died is run again (contract 1 A1 "Workers"). */
+/** Handlers are idempotent: a job whose worker died is run again (docs/platform.md, "Jobs"). */
 export type JobHandler = (services: Services, payload: Record<string, unknown>) => Promise<void>;
 export type JobHandlers = Readonly<Record<string, JobHandler>>;
 

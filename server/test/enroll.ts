@@ -1,4 +1,4 @@
-import { enrollmentKeyHash } from "#server/features/enrollment-keys/key-hash";
+import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { sha256 } from "#server/platform/vault";
 import type { Answer, Behind, TestServer } from "./harness.ts";
 

@@ -92,7 +92,7 @@ export async function startTestServer(
     PORT: "0",
     RMM_DATA_DIR: dataDir,
     API_RATE_LIMIT_PER_MINUTE: "0",
-    // Nobody answers there: no test asks the machine's own name servers.
+    // No name server answers there: tests never ask the machine's own.
     DNS_RESOLVER: "127.0.0.1:1",
     ...(url ? { DATABASE_URL: url } : {}),
     ...env,

@@ -1,5 +1,5 @@
 import { hashPassword } from "#server/access/password";
-import { totpCode } from "#server/features/mfa/rules";
+import { totpCode } from "#server/features/sign-in/mfa/rules";
 import { MINUTE } from "#server/platform/clock";
 import type { SignedInUser, TestServer, TestUser } from "./harness.ts";
 

@@ -4,7 +4,7 @@ import type { AnchorProblem, AuditBreak, AuditVerify } from "#server/audit/verif
 export interface Finding {
   /** `broken`: something contradicts something. `unproven`: what would prove it is missing. */
   severity: "broken" | "unproven";
-  /** Kind of break, reason of an anchor problem (contract 4 §8.2), or one of this program's own. */
+  /** Kind of break or reason of an anchor problem (docs/audit.md, "Verification"), or one of this program's own. */
   kind: string;
   /** Position in the chain, where there is one. */
   chainSeq: number | null;

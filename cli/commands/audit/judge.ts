@@ -10,7 +10,7 @@ export interface Evidence {
   stored: readonly Anchor[];
   /** Anchors kept elsewhere, newest first; undefined: none were given. */
   outside: readonly Anchor[] | undefined;
-  /** Whoever walked the chain did not know the anchors kept elsewhere: they are compared here. */
+  /** The verifier did not have the anchors kept elsewhere: they are compared here. */
   compareOutside: boolean;
   keys: AnchorKeys;
   requireAnchor: boolean;
@@ -37,8 +37,8 @@ export interface Judgement {
 }
 
 /**
- * Contradictions break a chain. Where nothing contradicts but something is missing that would prove it, it is not
- * provable: a beginning that no prune record explains, a key nobody knows, no anchor although one is required.
+ * Contradictions break a chain. If nothing contradicts but a proof is missing, it is not provable: a beginning that no
+ * prune record explains, an unknown key, no anchor although one is required.
  */
 export function judge(evidence: Evidence): Judgement {
   const { result, stored, outside, keys, requireAnchor, hashOf } = evidence;

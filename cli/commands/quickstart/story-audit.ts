@@ -1,4 +1,4 @@
-import type { Stage } from "./quickstart.ts";
+import type { Stage } from "./stage.ts";
 
 /** The record of all this, and the proof that it is whole. Returns how many entries of the customer were checked. */
 export async function auditStory({ say }: Stage, org: string): Promise<number> {
@@ -14,7 +14,7 @@ export async function auditStory({ say }: Stage, org: string): Promise<number> {
     "A customer's chain. A verification that passes leaves a signed anchor, in the database and in a file:",
   );
   await say.run(["audit", "verify", "--org", org]);
-  await say.text("Against that file, which whoever rewrites the database cannot reach once it is kept elsewhere:");
+  await say.text("Against that file, which a person who rewrites the database cannot reach if it is kept elsewhere:");
   const strict = ["--anchor-file", "data/audit-anchors.ndjson", "--require-anchor"];
   await say.run(["audit", "verify", "--org", org, ...strict]);
   await say.text("And offline, from a file that an auditor can take away:");

@@ -3,7 +3,7 @@ import { access, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { keychainOf, keychainProblem } from "../../profile/keychain.ts";
 import type { Shell } from "../../shell.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 /** The last day on which the Node project mends a major version. */
 const lastDays: Readonly<Record<number, string>> = {

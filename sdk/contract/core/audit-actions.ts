@@ -1,5 +1,6 @@
 /**
- * Every audit action (contract 4 §8.4). Closed list: an endpoint that changes something names one.
+ * Every audit action. Closed list: an endpoint that changes something names one
+ * (docs/audit.md, "Which requests are recorded").
  */
 export const auditActions = [
   "partner.create",

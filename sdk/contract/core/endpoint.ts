@@ -2,18 +2,20 @@ import type { z } from "zod";
 import type { Access } from "./access.ts";
 import type { AuditAction } from "./audit-actions.ts";
 import type { ErrorCode } from "./errors.ts";
-import { idParams } from "./fields.ts";
+import type { EventKind } from "./events.ts";
+import { type FieldMeta, idParams } from "./fields.ts";
+import type { RefName } from "./refs.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** A schema that is built when it is first asked for: building every schema of the product at start costs a second. */
 export type Shape<S extends z.ZodType = z.ZodType> = () => S;
 
-/** Memoises a schema. Shared shapes are written as `const Site = shape(() => z.object({ … }))`. */
-export function shape<S extends z.ZodType>(build: () => S): Shape<S> {
+/** A schema built once, that OpenAPI has as a component of this name: `const Site = shape("Site", () => z.object({ … }))`. */
+export function shape<S extends z.ZodType>(name: string, build: () => S): Shape<S> {
   let built: S | undefined;
   return () => {
-    built ??= build();
+    built ??= build().meta({ component: name } satisfies FieldMeta);
     return built;
   };
 }
@@ -23,6 +25,15 @@ export type AuditRule = AuditAction | { readonly none: string };
 
 /** How an endpoint speaks when it is not JSON in, JSON out. A `redirect` answers 302; its result is `{ location }`. */
 export type Transport = "json" | "text" | "html" | "redirect" | "multipart" | "stream" | "proxy" | "websocket";
+
+/** What a successful call destroys for good: the command asks before it, and says what will be lost. */
+export type Loss = "nothing" | "row" | "secret" | "tenant";
+
+/** Who writes the texts of a body: those of a machine are repaired where they cannot be stored, a person's refused. */
+export type Origin = "person" | "machine";
+
+/** What an id in the path names; `opaque` where it is no row, or one of several kinds. */
+export type PathRefs<P extends string> = { readonly [N in ParamNames<P>]?: RefName | "opaque" };
 
 /** How a list comes in pages, and under which key its items stand. */
 export interface Paging {
@@ -54,6 +65,7 @@ export interface EndpointSpec<
   B extends Shape | undefined,
   R extends Shape | undefined,
   G extends Paging | undefined = Paging | undefined,
+  P extends string = string,
 > {
   /** One line, imperative: the help text of the command and the summary in OpenAPI. */
   readonly summary: string;
@@ -63,13 +75,26 @@ export interface EndpointSpec<
   readonly audit?: AuditRule;
   /** Codes beyond the generic ones (`genericErrors`). */
   readonly errors?: readonly ErrorCode[];
+  /** What each path parameter names; `:id` names the noun's own thing unless it is given here. */
+  readonly refs?: PathRefs<P>;
   readonly params?: Shape;
   readonly query?: Q;
   readonly body?: B;
   readonly returns?: R;
   readonly status?: 200 | 201 | 202 | 302;
   readonly paging?: G;
-  /** Accepts `X-Idempotency-Key` (contract 1 A1). Every create and every minting of a secret does. */
+  /** What a list shows when no columns are named, the telling ones first: names of fields, `user.email` of nested ones. */
+  readonly columns?: readonly string[];
+  /** Default: a DELETE loses its row, everything else nothing. */
+  readonly loses?: Loss;
+  /** Event kinds that a successful call tells. */
+  readonly emits?: readonly EventKind[];
+  /** Default: what an agent may call comes from a machine. */
+  readonly from?: Origin;
+  /**
+   * Accepts `X-Idempotency-Key` (docs/conventions.md, "Idempotency keys"). Every create and every minting of a secret
+   * does.
+   */
   readonly idempotent?: boolean;
   readonly transport?: Transport;
   /** Default 1 MB. */
@@ -93,6 +118,12 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly errors: readonly ErrorCode[];
   readonly status: 200 | 201 | 202 | 302;
   readonly paging: Paging | undefined;
+  readonly columns: readonly string[];
+  readonly loses: Loss;
+  readonly emits: readonly EventKind[];
+  readonly from: Origin;
+  /** What each path parameter names. */
+  readonly refs: Readonly<Record<string, RefName | "opaque">>;
   readonly idempotent: boolean;
   readonly transport: Transport;
   readonly bodyLimitBytes: number;
@@ -116,10 +147,22 @@ type ParamNames<Path extends string> = Path extends `${infer Segment}/${infer Re
     : never;
 type PathParams<Path extends string> = { [N in ParamNames<Path>]: string };
 
-interface Mutation<Q extends Shape | undefined, B extends Shape | undefined, R extends Shape | undefined>
-  extends EndpointSpec<Q, B, R, undefined> {
+interface Mutation<
+  Q extends Shape | undefined,
+  B extends Shape | undefined,
+  R extends Shape | undefined,
+  P extends string,
+> extends EndpointSpec<Q, B, R, undefined, P> {
   readonly audit: AuditRule;
 }
+
+/** A POST can mean anything: it says what it destroys. */
+type Action<
+  Q extends Shape | undefined,
+  B extends Shape | undefined,
+  R extends Shape | undefined,
+  P extends string,
+> = Mutation<Q, B, R, P> & { readonly loses: Loss };
 
 /** Worked out once, so that hovers and emitted declarations show plain types and no schema. */
 interface Types<P extends string, Q, B, R, G> {
@@ -143,13 +186,14 @@ function define<
 >(
   method: Method,
   path: P,
-  spec: EndpointSpec<Q, B, R, G> | Mutation<Q, B, R>,
+  spec: EndpointSpec<Q, B, R, G, P> | Mutation<Q, B, R, P>,
 ): Endpoint<{ [K in keyof Types<P, Q, B, R, G>]: Types<P, Q, B, R, G>[K] }> {
   let built: Schemas | undefined;
   const names = [...path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] as string);
   return {
     noun: "",
     verb: "",
+    refs: { ...spec.refs },
     method,
     path,
     summary: spec.summary,
@@ -159,6 +203,10 @@ function define<
     errors: spec.errors ?? [],
     status: spec.status ?? (spec.transport === "redirect" ? 302 : 200),
     paging: spec.paging,
+    columns: spec.columns ?? [],
+    loses: spec.loses ?? (method === "DELETE" ? "row" : "nothing"),
+    emits: spec.emits ?? [],
+    from: spec.from ?? (spec.access.kinds.includes("agent") ? "machine" : "person"),
     idempotent: spec.idempotent ?? false,
     transport: spec.transport ?? "json",
     bodyLimitBytes: spec.bodyLimitBytes ?? MEGABYTE,
@@ -166,7 +214,7 @@ function define<
     bodyOptional: spec.bodyOptional ?? false,
     schemas() {
       built ??= {
-        params: spec.params?.() ?? (names.length > 0 ? idParams(names) : undefined),
+        params: spec.params?.() ?? (names.length > 0 ? idParams(names, this.refs) : undefined),
         query: spec.query?.(),
         body: spec.body?.(),
         result: spec.returns?.(),
@@ -184,7 +232,7 @@ export const get = <
   const G extends Paging | undefined = undefined,
 >(
   path: P,
-  spec: EndpointSpec<Q, B, R, G>,
+  spec: EndpointSpec<Q, B, R, G, P>,
 ) => define("GET", path, spec);
 export const post = <
   P extends string,
@@ -193,7 +241,7 @@ export const post = <
   R extends Shape | undefined = undefined,
 >(
   path: P,
-  spec: Mutation<Q, B, R>,
+  spec: Action<Q, B, R, P>,
 ) => define("POST", path, spec);
 export const put = <
   P extends string,
@@ -202,7 +250,7 @@ export const put = <
   R extends Shape | undefined = undefined,
 >(
   path: P,
-  spec: Mutation<Q, B, R>,
+  spec: Mutation<Q, B, R, P>,
 ) => define("PUT", path, spec);
 export const patch = <
   P extends string,
@@ -211,7 +259,7 @@ export const patch = <
   R extends Shape | undefined = undefined,
 >(
   path: P,
-  spec: Mutation<Q, B, R>,
+  spec: Mutation<Q, B, R, P>,
 ) => define("PATCH", path, spec);
 export const del = <
   P extends string,
@@ -220,7 +268,7 @@ export const del = <
   R extends Shape | undefined = undefined,
 >(
   path: P,
-  spec: Mutation<Q, B, R>,
+  spec: Mutation<Q, B, R, P>,
 ) => define("DELETE", path, spec);
 
 /** POST that creates a row: 201, and repeatable with an idempotency key. */
@@ -231,17 +279,41 @@ export const create = <
   R extends Shape | undefined = undefined,
 >(
   path: P,
-  spec: Mutation<Q, B, R>,
+  spec: Mutation<Q, B, R, P>,
 ) => define("POST", path, { status: 201, idempotent: true, ...spec });
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds endpoints of every type
 export type AnyEndpoint = Endpoint<any>;
 export type Resource = Readonly<Record<string, AnyEndpoint>>;
 
+/** What is said of a noun once. */
+export interface Noun {
+  /** Kebab-case: its file, its room in the server and its group of commands have this name. */
+  readonly name: string;
+  /** One line for the group of commands and the tag in OpenAPI. */
+  readonly summary: string;
+  /** What `:id` in its paths names. */
+  readonly thing?: RefName;
+  /** First words of its audit actions: `api_key` of `api_key.rotate`. */
+  readonly auditPrefixes: readonly string[];
+}
+
+const nouns = new WeakMap<Resource, Noun>();
+
 /** One noun of the product with its verbs; gives each endpoint its name. */
-export function resource<R extends Resource>(noun: string, endpoints: R): R {
-  for (const [verb, endpoint] of Object.entries(endpoints)) Object.assign(endpoint, { noun, verb });
+export function resource<R extends Resource>(noun: Noun, endpoints: R): R {
+  for (const [verb, endpoint] of Object.entries(endpoints)) {
+    const own = noun.thing !== undefined && /:id\b/.test(endpoint.path) ? { id: noun.thing } : {};
+    Object.assign(endpoint, { noun: noun.name, verb, refs: { ...own, ...endpoint.refs } });
+  }
+  nouns.set(endpoints, noun);
   return endpoints;
+}
+
+export function nounOf(endpoints: Resource): Noun {
+  const noun = nouns.get(endpoints);
+  if (noun === undefined) throw new Error("not made by resource()");
+  return noun;
 }
 
 /** True when a successful call changes something that is audited. */

@@ -1,6 +1,6 @@
 /**
- * Every error code of the API with its HTTP status and public message (contract 1 A5).
- * Closed list: an endpoint may only answer with the codes it names plus the generic ones below.
+ * Every error code of the API with its HTTP status and public message (docs/conventions.md, "Errors"). Closed list: an
+ * endpoint may only answer with the codes it names and the generic ones below.
  */
 export const errorTable = {
   // 400
@@ -266,7 +266,7 @@ export type ErrorCode = keyof typeof errorTable;
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code);
 
 export const statusOf = (code: ErrorCode): number => errorTable[code][0];
-/** Status as the receiver sees it: `DEVICE_DECOMMISSIONED` is 400 to users and 403 to agents (contract 1 A5). */
+/** Status of a code: `DEVICE_DECOMMISSIONED` is 400 to users and 403 to agents (docs/conventions.md, "Errors"). */
 export const statusFor = (code: ErrorCode, toAgent: boolean): number =>
   toAgent && code === "DEVICE_DECOMMISSIONED" ? 403 : statusOf(code);
 export const messageOf = (code: ErrorCode): string => errorTable[code][1];
@@ -290,12 +290,13 @@ export const genericErrors = {
   change: ["NO_UPDATES"],
   permission: ["PERMISSION_DENIED"],
   fullPartner: ["FULL_PARTNER_ACCESS_REQUIRED"],
+  ownPartner: ["PARTNER_CONTEXT_REQUIRED"],
   mfa: ["MFA_REQUIRED"],
   idempotent: ["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_IN_FLIGHT"],
   tenancy: ["NOT_FOUND", "ORG_ACCESS_DENIED", "SITE_ACCESS_DENIED", "ORG_READ_ONLY"],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
-/** The body of every error answer (contract 1 A1). */
+/** The body of every error (docs/conventions.md, "Errors"). */
 export interface ErrorBody {
   error: string;
   code: ErrorCode;

@@ -1,4 +1,4 @@
-/** Every event kind the product emits (contract 3 §11.2). */
+/** Every event kind of the product (docs/platform.md, "Events"). */
 export const eventKinds = [
   "device.enrolled",
   "device.online",

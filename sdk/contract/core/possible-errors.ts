@@ -18,6 +18,7 @@ export function possibleErrors(endpoint: AnyEndpoint): ErrorCode[] {
       ...(body !== undefined && ["PATCH", "PUT"].includes(endpoint.method) ? genericErrors.change : []),
       ...(access.permissions.length > 0 ? genericErrors.permission : []),
       ...(access.fullPartner ? genericErrors.fullPartner : []),
+      ...(access.ownPartner ? genericErrors.ownPartner : []),
       ...(access.mfa ? genericErrors.mfa : []),
       ...(endpoint.idempotent ? genericErrors.idempotent : []),
     ]),

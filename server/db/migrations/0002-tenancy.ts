@@ -1,6 +1,6 @@
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
-/** Partner > organization > site, and the people of a customer (specification 1). */
+/** Partner > organization > site, and contacts (docs/tenancy.md). */
 export const tenancy: SchemaChange = {
   name: "0002-tenancy",
   statements: schemaText(`

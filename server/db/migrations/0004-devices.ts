@@ -1,6 +1,6 @@
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
-/** Devices and what their agents report (contract 1 E, H). */
+/** Devices and what their agents report (docs/fleet.md). */
 export const devices: SchemaChange = {
   name: "0004-devices",
   statements: schemaText(`

@@ -1,5 +1,5 @@
 import type { SchemaChange } from "../schema-change.ts";
 import { auditTables } from "./audit-schema.ts";
 
-/** The record that nobody rewrites (contract 4 §8.1). */
+/** The audit log (docs/audit.md). */
 export const audit: SchemaChange = { name: "0005-audit", statements: (dialect) => auditTables[dialect] };

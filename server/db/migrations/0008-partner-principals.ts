@@ -1,6 +1,6 @@
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
-/** Partner service principals, the organizations they reach and their keys (contract 4 §5). */
+/** Partner service principals, their organizations and keys (docs/credentials.md, "Partner service principals"). */
 export const partnerPrincipals: SchemaChange = {
   name: "0008-partner-principals",
   statements: schemaText(`

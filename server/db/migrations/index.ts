@@ -10,6 +10,7 @@ import { partnerPrincipals } from "./0008-partner-principals.ts";
 import { sso } from "./0009-sso.ts";
 import { keyIssuedAt } from "./0010-key-issued-at.ts";
 import { sessionTenant } from "./0011-session-tenant.ts";
+import { migration as idempotencyProcess } from "./202611281100-platform-idempotency-process.ts";
 
 /** In order. A released migration is never edited; a change is a new file. */
 export const migrations: readonly SchemaChange[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly SchemaChange[] = [
   sso,
   keyIssuedAt,
   sessionTenant,
+  idempotencyProcess,
 ];

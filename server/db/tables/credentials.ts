@@ -26,7 +26,10 @@ export interface ApiKeysTable {
   updatedAt: string;
 }
 
-/** An identity of an organization that is no person: its keys outlive the people who made them (contract 4 §4). */
+/**
+ * A machine identity of an organization, whose keys outlive the people who made them
+ * (docs/credentials.md, "Service principals").
+ */
 export interface ServicePrincipalsTable {
   id: Fixed<string>;
   orgId: Fixed<string>;
@@ -40,7 +43,7 @@ export interface ServicePrincipalsTable {
   updatedAt: string;
 }
 
-/** An identity of a partner for its provisioning and export API (contract 4 §5). */
+/** A machine identity of a partner for the partner API (docs/credentials.md, "Partner service principals"). */
 export interface PartnerServicePrincipalsTable {
   id: Fixed<string>;
   partnerId: Fixed<string>;

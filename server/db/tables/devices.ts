@@ -1,4 +1,4 @@
-import type { deviceRoles } from "#contract/resources/devices";
+import type { deviceRoles } from "#contract/resources/fleet/devices";
 import type { Fixed, Json } from "./tenancy.ts";
 
 export type DeviceStatus =

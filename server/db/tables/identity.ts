@@ -94,7 +94,7 @@ export interface SessionsTable {
   absoluteExpiresAt: Fixed<string>;
   revokedAt: string | null;
   revokedReason: string | null;
-  /** The identity provider that vouched for the person; null = a password or an invitation did. */
+  /** The identity provider of the sign-in; null = a password or an invitation. */
   ssoProviderId: Fixed<string | null>;
   /** The tenant it was begun in: an organization, or a partner; neither = the installation, or before this was kept. */
   memberOrgId: Fixed<string | null>;

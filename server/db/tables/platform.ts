@@ -46,6 +46,8 @@ export interface IdempotencyKeysTable {
   state: "running" | "done";
   /** Run token: only the run that made the row may finish it. */
   owner: string;
+  /** The server process whose run this is; null on records from before this column. */
+  processId: string | null;
   status: number | null;
   /** Plain JSON, or sealed where the response shows a secret. */
   response: string | null;

@@ -10,7 +10,10 @@ export interface AttributeMapping {
   groups?: string;
 }
 
-/** An identity provider of one organization or of one partner, never of both (contract 4 §6.1). */
+/**
+ * An identity provider of one organization or of one partner, never of both
+ * (docs/single-sign-on.md, "Identity providers").
+ */
 export interface SsoProvidersTable {
   id: Fixed<string>;
   orgId: Fixed<string | null>;
@@ -20,14 +23,14 @@ export interface SsoProvidersTable {
   preset: Fixed<string | null>;
   issuer: string | null;
   clientId: string | null;
-  /** Sealed under `secretContext(id)`, see `features/sso-providers/client-secret.ts`. */
+  /** Sealed under `secretContext(id)`, see `features/sign-in/sso-providers/client-secret.ts`. */
   clientSecretSealed: string | null;
   /** What a sign-in asks for, separated by spaces. Not `scopes`: that name holds JSON in other tables. */
   requestedScopes: string;
   attributeMapping: AttributeMapping;
   autoProvision: boolean;
   defaultRoleId: string | null;
-  /** Whose permissions the default role was measured against; null = nobody's, so nothing is provisioned. */
+  /** Whose permissions the default role was checked against; null = unknown, so no account is created. */
   defaultRoleConfiguredBy: string | null;
   /** Separated by commas, lower-cased; null = every domain. */
   allowedDomains: string | null;
@@ -65,7 +68,7 @@ export interface SsoIdentitiesTable {
   updatedAt: string;
 }
 
-/** A sign-in on its way to the identity provider and back; deleted when it returns, so it counts once. */
+/** A sign-in in progress at the identity provider; deleted when it returns, so it counts once. */
 export interface SsoLoginSessionsTable {
   id: Fixed<string>;
   stateHash: Fixed<string>;

@@ -6,7 +6,7 @@ import { allEndpoints, contract } from "#contract/index";
 import { buildOpenApi } from "#contract/openapi";
 import { createClient } from "#sdk/client";
 import { endpoints as sdkEndpoints } from "#sdk/generated/endpoints";
-import { implementations } from "#server/features/index";
+import { implementations } from "#server/generated/routes";
 import { startTestServer, type TestServer } from "../harness.ts";
 
 /** One definition, five readers: what one of them offers, all of them offer, under the same name. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { builtInRoleId } from "#server/access/roles";
-import { totpCode } from "#server/features/mfa/rules";
+import { totpCode } from "#server/features/sign-in/mfa/rules";
 import { seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { PASSWORD } from "../people.ts";
 import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
@@ -65,7 +65,7 @@ describe("rmm users accept-invite", () => {
     expect(await isPending("lee@acme.example")).toBe("invited");
   });
 
-  it("puts the tokens into --secret-file instead, and signs nobody in here", async () => {
+  it("puts the tokens into --secret-file instead, and does not sign in here", async () => {
     const path = join(rmm.dir, "tokens");
     const ran = await accept(await invite("sam@acme.example"), "--secret-file", path, "--profile", "sam");
     expect(ran.code, ran.stderr).toBe(0);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { enrollmentKeyHash } from "#server/features/enrollment-keys/key-hash";
+import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { type SignedInUser, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 
 const DAY = 86_400_000;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "#sdk/client";
 import { memoryStore } from "#sdk/session";
-import { totpCode } from "#server/features/mfa/rules";
+import { totpCode } from "#server/features/sign-in/mfa/rules";
 import { MINUTE } from "#server/platform/clock";
 import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { enrol, freshCode, PASSWORD, seedPerson } from "../people.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { auditHandle } from "#server/audit/handle";
-import { enrollmentKeyHash } from "#server/features/enrollment-keys/key-hash";
+import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { type DatabaseName, databases, type SignedInUser, seedPartner, signIn } from "../harness.ts";
 import { moments, startLine } from "./killing-line.ts";
 import { exitOf, type Installation, install, renewed, startRmm } from "./processes.ts";
@@ -134,7 +134,7 @@ async function expectConverged(installation: Installation, folder: string): Prom
     const path = join(folder, "secrets", files[name] as string);
     expect(enrollmentKeyHash(pepper, readFileSync(path, "utf8").trim()), path).toBe(keyHash);
   }
-  // A draft that a kill left behind may be there too: nobody else may read that either.
+  // A draft that a kill left behind may be there too: no other user may read that either.
   for (const file of readdirSync(join(folder, "secrets"))) {
     expect(statSync(join(folder, "secrets", file)).mode & 0o777, file).toBe(0o600);
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, type RmmClient } from "#sdk/client";
 import { auditHandle } from "#server/audit/handle";
-import { enrollmentKeyHash } from "#server/features/enrollment-keys/key-hash";
+import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
 
@@ -9,7 +9,7 @@ const MINUTES = 60_000;
 /** Cuts while the server still works on the request. */
 const BEFORE_ANSWER = 15;
 
-describe.each(databases)("the answer that mints a key, cut on its way, on %s", (database) => {
+describe.each(databases)("the answer that mints a key, cut in transit, on %s", (database) => {
   let server: TestServer;
   let proxy: CuttingProxy;
   let admin: SignedInUser;

@@ -43,7 +43,7 @@ export interface Installation {
   readonly services: Services;
   readonly db: Kysely<Database>;
   start(env?: Record<string, string>): Promise<ServerProcess>;
-  /** Resolves once the audit outbox is empty, whoever empties it. */
+  /** Resolves once the audit outbox is empty. */
   settled(): Promise<void>;
   /** Kills what still runs and removes the data. */
   remove(): Promise<void>;

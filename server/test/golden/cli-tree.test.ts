@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { programFor } from "#cli/program";
+import { areas } from "#contract/areas";
+import { areaOfNoun } from "#contract/index";
 import { expectGolden } from "./golden.ts";
 
 /** Flags and commands are the product's public interface, versioned like the API. */
@@ -13,7 +15,15 @@ it("the rmm command has exactly the commands and flags that were agreed", async 
     if (group) collect(group, `rmm ${name}`, tree);
   }
   expect(Object.keys(tree).length).toBeGreaterThan(60);
-  expectGolden("cli-tree.json", Object.fromEntries(Object.entries(tree).sort(([a], [b]) => a.localeCompare(b))));
+  const areaOfCommand = (path: string) => areaOfNoun(path.split(" ")[1] ?? "");
+  const of = (area: string | undefined) =>
+    Object.fromEntries(
+      Object.entries(tree)
+        .filter(([path]) => areaOfCommand(path) === area)
+        .sort(([a], [b]) => a.localeCompare(b)),
+    );
+  expectGolden("cli-tree.json", of(undefined));
+  for (const area of Object.keys(areas)) expectGolden(`${area}/cli-tree.json`, of(area));
 });
 
 function collect(command: Command, path: string, tree: Record<string, string[]>): void {

@@ -33,42 +33,42 @@ const breaks: readonly Break[] = [
   },
   {
     what: "a tenant clause forgotten through an unscoped handle",
-    file: "server/features/organizations/routes.ts",
+    file: "server/features/tenancy/organizations/routes.ts",
     from: "get: (call) => getOrganization(call.db, call.params.id)",
     to: 'get: (call) => call.readAsSystem("authenticate", (db) => getOrganization(db, call.params.id))',
     noticed: {
       by: conformance("tenancy"),
-      named: "sqlite 'organizations.get' answers another tenant's id exactly like an id of nobody",
+      named: "sqlite 'organizations.get' answers another tenant's id exactly like an unknown id",
     },
   },
   {
     what: "raw SQL that names a table outside the database room",
-    file: "server/features/organizations/queries.ts",
+    file: "server/features/tenancy/organizations/queries.ts",
     from: /^/,
     to: 'import { sql } from "kysely";\nexport const everything = sql`select * from organizations`;\n',
     noticed: { by: "scripts/check.test.ts", named: "the tree keeps its rules" },
   },
   {
     what: "a field the contract does not declare",
-    file: "server/features/organizations/remove.ts",
+    file: "server/features/tenancy/organizations/remove.ts",
     from: "return { success: true as const }",
     to: "return { success: true as const, extra: 1 }",
     noticed: { by: conformance("success"), named: "sqlite 'organizations.remove' answers what the contract says" },
   },
   {
     what: "a mutation without its audit entry",
-    file: "server/features/sites/create.ts",
+    file: "server/features/tenancy/sites/create.ts",
     from: "call.audit.note({ details: { timezone: fields.timezone } });",
     to: "call.audit.skip();",
     noticed: { by: conformance("success"), named: "sqlite 'sites.create' leaves exactly one entry" },
   },
   {
     what: "a secret in the audit log",
-    file: "server/features/enrollment-keys/create.ts",
+    file: "server/features/credentials/enrollment-keys/create.ts",
     from: "call.audit.note({ details: { siteId, maxUsage, expiresAt } });",
     to: "call.audit.note({ details: { siteId, maxUsage, expiresAt, note: key } });",
     noticed: {
-      by: "server/features/enrollment-keys/enrollment-keys.test.ts",
+      by: "server/features/credentials/enrollment-keys/enrollment-keys.test.ts",
       named: "sqlite never shows key or hash again",
     },
   },
@@ -81,7 +81,7 @@ const breaks: readonly Break[] = [
   },
   {
     what: "a permission changed in one place",
-    file: "sdk/contract/resources/sites.ts",
+    file: "sdk/contract/resources/tenancy/sites.ts",
     from: /needs\("sites:write"\)/,
     to: 'needs("sites:read")',
     noticed: {
@@ -91,14 +91,14 @@ const breaks: readonly Break[] = [
   },
   {
     what: "a contract field renamed in one place",
-    file: "sdk/contract/resources/sites.ts",
+    file: "sdk/contract/resources/tenancy/sites.ts",
     from: "timezone:",
     to: "timeZone:",
     noticed: { by: "scripts/gen.test.ts", named: "" },
   },
   {
     what: "a write of the whole organization by a caller confined to a site",
-    file: "server/features/api-keys/create.ts",
+    file: "server/features/credentials/api-keys/create.ts",
     from: "refuseSiteRestricted(call);",
     to: "",
     noticed: {
@@ -122,7 +122,7 @@ const breaks: readonly Break[] = [
   },
   {
     what: "a rule of validation that the server has and the contract has not",
-    file: "server/features/organizations/create.ts",
+    file: "server/features/tenancy/organizations/create.ts",
     from: "if (contractStart && contractEnd && contractEnd < contractStart) {",
     to: "if (!contractEnd) {",
     noticed: {
@@ -166,7 +166,7 @@ const breaks: readonly Break[] = [
   },
   {
     what: "a field case without its test",
-    file: "server/features/agents/enroll.test.ts",
+    file: "server/features/fleet/agents/enroll.test.ts",
     from: " (C01)",
     to: "",
     noticed: { by: "server/test/cases.test.ts", named: "C01" },
@@ -184,7 +184,7 @@ describe("the suite turns red", () => {
   beforeAll(async () => {
     copy = mkdtempSync(join(tmpdir(), "rmm-broken-"));
     const { stdout } = await execa("git", ["ls-files", "--cached", "--others", "--exclude-standard"]);
-    for (const path of stdout.split("\n").filter((name) => !name.endsWith(".md"))) {
+    for (const path of stdout.split("\n")) {
       mkdirSync(dirname(join(copy, path)), { recursive: true });
       try {
         cpSync(path, join(copy, path));

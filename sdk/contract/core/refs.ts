@@ -1,0 +1,26 @@
+/**
+ * What an id can name, and the noun that lists such rows. The command resolves names through it, and the sweeps put
+ * another tenant's row in its place.
+ */
+export const refs = {
+  partner: "partners",
+  organization: "organizations",
+  site: "sites",
+  contact: "contacts",
+  user: "users",
+  role: "roles",
+  session: "sessions",
+  "api-key": "api-keys",
+  "service-principal": "service-principals",
+  "partner-service-principal": "partner-service-principals",
+  "partner-key": "partner-service-principals",
+  "enrollment-key": "enrollment-keys",
+  "sso-provider": "sso-providers",
+  "sso-domain": "sso-domains",
+  device: "devices",
+  "device-group": "device-groups",
+  "psa-connection": "psa-connections",
+  "audit-log": "audit-logs",
+} as const;
+
+export type RefName = keyof typeof refs;

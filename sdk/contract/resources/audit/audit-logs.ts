@@ -1,0 +1,227 @@
+import { z } from "zod";
+import { staff } from "../../core/access.ts";
+import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
+import { bound, flag, instant, ref, searchText } from "../../core/fields.ts";
+import { pageQuery } from "../../core/page.ts";
+
+export const auditResults = ["success", "failure", "denied"] as const;
+export const auditActorTypes = ["user", "api_key", "agent", "system", "ai_agent"] as const;
+export const auditCategories = [
+  "authentication",
+  "device",
+  "automation",
+  "policy",
+  "alert",
+  "compliance",
+  "organization",
+  "system",
+] as const;
+
+const Pagination = shape("AuditPagination", () =>
+  z.object({
+    page: z.int(),
+    limit: z.int(),
+    total: z.int().describe("-1 when the count was skipped"),
+    totalPages: z.int().describe("-1 when the count was skipped"),
+  }),
+);
+
+/** One entry as a viewer shows it (docs/audit.md, "Reading entries"). */
+export const AuditViewEntry = shape("AuditViewEntry", () =>
+  z.object({
+    id: z.string(),
+    timestamp: instant(),
+    action: z.string(),
+    resource: z.string(),
+    resourceType: z.string(),
+    details: z.string().describe("JSON text"),
+    ipAddress: z.string().nullable(),
+    userAgent: z.string().nullable(),
+    sessionId: z.string().nullable(),
+    user: z.object({ name: z.string(), email: z.string().nullable(), role: z.string(), department: z.string() }),
+    changes: z.object({ before: z.unknown(), after: z.unknown() }),
+  }),
+);
+
+/** One entry in full. */
+export const AuditLogEntry = shape("AuditLogEntry", () =>
+  z.object({
+    id: z.string(),
+    timestamp: instant(),
+    user: z.object({ id: z.string(), name: z.string(), email: z.string().nullable(), role: z.enum(auditActorTypes) }),
+    action: z.string(),
+    resource: z.object({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() }),
+    category: z.enum(auditCategories),
+    result: z.enum(auditResults),
+    ipAddress: z.string().nullable(),
+    userAgent: z.string().nullable(),
+    details: z.record(z.string(), z.unknown()),
+  }),
+);
+
+/** A signed statement of a chain's head (docs/audit.md, "Anchors"). */
+export const AuditAnchor = shape("AuditAnchor", () =>
+  z.object({
+    anchorSeq: z.int(),
+    chainKind: z.enum(["system", "partner", "organization"]),
+    chainId: z.string(),
+    headChainSeq: z.int(),
+    headChainHash: z.string().nullable(),
+    entryCount: z.int(),
+    merkleRoot: z.string().nullable(),
+    prevAnchorHash: z.string().nullable(),
+    anchoredAt: instant(),
+    signature: z.string().nullable(),
+    signingKeyId: z.string().nullable(),
+  }),
+);
+
+export const auditBreakKinds = [
+  "sequence_gap",
+  "link_mismatch",
+  "prefix_unexplained",
+  "chain_hash_mismatch",
+  "missing_row",
+  "content_mismatch",
+  "unsealed_row",
+] as const;
+export const anchorProblemReasons = [
+  "signature_invalid",
+  "seq_regressed",
+  "anchored_entry_missing",
+  "hash_diverged",
+  "count_shrank",
+] as const;
+
+/** Result of a verification (docs/audit.md, "Verification"). `ok: false` is an answer, not an error. */
+export const AuditVerify = shape("AuditVerify", () =>
+  z.object({
+    orgId: z.string().nullable(),
+    partnerId: z.string().nullable(),
+    ok: z.boolean(),
+    entriesChecked: z.int(),
+    first: z.object({ chainSeq: z.int(), prevHash: z.string().nullable() }).nullable(),
+    head: z.object({ chainSeq: z.int(), chainHash: z.string() }).nullable(),
+    prunedPrefix: z.boolean(),
+    breakCount: z.int(),
+    breaks: z
+      .array(
+        z.object({
+          kind: z.enum(auditBreakKinds),
+          chainSeq: z.int().nullable(),
+          auditId: z.string().nullable(),
+          expected: z.string().nullable(),
+          actual: z.string().nullable(),
+        }),
+      )
+      .describe("the first 100"),
+    anchors: z.object({
+      checked: z.int(),
+      signedCount: z.int(),
+      latest: AuditAnchor().nullable(),
+      problems: z.array(
+        z.object({
+          anchorSeq: z.int(),
+          reason: z.enum(anchorProblemReasons),
+          anchoredHeadSeq: z.int(),
+          liveHeadSeq: z.int().nullable(),
+        }),
+      ),
+    }),
+    verifiedAt: instant(),
+    durationMs: z.number(),
+  }),
+);
+
+const filters = () => ({
+  ...pageQuery(),
+  orgId: ref("organization").optional(),
+  user: searchText().optional().describe("part of the actor's email or name"),
+  action: searchText().optional().describe("part of the action"),
+  resource: searchText().optional().describe("resource type or name"),
+  from: bound("from").optional(),
+  to: bound("to").optional(),
+  skipCount: flag().optional().describe("true: total and totalPages are -1"),
+});
+
+/** Which chain; without any of them the caller's own: its organization, its partner, or the system's. */
+const selector = () => ({
+  orgId: ref("organization").optional(),
+  partnerId: ref("partner").optional(),
+  chain: z.literal("system").optional(),
+});
+const onlyOne = (chosen: { orgId?: string; partnerId?: string; chain?: string }) =>
+  [chosen.orgId, chosen.partnerId, chosen.chain].filter((value) => value !== undefined).length <= 1;
+const onlyOneMessage = "name one of orgId, partnerId and chain";
+
+const readers = staff().needs("audit:read");
+const chainErrors = ["ORG_ACCESS_DENIED", "PARTNER_ACCESS_DENIED", "SITE_ACCESS_DENIED", "FORBIDDEN"] as const;
+
+const about: Noun = {
+  name: "audit-logs",
+  summary: "The tamper-evident record of what was done",
+  thing: "audit-log",
+  auditPrefixes: ["audit_logs"],
+};
+
+export const auditLogs = resource(about, {
+  list: get("/audit-logs", {
+    summary: "List audit entries as a viewer shows them, newest first",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED"],
+    paging: { kind: "page", items: "entries" },
+    columns: ["timestamp", "action", "resource", "user.email", "ipAddress", "id"],
+    query: () => z.object(filters()),
+    returns: () => z.object({ entries: z.array(AuditViewEntry()), pagination: Pagination() }),
+  }),
+  logs: get("/audit-logs/logs", {
+    summary: "List audit entries in full, newest first",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED"],
+    paging: { kind: "page", items: "data" },
+    columns: ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],
+    query: () => z.object(filters()),
+    returns: () => z.object({ data: z.array(AuditLogEntry()), pagination: Pagination() }),
+  }),
+  search: get("/audit-logs/search", {
+    summary: "Search audit entries",
+    description: "Looks into action, actor email, resource type and name, and the details.",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED"],
+    paging: { kind: "page", items: "data" },
+    columns: ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],
+    query: () => z.object({ ...filters(), q: z.string().trim().min(1).max(255) }),
+    returns: () => z.object({ data: z.array(AuditLogEntry()), query: z.string(), pagination: Pagination() }),
+  }),
+  anchors: get("/audit-logs/anchors", {
+    summary: "List the anchors of a chain, newest first",
+    access: readers,
+    errors: chainErrors,
+    paging: { kind: "page", items: "data" },
+    columns: ["anchorSeq", "chainKind", "chainId", "headChainSeq", "entryCount", "anchoredAt", "signingKeyId"],
+    query: () => z.object({ ...pageQuery(), ...selector() }).refine(onlyOne, onlyOneMessage),
+    returns: () =>
+      z.object({
+        data: z.array(AuditAnchor()),
+        pagination: z.object({ page: z.int(), limit: z.int(), total: z.int() }),
+        publicKey: z.string().nullable().describe("Ed25519, SPKI in base64"),
+      }),
+  }),
+  verify: post("/audit-logs/verify", {
+    summary: "Verify a chain from its first entry to its head",
+    description: "A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour and user.",
+    access: readers,
+    audit: "audit_logs.verify",
+    loses: "nothing",
+    errors: chainErrors,
+    bodyOptional: true,
+    body: () => z.strictObject(selector()).refine(onlyOne, onlyOneMessage),
+    returns: AuditVerify,
+  }),
+  getLog: get("/audit-logs/logs/:id", {
+    summary: "Show one audit entry in full",
+    access: readers,
+    errors: ["NOT_FOUND"],
+    returns: AuditLogEntry,
+  }),
+});

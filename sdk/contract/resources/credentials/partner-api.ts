@@ -1,0 +1,232 @@
+import { z } from "zod";
+import { partnerKey } from "../../core/access.ts";
+import { create, get, type Noun, resource, shape } from "../../core/endpoint.ts";
+import { instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
+import { lenientInt } from "../../core/page.ts";
+import { EnrollmentKey } from "./enrollment-keys.ts";
+
+/** Fields of every exported row; `revision` is the SHA-256 of the rest of it (docs/credentials.md, "Exports"). */
+const sourced = () => ({
+  id: z.string(),
+  orgId: z.string(),
+  siteId: z.string().nullable(),
+  sourceUpdatedAt: instant(),
+  revision: z.string(),
+});
+
+const known = () => z.string().nullable();
+const counted = () => z.object({ total: z.int(), included: z.int(), complete: z.boolean() });
+const address = <S extends z.ZodType>(field: S) => ({
+  line1: field,
+  line2: field,
+  city: field,
+  region: field,
+  postalCode: field,
+  country: field,
+});
+const contact = <S extends z.ZodType>(field: S) => ({ name: field, email: field, phone: field });
+
+export const ExportedOrganization = shape("ExportedOrganization", () =>
+  z.object({ ...sourced(), name: z.string(), slug: z.string(), type: z.enum(["customer", "internal"]) }),
+);
+
+export const ExportedSite = shape("ExportedSite", () =>
+  z.object({
+    ...sourced(),
+    name: z.string(),
+    timezone: z.string(),
+    address: z.object(address(known())).nullable(),
+    contact: z.object(contact(known())).nullable(),
+  }),
+);
+
+export const ExportedDevice = shape("ExportedDevice", () =>
+  z.object({
+    ...sourced(),
+    hostname: z.string(),
+    displayName: known(),
+    type: z.object({ os: z.string(), role: z.string(), virtual: z.boolean() }),
+    operatingSystem: z.object({ edition: z.string(), build: known(), architecture: z.string() }),
+    installation: z.object({ enrolledAt: instant().nullable() }),
+    hardwareIdentity: z.object({ serialNumber: known(), manufacturer: known(), model: known() }),
+    tags: z.array(z.string()),
+  }),
+);
+
+export const ExportedInventory = shape("ExportedInventory", () =>
+  z.object({
+    ...sourced(),
+    deviceId: z.string(),
+    hardware: z.object({
+      processor: z.object({ model: known(), cores: z.int().nullable() }),
+      memory: z.object({ totalMb: z.number().nullable() }),
+      graphics: z.object({ model: known() }),
+      firmware: z.object({ biosVersion: known() }),
+    }),
+    interfaces: z.array(z.object({ name: z.string(), macAddress: known(), primary: z.boolean() })),
+    addresses: z.array(
+      z.object({
+        interfaceName: z.string(),
+        address: z.string(),
+        family: z.enum(["ipv4", "ipv6"]).nullable(),
+        assignment: z.enum(["dhcp", "static"]).nullable().describe("null: not known"),
+        active: z.boolean(),
+      }),
+    ),
+    collections: z.object({ interfaces: counted(), addresses: counted() }),
+  }),
+);
+
+const pageOf = <S extends z.ZodType>(row: S) =>
+  z.object({
+    schemaVersion: z.literal("1"),
+    snapshotAt: instant(),
+    data: z.array(row),
+    nextCursor: z.string().nullable(),
+    hasMore: z.boolean(),
+    blocked: z
+      .array(
+        z.object({
+          resource: z.string(),
+          id: z.string(),
+          orgId: z.string(),
+          reason: z.literal("secret_detected"),
+          fieldPaths: z.array(z.string()),
+        }),
+      )
+      .optional()
+      .describe("rows that are withheld because a text in them looks like a secret"),
+  });
+
+const EXPORT_LIMIT = { default: 100, min: 1, max: 500 };
+const walk = () => ({
+  orgId: ref("organization").optional(),
+  updatedSince: timestamp().optional().describe("only rows changed after this instant, oldest change first"),
+  cursor: z.string().max(4096).optional().describe("nextCursor of the page before"),
+  limit: lenientInt(EXPORT_LIMIT),
+});
+const walkOfSites = () => z.strictObject({ ...walk(), siteId: ref("site").optional() });
+const byCursor = { kind: "cursor", items: "data" } as const;
+const exportErrors = ["INVALID_CURSOR", "NOT_FOUND"] as const;
+
+const made = <S extends z.ZodType>(data: S) => z.object({ schemaVersion: z.literal("1"), data });
+const optionalText = () => z.string().trim().max(255).nullable().optional();
+const writeErrors = ["ORG_ACCESS_DENIED"] as const;
+
+const about: Noun = {
+  name: "partner-api",
+  summary: "Export and unattended provisioning with a partner key",
+  auditPrefixes: ["partner_api"],
+};
+
+export const partnerApi = resource(about, {
+  organizations: get("/partner-api/organizations", {
+    summary: "Export organizations",
+    access: partnerKey("organizations:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    columns: ["slug", "name", "type", "sourceUpdatedAt", "id"],
+    query: () => z.strictObject(walk()),
+    returns: () => pageOf(ExportedOrganization()),
+  }),
+  sites: get("/partner-api/sites", {
+    summary: "Export sites",
+    access: partnerKey("sites:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    columns: ["name", "timezone", "orgId", "sourceUpdatedAt", "id"],
+    query: () => z.strictObject(walk()),
+    returns: () => pageOf(ExportedSite()),
+  }),
+  devices: get("/partner-api/devices", {
+    summary: "Export devices",
+    description: "Decommissioned devices are left out.",
+    access: partnerKey("devices:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    columns: ["hostname", "displayName", "type.os", "orgId", "siteId", "sourceUpdatedAt", "id"],
+    query: walkOfSites,
+    returns: () => pageOf(ExportedDevice()),
+  }),
+  deviceInventory: get("/partner-api/device-inventory", {
+    summary: "Export hardware, interfaces and addresses of devices",
+    description: "One row for each device that `devices` exports, with its id.",
+    access: partnerKey("inventory:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    columns: ["hardware.processor.model", "hardware.memory.totalMb", "orgId", "siteId", "sourceUpdatedAt", "id"],
+    query: walkOfSites,
+    returns: () => pageOf(ExportedInventory()),
+  }),
+  createOrganization: create("/partner-api/organizations", {
+    summary: "Create an organization",
+    description: "A key confined to chosen organizations reaches the new one as well.",
+    access: partnerKey("organizations:write"),
+    audit: "partner_api.write",
+    errors: [...writeErrors, "ORG_LIMIT_REACHED", "SLUG_TAKEN"],
+    body: () =>
+      z.strictObject({
+        name: text(255),
+        slug: slug(),
+        type: z.enum(["customer", "internal"]).default("customer"),
+        status: z.enum(["active", "trial"]).default("active"),
+      }),
+    returns: () => made(ExportedOrganization()),
+  }),
+  createSite: create("/partner-api/sites", {
+    summary: "Create a site",
+    access: partnerKey("sites:write"),
+    audit: "partner_api.write",
+    errors: writeErrors,
+    body: () =>
+      z.strictObject({
+        orgId: ref("organization"),
+        name: text(255),
+        timezone: timezone().default("UTC"),
+        address: z.strictObject(address(optionalText())).nullable().default(null),
+        contact: z.strictObject(contact(optionalText())).nullable().default(null),
+      }),
+    returns: () => made(ExportedSite()),
+  }),
+  createEnrollmentKey: create("/partner-api/enrollment-keys", {
+    summary: "Create an enrollment key",
+    description:
+      "Only for principals with an end and a source allowlist. At most 10 an hour and principal, 100 an hour and partner.",
+    access: partnerKey("enrollment-keys:write"),
+    audit: "partner_api.write",
+    errors: [
+      ...writeErrors,
+      "partner_provisioning_principal_restrictions_required",
+      "SITE_NOT_IN_ORG",
+      "TTL_EXCEEDS_CAP",
+    ],
+    body: () =>
+      z
+        .strictObject({
+          orgId: ref("organization"),
+          name: text(255),
+          siteId: ref("site").nullable().optional().describe("pins enrolled devices to this site"),
+          maxUsage: z.int().min(1).max(100_000).default(1),
+          issueEnrollmentSecret: z
+            .boolean()
+            .default(false)
+            .describe("gives the key a secret of its own, which enrolling then needs beside it"),
+          ttlMinutes: z.int().min(1).max(525_600).optional().describe("instead of expiresAt"),
+          expiresAt: timestamp().optional().describe("in the future; default 30 days"),
+        })
+        .refine(({ ttlMinutes, expiresAt }) => ttlMinutes === undefined || expiresAt === undefined, {
+          path: ["ttlMinutes"],
+          message: "give ttlMinutes or expiresAt, not both",
+        }),
+    returns: () =>
+      z.object({
+        ...made(EnrollmentKey()).shape,
+        key: secret(),
+        enrollmentSecret: secret().optional(),
+      }),
+  }),
+});

@@ -1,0 +1,191 @@
+import { z } from "zod";
+import { staff } from "../../core/access.ts";
+import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
+import { type FieldMeta, flag, instant, ref, refList, searchText } from "../../core/fields.ts";
+import { pageOf } from "../../core/page.ts";
+
+export const osTypes = ["windows", "macos", "linux"] as const;
+export const deviceStatuses = [
+  "pending",
+  "online",
+  "offline",
+  "updating",
+  "maintenance",
+  "quarantined",
+  "decommissioned",
+] as const;
+export const deviceRoles = [
+  "workstation",
+  "server",
+  "printer",
+  "router",
+  "switch",
+  "firewall",
+  "access_point",
+  "phone",
+  "iot",
+  "camera",
+  "nas",
+  "unknown",
+] as const;
+
+/** A managed machine (docs/fleet.md, "Devices"). */
+export const Device = shape("Device", () =>
+  z.object({
+    id: z.string(),
+    orgId: z.string(),
+    siteId: z.string().nullable(),
+    agentId: z.string().nullable(),
+    hostname: z.string(),
+    displayName: z.string().nullable(),
+    osType: z.enum(osTypes),
+    osVersion: z.string(),
+    osBuild: z.string().nullable(),
+    architecture: z.string(),
+    agentVersion: z.string(),
+    deviceRole: z.enum(deviceRoles),
+    deviceRoleSource: z.enum(["auto", "manual"]),
+    isVirtual: z.boolean(),
+    status: z.enum(deviceStatuses),
+    lastSeenAt: instant().nullable(),
+    lastSeenIp: z.string().nullable(),
+    enrolledAt: instant().nullable(),
+    tags: z.array(z.string()),
+    customFields: z.record(z.string(), z.unknown()),
+    lastUser: z.string().nullable(),
+    uptimeSeconds: z.int().nullable(),
+    isHeadless: z.boolean(),
+    pendingReboot: z.boolean(),
+    watchdogStatus: z.enum(["connected", "failover", "offline"]).nullable(),
+    watchdogVersion: z.string().nullable(),
+    mainAgentSilentSince: instant().nullable(),
+    quarantinedAt: instant().nullable(),
+    quarantinedReason: z.string().nullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  }),
+);
+
+/** Hardware facts that the agent reports (docs/fleet.md, "Inventory"); unknown facts are null. */
+export const Hardware = shape("Hardware", () =>
+  z.object({
+    manufacturer: z.string().nullable(),
+    model: z.string().nullable(),
+    serialNumber: z.string().nullable(),
+    cpuModel: z.string().nullable(),
+    cpuCores: z.number().nullable(),
+    cpuThreads: z.number().nullable(),
+    ramTotalMb: z.number().nullable(),
+    diskTotalGb: z.number().nullable(),
+    gpuModel: z.string().nullable(),
+    biosVersion: z.string().nullable(),
+  }),
+);
+
+const MetricSample = shape("MetricSample", () =>
+  z.object({
+    cpuPercent: z.number(),
+    ramPercent: z.number(),
+    diskPercent: z.number(),
+    timestamp: instant(),
+  }),
+);
+
+const placed = () => ({
+  orgName: z.string(),
+  siteName: z.string().nullable(),
+  wanIp: z.string().nullable(),
+  lanIp: z.string().nullable(),
+  metrics: MetricSample().nullable(),
+});
+
+/** A device in a list. */
+export const DeviceListItem = shape("DeviceListItem", () =>
+  z.object({
+    ...Device().shape,
+    ...placed(),
+    hardware: Hardware().pick({ cpuModel: true, cpuCores: true, ramTotalMb: true, diskTotalGb: true }).nullable(),
+  }),
+);
+
+/** A device with everything known about it. */
+export const DeviceDetail = shape("DeviceDetail", () =>
+  z.object({
+    ...Device().shape,
+    ...placed(),
+    hardware: Hardware().nullable(),
+    networkInterfaces: z.array(
+      z.object({
+        interfaceName: z.string(),
+        macAddress: z.string().nullable(),
+        ipAddress: z.string().nullable(),
+        subnetMask: z.string().nullable(),
+        publicIp: z.string().nullable(),
+        isPrimary: z.boolean(),
+      }),
+    ),
+    recentMetrics: z.array(MetricSample()).describe("the last 24 hours, at most 288"),
+    siteTimezone: z.string().nullable(),
+  }),
+);
+
+/** Kept as sent: its presence chooses the mode, its default depends on it. Read it with `lenientInt`. */
+const rawInt = (description: string) =>
+  z
+    .string()
+    .optional()
+    .meta({ published: { type: "integer" }, description } satisfies FieldMeta);
+
+const about: Noun = {
+  name: "devices",
+  summary: "Managed machines",
+  thing: "device",
+  auditPrefixes: [],
+};
+
+export const devices = resource(about, {
+  list: get("/devices", {
+    summary: "List devices",
+    description:
+      "Without `page` and with any of `cursor` (may be empty), `sort`, `sortDir`, `includeTotal` the answer comes by cursor; otherwise by page.",
+    access: staff().needs("devices:read"),
+    errors: ["ORG_ACCESS_DENIED", "SITE_ACCESS_DENIED", "INVALID_CURSOR"],
+    paging: { kind: "cursor", items: "devices" },
+    columns: ["hostname", "status", "osType", "orgName", "siteName", "lastSeenAt", "id"],
+    query: () =>
+      z.object({
+        page: rawInt("chooses paging by number"),
+        limit: rawInt("default 50; at most 1000 by cursor, 100 by page"),
+        cursor: z.string().max(4096).optional().describe("empty to start"),
+        sort: z.enum(["hostname", "lastSeen", "enrolled"]).optional(),
+        sortDir: z.enum(["asc", "desc"]).optional(),
+        includeTotal: flag().optional(),
+        orgId: ref("organization").optional(),
+        siteId: ref("site").optional(),
+        orgIds: refList("organization").optional(),
+        siteIds: refList("site").optional(),
+        groupIds: refList("device-group").optional().describe("matches nothing until there are groups"),
+        status: z.enum(deviceStatuses).optional(),
+        osType: z.enum(osTypes).optional(),
+        role: z.enum(deviceRoles).optional(),
+        search: searchText().optional().describe("part of hostname or display name"),
+        includeDecommissioned: flag().optional(),
+      }),
+    returns: () =>
+      z.union([
+        z.object({
+          devices: z.array(DeviceListItem()),
+          nextCursor: z.string().nullable(),
+          limit: z.int(),
+          total: z.int().optional(),
+        }),
+        pageOf(DeviceListItem()),
+      ]),
+  }),
+  get: get("/devices/:id", {
+    summary: "Show a device with hardware, network and recent metrics",
+    access: staff().needs("devices:read"),
+    errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],
+    returns: DeviceDetail,
+  }),
+});

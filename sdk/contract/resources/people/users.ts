@@ -1,0 +1,212 @@
+import { z } from "zod";
+import { open, staff } from "../../core/access.ts";
+import { create, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
+import { email, freeObject, instant, ref, searchText, secret, success, text } from "../../core/fields.ts";
+import { paged, pageOf, pageQuery } from "../../core/page.ts";
+import { newPassword } from "../sign-in/passwords.ts";
+import { handedOutToken, SignedIn } from "../sign-in/sessions.ts";
+
+export const userStatuses = ["invited", "active", "disabled"] as const;
+export const orgAccessLevels = ["all", "selected", "none"] as const;
+
+/** A person's account (docs/people.md, "Accounts"). */
+export const User = shape("User", () =>
+  z.object({
+    id: z.string(),
+    email: z.string(),
+    name: z.string(),
+    avatarUrl: z.string().nullable(),
+    status: z.enum(userStatuses),
+    mfaEnabled: z.boolean(),
+    mfaMethod: z.literal("totp").nullable(),
+    isPlatformAdmin: z.boolean(),
+    lastLoginAt: instant().nullable(),
+    passwordChangedAt: instant().nullable(),
+    emailVerifiedAt: instant().nullable(),
+    preferences: z.record(z.string(), z.unknown()),
+    createdAt: instant(),
+    updatedAt: instant(),
+  }),
+);
+
+/** The caller's account with what its membership allows (docs/people.md, "Own account"). */
+export const Me = shape("Me", () =>
+  z.object({
+    ...User().shape,
+    scope: z.enum(["organization", "partner", "system"]),
+    partnerId: z.string().nullable(),
+    orgId: z.string().nullable(),
+    roleId: z.string().nullable(),
+    roleName: z.string().nullable(),
+    permissions: z.array(z.string()),
+    orgAccess: z.enum(orgAccessLevels).nullable(),
+    orgIds: z.array(z.string()).nullable(),
+    siteIds: z.array(z.string()).nullable(),
+    mfaSatisfied: z.boolean(),
+  }),
+);
+
+/** A user as member of one tenant. */
+export const Member = shape("Member", () =>
+  z.object({
+    id: z.string(),
+    email: z.string(),
+    name: z.string(),
+    status: z.enum(userStatuses),
+    lastLoginAt: instant().nullable(),
+    mfaEnabled: z.boolean(),
+    roleId: z.string().nullable(),
+    roleName: z.string().nullable(),
+    orgAccess: z.enum(orgAccessLevels).optional().describe("members of a partner"),
+    orgIds: z.array(z.string()).optional().describe("members of a partner"),
+    siteIds: z.array(z.string()).nullable().optional().describe("members of an organization; null: all sites"),
+    createdAt: instant(),
+    updatedAt: instant(),
+  }),
+);
+
+/** Whose members are meant; without either the caller's own tenant. System scope must name one. */
+const target = () => ({
+  orgId: ref("organization").optional(),
+  partnerId: ref("partner").optional().describe("system scope only"),
+});
+
+const targetErrors = [
+  "FULL_PARTNER_ACCESS_REQUIRED",
+  "ORG_ACCESS_DENIED",
+  "ORG_CONTEXT_REQUIRED",
+  "ORG_ID_REQUIRED",
+  "PARTNER_ID_REQUIRED",
+] as const;
+
+const inviteUrl = () => secret(z.string()).nullable().describe("only when mail is not configured");
+
+const httpsUrl = () => z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
+
+const about: Noun = {
+  name: "users",
+  summary: "People who sign in, and their invitations",
+  thing: "user",
+  auditPrefixes: ["user"],
+};
+
+export const users = resource(about, {
+  me: get("/users/me", {
+    summary: "Show who you are and what you may do",
+    access: staff().exemptFrom("partnerGuard", "mfaEnrollment"),
+    returns: Me,
+  }),
+  updateMe: patch("/users/me", {
+    summary: "Change your own profile",
+    access: staff().exemptFrom("partnerGuard"),
+    audit: "user.profile.update",
+    errors: ["NO_UPDATES"],
+    body: () =>
+      z
+        .strictObject({
+          name: text(255),
+          avatarUrl: httpsUrl().nullable(),
+          preferences: freeObject(64 * 1024).describe("merged into what is stored"),
+        })
+        .partial(),
+    returns: Me,
+  }),
+  list: get("/users", {
+    summary: "List users of your tenant, by name",
+    access: staff().needs("users:read"),
+    errors: targetErrors,
+    paging: paged,
+    columns: ["email", "name", "status", "roleName", "orgAccess", "lastLoginAt", "id"],
+    query: () =>
+      z.object({
+        ...pageQuery(),
+        ...target(),
+        status: z.enum(userStatuses).optional(),
+        search: searchText().optional().describe("part of name or email"),
+      }),
+    returns: () => pageOf(Member()),
+  }),
+  get: get("/users/:id", {
+    summary: "Show a user of your tenant",
+    access: staff().needs("users:read"),
+    errors: ["NOT_FOUND", ...targetErrors],
+    query: () => z.object(target()),
+    returns: Member,
+  }),
+  invite: create("/users/invite", {
+    summary: "Invite a user",
+    description: "A person who is already active elsewhere becomes a member immediately, without an invitation.",
+    access: staff().needs("users:invite").withMfa(),
+    audit: "user.invite",
+    errors: [
+      ...targetErrors,
+      "INVALID_ROLE",
+      "ORG_IDS_REQUIRED",
+      "ORG_IDS_NOT_ALLOWED",
+      "SITE_NOT_IN_ORG",
+      "SITE_ACCESS_DENIED",
+      "ROLE_EXCEEDS_CALLER",
+      "USER_EXISTS",
+      "ORG_READ_ONLY",
+    ],
+    body: () =>
+      z.object({
+        ...target(),
+        email: email(),
+        name: text(255),
+        roleId: ref("role"),
+        orgAccess: z.enum(orgAccessLevels).optional().describe("members of a partner"),
+        orgIds: z.array(ref("organization")).max(10_000).optional().describe("needed with orgAccess `selected`"),
+        siteIds: z
+          .array(ref("site"))
+          .max(10_000)
+          .nullable()
+          .optional()
+          .describe("members of an organization; null: all sites"),
+      }),
+    returns: () =>
+      z.object({
+        id: z.string(),
+        email: z.string(),
+        name: z.string(),
+        status: z.enum(userStatuses),
+        roleId: z.string(),
+        inviteEmailSent: z.boolean(),
+        inviteUrl: inviteUrl(),
+      }),
+  }),
+  resendInvite: post("/users/resend-invite", {
+    summary: "Send an invitation again; the old link stops",
+    access: staff().needs("users:invite").withMfa(),
+    audit: "user.invite.resend",
+    loses: "nothing",
+    idempotent: true,
+    errors: [...targetErrors, "NOT_FOUND", "NOT_INVITED"],
+    body: () => z.object({ ...target(), userId: ref("user") }),
+    returns: () => z.object({ ...success().shape, inviteEmailSent: z.boolean(), inviteUrl: inviteUrl() }),
+  }),
+  previewInvite: post("/auth/invite/preview", {
+    summary: "Show whom an invitation is for",
+    access: open(),
+    audit: { none: "reads only" },
+    loses: "nothing",
+    errors: ["INVALID_INVITE", "INVITE_ALREADY_ACCEPTED"],
+    body: () => z.object({ token: handedOutToken() }),
+    returns: () =>
+      z.object({
+        email: z.string(),
+        name: z.string(),
+        partnerName: z.string().optional(),
+        orgName: z.string().optional(),
+      }),
+  }),
+  acceptInvite: post("/auth/accept-invite", {
+    summary: "Accept an invitation and sign in",
+    access: open(),
+    audit: "user.invite.accepted",
+    loses: "nothing",
+    errors: ["INVALID_INVITE", "WEAK_PASSWORD", "SSO_REQUIRED"],
+    body: () => z.object({ token: handedOutToken(), password: newPassword(), name: text(255).optional() }),
+    returns: SignedIn,
+  }),
+});

@@ -1,0 +1,245 @@
+import { z } from "zod";
+import { staff } from "../../core/access.ts";
+import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
+import { blankable, type FieldMeta, instant, ref, secret, success, text, webAddress } from "../../core/fields.ts";
+import { whole, wholeOf } from "../../core/page.ts";
+
+export const ssoProviderTypes = ["oidc", "saml"] as const;
+export const ssoProviderStatuses = ["inactive", "testing", "active"] as const;
+
+/** Which claim, or attribute of an assertion, fills a field. */
+export const AttributeMapping = shape("AttributeMapping", () =>
+  z.strictObject({
+    email: text(255),
+    name: text(255),
+    firstName: text(255).optional(),
+    lastName: text(255).optional(),
+    groups: text(255).optional().describe("claim that holds an array of strings"),
+  }),
+);
+
+/** Template of a common provider, with placeholders in braces (docs/single-sign-on.md, "Presets"). */
+export const SsoPreset = shape("SsoPreset", () =>
+  z.strictObject({
+    id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,99}$/, "must be of a-z, 0-9 and -"),
+    name: text(255),
+    type: z.enum(ssoProviderTypes),
+    issuerTemplate: z.string().max(2048).optional(),
+    ssoUrlTemplate: z.string().max(2048).optional(),
+    metadataUrlTemplate: z.string().max(2048).optional(),
+    scopes: z.string().max(1000).optional(),
+    attributeMapping: AttributeMapping(),
+  }),
+);
+
+/** Identity provider of an organization or a partner (docs/single-sign-on.md, "Identity providers"). */
+export const SsoProvider = shape("SsoProvider", () =>
+  z.object({
+    id: z.string(),
+    ownerScope: z.enum(["organization", "partner"]),
+    orgId: z.string().nullable(),
+    partnerId: z.string().nullable(),
+    name: z.string(),
+    type: z.enum(ssoProviderTypes),
+    preset: z.string().nullable(),
+    issuer: z.string().nullable(),
+    clientId: z.string().nullable(),
+    hasClientSecret: z.boolean(),
+    scopes: z.string(),
+    attributeMapping: AttributeMapping(),
+    autoProvision: z.boolean(),
+    defaultRoleId: z.string().nullable(),
+    defaultRoleConfiguredBy: z.string().nullable().describe("whose permissions the default role is measured against"),
+    allowedDomains: z.string().nullable(),
+    enforceSSO: z.boolean(),
+    trustsIdpMfa: z.boolean(),
+    status: z.enum(ssoProviderStatuses),
+    authorizationUrl: z.string().nullable(),
+    tokenUrl: z.string().nullable(),
+    userInfoUrl: z.string().nullable(),
+    jwksUrl: z.string().nullable(),
+    entityId: z.string().nullable(),
+    ssoUrl: z.string().nullable(),
+    certificate: z.string().nullable(),
+    configVersion: z.int(),
+    createdBy: z.string().nullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  }),
+);
+
+/** Space-separated, once each. */
+const scopeText = () =>
+  z
+    .string()
+    .max(1000)
+    .transform((value) => [...new Set(value.split(/\s+/).filter(Boolean))].join(" "))
+    .refine((value) => /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(value), "must name scopes")
+    .meta({ published: { type: "string", maxLength: 1000 } } satisfies FieldMeta);
+
+const domainPattern = /^[^\s@,/:*?#]+(\.[^\s@,/:*?#.]+)+$/;
+
+/** Comma-separated email domains, lower-cased, once each; blank reads as null: every domain. */
+const domainsText = () =>
+  z
+    .string()
+    .max(1000)
+    .nullable()
+    .transform((value) => {
+      const domains = (value ?? "").toLowerCase().split(",");
+      return [...new Set(domains.map((domain) => domain.trim().replace(/^@/, "")).filter(Boolean))];
+    })
+    .refine((domains) => domains.every((domain) => domainPattern.test(domain)), "must be domains, separated by commas")
+    .transform((domains) => (domains.length === 0 ? null : domains.join(",")))
+    .meta({ published: { type: ["string", "null"], maxLength: 1000 } } satisfies FieldMeta);
+
+const writable = () => ({
+  name: text(255),
+  type: z.enum(ssoProviderTypes),
+  issuer: webAddress().nullable().describe("of an oidc provider: its endpoints are discovered from it"),
+  clientId: blankable(500),
+  clientSecret: secret(z.string().min(1).max(2000)).nullable(),
+  scopes: scopeText().nullable().describe("space-separated; null: the preset's"),
+  attributeMapping: AttributeMapping().nullable().describe("null: the preset's"),
+  autoProvision: z.boolean().describe("make users of people who are none yet; organization providers alone"),
+  defaultRoleId: ref("role").nullable().describe("role of users that are made at their first sign-in"),
+  allowedDomains: domainsText().describe("comma-separated email domains; null: every domain"),
+  enforceSSO: z.boolean().describe("refuse passwords while the provider is active"),
+  trustsIdpMfa: z.boolean().describe("take the provider's word that a second factor was used"),
+  authorizationUrl: webAddress().nullable(),
+  tokenUrl: webAddress().nullable(),
+  userInfoUrl: webAddress().nullable(),
+  jwksUrl: webAddress().nullable(),
+  entityId: blankable(500),
+  ssoUrl: webAddress(500).nullable(),
+  certificate: blankable(20_000),
+});
+
+const writers = staff().needs("organizations:write").withMfa();
+const reached = ["NOT_FOUND", "SITE_ACCESS_DENIED", "FULL_PARTNER_ACCESS_REQUIRED", "ORG_READ_ONLY"] as const;
+
+const about: Noun = {
+  name: "sso-providers",
+  summary: "Identity providers people sign in through",
+  thing: "sso-provider",
+  auditPrefixes: ["sso"],
+};
+
+export const ssoProviders = resource(about, {
+  presets: get("/sso/presets", {
+    summary: "List presets of common identity providers",
+    access: staff(),
+    paging: whole,
+    columns: ["name", "type", "issuerTemplate", "scopes", "id"],
+    returns: () => wholeOf(SsoPreset()),
+  }),
+  list: get("/sso/providers", {
+    summary: "List identity providers, oldest first",
+    access: staff(),
+    errors: ["ORG_ACCESS_DENIED", "PARTNER_SCOPE_REQUIRED"],
+    paging: whole,
+    columns: ["name", "type", "status", "issuer", "enforceSSO", "orgId", "id"],
+    query: () =>
+      z.object({
+        orgId: ref("organization").optional(),
+        scope: z.enum(["partner"]).optional().describe("the partner's own"),
+      }),
+    returns: () => wholeOf(SsoProvider()),
+  }),
+  create: create("/sso/providers", {
+    summary: "Create an identity provider",
+    description:
+      "It begins `inactive`. The endpoints of an oidc provider are discovered from its issuer; where that fails, " +
+      "`discoveryError` says why and the provider is created anyway.",
+    access: writers,
+    audit: "sso.provider.create",
+    errors: [
+      "ORG_ACCESS_DENIED",
+      "ORG_CONTEXT_REQUIRED",
+      "ORG_ID_REQUIRED",
+      "SITE_ACCESS_DENIED",
+      "PARTNER_SCOPE_REQUIRED",
+      "FULL_PARTNER_ACCESS_REQUIRED",
+      "UNKNOWN_PRESET",
+      "INVALID_DEFAULT_ROLE",
+      "ROLE_EXCEEDS_CALLER",
+      "UNSAFE_URL",
+      "ORG_READ_ONLY",
+    ],
+    body: () => {
+      const { name, type, autoProvision, enforceSSO, trustsIdpMfa, ...others } = writable();
+      return z.strictObject({
+        ownerScope: z.enum(["organization", "partner"]).default("organization"),
+        orgId: ref("organization").optional().describe("of an organization's provider; your own when left out"),
+        preset: text(100).optional(),
+        name,
+        type,
+        ...z.object(others).partial().shape,
+        autoProvision: autoProvision.default(true),
+        enforceSSO: enforceSSO.default(false),
+        trustsIdpMfa: trustsIdpMfa.default(false),
+      });
+    },
+    returns: () => SsoProvider().extend({ discoveryError: z.string().optional() }),
+  }),
+  get: get("/sso/providers/:id", {
+    summary: "Show an identity provider",
+    access: staff(),
+    errors: ["NOT_FOUND"],
+    returns: SsoProvider,
+  }),
+  update: patch("/sso/providers/:id", {
+    summary: "Change an identity provider",
+    description:
+      "Sign-ins in progress end. Null clears a field. If a changed issuer cannot be discovered, nothing is saved.",
+    access: writers,
+    audit: "sso.provider.update",
+    errors: [
+      ...reached,
+      "INVALID_DEFAULT_ROLE",
+      "ROLE_EXCEEDS_CALLER",
+      "UNSAFE_URL",
+      "OIDC_DISCOVERY_FAILED",
+      "OIDC_ISSUER_REQUIRED",
+      "PROVIDER_INCOMPLETE",
+      "CONCURRENT_MODIFICATION",
+    ],
+    body: () => z.strictObject(writable()).partial(),
+    returns: SsoProvider,
+  }),
+  remove: del("/sso/providers/:id", {
+    summary: "Delete an identity provider with the identities linked to it",
+    access: writers,
+    audit: "sso.provider.delete",
+    errors: reached,
+    returns: success,
+  }),
+  setStatus: post("/sso/providers/:id/status", {
+    summary: "Set an identity provider active, testing or inactive",
+    description: "Only an active one signs people in. Any status may follow any other.",
+    access: writers,
+    audit: "sso.provider.status.update",
+    loses: "nothing",
+    errors: [...reached, "PROVIDER_INCOMPLETE", "CONCURRENT_MODIFICATION"],
+    body: () => z.strictObject({ status: z.enum(ssoProviderStatuses) }),
+    returns: SsoProvider,
+  }),
+  test: post("/sso/providers/:id/test", {
+    summary: "Ask an identity provider for its discovery document",
+    access: writers,
+    audit: "sso.provider.test",
+    loses: "nothing",
+    errors: [...reached, "OIDC_DISCOVERY_FAILED"],
+    returns: () =>
+      z.object({
+        success: z.literal(true),
+        discovery: z.object({
+          issuer: z.string(),
+          authorizationEndpoint: z.string(),
+          tokenEndpoint: z.string(),
+          userInfoEndpoint: z.string().nullable(),
+          jwksUri: z.string(),
+        }),
+      }),
+  }),
+});

@@ -1,0 +1,176 @@
+import { z } from "zod";
+import { staff } from "../../core/access.ts";
+import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import { bound, freeObject, instant, ref, searchText, slug, success, text } from "../../core/fields.ts";
+import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
+
+export const organizationStatuses = [
+  "active",
+  "trial",
+  "suspended",
+  "churned",
+  "offboarding",
+  "merging",
+  "archived",
+  "purging",
+] as const;
+
+/** Organization (docs/tenancy.md, "Organizations"). */
+export const Organization = shape("Organization", () =>
+  z.object({
+    id: z.string(),
+    partnerId: z.string(),
+    name: z.string(),
+    slug: z.string(),
+    type: z.enum(["customer", "internal"]),
+    status: z.enum(organizationStatuses),
+    maxDevices: z.int().nullable(),
+    settings: z.record(z.string(), z.unknown()),
+    ssoConfig: z.record(z.string(), z.unknown()),
+    contractStart: instant().nullable(),
+    contractEnd: instant().nullable(),
+    billingContact: z.record(z.string(), z.unknown()).nullable(),
+    offboardingStartedAt: instant().nullable(),
+    archivedAt: instant().nullable(),
+    retentionMode: z.enum(["keep", "purge_after"]).nullable(),
+    purgeAt: instant().nullable(),
+    mergedIntoOrgId: z.string().nullable(),
+    deviceCount: z.int().optional().describe("lists only"),
+    createdAt: instant(),
+    updatedAt: instant(),
+    deletedAt: instant().nullable(),
+  }),
+);
+
+const cap = () => z.int().min(0).max(2_147_483_647).nullable();
+const writable = () => ({
+  name: text(255),
+  slug: slug(),
+  type: z.enum(["customer", "internal"]),
+  maxDevices: cap(),
+  settings: freeObject(),
+  contractStart: bound("from").nullable(),
+  contractEnd: bound("from").nullable(),
+  billingContact: freeObject().nullable(),
+});
+const owners = staff("partner", "system");
+
+const endsAfterStart = ({
+  contractStart,
+  contractEnd,
+}: {
+  contractStart?: string | null;
+  contractEnd?: string | null;
+}) => !contractStart || !contractEnd || contractEnd >= contractStart;
+const endsBeforeStart = { path: ["contractEnd"], message: "must not be before contractStart" };
+
+const about: Noun = {
+  name: "organizations",
+  summary: "Customers of a partner",
+  thing: "organization",
+  auditPrefixes: ["organization", "partner"],
+};
+
+export const organizations = resource(about, {
+  listAccessible: get("/orgs", {
+    summary: "List every organization you can reach, by name",
+    access: staff().needs("organizations:read"),
+    paging: whole,
+    columns: ["slug", "name", "type", "status", "deviceCount", "createdAt", "id"],
+    returns: () => wholeOf(Organization()),
+  }),
+  list: get("/orgs/organizations", {
+    summary: "List organizations",
+    access: owners.needs("organizations:read"),
+    paging: paged,
+    columns: ["slug", "name", "type", "status", "deviceCount", "createdAt", "id"],
+    query: () =>
+      z.object({
+        ...pageQuery(),
+        partnerId: ref("partner").optional(),
+        status: z.enum(organizationStatuses).optional(),
+        search: searchText().optional().describe("part of name or slug"),
+      }),
+    returns: () => pageOf(Organization()),
+  }),
+  create: create("/orgs/organizations", {
+    summary: "Create an organization",
+    access: owners.needs("organizations:write").withMfa(),
+    audit: "organization.create",
+    errors: [
+      "PARTNER_CONTEXT_REQUIRED",
+      "PARTNER_ID_REQUIRED",
+      "PARTNER_ACCESS_DENIED",
+      "NOT_FOUND",
+      "SLUG_TAKEN",
+      "ORG_LIMIT_REACHED",
+    ],
+    body: () => {
+      const fields = writable();
+      return z
+        .object({
+          ...fields,
+          partnerId: ref("partner").optional().describe("needed in system scope"),
+          status: z.enum(["active", "trial", "suspended", "churned"]).default("active"),
+          type: fields.type.default("customer"),
+          maxDevices: fields.maxDevices.default(null),
+          settings: fields.settings.default({}),
+          contractStart: fields.contractStart.default(null),
+          contractEnd: fields.contractEnd.default(null),
+          billingContact: fields.billingContact.default(null),
+        })
+        .refine(endsAfterStart, endsBeforeStart);
+    },
+    returns: Organization,
+  }),
+  order: patch("/orgs/organizations/order", {
+    summary: "Set the order in which organizations are listed",
+    access: staff("partner").needs("organizations:write").withFullPartnerAccess().withMfa(),
+    audit: "partner.organization_order.update",
+    body: () => z.object({ orderedIds: z.array(ref("organization")).max(10_000) }),
+    returns: () => z.object({ organizationOrder: z.array(z.string()) }),
+  }),
+  get: get("/orgs/organizations/:id", {
+    summary: "Show an organization",
+    access: owners.needs("organizations:read"),
+    errors: ["NOT_FOUND"],
+    returns: Organization,
+  }),
+  update: patch("/orgs/organizations/:id", {
+    summary: "Change an organization",
+    description:
+      "`active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.",
+    access: owners.needs("organizations:write").withMfa(),
+    audit: "organization.update",
+    errors: [
+      "NOT_FOUND",
+      "FIELD_IMMUTABLE",
+      "INVALID_STATUS",
+      "NO_UPDATES",
+      "SLUG_TAKEN",
+      "INVALID_TRANSITION",
+      "CONCURRENT_MODIFICATION",
+      "ORG_READ_ONLY",
+    ],
+    body: () =>
+      z
+        .object({
+          ...writable(),
+          status: z.enum(organizationStatuses),
+          ssoConfig: freeObject(),
+          partnerId: ref("partner"),
+        })
+        .partial()
+        .refine(endsAfterStart, endsBeforeStart),
+    returns: Organization,
+  }),
+  remove: del("/orgs/organizations/:id", {
+    summary: "Delete an organization",
+    description: "Soft delete: users and keys lose access, agents are cut off, sites stay.",
+    access: owners.needs("organizations:write").withMfa(),
+    audit: "organization.delete",
+    loses: "tenant",
+    errors: ["NOT_FOUND"],
+    returns: success,
+  }),
+});

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { staff } from "../../core/access.ts";
+import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import { freeObject, instant, ref, success, text, timezone } from "../../core/fields.ts";
+import { paged, pageOf, pageQuery } from "../../core/page.ts";
+
+/** Site (docs/tenancy.md, "Sites"). */
+export const Site = shape("Site", () =>
+  z.object({
+    id: z.string(),
+    orgId: z.string(),
+    name: z.string(),
+    address: z.record(z.string(), z.unknown()).nullable(),
+    timezone: z.string(),
+    contact: z.record(z.string(), z.unknown()).nullable(),
+    settings: z.record(z.string(), z.unknown()),
+    deviceCount: z.int().optional().describe("lists only"),
+    createdAt: instant(),
+    updatedAt: instant(),
+  }),
+);
+
+const writable = () => ({
+  name: text(255),
+  timezone: timezone(),
+  address: freeObject().nullable(),
+  contact: freeObject().nullable(),
+  settings: freeObject(),
+});
+
+const about: Noun = {
+  name: "sites",
+  summary: "Places of an organization",
+  thing: "site",
+  auditPrefixes: ["site"],
+};
+
+export const sites = resource(about, {
+  list: get("/orgs/sites", {
+    summary: "List sites",
+    access: staff().needs("sites:read"),
+    errors: ["ORG_ACCESS_DENIED"],
+    paging: paged,
+    columns: ["name", "timezone", "orgId", "deviceCount", "createdAt", "id"],
+    query: () =>
+      z
+        .object({
+          ...pageQuery(),
+          orgId: ref("organization").optional(),
+          organizationId: ref("organization").optional().describe("the same as orgId"),
+        })
+        .refine(({ orgId, organizationId }) => !orgId || !organizationId || orgId === organizationId, {
+          path: ["organizationId"],
+          message: "must be the same as orgId",
+        }),
+    returns: () => pageOf(Site()),
+  }),
+  create: create("/orgs/sites", {
+    summary: "Create a site",
+    access: staff().needs("sites:write").withMfa(),
+    audit: "site.create",
+    errors: ["ORG_ID_REQUIRED", "ORG_CONTEXT_REQUIRED", "ORG_ACCESS_DENIED", "SITE_ACCESS_DENIED", "ORG_READ_ONLY"],
+    body: () => {
+      const fields = writable();
+      return z.object({
+        orgId: ref("organization").optional().describe("needed in partner and system scope"),
+        name: fields.name,
+        timezone: fields.timezone.default("UTC"),
+        address: fields.address.default(null),
+        contact: fields.contact.default(null),
+        settings: fields.settings.default({}),
+      });
+    },
+    returns: Site,
+  }),
+  get: get("/orgs/sites/:id", {
+    summary: "Show a site",
+    access: staff().needs("sites:read"),
+    errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],
+    returns: Site,
+  }),
+  update: patch("/orgs/sites/:id", {
+    summary: "Change a site",
+    access: staff().needs("sites:write").withMfa(),
+    audit: "site.update",
+    errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "FIELD_IMMUTABLE", "NO_UPDATES", "ORG_READ_ONLY"],
+    body: () => z.object({ ...writable(), orgId: ref("organization").describe("cannot change") }).partial(),
+    returns: Site,
+  }),
+  remove: del("/orgs/sites/:id", {
+    summary: "Delete a site",
+    description: "Its contacts and enrollment keys go with it. Refused while live devices are on it.",
+    access: staff().needs("sites:write").withMfa(),
+    audit: "site.delete",
+    errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "SITE_NOT_EMPTY", "ORG_READ_ONLY"],
+    returns: success,
+  }),
+});

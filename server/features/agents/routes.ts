@@ -1,7 +1,0 @@
-import { agents } from "#contract/resources/agents";
-import { implement } from "#server/http/implement";
-import { enrollAgent } from "./enroll.ts";
-import { heartbeat } from "./heartbeat.ts";
-import { rotateToken } from "./rotate-token.ts";
-
-export const agentRoutes = implement(agents, { enroll: enrollAgent, heartbeat, rotateToken });

@@ -1,0 +1,36 @@
+import type { Call } from "#server/http/call";
+
+interface Actor {
+  actorType: string;
+  actorId: string | null;
+  actorEmail: string | null;
+}
+
+export type NameOf = (entry: Actor) => string;
+
+/** Names of the people and agents of a page of entries, looked up once (docs/audit.md, "Reading entries"). */
+export async function namesOfActors(call: Call, entries: readonly Actor[]): Promise<NameOf> {
+  const idsOf = (type: string) => [
+    ...new Set(entries.flatMap((entry) => (entry.actorType === type && entry.actorId !== null ? [entry.actorId] : []))),
+  ];
+  const [users, agents] = [idsOf("user"), idsOf("agent")];
+  const names = new Map<string, string>();
+  if (users.length > 0) {
+    // A reader of an entry may know who acted, even if that person has left the tenant.
+    const rows = await call.readAsSystem("resolve user names", (db) =>
+      db.selectFrom("users").select(["id", "name"]).where("id", "in", users).execute(),
+    );
+    for (const row of rows) names.set(row.id, row.name);
+  }
+  if (agents.length > 0) {
+    const rows = await call.db.selectFrom("devices").select(["id", "hostname"]).where("id", "in", agents).execute();
+    for (const row of rows) names.set(row.id, `Agent (${row.hostname})`);
+  }
+  return (entry) => names.get(entry.actorId ?? "") ?? fallback(entry);
+}
+
+function fallback({ actorType, actorId, actorEmail }: Actor): string {
+  if (actorEmail !== null) return actorEmail;
+  if (actorType === "api_key" && actorId !== null) return `API Key ${actorId.slice(0, 8)}`;
+  return actorType === "agent" ? "Agent" : "System";
+}

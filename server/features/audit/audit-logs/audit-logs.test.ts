@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seedWorld, type World } from "#fixtures/world";
+import {
+  type DatabaseName,
+  databases,
+  type SignedInUser,
+  startTestServer,
+  type TestServer,
+} from "../../../test/harness.ts";
+import { verifyLimit } from "./verify.ts";
+
+describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
+  let server: TestServer;
+  let world: World;
+  let admin: SignedInUser;
+
+  beforeAll(async () => {
+    server = await startTestServer(database);
+    world = await seedWorld(server.db, server.services);
+    admin = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId, name: "Dana Ortiz" });
+    for (const [name, timezone] of [
+      ["North", "UTC"],
+      ["50%OFF", "UTC"],
+      ["PC_01", "UTC"],
+    ]) {
+      await server.request("POST", "/orgs/sites", {
+        token: admin.token,
+        body: { orgId: world.a.orgId, name, timezone },
+      });
+    }
+    await server.settled();
+  });
+  afterAll(() => server?.stop());
+
+  const read = (path: string, token = admin.token) => server.request("GET", `/audit-logs${path}`, { token });
+
+  it("shows who did what, newest first, with names instead of ids", async () => {
+    const { body } = await read(`?action=site.create&orgId=${world.a.orgId}`);
+    expect(body.pagination).toMatchObject({ total: 3, totalPages: 1 });
+    expect(body.entries.map((entry: { resource: string }) => entry.resource)).toEqual(["PC_01", "50%OFF", "North"]);
+    expect(body.entries[0]).toMatchObject({
+      action: "site.create",
+      resourceType: "site",
+      user: { name: "Dana Ortiz", role: "user" },
+    });
+    expect(body.entries[0].sessionId).toBe(admin.sessionId);
+  });
+
+  it("filters literally: wildcards mean themselves (C13)", async () => {
+    const names = async (query: string) =>
+      (await read(`/logs?${query}`)).body.data.map((entry: { resource: { name: string } }) => entry.resource.name);
+    expect(await names("resource=PC_0")).toEqual(["PC_01"]);
+    expect(await names("resource=%25")).toEqual(["50%OFF"]);
+    expect(await names("user=dana%20ORT&action=site.create")).toHaveLength(3);
+    expect(await names("user=_nobody_")).toEqual([]);
+    expect((await read("/search?q=%25off")).body.data).toHaveLength(1);
+    expect((await read("/search?q=_")).body.data.every((entry: object) => JSON.stringify(entry).includes("_"))).toBe(
+      true,
+    );
+  });
+
+  it("reads a date as that whole UTC day, on both ends", async () => {
+    const day = server.clock.now().slice(0, 10);
+    expect((await read(`?from=${day}&to=${day}&action=site.create`)).body.pagination.total).toBe(3);
+    expect((await read(`?to=2026-03-01&action=site.create`)).body.pagination.total).toBe(0);
+    expect((await read("?from=yesterday")).status).toBe(400);
+    expect((await read("?from=2026-02-30")).status).toBe(400);
+    expect(
+      (
+        await read(
+          `?from=${encodeURIComponent("2026-03-02T10:59:00+02:00")}&to=${encodeURIComponent("2026-03-02T11:01:00+02:00")}&action=site.create`,
+        )
+      ).body.pagination.total,
+    ).toBe(3);
+  });
+
+  it("counts nothing when told not to, and still shows the rows", async () => {
+    const { body } = await read("?skipCount=true&limit=2&action=site.create");
+    expect(body.entries).toHaveLength(2);
+    expect(body.pagination).toMatchObject({ total: -1, totalPages: -1 });
+  });
+
+  it("shows customers nothing of the partner's chain and other tenants nothing at all", async () => {
+    await server.request("PATCH", "/orgs/partners/me", { token: admin.token, body: { name: "Alpha renamed" } });
+    await server.settled();
+    const customer = await server.signIn({ role: "Org Admin", orgId: world.a.orgId });
+    const stranger = await server.signIn({ role: "Partner Admin", partnerId: world.b.partnerId });
+    expect((await read("?action=partner.settings.update")).body.pagination.total).toBe(1);
+    expect((await read("?action=partner.settings.update", customer.token)).body.pagination.total).toBe(0);
+    expect((await read("?action=site.create", customer.token)).body.pagination.total).toBe(3);
+    expect((await read("?action=site.create", stranger.token)).body.pagination.total).toBe(0);
+    expect((await read(`?orgId=${world.a.orgId}`, stranger.token)).body.code).toBe("ORG_ACCESS_DENIED");
+  });
+
+  it("keeps what was recorded of an organization that was deleted", async () => {
+    const made = await server.request("POST", "/orgs/organizations", {
+      token: admin.token,
+      body: { name: "Gone", slug: "gone" },
+    });
+    await server.request("DELETE", `/orgs/organizations/${made.body.id}`, { token: admin.token });
+    await server.settled();
+    const { body } = await read("/logs?resource=Gone");
+    expect(body.data.map((entry: { action: string }) => entry.action)).toEqual([
+      "organization.delete",
+      "organization.create",
+    ]);
+  });
+
+  it("verifies each chain, anchors what it found, and names the key that proves it", async () => {
+    for (const selector of [{ orgId: world.a.orgId }, { partnerId: world.a.partnerId }, {}]) {
+      const { status, body } = await server.request("POST", "/audit-logs/verify", {
+        token: admin.token,
+        body: selector,
+      });
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ ok: true, breakCount: 0, breaks: [] });
+      expect(body.entriesChecked).toBeGreaterThan(0);
+      expect(body.anchors.latest.headChainSeq).toBe(body.head.chainSeq);
+    }
+    const anchors = await read(`/anchors?orgId=${world.a.orgId}`);
+    expect(anchors.body.data.length).toBeGreaterThan(0);
+    expect(anchors.body.publicKey).toMatch(/^[A-Za-z0-9+/=]+$/);
+    expect(
+      (await server.request("POST", "/audit-logs/verify", { token: admin.token, body: { chain: "system" } })).body.code,
+    ).toBe("FORBIDDEN");
+  });
+
+  it("allows thirty verifications an hour", async () => {
+    const eager = await server.signIn({ role: "Org Admin", orgId: world.b.orgId });
+    for (let run = 0; run < 29; run += 1) await server.services.limiter.take(verifyLimit, eager.userId);
+    const verify = () => server.request("POST", "/audit-logs/verify", { token: eager.token, body: {} });
+    expect((await verify()).status).toBe(200);
+    const refused = await verify();
+    expect([refused.status, refused.body.code]).toEqual([429, "RATE_LIMITED"]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+});

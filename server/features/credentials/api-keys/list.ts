@@ -1,0 +1,31 @@
+import type { ExpressionBuilder } from "kysely";
+import type { Endpoint } from "#contract/core/endpoint";
+import type { apiKeys } from "#contract/resources/credentials/api-keys";
+import { listedOrgs } from "#server/access/org-access";
+import { paginate } from "#server/db/paginate";
+import type { Database } from "#server/db/tables";
+import type { Call } from "#server/http/call";
+import { apiKeyColumns, view } from "./queries.ts";
+import type { ApiKeyStatus } from "./rules.ts";
+
+type ListCall = typeof apiKeys.list extends Endpoint<infer T> ? Call<T> : never;
+
+/** Newest first. */
+export async function listApiKeys(call: ListCall) {
+  const { orgId, status } = call.query;
+  const orgs = await listedOrgs(call, orgId);
+  const now = call.clock.now();
+  let query = call.db.selectFrom("apiKeys").select(apiKeyColumns).where("apiKeys.orgId", "in", orgs);
+  if (status !== undefined) query = query.where((eb) => hasStatus(eb, status, now));
+  const page = await paginate(query.orderBy("apiKeys.createdAt", "desc").orderBy("apiKeys.id", "desc"), call.query);
+  return { ...page, data: page.data.map((row) => view(row, now)) };
+}
+
+/** `statusAt` as a condition. */
+function hasStatus(eb: ExpressionBuilder<Database, "apiKeys">, status: ApiKeyStatus, now: string) {
+  const stored = eb("apiKeys.status", "=", status);
+  if (status === "revoked") return stored;
+  const over = eb("apiKeys.expiresAt", "<=", now);
+  if (status === "expired") return eb.or([stored, eb.and([eb("apiKeys.status", "=", "active"), over])]);
+  return eb.and([stored, eb.or([eb("apiKeys.expiresAt", "is", null), eb("apiKeys.expiresAt", ">", now)])]);
+}

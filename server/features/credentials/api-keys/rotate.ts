@@ -1,0 +1,35 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { apiKeys } from "#contract/resources/credentials/api-keys";
+import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { refuseBeyondOwn } from "./delegation.ts";
+import { newApiKey, WARNING } from "./key-material.ts";
+import { getApiKey, holdApiKey, refuseInactive } from "./queries.ts";
+
+type RotateCall = typeof apiKeys.rotate extends Endpoint<infer T> ? Call<T> : never;
+
+/** Replaces a key's material and resets its counters. From this commit on the old key is refused. */
+export async function rotateApiKey(call: RotateCall) {
+  refuseSiteRestricted(call);
+  return call.transaction(async (tx) => {
+    const before = await holdApiKey(call, tx, call.params.id);
+    await getWritableOrg(call, before.orgId, tx);
+    refuseInactive(before);
+    if (before.principalType === "service") throw problem("SERVICE_PRINCIPAL_KEY");
+    refuseBeyondOwn(call, before.scopes);
+    const { key, keyPrefix, keyHash } = newApiKey(call.random);
+    const now = call.clock.now();
+    const rotated = await tx
+      .updateTable("apiKeys")
+      .set({ keyPrefix, keyHash, usageCount: 0, lastUsedAt: null, keyIssuedAt: now, updatedAt: now })
+      .where("id", "=", before.id)
+      .where("status", "=", "active")
+      .executeTakeFirst();
+    if (rotated.numUpdatedRows !== 1n) throw problem("API_KEY_NOT_ACTIVE");
+    call.audit.note({
+      details: { keyPrefix, previousKeyPrefix: before.keyPrefix, previousUsageCount: before.usageCount },
+    });
+    return { ...(await getApiKey(call, tx, before.id)), key, warning: WARNING };
+  });
+}

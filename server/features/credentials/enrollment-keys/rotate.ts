@@ -1,0 +1,56 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { enrollmentKeys } from "#contract/resources/credentials/enrollment-keys";
+import { getWritableOrg } from "#server/access/org-access";
+import { held } from "#server/db/dialect/locks";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { expiryFor } from "./expiry.ts";
+import { newEnrollmentKey } from "./key-hash.ts";
+import { getEnrollmentKey } from "./queries.ts";
+
+type RotateCall = typeof enrollmentKeys.rotate extends Endpoint<infer T> ? Call<T> : never;
+
+/**
+ * New material, count back to 0; `maxUsage` and `expiresAt` stay unless given (docs/credentials.md, "Enrollment keys").
+ * The old key enrolls no device after this commit, so rotating is also allowed for a suspended organization.
+ */
+export async function rotateEnrollmentKey(call: RotateCall) {
+  return call.transaction(async (tx) => {
+    const found = await getEnrollmentKey(call, tx, call.params.id);
+    call.audit.note({ resource: { id: found.id, name: found.name }, owner: { orgId: found.orgId } });
+    const org = await getWritableOrg(call, found.orgId, tx);
+    const row = tx
+      .selectFrom("enrollmentKeys")
+      .select(["usageCount", "maxUsage", "expiresAt"])
+      .where("id", "=", found.id);
+    const before = await held(row, call.services.store.dialect).executeTakeFirst();
+    if (!before) throw problem("NOT_FOUND");
+    const maxUsage = call.body.maxUsage === undefined ? before.maxUsage : call.body.maxUsage;
+    const asked = call.body.expiresAt;
+    const expiresAt = asked === undefined ? before.expiresAt : expiryFor(call, org, asked);
+    const { key, keyHash } = newEnrollmentKey(call.config, call.random);
+    const rotated = await tx
+      .updateTable("enrollmentKeys")
+      .set({
+        keyHash,
+        usageCount: 0,
+        maxUsage,
+        expiresAt,
+        keyIssuedAt: call.clock.now(),
+        updatedAt: call.clock.now(),
+      })
+      .where("id", "=", found.id)
+      .executeTakeFirst();
+    if (rotated.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
+    call.audit.note({
+      details: {
+        previousUsageCount: before.usageCount,
+        previousMaxUsage: before.maxUsage,
+        nextMaxUsage: maxUsage,
+        previousExpiresAt: before.expiresAt,
+        nextExpiresAt: expiresAt,
+      },
+    });
+    return { ...(await getEnrollmentKey(call, tx, found.id)), key };
+  });
+}

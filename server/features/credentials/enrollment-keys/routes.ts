@@ -1,0 +1,15 @@
+import { enrollmentKeys } from "#contract/resources/credentials/enrollment-keys";
+import { implement } from "#server/http/implement";
+import { createEnrollmentKey } from "./create.ts";
+import { listEnrollmentKeys } from "./list.ts";
+import { getEnrollmentKey } from "./queries.ts";
+import { removeEnrollmentKey } from "./remove.ts";
+import { rotateEnrollmentKey } from "./rotate.ts";
+
+export const routes = implement(enrollmentKeys, {
+  list: listEnrollmentKeys,
+  create: createEnrollmentKey,
+  get: (call) => getEnrollmentKey(call, call.db, call.params.id),
+  rotate: rotateEnrollmentKey,
+  remove: removeEnrollmentKey,
+});

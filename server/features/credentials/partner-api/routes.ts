@@ -1,0 +1,19 @@
+import { partnerApi } from "#contract/resources/credentials/partner-api";
+import { implement } from "#server/http/implement";
+import { createEnrollmentKey } from "./create-enrollment-key.ts";
+import { createOrganization } from "./create-organization.ts";
+import { createSite } from "./create-site.ts";
+import { exportInventory } from "./device-inventory.ts";
+import { exportDevices } from "./devices.ts";
+import { exportOrganizations } from "./organizations.ts";
+import { exportSites } from "./sites.ts";
+
+export const routes = implement(partnerApi, {
+  organizations: exportOrganizations,
+  sites: exportSites,
+  devices: exportDevices,
+  deviceInventory: exportInventory,
+  createOrganization,
+  createSite,
+  createEnrollmentKey,
+});

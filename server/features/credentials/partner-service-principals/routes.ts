@@ -1,0 +1,15 @@
+import { partnerServicePrincipals } from "#contract/resources/credentials/partner-service-principals";
+import { implement } from "#server/http/implement";
+import { createPartnerPrincipal } from "./create.ts";
+import { issueKey, revokeKey, rotateKey } from "./keys.ts";
+import { listPartnerPrincipals } from "./list.ts";
+import { updatePartnerPrincipal } from "./update.ts";
+
+export const routes = implement(partnerServicePrincipals, {
+  list: listPartnerPrincipals,
+  create: createPartnerPrincipal,
+  update: updatePartnerPrincipal,
+  issueKey,
+  rotateKey,
+  revokeKey,
+});

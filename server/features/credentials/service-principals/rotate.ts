@@ -1,0 +1,53 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { servicePrincipals } from "#contract/resources/credentials/service-principals";
+import { refuseSiteRestricted } from "#server/access/org-access";
+import { user } from "#server/access/principal";
+import { refuseBeyondOwn } from "#server/features/credentials/api-keys/delegation";
+import { newApiKey, WARNING } from "#server/features/credentials/api-keys/key-material";
+import type { Call } from "#server/http/call";
+import { holdActivePrincipal } from "./queries.ts";
+import { revokeKeys } from "./revoke-keys.ts";
+import { touch } from "./touch.ts";
+
+type RotateCall = typeof servicePrincipals.rotate extends Endpoint<infer T> ? Call<T> : never;
+
+/** Requests per hour of a key without a chosen limit (docs/credentials.md, "Service principals"). */
+const RATE_LIMIT_DEFAULT = 1000;
+
+/** Makes the principal's next key with all its scopes. From this commit on the key before is refused. */
+export async function rotateServicePrincipal(call: RotateCall) {
+  refuseSiteRestricted(call);
+  return call.transaction(async (tx) => {
+    const { principal } = await holdActivePrincipal(call, tx, call.params.id);
+    refuseBeyondOwn(call, principal.scopes);
+    const now = call.clock.now();
+    await revokeKeys(tx, principal.id, now);
+    const { key, keyPrefix, keyHash } = newApiKey(call.random);
+    const apiKeyId = call.random.uuid();
+    await tx
+      .insertInto("apiKeys")
+      .values({
+        id: apiKeyId,
+        orgId: principal.orgId,
+        name: `${[...principal.name].slice(0, 241).join("")} (service key)`,
+        keyPrefix,
+        keyHash,
+        scopes: principal.scopes,
+        expiresAt: null,
+        rateLimit: RATE_LIMIT_DEFAULT,
+        status: "active",
+        principalType: "service",
+        principalId: principal.id,
+        createdBy: user(call).userId,
+        lastUsedAt: null,
+        usageCount: 0,
+        keyIssuedAt: now,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .execute();
+    await touch(call, tx, principal.id);
+    call.audit.note({ details: { newKeyId: apiKeyId, newKeyPrefix: keyPrefix } });
+    return { apiKeyId, key, keyPrefix, warning: WARNING };
+  });
+}

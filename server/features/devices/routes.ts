@@ -1,6 +1,0 @@
-import { devices } from "#contract/resources/devices";
-import { implement } from "#server/http/implement";
-import { showDevice } from "./get.ts";
-import { listDevices } from "./list.ts";
-
-export const deviceRoutes = implement(devices, { list: listDevices, get: showDevice });

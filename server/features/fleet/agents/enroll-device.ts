@@ -1,0 +1,150 @@
+import { held } from "#server/db/dialect/locks";
+import { fold } from "#server/db/dialect/text";
+import type { Tx } from "#server/db/unit-of-work";
+import { refuseOverDeviceCap } from "#server/features/fleet/devices/caps";
+import { aliveStatus, appendAvailability, reachability } from "#server/features/fleet/devices/presence";
+import { sha256 } from "#server/platform/vault";
+import { problem } from "#server/problem";
+import { namedSite, siteForNewDevice } from "./enroll-site.ts";
+import type { AdmittingKey, EnrollCall } from "./enrollment-key.ts";
+import { hashesOf, type TokenPair } from "./tokens.ts";
+
+export interface EnrolledDevice {
+  readonly id: string;
+  readonly orgId: string;
+  readonly siteId: string;
+  readonly agentId: string;
+}
+
+/** What every enrollment writes, whether the row is new or not. */
+const reported = (call: EnrollCall, pair: TokenPair) => {
+  const { hostname, osType, osVersion, osBuild, architecture, agentVersion } = call.body;
+  const now = call.clock.now();
+  return {
+    hostname,
+    osType,
+    osVersion,
+    osBuild: osBuild ?? null,
+    architecture,
+    agentVersion,
+    isVirtual: call.body.isVirtual ?? false,
+    lastSeenAt: now,
+    lastSeenIp: call.ip,
+    ...hashesOf(pair),
+    previousAgentTokenHash: null,
+    previousWatchdogTokenHash: null,
+    previousTokensExpireAt: null,
+    tokensIssuedAt: now,
+    updatedAt: now,
+  };
+};
+
+/** The device whose current agent token the caller presents, if it is of the key's organization. */
+export async function findPresented(call: EnrollCall, tx: Tx, key: AdmittingKey) {
+  const token = /^Bearer (agt_[0-9a-f]{64})$/i.exec(call.header("authorization") ?? "")?.[1];
+  if (token === undefined) return undefined;
+  const query = tx
+    .selectFrom("devices")
+    .select(["id", "orgId", "siteId", "agentId", "status", "deviceRoleSource"])
+    .where("agentTokenHash", "=", sha256(token))
+    .where("orgId", "=", key.orgId)
+    .where("status", "<>", "decommissioned");
+  return held(query, call.services.store.dialect).executeTakeFirst();
+}
+
+type Presented = NonNullable<Awaited<ReturnType<typeof findPresented>>>;
+
+/**
+ * Gives a device that proves itself new tokens; the old ones stop at once. It keeps its id, its agent id and, unless
+ * the key or the device names one, its site. Maintenance survives, quarantine refuses.
+ */
+export async function rekeyDevice(
+  call: EnrollCall,
+  tx: Tx,
+  { key, pair, device }: { key: AdmittingKey; pair: TokenPair; device: Presented },
+): Promise<EnrolledDevice> {
+  if (device.status === "quarantined") throw problem("DEVICE_QUARANTINED");
+  const siteId = (await namedSite(call, tx, key)) ?? device.siteId ?? (await siteForNewDevice(call, tx, key));
+  const { deviceRole } = call.body;
+  const status = aliveStatus[device.status];
+  const changed = await tx
+    .updateTable("devices")
+    .set({
+      ...reported(call, pair),
+      siteId,
+      status,
+      mainAgentSilentSince: null,
+      ...(deviceRole !== undefined && device.deviceRoleSource === "auto" ? { deviceRole } : {}),
+    })
+    .where("id", "=", device.id)
+    .where("status", "=", device.status)
+    .executeTakeFirst();
+  if (changed.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+  if (reachability(device.status) === "offline" && status === "online") {
+    await appendAvailability(tx, call, "online", [device]);
+  }
+  return { id: device.id, orgId: key.orgId, siteId, agentId: device.agentId as string };
+}
+
+/** Makes the row, within the caps. A second device of the same name is welcome unless one is quarantined. */
+export async function createDevice(
+  call: EnrollCall,
+  tx: Tx,
+  { key, pair }: { key: AdmittingKey; pair: TokenPair },
+): Promise<EnrolledDevice> {
+  const siteId = await siteForNewDevice(call, tx, key);
+  await refuseOverDeviceCap(tx, call.services, key.orgId);
+  await refuseQuarantinedNamesake(call, tx, key.orgId);
+  const device = {
+    id: call.random.uuid(),
+    orgId: key.orgId,
+    siteId,
+    agentId: call.random.bytes(32).toString("hex"),
+  };
+  const now = call.clock.now();
+  await tx
+    .insertInto("devices")
+    .values({
+      ...reported(call, pair),
+      ...device,
+      ...neverSet,
+      deviceRole: call.body.deviceRole ?? "unknown",
+      status: "online",
+      enrolledAt: now,
+      createdAt: now,
+    })
+    .execute();
+  await appendAvailability(tx, call, "online", [device]);
+  return device;
+}
+
+const neverSet = {
+  displayName: null,
+  deviceRoleSource: "auto",
+  tags: [] as string[],
+  customFields: {},
+  lastUser: null,
+  uptimeSeconds: null,
+  isHeadless: false,
+  pendingReboot: false,
+  watchdogStatus: null,
+  watchdogVersion: null,
+  watchdogSeenAt: null,
+  mainAgentSilentSince: null,
+  maintenanceUntil: null,
+  quarantinedAt: null,
+  quarantinedReason: null,
+} as const;
+
+/** Hostnames compare without case: a quarantined machine cannot come back by spelling its name differently. */
+async function refuseQuarantinedNamesake(call: EnrollCall, tx: Tx, orgId: string): Promise<void> {
+  const namesake = await tx
+    .selectFrom("devices")
+    .select("id")
+    .where("orgId", "=", orgId)
+    .where("status", "=", "quarantined")
+    .where((eb) => eb(fold(eb.ref("hostname")), "=", fold(eb.val(call.body.hostname))))
+    .limit(1)
+    .executeTakeFirst();
+  if (namesake) throw problem("DEVICE_QUARANTINED");
+}

@@ -1,0 +1,59 @@
+import { takeAttempt } from "#server/access/attempts";
+import { isForeignKeyViolation } from "#server/db/dialect/violations";
+import type { Tx } from "#server/db/unit-of-work";
+import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
+import { clientBlock } from "#server/platform/ip-address";
+import { problem } from "#server/problem";
+import { createDevice, type EnrolledDevice, findPresented, rekeyDevice } from "./enroll-device.ts";
+import { admit, claimUse, type EnrollCall } from "./enrollment-key.ts";
+import { intervals } from "./intervals.ts";
+import { newTokenPair } from "./tokens.ts";
+
+/**
+ * Enrolls a device in an organization (docs/fleet.md, "Enrollment"). Everything happens in one transaction, including
+ * the use of the key: a refused enrollment leaves only its audit entry.
+ */
+export async function enrollAgent(call: EnrollCall) {
+  const { services, config } = call;
+  await takeAttempt(
+    services,
+    { name: "agent-enroll", max: config.agentEnrollRateLimit, windowSeconds: 60 },
+    clientBlock(call.ip),
+  );
+  const work = call.transaction(() =>
+    call.asSystem("enroll device", async (tx) => {
+      const key = await admit(call, tx);
+      await claimUse(tx, key, call.clock.now());
+      const pair = newTokenPair(call.random);
+      const presented = await findPresented(call, tx, key);
+      const device = presented
+        ? await rekeyDevice(call, tx, { key, pair, device: presented })
+        : await createDevice(call, tx, { key, pair });
+      await keepInventory(call, tx, device);
+      record(call, device, { rekeyed: presented !== undefined });
+      const { id: deviceId, ...placed } = device;
+      return { ...placed, deviceId, ...pair, config: intervals };
+    }),
+  );
+  // The site was deleted between its choice and the insert: the agent tries again and gets another site.
+  return work.catch((error: unknown) => {
+    throw isForeignKeyViolation(error) ? problem("CONCURRENT_MODIFICATION", { cause: error }) : error;
+  });
+}
+
+async function keepInventory(call: EnrollCall, tx: Tx, device: EnrolledDevice): Promise<void> {
+  const { hardware, network } = call.body;
+  if (hardware !== undefined) await replaceHardware(tx, device, hardware, call.clock.now());
+  if (network !== undefined) await replaceInterfaces(tx, device, network, call.random);
+}
+
+function record(call: EnrollCall, device: EnrolledDevice, { rekeyed }: { rekeyed: boolean }): void {
+  const about = {
+    resource: { type: "device", id: device.id, name: call.body.hostname },
+    owner: { orgId: device.orgId },
+    actor: { type: "agent" as const, id: device.id },
+  };
+  call.audit.note({ ...about, details: { siteId: device.siteId, agentVersion: call.body.agentVersion, rekeyed } });
+  if (!rekeyed)
+    call.audit.also({ ...about, action: "device.create", details: { via: "enroll", siteId: device.siteId } });
+}

@@ -1,0 +1,90 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { agents } from "#contract/resources/fleet/agents";
+import { ZERO_UUID } from "#server/audit/chain";
+import type { Tx } from "#server/db/unit-of-work";
+import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
+import type { Call } from "#server/http/call";
+import { sameText, sha256 } from "#server/platform/vault";
+import { problem } from "#server/problem";
+
+export type EnrollCall = typeof agents.enroll extends Endpoint<infer T> ? Call<T> : never;
+
+/**
+ * The enrollment key with its tenant, after every check that depends on them alone: known, not expired, not used up,
+ * second secret, tenant active (docs/fleet.md, "Enrollment"). Once the key is known, a refusal is recorded in the
+ * organization's chain; an unknown key has no tenant and is only counted.
+ */
+export async function admit(call: EnrollCall, tx: Tx) {
+  const key = await find(call, tx);
+  if (!key) throw problem("ENROLLMENT_KEY_NOT_FOUND");
+  call.audit.note({
+    owner: { orgId: key.orgId },
+    actor: { type: "agent", id: ZERO_UUID },
+    details: { enrollmentKeyId: key.id, hostname: call.body.hostname, osType: call.body.osType },
+  });
+  if (key.expiresAt <= call.clock.now()) throw problem("ENROLLMENT_KEY_EXPIRED");
+  if (key.maxUsage !== null && key.usageCount >= key.maxUsage) throw problem("ENROLLMENT_KEY_EXHAUSTED");
+  checkSecret(call, key.enrollmentSecretHash);
+  if (key.orgStatus === "offboarding" && key.orgDeletedAt === null) throw problem("TENANT_OFFBOARDING");
+  const orgOpen = key.orgDeletedAt === null && (key.orgStatus === "active" || key.orgStatus === "trial");
+  const partnerOpen = key.partnerDeletedAt === null && key.partnerStatus === "active";
+  if (!orgOpen || !partnerOpen) throw problem("TENANT_INACTIVE");
+  return key;
+}
+
+export type AdmittingKey = Awaited<ReturnType<typeof admit>>;
+
+/**
+ * Counts one use if both bounds still hold; of callers that race for the last use one wins. The row stays locked
+ * until the transaction ends, and an enrollment that fails later gives the use back with it.
+ */
+export async function claimUse(tx: Tx, key: AdmittingKey, now: string): Promise<void> {
+  const claimed = await tx
+    .updateTable("enrollmentKeys")
+    .set((eb) => ({ usageCount: eb("usageCount", "+", 1), updatedAt: now }))
+    .where("id", "=", key.id)
+    .where("keyHash", "=", key.keyHash)
+    .where("expiresAt", ">", now)
+    .where((eb) => eb.or([eb("maxUsage", "is", null), eb("usageCount", "<", eb.ref("maxUsage"))]))
+    .executeTakeFirst();
+  if (claimed.numUpdatedRows !== 1n) throw problem("ENROLLMENT_KEY_EXHAUSTED");
+}
+
+/** Hashed with the current pepper, then with what older keys were hashed with. */
+function find(call: EnrollCall, tx: Tx) {
+  const raw = call.body.enrollmentKey;
+  const candidates = call.config.enrollmentKeyPeppers.map((pepper) => enrollmentKeyHash(pepper, raw));
+  return tx
+    .selectFrom("enrollmentKeys")
+    .innerJoin("organizations", "organizations.id", "enrollmentKeys.orgId")
+    .innerJoin("partners", "partners.id", "organizations.partnerId")
+    .where("enrollmentKeys.keyHash", "in", candidates)
+    .select([
+      "enrollmentKeys.id",
+      "enrollmentKeys.orgId",
+      "enrollmentKeys.siteId",
+      "enrollmentKeys.keyHash",
+      "enrollmentKeys.enrollmentSecretHash",
+      "enrollmentKeys.maxUsage",
+      "enrollmentKeys.usageCount",
+      "enrollmentKeys.expiresAt",
+      "organizations.status as orgStatus",
+      "organizations.deletedAt as orgDeletedAt",
+      "partners.status as partnerStatus",
+      "partners.deletedAt as partnerDeletedAt",
+    ])
+    .executeTakeFirst();
+}
+
+/** The key's own secret, else the server's; in production one of them must exist (docs/fleet.md, "Enrollment"). */
+function checkSecret(call: EnrollCall, keySecretHash: string | null): void {
+  const { agentEnrollmentSecret, production } = call.config;
+  const wanted = keySecretHash ?? (agentEnrollmentSecret === undefined ? undefined : sha256(agentEnrollmentSecret));
+  if (wanted === undefined) {
+    if (production) throw problem("ENROLLMENT_SECRET_REQUIRED");
+    return;
+  }
+  const given = call.body.enrollmentSecret ?? call.header("x-agent-enrollment-secret");
+  if (given === undefined || given === "") throw problem("ENROLLMENT_SECRET_REQUIRED");
+  if (!sameText(sha256(given), wanted)) throw problem("ENROLLMENT_SECRET_INVALID");
+}

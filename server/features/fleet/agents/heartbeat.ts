@@ -1,0 +1,35 @@
+import type { AgentPrincipal } from "#server/access/principal";
+import { after, DAY } from "#server/platform/clock";
+import { type HeartbeatCall, recordMain } from "./heartbeat-main.ts";
+import { recordWatchdog } from "./heartbeat-watchdog.ts";
+import { intervals } from "./intervals.ts";
+import { isDraining, ownDevice } from "./own-device.ts";
+
+const TOKEN_AGE_MAX_MS = 30 * DAY;
+
+/**
+ * Handles a heartbeat (docs/fleet.md, "Heartbeat"). It is the most frequent write of the product: it decides on the row
+ * that authentication read, so a heartbeat that changes nothing costs one update and, with metrics, one insert.
+ *
+ * `commands` is always present, because agents of every version read it; it is empty while the product queues no
+ * commands, and the policies are null until there are configuration policies.
+ */
+export async function heartbeat(call: HeartbeatCall) {
+  const who = ownDevice(call);
+  // The watchdog's credential cannot speak for the main agent: that would hide that it is silent.
+  const watchdog = who.credential === "watchdog" || call.body.role === "watchdog";
+  await call.transaction((tx) => (watchdog ? recordWatchdog(call, tx, who) : recordMain(call, tx, who)));
+  return {
+    commands: [],
+    config: { ...intervals, policies: { pam: null, event_log: null, monitoring: null, backup: null } },
+    serverTime: call.clock.now(),
+    draining: isDraining(who),
+    ...(!watchdog && mustRotate(who, call.clock.now()) ? { rotateToken: true as const } : {}),
+  };
+}
+
+/** A draining device cannot rotate its tokens, so it is not asked to. */
+function mustRotate(who: AgentPrincipal, now: string): boolean {
+  const { tokensIssuedAt } = who.device;
+  return !isDraining(who) && tokensIssuedAt !== null && tokensIssuedAt <= after(now, -TOKEN_AGE_MAX_MS);
+}

@@ -1,0 +1,57 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { agents } from "#contract/resources/fleet/agents";
+import type { Call } from "#server/http/call";
+import { after, MINUTE } from "#server/platform/clock";
+import { sha256 } from "#server/platform/vault";
+import { problem } from "#server/problem";
+import { ownDevice, refuseDraining } from "./own-device.ts";
+import { hashesOf, newTokenPair } from "./tokens.ts";
+
+type RotateCall = typeof agents.rotateToken extends Endpoint<infer T> ? Call<T> : never;
+
+const GRACE_MS = 10 * MINUTE;
+
+/**
+ * Replaces both tokens; the previous pair lasts ten more minutes (docs/fleet.md, "Rotating tokens"). A device that lost
+ * the answer asks again with its old token: the pair it never received is replaced, and the old one keeps its end. Of
+ * two calls at the same moment one gets 409.
+ */
+export async function rotateToken(call: RotateCall) {
+  const who = ownDevice(call);
+  refuseDraining(who);
+  const pair = newTokenPair(call.random);
+  const now = call.clock.now();
+  return call.transaction(async (tx) => {
+    const before = await tx
+      .selectFrom("devices")
+      .select(["agentTokenHash", "watchdogTokenHash"])
+      .where("id", "=", who.deviceId)
+      .executeTakeFirst();
+    if (!before) throw problem("INVALID_AGENT_CREDENTIALS");
+    const retiring = {
+      previousAgentTokenHash: before.agentTokenHash,
+      previousWatchdogTokenHash: before.watchdogTokenHash,
+      previousTokensExpireAt: after(now, GRACE_MS),
+    };
+    const changed = await tx
+      .updateTable("devices")
+      .set({
+        ...hashesOf(pair),
+        ...(presentedHash(call) === before.agentTokenHash ? retiring : {}),
+        tokensIssuedAt: now,
+        updatedAt: now,
+      })
+      .where("id", "=", who.deviceId)
+      .where("agentTokenHash", "=", before.agentTokenHash)
+      .executeTakeFirst();
+    if (changed.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+    call.audit.note({
+      resource: { type: "device", id: who.deviceId, name: who.hostname },
+      owner: { orgId: who.orgId },
+    });
+    return pair;
+  });
+}
+
+const presentedHash = (call: RotateCall): string =>
+  sha256((call.header("authorization") ?? "").replace(/^Bearer /i, ""));

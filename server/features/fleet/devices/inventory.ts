@@ -1,0 +1,78 @@
+import type { Tx } from "#server/db/unit-of-work";
+import type { Services } from "#server/services";
+
+interface Placed {
+  id: string;
+  orgId: string;
+}
+
+/** Hardware facts of a report; what it leaves out is unknown. */
+export interface HardwareFacts {
+  manufacturer?: string | null;
+  model?: string | null;
+  serialNumber?: string | null;
+  cpuModel?: string | null;
+  cpuCores?: number | null;
+  cpuThreads?: number | null;
+  ramTotalMb?: number | null;
+  diskTotalGb?: number | null;
+  gpuModel?: string | null;
+  biosVersion?: string | null;
+}
+
+export interface InterfaceFacts {
+  interfaceName: string;
+  macAddress?: string | null;
+  ipAddress?: string | null;
+  subnetMask?: string | null;
+  publicIp?: string | null;
+  isPrimary?: boolean;
+}
+
+/** A report replaces the section as a whole (docs/fleet.md, "Inventory"). */
+export async function replaceHardware(tx: Tx, device: Placed, report: HardwareFacts, now: string): Promise<void> {
+  const facts = {
+    manufacturer: report.manufacturer ?? null,
+    model: report.model ?? null,
+    serialNumber: report.serialNumber ?? null,
+    cpuModel: report.cpuModel ?? null,
+    cpuCores: report.cpuCores ?? null,
+    cpuThreads: report.cpuThreads ?? null,
+    ramTotalMb: report.ramTotalMb ?? null,
+    diskTotalGb: report.diskTotalGb ?? null,
+    gpuModel: report.gpuModel ?? null,
+    biosVersion: report.biosVersion ?? null,
+    updatedAt: now,
+  };
+  await tx
+    .insertInto("deviceHardware")
+    .values({ orgId: device.orgId, deviceId: device.id, ...facts })
+    .onConflict((conflict) => conflict.columns(["orgId", "deviceId"]).doUpdateSet(facts))
+    .execute();
+}
+
+export async function replaceInterfaces(
+  tx: Tx,
+  device: Placed,
+  report: readonly InterfaceFacts[],
+  random: Services["random"],
+): Promise<void> {
+  await tx.deleteFrom("deviceInterfaces").where("orgId", "=", device.orgId).where("deviceId", "=", device.id).execute();
+  if (report.length === 0) return;
+  await tx
+    .insertInto("deviceInterfaces")
+    .values(
+      report.map((item) => ({
+        id: random.uuid(),
+        orgId: device.orgId,
+        deviceId: device.id,
+        interfaceName: item.interfaceName,
+        macAddress: item.macAddress ?? null,
+        ipAddress: item.ipAddress ?? null,
+        subnetMask: item.subnetMask ?? null,
+        publicIp: item.publicIp ?? null,
+        isPrimaryInterface: item.isPrimary ?? false,
+      })),
+    )
+    .execute();
+}

@@ -1,0 +1,117 @@
+import { held } from "#server/db/dialect/locks";
+import { systemHandle, type Tx } from "#server/db/unit-of-work";
+import { after, MINUTE } from "#server/platform/clock";
+import type { Services } from "#server/services";
+import { appendAvailability } from "./presence.ts";
+
+const BATCH = 500;
+const WATCHDOG_SILENT_MS = 5 * MINUTE;
+
+/**
+ * Sets online and updating devices offline that were not heard of for `DEVICE_OFFLINE_THRESHOLD_MINUTES`, each with its
+ * availability row (docs/fleet.md, "Device status"). The condition is checked again in the update, so a device that
+ * reports at the same moment stays online. Returns how many changed.
+ */
+export async function markSilentDevicesOffline(services: Services): Promise<number> {
+  const before = after(services.clock.now(), -services.config.deviceOfflineThresholdMinutes * MINUTE);
+  return inBatches(services, async (tx) => {
+    const due = await tx
+      .selectFrom("devices")
+      .select("id")
+      .where("status", "in", ["online", "updating"])
+      .where("lastSeenAt", "<", before)
+      .limit(BATCH)
+      .execute();
+    if (due.length === 0) return { found: 0, changed: 0 };
+    const gone = await tx
+      .updateTable("devices")
+      .set({ status: "offline", updatedAt: services.clock.now() })
+      .where("id", "in", ids(due))
+      .where("status", "in", ["online", "updating"])
+      .where("lastSeenAt", "<", before)
+      .returning(["id", "orgId"])
+      .execute();
+    await appendAvailability(tx, services, "offline", gone);
+    return { found: due.length, changed: gone.length };
+  });
+}
+
+/** Sets watchdogs offline that have not reported for five minutes (docs/fleet.md, "Watchdog"). */
+export async function markSilentWatchdogsOffline(services: Services): Promise<number> {
+  const changed = await systemHandle(services.store)
+    .updateTable("devices")
+    .set({ watchdogStatus: "offline", updatedAt: services.clock.now() })
+    .where("watchdogStatus", "in", ["connected", "failover"])
+    .where("watchdogSeenAt", "<", after(services.clock.now(), -WATCHDOG_SILENT_MS))
+    .executeTakeFirst();
+  return Number(changed.numUpdatedRows);
+}
+
+/**
+ * Ends expired manual maintenance: the device becomes online or offline by its last sign of life
+ * (docs/fleet.md, "Device status").
+ */
+export async function endExpiredMaintenance(services: Services): Promise<number> {
+  const { store, clock, config } = services;
+  const now = clock.now();
+  const alive = after(now, -config.deviceOfflineThresholdMinutes * MINUTE);
+  return inBatches(services, async (tx) => {
+    const query = tx
+      .selectFrom("devices")
+      .select(["id", "orgId", "lastSeenAt"])
+      .where("status", "=", "maintenance")
+      .where("maintenanceUntil", "<=", now)
+      .limit(BATCH);
+    const due = await held(query, store.dialect).execute();
+    for (const state of ["online", "offline"] as const) {
+      const here = due.filter((device) => (device.lastSeenAt ?? "") >= alive === (state === "online"));
+      if (here.length === 0) continue;
+      await tx
+        .updateTable("devices")
+        .set({ status: state, maintenanceUntil: null, updatedAt: now })
+        .where("id", "in", ids(here))
+        .execute();
+      await appendAvailability(tx, services, state, await changedFrom(tx, here, state));
+    }
+    return { found: due.length, changed: due.length };
+  });
+}
+
+/** Nothing was written down while maintenance hid the status: only a state other than the last one is a change. */
+async function changedFrom<D extends { id: string; orgId: string }>(
+  tx: Tx,
+  devices: readonly D[],
+  state: "online" | "offline",
+): Promise<D[]> {
+  const changed: D[] = [];
+  for (const device of devices) {
+    const last = await tx
+      .selectFrom("deviceAvailability")
+      .select("state")
+      .where("orgId", "=", device.orgId)
+      .where("deviceId", "=", device.id)
+      .orderBy("at", "desc")
+      .orderBy("id", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    if ((last?.state ?? "offline") !== state) changed.push(device);
+  }
+  return changed;
+}
+
+const ids = (rows: readonly { id: string }[]) => rows.map((row) => row.id);
+
+interface Batch {
+  found: number;
+  changed: number;
+}
+
+/** Small transactions: a sweep over a large installation holds no lock for long. */
+async function inBatches(services: Services, work: (tx: Tx) => Promise<Batch>): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const { found, changed } = await systemHandle(services.store).transaction().execute(work);
+    total += changed;
+    if (found < BATCH) return total;
+  }
+}

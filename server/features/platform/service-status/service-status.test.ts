@@ -1,0 +1,187 @@
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { allEndpoints } from "#contract/index";
+import { makeDevices } from "../../../test/devices.ts";
+import { makeSite } from "../../../test/enroll.ts";
+import { databases, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
+
+describe.each(databases)("service status on %s", (database) => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    server = await startTestServer(database, { METRICS_SCRAPE_TOKEN: "scrape-me" });
+  });
+  afterAll(() => server?.stop());
+
+  const root = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${server.url}${path}`, { headers });
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  };
+
+  it("answers its probes at the root and under the prefix, without a credential", async () => {
+    for (const prefix of ["", "/api/v1"]) {
+      expect(JSON.parse((await root(`${prefix}/health`)).text)).toEqual({
+        status: "ok",
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+        uptimeSeconds: expect.any(Number),
+      });
+      expect((await root(`${prefix}/health/live`)).text).toBe('{"status":"ok"}');
+      const ready = await root(`${prefix}/health/ready`);
+      expect([ready.status, JSON.parse(ready.text)]).toEqual([
+        200,
+        { status: "ready", checks: { database: "ok", migrations: "ok", workers: "ok" } },
+      ]);
+    }
+  });
+
+  it("is not ready while the schedules are left lying, and says so; a long job is no fault", async () => {
+    const look = async () => {
+      server.clock.advance(2_000);
+      const answer = await root("/health/ready");
+      const { status, checks } = JSON.parse(answer.text);
+      return [answer.status, status, checks];
+    };
+    const now = server.clock.now();
+    const jobId = server.services.random.uuid();
+    await server.db
+      .insertInto("leases")
+      .values({ name: "scheduler", holder: "gone", expiresAt: "2026-01-01T00:00:00.000Z" })
+      .execute();
+    expect(await look()).toEqual([503, "not_ready", { database: "ok", migrations: "ok", workers: "error" }]);
+    await server.db.deleteFrom("leases").where("name", "=", "scheduler").execute();
+    expect(await look()).toEqual([200, "ready", { database: "ok", migrations: "ok", workers: "ok" }]);
+    await server.db
+      .insertInto("jobs")
+      .values({
+        id: jobId,
+        kind: "later",
+        payload: {},
+        status: "running",
+        uniqueKey: null,
+        runAt: "2026-01-01T00:00:00.000Z",
+        attempts: 1,
+        maxAttempts: 1,
+        lockedBy: "w",
+        lockedUntil: "2099-01-01T00:00:00.000Z",
+        lastError: null,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .execute();
+    expect((await look())[0]).toBe(200);
+    await server.db.deleteFrom("jobs").where("id", "=", jobId).execute();
+  });
+
+  it("keeps its answer for two seconds", async () => {
+    server.clock.advance(2_000);
+    expect((await root("/health/ready")).status).toBe(200);
+    await server.db
+      .insertInto("leases")
+      .values({ name: "scheduler", holder: "gone", expiresAt: "2026-01-01T00:00:00.000Z" })
+      .execute();
+    server.clock.advance(1_999);
+    expect((await root("/health/ready")).status).toBe(200);
+    server.clock.advance(1);
+    const late = await root("/health/ready");
+    expect([late.status, JSON.parse(late.text)]).toMatchObject([
+      503,
+      { code: "SERVICE_UNAVAILABLE", status: "not_ready" },
+    ]);
+    await server.db.deleteFrom("leases").where("name", "=", "scheduler").execute();
+  });
+
+  it("shows metrics for the scrape token, without tenants or ids in them", async () => {
+    const { orgIds } = await seedPartner(server, "acme", ["acme"]);
+    const orgId = orgIds[0] as string;
+    await makeDevices(server, [{ orgId, siteId: await makeSite(server, orgId), status: "offline" }]);
+    for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "Basic scrape-me" }]) {
+      expect((await root("/metrics", headers as Record<string, string>)).status).toBe(401);
+    }
+    await root("/api/v1/devices/019cadc6-9e68-70d6-8a64-56b44938e554");
+    await root("/nowhere/at/all");
+    const { status, text, headers } = await root("/metrics", { authorization: "Bearer scrape-me" });
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toContain("text/plain; version=0.0.4");
+    expect(text).toMatch(/^devices_total\{status="offline"\} 1$/m);
+    expect(text).toMatch(/^devices_total\{status="online"\} 0$/m);
+    expect(text).toMatch(/http_requests_total\{method="GET",route="\/api\/v1\/devices\/:id",status_class="4xx"\} 1/);
+    expect(text).toMatch(/route="unmatched"/);
+    expect(text).not.toContain("019cadc6");
+    expect(text).not.toContain(orgId);
+  });
+
+  it("serves the contract as OpenAPI, every endpoint in it, the same text every time", async () => {
+    const first = await root("/openapi.json");
+    expect(first.headers.get("content-type")).toContain("application/json");
+    const document = JSON.parse(first.text);
+    expect(document.openapi).toMatch(/^3\.1/);
+    for (const endpoint of allEndpoints()) {
+      const path = endpoint.path.replace(/:([A-Za-z]+)/g, "{$1}");
+      expect(document.paths[path]?.[endpoint.method.toLowerCase()]?.operationId).toBe(
+        `${endpoint.noun}.${endpoint.verb}`,
+      );
+    }
+    expect((await root("/api/v1/openapi.json")).text).toBe(first.text);
+  });
+
+  it("shows the API on a page of its own that may load nothing from elsewhere", async () => {
+    const { status, text, headers } = await root("/docs");
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toContain("text/html");
+    const policy = headers.get("content-security-policy") as string;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain("unsafe");
+    for (const [tag, directive] of [
+      ["script", "script-src"],
+      ["style", "style-src"],
+    ]) {
+      const inline = [...text.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, "g"))];
+      expect(inline).toHaveLength(1);
+      const hash = createHash("sha256")
+        .update(inline[0]?.[1] as string)
+        .digest("base64");
+      expect(policy).toContain(`${directive} 'sha256-${hash}'`);
+    }
+    expect(text).not.toMatch(/(src|href)=|https?:\/\/|innerHTML/);
+  });
+});
+
+describe("readiness", () => {
+  it("misses a migration that the database does not have", async () => {
+    const server = await startTestServer("sqlite");
+    try {
+      await sql`delete from kysely_migration where name = '0004-devices'`.execute(server.db);
+      const response = await fetch(`${server.url}/health/ready`);
+      expect([response.status, await response.json()]).toMatchObject([
+        503,
+        { status: "not_ready", checks: { database: "ok", migrations: "error", workers: "ok" } },
+      ]);
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe("service status in production", () => {
+  it("has no docs page and no metrics unless they are configured", async () => {
+    const server = await startTestServer("sqlite", {
+      NODE_ENV: "production",
+      JWT_SECRET: "j".repeat(32),
+      SECRET_ENCRYPTION_KEY: "s".repeat(32),
+    });
+    try {
+      for (const path of ["/docs", "/metrics"]) {
+        const response = await fetch(`${server.url}${path}`);
+        expect([path, response.status, ((await response.json()) as { code: string }).code]).toEqual([
+          path,
+          404,
+          "NOT_FOUND",
+        ]);
+      }
+      expect((await fetch(`${server.url}/openapi.json`)).status).toBe(200);
+    } finally {
+      await server.stop();
+    }
+  });
+});

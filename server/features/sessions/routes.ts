@@ -1,9 +1,0 @@
-import { sessions } from "#contract/resources/sessions";
-import { implement } from "#server/http/implement";
-import { listSessions } from "./list.ts";
-import { login } from "./login.ts";
-import { logout } from "./logout.ts";
-import { refresh } from "./refresh.ts";
-import { removeSession } from "./remove.ts";
-
-export const sessionRoutes = implement(sessions, { login, refresh, logout, list: listSessions, remove: removeSession });

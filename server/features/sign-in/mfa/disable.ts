@@ -1,0 +1,45 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { mfa } from "#contract/resources/sign-in/mfa";
+import { takeAttempt } from "#server/access/attempts";
+import type { Tx } from "#server/db/unit-of-work";
+import { endUserTokens } from "#server/features/people/users/user-tokens";
+import { confirmPassword } from "#server/features/sign-in/passwords/confirm-password";
+import { type Call, user } from "#server/http/call";
+import { problem } from "#server/problem";
+import { alsoRecoveryCode, useFactor } from "./factor.ts";
+import { ownAccount } from "./own-account.ts";
+import { mfaPerUser } from "./rules.ts";
+
+type DisableCall = typeof mfa.disable extends Endpoint<infer T> ? Call<T> : never;
+
+/** Turns the factor off, unless role or tenant demand one; no session counts as MFA-satisfied afterwards. */
+export async function disableMfa(call: DisableCall) {
+  const account = await ownAccount(call);
+  if (account.mfaSecret === null) throw problem("MFA_NOT_ENABLED");
+  if (call.config.enable2fa && user(call).mfaForced) throw problem("MFA_REQUIRED_BY_POLICY");
+  await confirmPassword(call, account, call.body.currentPassword);
+  await takeAttempt(call.services, mfaPerUser, account.id);
+  return call.transaction(() =>
+    call.asSystem("sign-in", async (tx) => {
+      const method = await useFactor(call, tx, account, call.body);
+      if (!method) throw problem("INVALID_MFA_CODE");
+      await clearFactor(tx, account.id, call.clock.now());
+      await call.services.limiter.giveBack(mfaPerUser, account.id);
+      call.audit.note({ details: { factor: method } });
+      if (method === "recovery") alsoRecoveryCode(call, account);
+      return { success: true as const };
+    }),
+  );
+}
+
+/** Removes factor, recovery codes and every session's MFA state. Needs an unscoped handle. */
+export async function clearFactor(tx: Tx, userId: string, now: string): Promise<void> {
+  await tx
+    .updateTable("users")
+    .set({ mfaSecret: null, mfaPending: null, mfaPendingExpiresAt: null, updatedAt: now })
+    .where("id", "=", userId)
+    .execute();
+  await tx.deleteFrom("recoveryCodes").where("userId", "=", userId).execute();
+  await tx.updateTable("sessions").set({ mfaVerifiedAt: null }).where("userId", "=", userId).execute();
+  await endUserTokens(tx, userId, ["mfa_login"]);
+}

@@ -1,0 +1,82 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { mfa } from "#contract/resources/sign-in/mfa";
+import { takeAttempt } from "#server/access/attempts";
+import type { Tx } from "#server/db/unit-of-work";
+import { endUserTokens } from "#server/features/people/users/user-tokens";
+import { revokeSessions } from "#server/features/sign-in/sessions/revoke-sessions";
+import { renewOwnTokens } from "#server/features/sign-in/sessions/tokens";
+import { type Call, user } from "#server/http/call";
+import { problem } from "#server/problem";
+import { pendingFor, sealedFor, storeRecoveryCodes } from "./factor.ts";
+import { acceptedStep, mfaPerUser, readCode } from "./rules.ts";
+import type { PendingFactor } from "./setup.ts";
+
+type EnableCall = typeof mfa.enable extends Endpoint<infer T> ? Call<T> : never;
+
+/**
+ * Turns the pending factor on. The caller's session has proved it and goes on with the new tokens; sessions
+ * made before there was a factor end.
+ */
+export async function enableMfa(call: EnableCall) {
+  const { userId, name, sessionId } = user(call);
+  call.audit.note({ resource: { type: "user", id: userId, name } });
+  const pending = await findPending(call, userId);
+  await takeAttempt(call.services, mfaPerUser, userId);
+  const { code } = readCode(call.body.code, "totp");
+  const step = acceptedStep(pending.factor.secret, code, call.clock.nowMs(), pending.lastStep);
+  if (step === undefined) throw problem("INVALID_MFA_CODE");
+  return call.transaction(() =>
+    call.asSystem("sign-in", async (tx) => {
+      await adopt(call, tx, { userId, ...pending, step });
+      const now = call.clock.now();
+      await storeRecoveryCodes(call, tx, userId, pending.factor.recoveryCodes);
+      await revokeSessions(tx, { userId, except: sessionId }, "second factor enabled", now);
+      await endUserTokens(tx, userId, ["mfa_login"]);
+      await tx.updateTable("sessions").set({ mfaVerifiedAt: now }).where("id", "=", sessionId).execute();
+      await call.services.limiter.giveBack(mfaPerUser, userId);
+      call.audit.note({ details: { method: "totp" } });
+      const tokens = await renewOwnTokens(call, tx);
+      return { success: true as const, recoveryCodes: pending.factor.recoveryCodes, ...tokens };
+    }),
+  );
+}
+
+async function findPending(call: EnableCall, userId: string) {
+  const row = await call.readAsSystem("sign-in", (db) =>
+    db
+      .selectFrom("users")
+      .select(["mfaPending", "mfaPendingExpiresAt", "mfaLastStep"])
+      .where("id", "=", userId)
+      .where("mfaSecret", "is", null)
+      .executeTakeFirst(),
+  );
+  const expired = !row?.mfaPendingExpiresAt || row.mfaPendingExpiresAt <= call.clock.now();
+  if (!row || row.mfaPending === null || expired) throw problem("NO_PENDING_MFA_SETUP");
+  const factor = JSON.parse(call.services.vault.open(row.mfaPending, pendingFor(userId))) as PendingFactor;
+  return { sealed: row.mfaPending, factor, lastStep: row.mfaLastStep };
+}
+
+interface Adopted {
+  userId: string;
+  sealed: string;
+  factor: PendingFactor;
+  step: number;
+}
+
+/** Only the setup that was just proved, and once. */
+async function adopt(call: EnableCall, tx: Tx, { userId, sealed, factor, step }: Adopted): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable("users")
+    .set({
+      mfaSecret: call.services.vault.seal(factor.secret, sealedFor(userId)),
+      mfaLastStep: step,
+      mfaPending: null,
+      mfaPendingExpiresAt: null,
+      updatedAt: call.clock.now(),
+    })
+    .where("id", "=", userId)
+    .where("mfaPending", "=", sealed)
+    .where("mfaSecret", "is", null)
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n) throw problem("NO_PENDING_MFA_SETUP");
+}

@@ -1,0 +1,27 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { mfa } from "#contract/resources/sign-in/mfa";
+import { lockRow } from "#server/db/dialect/locks";
+import { confirmPassword } from "#server/features/sign-in/passwords/confirm-password";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { storeRecoveryCodes } from "./factor.ts";
+import { ownAccount } from "./own-account.ts";
+import { newRecoveryCodes } from "./rules.ts";
+
+type RecoveryCodesCall = typeof mfa.recoveryCodes extends Endpoint<infer T> ? Call<T> : never;
+
+/** Replaces all recovery codes; the old ones stop, used or not. */
+export async function rotateRecoveryCodes(call: RecoveryCodesCall) {
+  const account = await ownAccount(call);
+  if (account.mfaSecret === null) throw problem("MFA_NOT_ENABLED");
+  await confirmPassword(call, account, call.body.currentPassword);
+  const recoveryCodes = newRecoveryCodes(call.random);
+  await call.transaction(() =>
+    call.asSystem("sign-in", async (tx) => {
+      await lockRow(tx, call.services.store.dialect, "users", account.id);
+      await storeRecoveryCodes(call, tx, account.id, recoveryCodes);
+      call.audit.note({ details: { count: recoveryCodes.length } });
+    }),
+  );
+  return { recoveryCodes };
+}

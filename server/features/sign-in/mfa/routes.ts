@@ -1,0 +1,17 @@
+import { mfa } from "#contract/resources/sign-in/mfa";
+import { implement } from "#server/http/implement";
+import { disableMfa } from "./disable.ts";
+import { enableMfa } from "./enable.ts";
+import { rotateRecoveryCodes } from "./recovery-codes.ts";
+import { setUpMfa } from "./setup.ts";
+import { stepUpMfa } from "./step-up.ts";
+import { verifyMfa } from "./verify.ts";
+
+export const routes = implement(mfa, {
+  verify: verifyMfa,
+  setup: setUpMfa,
+  enable: enableMfa,
+  stepUp: stepUpMfa,
+  disable: disableMfa,
+  recoveryCodes: rotateRecoveryCodes,
+});

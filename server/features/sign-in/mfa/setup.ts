@@ -1,0 +1,47 @@
+import { toDataURL } from "qrcode";
+import type { Endpoint } from "#contract/core/endpoint";
+import type { mfa } from "#contract/resources/sign-in/mfa";
+import { confirmPassword } from "#server/features/sign-in/passwords/confirm-password";
+import type { Call } from "#server/http/call";
+import { after } from "#server/platform/clock";
+import { problem } from "#server/problem";
+import { pendingFor } from "./factor.ts";
+import { ownAccount } from "./own-account.ts";
+import { newRecoveryCodes, newTotpSecret, otpAuthUrl, SETUP_MS } from "./rules.ts";
+
+type SetupCall = typeof mfa.setup extends Endpoint<infer T> ? Call<T> : never;
+
+/** What a setup keeps, sealed, until it is confirmed. */
+export interface PendingFactor {
+  secret: string;
+  recoveryCodes: string[];
+}
+
+/** Offers a new factor for ten minutes; a newer setup replaces an older one. */
+export async function setUpMfa(call: SetupCall) {
+  const account = await ownAccount(call);
+  if (account.mfaSecret !== null) throw problem("MFA_ALREADY_ENABLED");
+  await confirmPassword(call, account, call.body.currentPassword);
+  const pending: PendingFactor = {
+    secret: newTotpSecret(call.random),
+    recoveryCodes: newRecoveryCodes(call.random),
+  };
+  const url = otpAuthUrl(pending.secret, account.email);
+  const qrCodeDataUrl = await toDataURL(url);
+  const now = call.clock.now();
+  await call.transaction(() =>
+    call.asSystem("sign-in", async (tx) => {
+      const { numUpdatedRows } = await tx
+        .updateTable("users")
+        .set({
+          mfaPending: call.services.vault.seal(JSON.stringify(pending), pendingFor(account.id)),
+          mfaPendingExpiresAt: after(now, SETUP_MS),
+        })
+        .where("id", "=", account.id)
+        .where("mfaSecret", "is", null)
+        .executeTakeFirst();
+      if (numUpdatedRows !== 1n) throw problem("MFA_ALREADY_ENABLED");
+    }),
+  );
+  return { secret: pending.secret, otpAuthUrl: url, qrCodeDataUrl, recoveryCodes: pending.recoveryCodes };
+}

@@ -1,0 +1,59 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { passwords } from "#contract/resources/sign-in/passwords";
+import { hashPassword } from "#server/access/password";
+import { passwordStandingOf } from "#server/access/password-standing";
+import type { Tx } from "#server/db/unit-of-work";
+import { endUserTokens, findUserToken, isLive, useUserToken } from "#server/features/people/users/user-tokens";
+import { noteUser } from "#server/features/sign-in/sessions/complete-sign-in";
+import { findUserById } from "#server/features/sign-in/sessions/queries";
+import { revokeSessions } from "#server/features/sign-in/sessions/revoke-sessions";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { refuseWeak } from "./rules.ts";
+
+type ResetCall = typeof passwords.reset extends Endpoint<infer T> ? Call<T> : never;
+
+/**
+ * Sets a new password with the token of a reset mail, once. Every session ends, a lock is lifted, the
+ * second factor stays. Whatever is wrong with the token, the answer is the same.
+ */
+export async function resetPassword(call: ResetCall) {
+  refuseWeak(call.body.password, "password");
+  const { token, user } = await load(call);
+  const passwordHash = await hashPassword(call.body.password);
+  return call.transaction(() =>
+    call.asSystem("sign-in", async (tx) => {
+      if (!(await useUserToken(tx, token.id, call.clock.now()))) throw problem("INVALID_TOKEN");
+      await replacePassword(tx, user.id, passwordHash, call.clock.now());
+      const ended = await revokeSessions(tx, { userId: user.id }, "password reset", call.clock.now());
+      call.audit.note({ details: { endedSessions: ended } });
+      return { success: true as const };
+    }),
+  );
+}
+
+async function load(call: ResetCall) {
+  const found = await call.readAsSystem("sign-in", async (db) => {
+    const token = await findUserToken(db, "password_reset", call.body.token);
+    const user = token && (await findUserById(db, token.userId));
+    return { token, user, standing: user && (await passwordStandingOf(db, user, { breakGlass: false })) };
+  });
+  const { token, user, standing } = found;
+  if (!token || !user || !standing) throw problem("INVALID_TOKEN");
+  noteUser(call, user);
+  call.audit.note({ ...(standing.owner && { owner: standing.owner }) });
+  const live = isLive(token, call.clock.now()) && user.status === "active";
+  if (live && standing.refusal === "sso_enforced") throw problem("SSO_REQUIRED");
+  if (!live || standing.membership === undefined) throw problem("INVALID_TOKEN");
+  return { token, user };
+}
+
+/** The users row first: a sign-in with the old password that runs now waits, and then fails or is ended too. */
+async function replacePassword(tx: Tx, userId: string, passwordHash: string, now: string): Promise<void> {
+  await tx
+    .updateTable("users")
+    .set({ passwordHash, passwordChangedAt: now, failedLogins: 0, lockedUntil: null, updatedAt: now })
+    .where("id", "=", userId)
+    .execute();
+  await endUserTokens(tx, userId, ["mfa_login", "password_reset"]);
+}

@@ -1,0 +1,86 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { sessions } from "#contract/resources/sign-in/sessions";
+import { judged } from "#server/access/attempts";
+import type { Membership } from "#server/access/membership";
+import { checkPassword } from "#server/access/password";
+import { passwordStandingOf } from "#server/access/password-standing";
+import { ZERO_UUID } from "#server/audit/chain";
+import type { Tx } from "#server/db/unit-of-work";
+import { startMfaLogin } from "#server/features/sign-in/mfa/start-mfa-login";
+import type { Call } from "#server/http/call";
+import { clientBlock } from "#server/platform/ip-address";
+import { problem } from "#server/problem";
+import { completeSignIn, noteUser } from "./complete-sign-in.ts";
+import { clearWrongPasswords, countWrongPassword, findUserByEmail, type SignInUser } from "./queries.ts";
+import { responseFloor } from "./response-floor.ts";
+import { LOGIN_FLOOR_MS, type LoginRefusal, loginPerAddress, loginPerAddressAndEmail, refusalOf } from "./rules.ts";
+
+type LoginCall = typeof sessions.login extends Endpoint<infer T> ? Call<T> : never;
+
+/**
+ * Signs in with email and password (docs/sign-in.md, "Signing in with a password"). Every refusal is the same 401 after
+ * the same work and not before the response floor; only the audit log of the user's tenant has the reason.
+ */
+export async function login(call: LoginCall) {
+  const floor = responseFloor(LOGIN_FLOOR_MS);
+  try {
+    return await judged(call.services, failureLimits(call), () => attempt(call));
+  } catch (error) {
+    await floor.reached();
+    throw error;
+  }
+}
+
+async function attempt(call: LoginCall) {
+  const { user, standing } = await call.readAsSystem("sign-in", async (db) => {
+    const found = await findUserByEmail(db, call.body.email);
+    const rules = { breakGlass: call.config.ssoBreakGlass };
+    return { user: found, standing: await passwordStandingOf(db, found ?? unknown, rules) };
+  });
+  if (user) {
+    noteUser(call, user);
+    call.audit.note({ ...(standing.owner && { owner: standing.owner }) });
+  }
+  const passwordMatches = await checkPassword(call.body.password, user?.passwordHash ?? null);
+  const reason = refusalOf({ user, passwordMatches, closed: standing.refusal, now: call.clock.now() });
+  if (reason !== undefined || !user || !standing.membership) return refuse(call, user, reason ?? "no_membership");
+  const { membership, breaksGlass } = standing;
+  return call.transaction(() => call.asSystem("sign-in", (tx) => admit(call, tx, { user, membership, breaksGlass })));
+}
+
+const unknown = { id: ZERO_UUID, isPlatformAdmin: false, mfaSecret: null };
+
+interface Admitted {
+  user: SignInUser;
+  membership: Membership;
+  breaksGlass: boolean;
+}
+
+async function admit(call: LoginCall, tx: Tx, { user, membership, breaksGlass }: Admitted) {
+  if (!(await clearWrongPasswords(tx, user, call.clock.now()))) {
+    call.audit.note({ action: "user.login.failed", details: { reason: "account_locked" } });
+    throw problem("INVALID_CREDENTIALS");
+  }
+  if (user.mfaSecret === null) {
+    return completeSignIn(call, tx, { user, membership, mfa: false, method: "password", breaksGlass });
+  }
+  // The user is not signed in yet: the entry is written with the second factor.
+  call.audit.skip();
+  return startMfaLogin(call, tx, user);
+}
+
+/** Counts the failure and answers; the same statements run whether or not the address is known. */
+async function refuse(call: LoginCall, user: SignInUser | undefined, reason: LoginRefusal): Promise<never> {
+  const counted = reason === "wrong_password" && user ? user.id : ZERO_UUID;
+  const lockedUntil = await call.asSystem("sign-in", (tx) => countWrongPassword(tx, counted, call.clock.now()));
+  call.audit.note({ action: "user.login.failed", details: { reason, ...(lockedUntil && { lockedUntil }) } });
+  throw problem("INVALID_CREDENTIALS");
+}
+
+function failureLimits(call: LoginCall) {
+  const address = clientBlock(call.ip);
+  return [
+    [loginPerAddress, address],
+    [loginPerAddressAndEmail, `${address} ${call.body.email}`],
+  ] as const;
+}

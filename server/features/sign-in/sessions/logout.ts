@@ -1,0 +1,23 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { sessions } from "#contract/resources/sign-in/sessions";
+import { type Call, user } from "#server/http/call";
+import { revokeSessions } from "./revoke-sessions.ts";
+
+type LogoutCall = typeof sessions.logout extends Endpoint<infer T> ? Call<T> : never;
+
+/** Ends the caller's session, or all of them. */
+export async function logout(call: LogoutCall) {
+  const who = user(call);
+  const allSessions = call.body.allSessions ?? false;
+  return call.transaction(() =>
+    call.asSystem("sign-in", async (tx) => {
+      const which = {
+        userId: who.userId,
+        ...(allSessions ? { reachableFrom: who.sessionId } : { only: who.sessionId }),
+      };
+      const ended = await revokeSessions(tx, which, "signed out", call.clock.now());
+      call.audit.note({ resource: { type: "user", id: who.userId, name: who.name }, details: { allSessions, ended } });
+      return { success: true as const };
+    }),
+  );
+}

@@ -1,0 +1,19 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { ssoDomains } from "#contract/resources/sign-in/sso-domains";
+import { listedOrgs } from "#server/access/org-access";
+import type { Call } from "#server/http/call";
+import { shownDomain } from "./queries.ts";
+
+type ListCall = typeof ssoDomains.list extends Endpoint<infer T> ? Call<T> : never;
+
+/** By name. */
+export async function listDomains(call: ListCall) {
+  const rows = await call.db
+    .selectFrom("ssoDomains")
+    .selectAll()
+    .where("orgId", "in", await listedOrgs(call, call.query.orgId))
+    .orderBy("domain")
+    .orderBy("id")
+    .execute();
+  return { data: rows.map(shownDomain) };
+}

@@ -1,0 +1,369 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Person } from "#fixtures/simulators/identity-provider";
+import { builtInRoleId } from "#server/access/roles";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import { auditEntries } from "../../../test/audit-entries.ts";
+import { databases, seedPartner, type TestUser } from "../../../test/harness.ts";
+import { type SsoTest, startSsoTest } from "../../../test/sso.ts";
+
+describe.each(databases)("accounts of an identity provider on %s", (database) => {
+  let sso: SsoTest;
+  let partnerId: string;
+  let orgId: string;
+  let login: string;
+  let provider: ProviderRow;
+  let made = 0;
+
+  beforeAll(async () => {
+    sso = await startSsoTest(database);
+    const seeded = await seedPartner(sso.server, "acme", ["harbor", "island"]);
+    partnerId = seeded.partnerId;
+    orgId = seeded.orgIds[0] as string;
+    login = `/sso/login/${orgId}`;
+    provider = await sso.seedProvider({ orgId });
+    await sso.server.db
+      .insertInto("ssoDomains")
+      .values({ ...domainRow("proven.example"), verifiedAt: sso.server.clock.now() })
+      .execute();
+    await sso.server.db.insertInto("ssoDomains").values(domainRow("unproven.example")).execute();
+  });
+  afterAll(() => sso?.stop());
+
+  const domainRow = (domain: string) => {
+    const now = sso.server.clock.now();
+    const id = sso.server.services.random.uuid();
+    const token = "a".repeat(48);
+    return {
+      id,
+      orgId,
+      domain,
+      verificationToken: token,
+      verifiedAt: null,
+      lastCheckedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+  };
+  const newAddress = (domain: string) => {
+    made += 1;
+    return `pat.${made}@${domain}`;
+  };
+  const as = (email: string, emailVerified?: Person["emailVerified"], change: Partial<Person> = {}) => {
+    sso.idp.person = {
+      subject: `sub of ${email}`,
+      email,
+      name: "Pat",
+      ...(emailVerified !== undefined && { emailVerified }),
+      ...change,
+    };
+  };
+  const member = (email: string, change: Partial<TestUser> = {}) =>
+    sso.server.signIn({ role: "Org Viewer", orgId, email, mfa: false, ...change });
+  const arrive = async () => {
+    const location = await sso.browser().signIn(login);
+    return /#ssoCode=/.test(location) ? "in" : location.replace("/login?error=", "");
+  };
+  const userOf = (email: string) =>
+    sso.server.db.selectFrom("users").selectAll().where("email", "=", email).executeTakeFirst();
+  const rows = async () => {
+    const of = async (table: "users" | "sessions" | "ssoIdentities" | "organizationUsers") =>
+      Number(
+        (
+          await sso.server.db
+            .selectFrom(table)
+            .select((eb) => eb.fn.countAll().as("n"))
+            .executeTakeFirst()
+        )?.n,
+      );
+    return [await of("users"), await of("sessions"), await of("ssoIdentities"), await of("organizationUsers")];
+  };
+  /** A person who may assign this role, by holding all that it grants. */
+  const configure = async (change: Partial<ProviderRow> = {}) => {
+    const admin = await sso.server.signIn({ role: "Org Admin", orgId });
+    const chosen = {
+      autoProvision: true,
+      defaultRoleId: builtInRoleId("Org Technician"),
+      defaultRoleConfiguredBy: admin.userId,
+    };
+    await sso.reconfigure(provider.id, { ...chosen, ...change } as never);
+    return admin;
+  };
+
+  // Cases C20, the whole table: what the provider says of the address × whose address it is × whether its domain is proven.
+  const said = [true, "true", false, "false", undefined] as const;
+  const table = (["unproven.example", "elsewhere.example", "proven.example"] as const).flatMap((domain) =>
+    (["linked", "first match", "new"] as const).flatMap((whose) =>
+      said.map((verified) => ({ domain, whose, verified })),
+    ),
+  );
+
+  it.each(table)("email_verified $verified of a $whose person at $domain", async ({ domain, whose, verified }) => {
+    await configure();
+    const email = newAddress(domain);
+    if (whose !== "new") await member(email);
+    if (whose === "linked") {
+      as(email, true);
+      expect(await arrive()).toBe("in");
+    }
+    as(email, verified);
+    const before = await rows();
+    const isDenied = verified === false || verified === "false";
+    const isSilent = verified === undefined && whose !== "linked" && domain !== "proven.example";
+    const outcome = isDenied ? "sso_email_unverified" : isSilent ? "sso_domain_unverified" : "in";
+    expect(await arrive()).toBe(outcome);
+    if (outcome === "in") expect((await userOf(email))?.status).toBe("active");
+    else expect(await rows()).toEqual(before);
+  });
+
+  it("makes a person with the default role, no password and no second membership", async () => {
+    const admin = await configure();
+    const email = newAddress("harbor.example");
+    as(email.toUpperCase(), true, { name: "  Pat Doe  " });
+    const { accessToken } = await sso.browser().tokens(login);
+    const user = await userOf(email);
+    expect(user).toMatchObject({ name: "Pat Doe", status: "active", passwordHash: null, isPlatformAdmin: false });
+    const memberships = await sso.server.db
+      .selectFrom("organizationUsers")
+      .select(["orgId", "roleId"])
+      .where("userId", "=", user?.id as string)
+      .execute();
+    expect(memberships).toEqual([{ orgId, roleId: builtInRoleId("Org Technician") }]);
+    expect((await sso.server.request("GET", "/users/me", { token: accessToken })).body.id).toBe(user?.id);
+    const entry = (await auditEntries(sso.server, "user.login")).find((one) => one.actorId === user?.id);
+    expect(entry?.details).toMatchObject({ provisioned: true });
+    expect(admin.userId).not.toBe(user?.id);
+  });
+
+  it("makes one account of two first sign-ins at the same moment", async () => {
+    await configure();
+    const email = newAddress("harbor.example");
+    as(email, true);
+    const browsers = [sso.browser(), sso.browser(), sso.browser()];
+    const callbacks = await Promise.all(browsers.map((browser) => browser.goToProvider(login)));
+    const locations = await Promise.all(browsers.map((browser, at) => browser.goToCallback(callbacks[at] as string)));
+    for (const location of locations) expect(location).toMatch(/#ssoCode=/);
+    const users = await sso.server.db.selectFrom("users").select("id").where("email", "=", email).execute();
+    expect(users.length).toBe(1);
+  });
+
+  it("creates no account if it is not configured to, has no role, or the role's configurer is unknown", async () => {
+    as(newAddress("harbor.example"), true);
+    const refuses = async (change: Partial<ProviderRow>, outcome: string) => {
+      await configure(change);
+      const counted = await rows();
+      expect(await arrive()).toBe(outcome);
+      expect(await rows()).toEqual(counted);
+    };
+    await refuses({ autoProvision: false }, "user_not_found");
+    await refuses({ defaultRoleId: null }, "default_role_required");
+    await refuses({ defaultRoleConfiguredBy: null }, "invalid_provider_configuration");
+    await refuses({ defaultRoleId: builtInRoleId("Partner Viewer") }, "invalid_provider_configuration");
+  });
+
+  it("stops making people when who chose the role may not give it away any more, and starts again with who may", async () => {
+    const admin = await configure();
+    const known = newAddress("harbor.example");
+    as(known, true);
+    expect(await arrive()).toBe("in");
+    const someone = newAddress("harbor.example");
+    const outcome = async () => {
+      as(someone, true);
+      const result = await arrive();
+      as(known, true);
+      expect(await arrive()).toBe("in");
+      return result;
+    };
+    const setRole = (role: string) =>
+      sso.server.db
+        .updateTable("organizationUsers")
+        .set({ roleId: builtInRoleId(role) })
+        .where("userId", "=", admin.userId)
+        .execute();
+    const setStatus = (status: "active" | "disabled") =>
+      sso.server.db.updateTable("users").set({ status }).where("id", "=", admin.userId).execute();
+    await setRole("Org Viewer");
+    expect(await outcome()).toBe("invalid_provider_configuration");
+    // Holds everything that the role grants, but may not configure the organization.
+    await setRole("Org Technician");
+    expect(await outcome()).toBe("invalid_provider_configuration");
+    await setRole("Org Admin");
+    await setStatus("disabled");
+    expect(await outcome()).toBe("invalid_provider_configuration");
+    await setStatus("active");
+    await sso.server.db
+      .updateTable("organizationUsers")
+      .set({ siteIds: [sso.server.services.random.uuid()] })
+      .where("userId", "=", admin.userId)
+      .execute();
+    expect(await outcome()).toBe("invalid_provider_configuration");
+    await sso.server.db.deleteFrom("organizationUsers").where("userId", "=", admin.userId).execute();
+    expect(await outcome()).toBe("invalid_provider_configuration");
+    const staff = await sso.server.signIn({ role: "Partner Admin", partnerId, orgAccess: "none" });
+    await configure({ defaultRoleConfiguredBy: staff.userId });
+    expect(await outcome()).toBe("invalid_provider_configuration");
+    const chosen = await sso.server.signIn({
+      role: "Partner Admin",
+      partnerId,
+      orgAccess: "selected",
+      orgIds: [orgId],
+    });
+    await configure({ defaultRoleConfiguredBy: chosen.userId });
+    expect(await outcome()).toBe("in");
+  });
+
+  it("refuses people who are disabled, left the organization, or whose organization is closed", async () => {
+    const email = newAddress("harbor.example");
+    const { userId } = await member(email);
+    as(email, true);
+    expect(await arrive()).toBe("in");
+    await sso.server.db.updateTable("users").set({ status: "disabled" }).where("id", "=", userId).execute();
+    expect(await arrive()).toBe("user_not_found");
+    await sso.server.db.updateTable("users").set({ status: "active" }).where("id", "=", userId).execute();
+    const status = (to: "active" | "suspended") =>
+      sso.server.db.updateTable("organizations").set({ status: to }).where("id", "=", orgId).execute();
+    await status("suspended");
+    expect(await arrive()).toBe("no_org_access");
+    await status("active");
+    await sso.server.db.deleteFrom("organizationUsers").where("userId", "=", userId).execute();
+    expect(await arrive()).toBe("no_org_access");
+    const entry = (await auditEntries(sso.server, "sso.callback.rejected")).at(-1);
+    expect(entry).toMatchObject({ orgId, actorId: userId, actorEmail: email, result: "denied" });
+    expect(entry).toMatchObject({
+      resourceId: provider.id,
+      details: { phase: "account", reason: "no_membership", email },
+    });
+    expect(entry?.ipAddress).toMatch(/^198\.51\./);
+  });
+
+  it.each(["active", "disabled", "invited"] as const)(
+    "tells no tenant that a stranger's account is %s",
+    async (status) => {
+      const email = newAddress("harbor.example");
+      const { userId } = await sso.server.signIn({ role: "Partner Technician", partnerId, email });
+      await sso.server.db.updateTable("users").set({ status }).where("id", "=", userId).execute();
+      as(email, true);
+      expect(await arrive()).toBe("no_org_access");
+      const entry = (await auditEntries(sso.server, "sso.callback.rejected")).at(-1);
+      expect(entry?.details).toMatchObject({ phase: "account", reason: "no_membership", email });
+    },
+  );
+
+  it("refuses a membership whose role is of another scope", async () => {
+    const email = newAddress("harbor.example");
+    const { userId } = await member(email);
+    const roleId = builtInRoleId("Partner Viewer");
+    await sso.server.db.updateTable("organizationUsers").set({ roleId }).where("userId", "=", userId).execute();
+    as(email, true);
+    expect(await arrive()).toBe("invalid_role_scope");
+  });
+
+  it("accepts the organization's own invitation, and uses up no other tenant's", async () => {
+    const email = newAddress("harbor.example");
+    const { userId } = await member(email);
+    await sso.server.db.updateTable("users").set({ status: "invited" }).where("id", "=", userId).execute();
+    as(email, true);
+    expect(await arrive()).toBe("in");
+    expect(await userOf(email)).toMatchObject({ status: "active", emailVerifiedAt: sso.server.clock.now() });
+    const shared = newAddress("harbor.example");
+    const guest = await member(shared);
+    const now = sso.server.clock.now();
+    const id = sso.server.services.random.uuid();
+    const roleId = builtInRoleId("Partner Viewer");
+    await sso.server.db.updateTable("users").set({ status: "invited" }).where("id", "=", guest.userId).execute();
+    await sso.server.db
+      .insertInto("partnerUsers")
+      .values({ id, partnerId, userId: guest.userId, roleId, orgAccess: "none", createdAt: now, updatedAt: now })
+      .execute();
+    as(shared, true);
+    expect(await arrive()).toBe("invite_required");
+    expect((await userOf(shared))?.status).toBe("invited");
+  });
+
+  it("lets a guest's second factor be: with no password, only the tenant that counts first may change it", async () => {
+    const email = newAddress("harbor.example");
+    const { userId } = await member(email);
+    as(email, true);
+    const setUp = async () => {
+      const token = (await sso.browser().tokens(login)).accessToken;
+      return sso.server.request("POST", "/auth/mfa/setup", { token, body: {} });
+    };
+    expect((await setUp()).status).toBe(200);
+    const id = sso.server.services.random.uuid();
+    const [now, roleId] = [sso.server.clock.now(), builtInRoleId("Partner Technician")];
+    await sso.server.db
+      .insertInto("partnerUsers")
+      .values({ id, partnerId, userId, roleId, orgAccess: "none", createdAt: now, updatedAt: now })
+      .execute();
+    const refused = await setUp();
+    expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
+    const own = await sso.seedProvider({ partnerId });
+    const token = (await sso.browser().tokens(`/sso/login/partner/${partnerId}`)).accessToken;
+    expect((await sso.server.request("POST", "/auth/mfa/setup", { token, body: {} })).status).toBe(200);
+    await sso.reconfigure(own.id, { status: "inactive" });
+  });
+
+  it("shows and ends a guest's sessions of its own tenant alone", async () => {
+    const email = newAddress("harbor.example");
+    const { userId, token: elsewhere } = await sso.server.signIn({ role: "Partner Technician", partnerId, email });
+    await sso.server.db
+      .updateTable("sessions")
+      .set({ memberPartnerId: partnerId } as never)
+      .where("userId", "=", userId)
+      .execute();
+    const [now, roleId] = [sso.server.clock.now(), builtInRoleId("Org Viewer")];
+    const id = sso.server.services.random.uuid();
+    await sso.server.db
+      .insertInto("organizationUsers")
+      .values({ id, orgId, userId, roleId, siteIds: null, createdAt: now, updatedAt: now })
+      .execute();
+    as(email, true);
+    const other = (await sso.browser().tokens(login)).accessToken;
+    const guest = (await sso.browser().tokens(login)).accessToken;
+    const ask = (method: string, path: string, token: string, body?: object) =>
+      sso.server.request(method, path, { token, ...(body && { body }) });
+    const idsOf = async (token: string) =>
+      ((await ask("GET", "/auth/sessions", token)).body.data as { id: string }[]).map((one) => one.id);
+    const all = await idsOf(elsewhere);
+    const seen = await idsOf(guest);
+    expect([all.length, seen.length]).toEqual([3, 2]);
+    const hidden = all.find((one) => !seen.includes(one));
+    expect((await ask("DELETE", `/auth/sessions/${hidden}`, guest)).status).toBe(404);
+    expect((await ask("POST", "/auth/logout", guest, { allSessions: true })).status).toBe(200);
+    expect((await ask("GET", "/users/me", other)).status).toBe(401);
+    expect((await ask("GET", "/users/me", elsewhere)).status).toBe(200);
+  });
+
+  it("recognizes a person whose account was recreated in the directory, and keeps one link", async () => {
+    const email = newAddress("harbor.example");
+    const { userId } = await member(email);
+    as(email, true, { subject: `old ${email}` });
+    expect(await arrive()).toBe("in");
+    as(email, true, { subject: `new ${email}` });
+    expect(await arrive()).toBe("in");
+    const links = await sso.server.db
+      .selectFrom("ssoIdentities")
+      .select("externalId")
+      .where("userId", "=", userId)
+      .execute();
+    expect(links).toEqual([{ externalId: `new ${email}` }]);
+    // The subject decides, also when the address moves on.
+    as(newAddress("harbor.example"), true, { subject: `new ${email}` });
+    const { accessToken } = await sso.browser().tokens(login);
+    expect((await sso.server.request("GET", "/users/me", { token: accessToken })).body.id).toBe(userId);
+  });
+
+  it("keeps what no database can hold out of the profile, and a long name within its limit", async () => {
+    await configure();
+    const email = newAddress("harbor.example");
+    as(email, true, { name: `P\u0000at ${"x".repeat(400)}`, more: { note: "a\u0000b", picture: "https://x.example" } });
+    expect(await arrive()).toBe("in");
+    const user = await userOf(email);
+    expect([...(user?.name ?? "")].length).toBe(255);
+    const link = await sso.server.db
+      .selectFrom("ssoIdentities")
+      .select("profile")
+      .where("userId", "=", user?.id as string)
+      .executeTakeFirst();
+    expect(JSON.stringify(link?.profile)).not.toContain("\\u0000");
+  });
+});

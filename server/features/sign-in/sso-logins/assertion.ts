@@ -1,0 +1,102 @@
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { Call } from "#server/http/call";
+import { after, SECOND } from "#server/platform/clock";
+import type { LoginSession } from "./login-session.ts";
+import { callbackUri, oidcClient } from "./oidc-client.ts";
+import { type Claims, type Profile, readProfile } from "./profile.ts";
+import { rejection } from "./rejection.ts";
+
+/** What the provider asserts, after every check has passed. */
+export interface Assertion {
+  subject: string;
+  profile: Profile;
+  /** All claims, as they came. */
+  claims: Claims;
+  /** The provider did MFA and this server trusts it to. */
+  mfa: boolean;
+  accessToken: string;
+  refreshToken: string | null;
+  tokenExpiresAt: string | null;
+}
+
+interface Returned {
+  code: string;
+  state: string;
+  iss: string | undefined;
+}
+
+/**
+ * Trades the code and asks who it is. The library checks the state, the issuer of the answer, PKCE by sending the
+ * verifier, the ID token's signature, issuer, audience, times and nonce, and that UserInfo speaks of the same subject.
+ */
+export async function obtainAssertion(
+  call: Call,
+  provider: ProviderRow,
+  session: LoginSession,
+  returned: Returned,
+): Promise<Assertion> {
+  const client = await oidcClient(call, provider);
+  if (!client) throw rejection("sso_error", "provider", "provider_cannot_be_used");
+  const { library, configuration } = client;
+  const isOpenId = provider.requestedScopes.split(/\s+/).includes("openid");
+  const tokens = await library
+    .authorizationCodeGrant(configuration, returnedUrl(call, returned), {
+      pkceCodeVerifier: session.codeVerifier,
+      expectedState: returned.state,
+      ...(isOpenId ? { expectedNonce: session.nonce, idTokenExpected: true } : {}),
+    })
+    .catch((cause) => {
+      throw rejection("sso_error", "token", reasonOf(cause), cause);
+    });
+  const idToken: Claims = tokens.claims() ?? {};
+  const expected = typeof idToken["sub"] === "string" ? idToken["sub"] : library.skipSubjectCheck;
+  const userInfo: Claims =
+    provider.userInfoUrl === null
+      ? {}
+      : await library.fetchUserInfo(configuration, tokens.access_token, expected).catch((cause) => {
+          throw rejection("sso_error", "profile", reasonOf(cause), cause);
+        });
+  const subject = idToken["sub"] ?? userInfo["sub"];
+  if (!isSubject(subject)) throw rejection("sso_error", "profile", "subject_missing");
+  const profile = readProfile(idToken, userInfo, provider.attributeMapping);
+  if (!profile) throw rejection("sso_error", "profile", "email_missing");
+  const methods = idToken["amr"];
+  return {
+    subject,
+    profile,
+    claims: { ...idToken, ...userInfo },
+    mfa: provider.trustsIdpMfa && Array.isArray(methods) && methods.includes("mfa"),
+    accessToken: tokens.access_token,
+    refreshToken: tokens.refresh_token ?? null,
+    tokenExpiresAt: tokens.expires_in === undefined ? null : after(call.clock.now(), tokens.expires_in * SECOND),
+  };
+}
+
+/** OpenID Connect allows 255 characters. */
+const isSubject = (value: unknown): value is string =>
+  typeof value === "string" &&
+  value.length > 0 &&
+  value.length <= 255 &&
+  value.isWellFormed() &&
+  !value.includes("\u0000");
+
+/** The address the browser came back to, of what counts in it alone. */
+function returnedUrl(call: Call, { code, state, iss }: Returned): URL {
+  const url = new URL(callbackUri(call));
+  url.search = new URLSearchParams({ code, state, ...(iss === undefined ? {} : { iss }) }).toString();
+  return url;
+}
+
+/** Why a request was refused, what the provider's error is, or the library's code with the claim it is about. */
+function reasonOf(error: unknown): string {
+  let found = "unknown";
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    const { reason, code, error: told } = cause as { reason?: unknown; code?: unknown; error?: unknown };
+    const { claim } = (cause.cause ?? {}) as { claim?: unknown };
+    if (typeof claim === "string" && isPlain(code)) return `${code}.${claim}`.toLowerCase().slice(0, 128);
+    if (found === "unknown") found = [reason, told, code].find(isPlain)?.toLowerCase() ?? found;
+  }
+  return found;
+}
+
+const isPlain = (value: unknown): value is string => typeof value === "string" && /^[\w.-]{1,64}$/.test(value);

@@ -1,0 +1,7 @@
+import { asciiDomain } from "#contract/resources/sign-in/sso-domains";
+
+/** Domain of a lower-cased address: what follows its last `@`, as the domain name system writes it. */
+export function domainOf(email: string): string {
+  const written = email.slice(email.lastIndexOf("@") + 1);
+  return asciiDomain(written) ?? written;
+}

@@ -1,0 +1,47 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
+import { membershipIn } from "#server/access/membership";
+import type { Tx } from "#server/db/unit-of-work";
+import { issueTokens, type TokenPair } from "#server/features/sign-in/sessions/tokens";
+import type { Call } from "#server/http/call";
+import { sha256 } from "#server/platform/vault";
+import { problem } from "#server/problem";
+
+type ExchangeCall = typeof ssoLogins.exchange extends Endpoint<infer T> ? Call<T> : never;
+
+/** Trades the code for the session's first tokens, once: of parallel calls one deletes the code (cases C23). */
+export async function exchangeCode(call: ExchangeCall): Promise<TokenPair> {
+  const codeHash = sha256(call.body.code);
+  const pair = await call.transaction(() =>
+    call.asSystem("sign-in", async (tx) => {
+      const taken = await tx
+        .deleteFrom("ssoExchangeCodes")
+        .where("codeHash", "=", codeHash)
+        .where("expiresAt", ">", call.clock.now())
+        .returning("sessionId")
+        .executeTakeFirst();
+      return taken && firstTokens(call, tx, taken.sessionId);
+    }),
+  );
+  if (!pair) throw problem("INVALID_EXCHANGE_CODE");
+  return pair;
+}
+
+/** What may have happened since the sign-in counts: session ended, account disabled, membership gone, tenant closed. */
+async function firstTokens(call: ExchangeCall, tx: Tx, sessionId: string): Promise<TokenPair | undefined> {
+  const session = await tx
+    .selectFrom("sessions")
+    .innerJoin("users", "users.id", "sessions.userId")
+    .where("sessions.id", "=", sessionId)
+    .where("sessions.revokedAt", "is", null)
+    .where("sessions.absoluteExpiresAt", ">", call.clock.now())
+    .where("users.status", "=", "active")
+    .select(["sessions.id", "sessions.userId", "sessions.absoluteExpiresAt", "sessions.mfaVerifiedAt"])
+    .select(["sessions.memberOrgId", "sessions.memberPartnerId"])
+    .executeTakeFirst();
+  if (!session) return undefined;
+  const tenant = { orgId: session.memberOrgId, partnerId: session.memberPartnerId };
+  const member = await membershipIn(tx, session.userId, tenant);
+  if (!member?.usable) return undefined;
+  return issueTokens(call, tx, { ...session, mfa: session.mfaVerifiedAt !== null }, member.membership);
+}

@@ -1,0 +1,66 @@
+import { email as emailSchema } from "#contract/core/fields";
+import type { AttributeMapping } from "#server/db/tables/sso";
+import { domainOf } from "./domain-of.ts";
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** What the provider says of a person, read through its attribute mapping. */
+export interface Profile {
+  /** Lower-cased. */
+  email: string;
+  domain: string;
+  name: string;
+  /** Undefined = the provider does not say. */
+  emailVerified: boolean | undefined;
+}
+
+/**
+ * Reads the claims of the UserInfo endpoint, with those of the ID token where it is silent. Undefined = no email address.
+ * One "not verified" anywhere counts; a "verified" counts only for the very address that is used.
+ */
+export function readProfile(idToken: Claims, userInfo: Claims, mapping: AttributeMapping): Profile | undefined {
+  const claim = (name: string | undefined) =>
+    name === undefined ? undefined : (textIn(userInfo, name) ?? textIn(idToken, name));
+  const address = emailSchema().safeParse(claim(mapping.email));
+  // An address is used unchanged or not at all: one that had to be repaired could be another person's.
+  if (!address.success || [userInfo, idToken].some((claims) => isRepaired(own(claims, mapping.email))))
+    return undefined;
+  const email = address.data;
+  const parts = [claim(mapping.firstName), claim(mapping.lastName)].filter((part) => part !== undefined);
+  const name = claim(mapping.name) ?? (parts.length > 0 ? parts.join(" ") : email);
+  return {
+    email,
+    domain: domainOf(email),
+    name: [...name].slice(0, 255).join(""),
+    emailVerified: verification([userInfo, idToken], email),
+  };
+}
+
+function verification(sources: readonly Claims[], email: string): boolean | undefined {
+  const said = sources.map((claims) => ({
+    verified: flag(own(claims, "email_verified")),
+    of: textIn(claims, "email"),
+  }));
+  if (said.some(({ verified }) => verified === false)) return false;
+  return said.some(({ verified, of }) => verified === true && of?.toLowerCase() === email) ? true : undefined;
+}
+
+/** Some providers send text. Anything else says nothing. */
+function flag(value: unknown): boolean | undefined {
+  if (typeof value === "boolean") return value;
+  const text = typeof value === "string" ? value.trim().toLowerCase() : "";
+  return text === "true" ? true : text === "false" ? false : undefined;
+}
+
+/** Text that `textIn` changes into other letters. Normalizing makes `K` of the Kelvin sign, which is another mailbox. */
+const isRepaired = (value: unknown): boolean =>
+  typeof value === "string" && (/[\u0000\u212A]/.test(value) || !value.isWellFormed());
+
+const own = (claims: Claims, name: string) => (Object.hasOwn(claims, name) ? claims[name] : undefined);
+
+function textIn(claims: Claims, name: string): string | undefined {
+  const value = own(claims, name);
+  if (typeof value !== "string") return undefined;
+  const text = value.toWellFormed().replaceAll("\u0000", "").trim().normalize("NFC");
+  return text === "" ? undefined : text;
+}

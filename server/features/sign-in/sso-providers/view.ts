@@ -1,0 +1,13 @@
+import type { ProviderRow } from "./queries.ts";
+
+/** A provider as the API shows it: of its secret only whether it exists. */
+export function shownProvider(row: ProviderRow) {
+  const { clientSecretSealed, requestedScopes, enforceSso, ...shown } = row;
+  return {
+    ...shown,
+    ownerScope: row.orgId === null ? ("partner" as const) : ("organization" as const),
+    hasClientSecret: clientSecretSealed !== null,
+    scopes: requestedScopes,
+    enforceSSO: enforceSso,
+  };
+}

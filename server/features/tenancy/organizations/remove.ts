@@ -1,0 +1,28 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { organizations } from "#contract/resources/tenancy/organizations";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { getOrganization } from "./queries.ts";
+import { revokeOrganizationAccess } from "./revoke-access.ts";
+
+type RemoveCall = typeof organizations.remove extends Endpoint<infer T> ? Call<T> : never;
+
+/** Soft delete: status `churned`, access revoked, sites kept (docs/tenancy.md, "Deleting an organization"). */
+export async function removeOrganization(call: RemoveCall) {
+  return call.transaction(async (tx) => {
+    const org = await getOrganization(tx, call.params.id);
+    call.audit.note({ resource: { id: org.id, name: org.name }, owner: { orgId: org.id } });
+    const now = call.clock.now();
+    const removed = await tx
+      .updateTable("organizations")
+      .set({ deletedAt: now, status: "churned", updatedAt: now })
+      .where("id", "=", org.id)
+      .where("deletedAt", "is", null)
+      .executeTakeFirst();
+    if (removed.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
+    // After the row is taken: a key that is being made holds it and is seen here once it exists.
+    await revokeOrganizationAccess(call, org.id, "organization deleted");
+    call.audit.note({ details: { previousStatus: org.status } });
+    return { success: true as const };
+  });
+}

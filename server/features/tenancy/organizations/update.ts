@@ -1,0 +1,57 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { organizations } from "#contract/resources/tenancy/organizations";
+import { refuseReadOnly } from "#server/access/org-access";
+import { changedFields } from "#server/audit/changed-fields";
+import { lockRow } from "#server/db/dialect/locks";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { refuseEndBeforeStart } from "./create.ts";
+import { getOrganization, slugIsTaken } from "./queries.ts";
+import { severAgents } from "./revoke-access.ts";
+import { decideStatus, transitions } from "./rules.ts";
+
+type UpdateCall = typeof organizations.update extends Endpoint<infer T> ? Call<T> : never;
+
+/**
+ * Changes an organization; a change of status is a compare-and-swap
+ * (docs/tenancy.md, "Status changes of an organization").
+ */
+export async function updateOrganization(call: UpdateCall) {
+  const { partnerId, status, ...fields } = call.body;
+  if (partnerId !== undefined) throw problem("FIELD_IMMUTABLE", { details: { field: "partnerId" } });
+  return call.transaction(async (tx) => {
+    const before = await getOrganization(tx, call.params.id);
+    call.audit.note({ resource: { id: before.id, name: before.name }, owner: { orgId: before.id } });
+    const decision = decideStatus(before.status, status);
+    if (decision === "INVALID_STATUS") throw problem("INVALID_STATUS", { details: { status } });
+    if (decision === "INVALID_TRANSITION") {
+      const allowed = transitions[before.status];
+      throw problem("INVALID_TRANSITION", { details: { status: before.status, requested: status, allowed } });
+    }
+    if (Object.keys(fields).length > 0) refuseReadOnly(before);
+    refuseEndBeforeStart({ ...before, ...fields });
+    if (fields.slug !== undefined && fields.slug !== before.slug) {
+      await lockRow(tx, call.services.store.dialect, "partners", before.partnerId);
+      const slug = fields.slug;
+      const taken = await call.asSystem("count against caps", (all) =>
+        slugIsTaken(all, before.partnerId, slug, before.id),
+      );
+      if (taken) throw problem("SLUG_TAKEN");
+    }
+    const updated = await tx
+      .updateTable("organizations")
+      .set({ ...fields, ...(decision === "change" ? { status } : {}), updatedAt: call.clock.now() })
+      .where("id", "=", before.id)
+      .where("status", "=", before.status)
+      .executeTakeFirst();
+    if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+    if (decision === "change" && status === "churned") await severAgents(call, before.id);
+    call.audit.note({
+      details: {
+        changedFields: changedFields(before, decision === "change" ? { ...fields, status } : fields),
+        ...(decision === "change" ? { fromStatus: before.status, toStatus: status } : {}),
+      },
+    });
+    return getOrganization(tx, before.id);
+  });
+}

@@ -1,0 +1,31 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { partners } from "#contract/resources/tenancy/partners";
+import { lockRow } from "#server/db/dialect/locks";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { getPartner } from "./queries.ts";
+import { revokePartnerAccess } from "./revoke-access.ts";
+
+type RemoveCall = typeof partners.remove extends Endpoint<infer T> ? Call<T> : never;
+
+/**
+ * Soft delete: status `churned`, sessions and keys revoked, organizations kept (docs/tenancy.md, "Deleting a partner").
+ */
+export async function removePartner(call: RemoveCall) {
+  return call.transaction(async (tx) => {
+    await lockRow(tx, call.services.store.dialect, "partners", call.params.id);
+    const partner = await getPartner(tx, call.params.id);
+    call.audit.note({ resource: { id: partner.id, name: partner.name }, owner: { partnerId: partner.id } });
+    const now = call.clock.now();
+    const removed = await tx
+      .updateTable("partners")
+      .set({ deletedAt: now, status: "churned", updatedAt: now })
+      .where("id", "=", partner.id)
+      .where("deletedAt", "is", null)
+      .executeTakeFirst();
+    if (removed.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
+    await revokePartnerAccess(call, partner.id, "partner deleted");
+    call.audit.note({ details: { previousStatus: partner.status } });
+    return { success: true as const };
+  });
+}

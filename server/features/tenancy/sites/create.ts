@@ -1,0 +1,35 @@
+import type { Insertable } from "kysely";
+import type { Endpoint } from "#contract/core/endpoint";
+import type { sites } from "#contract/resources/tenancy/sites";
+import { orgForCreate, refuseSiteRestricted } from "#server/access/org-access";
+import type { SitesTable } from "#server/db/tables/tenancy";
+import type { Tx } from "#server/db/unit-of-work";
+import type { Call } from "#server/http/call";
+import { getSite } from "./queries.ts";
+
+type CreateCall = typeof sites.create extends Endpoint<infer T> ? Call<T> : never;
+
+/** Callers confined to sites cannot create one (docs/conventions.md, "Site rule"). */
+export async function createSite(call: CreateCall) {
+  refuseSiteRestricted(call);
+  const { orgId, ...fields } = call.body;
+  return call.transaction(async (tx) => {
+    const org = await orgForCreate(call, orgId, tx);
+    const id = call.random.uuid();
+    call.audit.note({ resource: { id, name: fields.name }, owner: { orgId: org.id } });
+    await insertSite(call, tx, { id, orgId: org.id, ...fields });
+    call.audit.note({ details: { timezone: fields.timezone } });
+    return getSite(call, tx, id);
+  });
+}
+
+type Chosen = Omit<Insertable<SitesTable>, "createdAt" | "updatedAt">;
+
+/** Writes a site of an organization that the caller was found to reach. */
+export async function insertSite(call: Call, tx: Tx, chosen: Chosen): Promise<void> {
+  const now = call.clock.now();
+  await tx
+    .insertInto("sites")
+    .values({ ...chosen, createdAt: now, updatedAt: now })
+    .execute();
+}

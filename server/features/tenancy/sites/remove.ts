@@ -1,0 +1,85 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { sites } from "#contract/resources/tenancy/sites";
+import { refuseSiteRestricted } from "#server/access/org-access";
+import { held } from "#server/db/dialect/locks";
+import { isForeignKeyViolation } from "#server/db/dialect/violations";
+import type { Tx } from "#server/db/unit-of-work";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { getWritableSite, siteOutOfReach } from "./queries.ts";
+
+type RemoveCall = typeof sites.remove extends Endpoint<infer T> ? Call<T> : never;
+
+/**
+ * Hard delete: contacts and enrollment keys of the site are deleted, decommissioned devices move to the organization's
+ * oldest other site (docs/tenancy.md, "Deleting a site"). Memberships confined to the site keep naming it: without any
+ * site left they would mean all sites. For the same reason a caller confined to sites cannot delete one.
+ */
+export async function removeSite(call: RemoveCall) {
+  refuseSiteRestricted(call);
+  return call.transaction(async (tx) => {
+    const { site } = await getWritableSite(call, tx, call.params.id);
+    call.audit.note({ resource: { id: site.id, name: site.name }, owner: { orgId: site.orgId } });
+    const { dialect } = call.services.store;
+    const row = await held(tx.selectFrom("sites").select("id").where("id", "=", site.id), dialect).executeTakeFirst();
+    if (!row) throw siteOutOfReach(call);
+    const deviceCount = await countDevices(tx, site);
+    if (deviceCount > 0) throw problem("SITE_NOT_EMPTY", { details: { deviceCount } });
+    const movedDevices = await moveDecommissioned(tx, site, call.clock.now());
+    const removed = { ...(await countCascaded(tx, site.id)), movedDevices };
+    await deleteRow(tx, site.id);
+    call.audit.note({ details: removed });
+    return { success: true as const };
+  });
+}
+
+async function countDevices(tx: Tx, site: { id: string; orgId: string }): Promise<number> {
+  const { count } = await tx
+    .selectFrom("devices")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("orgId", "=", site.orgId)
+    .where("siteId", "=", site.id)
+    .where("status", "<>", "decommissioned")
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+async function moveDecommissioned(tx: Tx, site: { id: string; orgId: string }, now: string): Promise<number> {
+  const other = await tx
+    .selectFrom("sites")
+    .select("id")
+    .where("orgId", "=", site.orgId)
+    .where("id", "<>", site.id)
+    .orderBy("createdAt")
+    .orderBy("id")
+    .executeTakeFirst();
+  const moved = await tx
+    .updateTable("devices")
+    .set({ siteId: other?.id ?? null, updatedAt: now })
+    .where("orgId", "=", site.orgId)
+    .where("siteId", "=", site.id)
+    .where("status", "=", "decommissioned")
+    .executeTakeFirst();
+  return Number(moved.numUpdatedRows);
+}
+
+async function countCascaded(tx: Tx, siteId: string) {
+  const count = async (table: "contacts" | "enrollmentKeys") => {
+    const { n } = await tx
+      .selectFrom(table as "contacts")
+      .select((eb) => eb.fn.countAll<number>().as("n"))
+      .where("siteId", "=", siteId)
+      .executeTakeFirstOrThrow();
+    return Number(n);
+  };
+  return { deletedContacts: await count("contacts"), deletedEnrollmentKeys: await count("enrollmentKeys") };
+}
+
+/** A device that joined after the count keeps the site: the database refuses to delete it. */
+async function deleteRow(tx: Tx, id: string): Promise<void> {
+  try {
+    await tx.deleteFrom("sites").where("id", "=", id).execute();
+  } catch (error) {
+    throw isForeignKeyViolation(error) ? problem("SITE_NOT_EMPTY", { cause: error }) : error;
+  }
+}
