@@ -1,4 +1,5 @@
 import { type Area, areas } from "#contract/areas";
+import { newStamp } from "./gen/migrations.ts";
 import { TreeEdit } from "./scaffold/edit-tree.ts";
 import { addNoun } from "./scaffold/new-noun.ts";
 
@@ -13,7 +14,7 @@ if (!(area in areas) || !/^[a-z][a-z-]*s$/.test(noun) || summary === "" || !/^[a
   );
   process.exit(2);
 }
-const stamp = new Date().toISOString().replaceAll(/\D/g, "").slice(0, 12);
+const stamp = newStamp(new Date());
 const tree = new TreeEdit(".");
 addNoun(tree, { area: area as Area, noun, summary, permission, stamp });
 for (const path of tree.write()) process.stdout.write(`wrote ${path}\n`);

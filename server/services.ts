@@ -13,6 +13,7 @@ import type { Names } from "./platform/names.ts";
 import type { Random } from "./platform/random.ts";
 import type { Turns } from "./platform/turns.ts";
 import type { Vault } from "./platform/vault.ts";
+import type { Hooks } from "./room-hooks.ts";
 
 /** What the server is made of; built once at start (`main.ts`) or by the test harness. */
 export interface Services {
@@ -36,6 +37,8 @@ export interface Services {
   /** Reaches identity providers, whose addresses tenants choose. */
   readonly outbound: GuardedFetch;
   readonly metrics: Metrics;
+  /** Tells every room of an event. */
+  readonly hooks: Hooks;
   /** Tells the audit writer that the outbox has work. */
   readonly wakeAuditWriter: () => void;
 }

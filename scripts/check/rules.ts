@@ -24,12 +24,14 @@ export const serverRooms: readonly Room[] = [
       "server/bootstrap.ts",
       "server/doctor.ts",
       "server/audit-bundle.ts",
+      "server/open-store.ts",
       "server/generated/",
     ],
-    owns: "start, dependencies, seeding; `generated/` collects what the features register",
+    owns: "start, dependencies, seeding; `generated/` collects what the rooms register",
     imports: [
       "server/config.ts",
       "server/services.ts",
+      "server/room-hooks.ts",
       "server/http/",
       "server/access/",
       "server/db/",
@@ -45,8 +47,8 @@ export const serverRooms: readonly Room[] = [
     imports: ["sdk/contract/", "server/access/password.ts", "server/platform/"],
   },
   {
-    paths: ["server/services.ts", "server/problem.ts"],
-    owns: "the types of what a server is made of; refusals",
+    paths: ["server/services.ts", "server/room-hooks.ts", "server/problem.ts"],
+    owns: "the types of what a server is made of, of what events mean to rooms; refusals",
     imports: ["sdk/contract/", "server/config.ts", "server/access/", "server/db/", "server/platform/"],
   },
   {
@@ -60,22 +62,32 @@ export const serverRooms: readonly Room[] = [
       "server/access/",
       "server/db/",
       "server/audit/",
+      "server/jobs/",
       "server/platform/",
     ],
   },
   {
     paths: ["server/access/"],
     owns: "who calls and what they may do: tokens, principals, roles, organization and site rules, rate limits",
-    imports: ["sdk/contract/", "server/services.ts", "server/problem.ts", "server/db/", "server/platform/"],
+    imports: [
+      "sdk/contract/",
+      "server/services.ts",
+      "server/room-hooks.ts",
+      "server/problem.ts",
+      "server/db/",
+      "server/platform/",
+    ],
   },
   {
     paths: ["server/db/"],
-    owns: "tables and their owners, tenant scope, unit of work, migrations, every difference between the engines",
+    owns: "tables with their owners and writers (`tables/<area>.ts`), tenant scope, unit of work, migrations, every difference between the engines",
     imports: [
       "sdk/contract/",
       "server/audit/tables.ts",
       "server/audit/sqlite-functions.ts",
       "server/audit/sqlite-canonical.ts",
+      "server/generated/migrations.ts",
+      "server/platform/log.ts",
     ],
   },
   {
@@ -95,12 +107,15 @@ export const serverRooms: readonly Room[] = [
   },
   {
     paths: ["server/features/"],
-    owns: "`<area>/<noun>/`: `routes.ts`, one file per verb, `rules.ts` (pure), `queries.ts` (Kysely)",
+    owns:
+      "`<area>/<noun>/`: `routes.ts`, one file per verb, `rules.ts` (pure), `queries.ts` (Kysely), `hooks.ts` " +
+      "`schedules.ts` `jobs.ts`; `<area>/core/`: what several rooms share",
     imports: [
       "sdk/contract/",
       "server/config.ts",
       "server/sso-presets.ts",
       "server/services.ts",
+      "server/room-hooks.ts",
       "server/problem.ts",
       "server/http/call.ts",
       "server/http/implement.ts",
@@ -110,7 +125,7 @@ export const serverRooms: readonly Room[] = [
       "server/jobs/",
       "server/platform/",
     ],
-    note: "other features' exported verbs",
+    note: "other features' verbs, from files of their name",
   },
 ];
 
