@@ -1,6 +1,7 @@
 import { auditHandle } from "./audit/handle.ts";
 import { missingFromOutbox } from "./audit/outbox.ts";
 import { asSystem } from "./db/as-system.ts";
+import { type SqliteLibrary, SqliteUnavailable, sqliteLibrary } from "./db/dialect/sqlite-library.ts";
 import { type DatabaseFacts, inspectDatabase } from "./db/inspect.ts";
 import { openStore, type Place } from "./open-store.ts";
 import { silentLog } from "./platform/log.ts";
@@ -11,6 +12,16 @@ export type { LoginFacts } from "./db/inspect-walls.ts";
 export interface InstallationFacts extends DatabaseFacts {
   /** Entries that left the audit outbox without reaching the log; undefined where it is not counted yet. */
   readonly missingAuditEntries: number | undefined;
+}
+
+/** What this Node opens SQLite files with, or why it cannot. */
+export function examineSqlite(): SqliteLibrary | SqliteUnavailable {
+  try {
+    return sqliteLibrary();
+  } catch (error) {
+    if (error instanceof SqliteUnavailable) return error;
+    throw error;
+  }
 }
 
 /** What `rmm server doctor` asks of the database. Changes nothing; rejects when it cannot be reached. */

@@ -1,3 +1,4 @@
+import type { Area } from "#contract/areas";
 import type { AuditTables } from "../audit/tables.ts";
 import type { Ownership, TableDeclaration } from "./table-declaration.ts";
 import { type AuditAreaTables, auditTables } from "./tables/audit.ts";
@@ -25,6 +26,17 @@ export interface Database
     PlatformTables {}
 
 export type TableName = keyof Database;
+
+/** The declarations of each area's tables. */
+export const tablesByArea = {
+  tenancy: tenancyTables,
+  people: peopleTables,
+  "sign-in": signInTables,
+  credentials: credentialTables,
+  fleet: fleetTables,
+  audit: auditTables,
+  platform: platformTables,
+} as const satisfies Record<Area, object>;
 
 /** What each table is declared to be; a table without a declaration does not compile. */
 export const tables = {
