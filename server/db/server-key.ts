@@ -1,7 +1,7 @@
 import { createHash, createHmac, createSecretKey, hkdfSync } from "node:crypto";
 
-/** Signs what a connection that serves tenants asks of the database; see `rmm_enter` in the migration "signed scope". */
-export interface ScopeKey {
+/** Signs what the database does for the server alone (migrations "signed scope" and "audit definer functions"). */
+export interface ServerKey {
   /** Names the key without telling it. */
   readonly id: string;
   /** The key as the database keeps it: HMAC's two padded blocks, so that it needs no extension to check a signature. */
@@ -12,8 +12,8 @@ export interface ScopeKey {
 const BLOCK_BYTES = 64;
 
 /** The key that belongs to a server's encryption key. From what the database keeps, that one cannot be found. */
-export function scopeKey(secret: string | Buffer): ScopeKey {
-  const key = Buffer.from(hkdfSync("sha256", secret, "", "rmm:database scope", 32));
+export function serverKey(secret: string | Buffer): ServerKey {
+  const key = Buffer.from(hkdfSync("sha256", secret, "", "rmm:database", 32));
   const secretKey = createSecretKey(key);
   const block = Buffer.concat([key, Buffer.alloc(BLOCK_BYTES - key.length)]);
   const padded = (byte: number) => Buffer.from(block.map((value) => value ^ byte));
