@@ -110,10 +110,11 @@ function numbered<T extends Named>(all: readonly T[]): T[] {
   return all.map((one) => ({ ...one, name: renamed.get(one.id) ?? one.name }));
 }
 
+/** Groups of one name, in each the older first, as ids tell. */
 function alike<T extends Named>(all: readonly T[]): T[][] {
   const groups = new Map<string, T[]>();
   for (const one of all) groups.set(foldName(one.name), [...(groups.get(foldName(one.name)) ?? []), one]);
-  return [...groups.values()];
+  return [...groups.values()].map((group) => group.toSorted((a, b) => compare(a.id, b.id)));
 }
 
 const siteOf = ({ name, timezone, address, contact, settings }: LiveSite): Record<string, unknown> => ({

@@ -15,8 +15,9 @@ import { requireUnmoved } from "../../provisioning/saved-plan.ts";
 import { deliver, prepareSinks } from "../../provisioning/sinks.ts";
 import { isInteractive, writeTo } from "../../shell.ts";
 import { endApply } from "./end-apply.ts";
-import { addFileOptions, applyCommand, type FileOptions, planRun } from "./options.ts";
+import { addFileOptions, applyCommand, type FileOptions } from "./options.ts";
 import { rules, showPlan } from "./plan.ts";
+import { planRun } from "./plan-run.ts";
 import type { Planned } from "./planned.ts";
 import { checkResultFields, resultPrinter } from "./result-printer.ts";
 
@@ -70,7 +71,7 @@ async function applyRun(planned: Planned, options: FileOptions): Promise<number>
   if (plan.conflicts.length > 0) throw conflictError(file, plan.conflicts);
   checkResultFields(context, plan);
   const rmm = await context.client();
-  const again = applyCommand(planned.path, options);
+  const again = applyCommand(planned.path, options, context.globals);
   const printer = resultPrinter(context, plan);
   const end = (results: readonly ItemResult[], failed: readonly ExitName[]) =>
     endApply(planned, { printer, results, failed, again });

@@ -8,7 +8,8 @@ import { isDifference } from "../../provisioning/note.ts";
 import { hasDifferences, notesOf } from "../../provisioning/plan.ts";
 import { noteView, planItems } from "../../provisioning/plan-view.ts";
 import { writeTo } from "../../shell.ts";
-import { addReadOptions, type FileOptions, planRun } from "./options.ts";
+import { addReadOptions, type FileOptions } from "./options.ts";
+import { planRun } from "./plan-run.ts";
 
 /** `rmm diff FILE`: where the server is not as the file says, value by value. */
 export const registerDiff: Register = (command, run) => {

@@ -57,7 +57,7 @@ async function tellNotes(context: Context, notes: readonly Note[]): Promise<void
   }
 }
 
-async function tellRest({ context, carryOut, path }: Planned, notes: readonly Note[]): Promise<void> {
+async function tellRest({ context, carryOut, file }: Planned, notes: readonly Note[]): Promise<void> {
   if (carryOut === undefined || notes.length === 0) return;
-  await context.notice(`What is marked ! is left to a person; a signed-in user does it with: rmm apply ${path}`);
+  await context.notice(`What is marked ! is left to a person; a signed-in user does it with: rmm apply ${file}`);
 }

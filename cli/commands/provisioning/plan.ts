@@ -7,7 +7,8 @@ import { hasChanges, hasDifferences } from "../../provisioning/plan.ts";
 import { planText, planView } from "../../provisioning/plan-view.ts";
 import { savePlan } from "../../provisioning/saved-plan.ts";
 import { writeTo } from "../../shell.ts";
-import { addFileOptions, type FileOptions, planRun } from "./options.ts";
+import { addFileOptions, type FileOptions } from "./options.ts";
+import { planRun } from "./plan-run.ts";
 import type { Planned } from "./planned.ts";
 
 /** `rmm plan FILE`: what `rmm apply FILE` would do. */

@@ -54,7 +54,13 @@ export function readTable(text: string, givenDelimiter?: string): CsvTable {
     // A stray quote swallows the lines behind it: only its own line is given up.
     at = reason === undefined ? found.next : found.start + 1;
   }
-  return { delimiter, header: names, records, refused, remarks };
+  return {
+    delimiter,
+    header: names,
+    records,
+    refused,
+    remarks: [...remarks, ...nameless(names, records, header.start + 1)],
+  };
 }
 
 /** Empty cells at the end of a row, written or not, are fine; cells that belong to no column are not. */
@@ -63,9 +69,9 @@ function reasonAgainst(
   cells: readonly string[],
   { width, delimiter }: { width: number; delimiter: string },
 ): string | undefined {
-  if (unclosed) return "a quote is opened and not closed in its place";
+  // A row over several lines that has not all columns has taken others into its quotes.
+  if (unclosed || (next - start > 1 && cells.length !== width)) return "a quote is opened and not closed in its place";
   if (cells.length > width) {
-    if (next - start > 1) return "a quote is opened and not closed in its place";
     const extra = cells.slice(width).map((cell) => JSON.stringify(cell));
     return `has ${cells.length} columns, the header has ${width}: ${extra.join(", ")} belongs to none`;
   }
@@ -145,13 +151,21 @@ const twice = (names: readonly string[], line: number): Remark[] =>
       message: `two columns are named ${name.replace(/ \(\d+\)$/, "")}: this one is called ${name} in --map`,
     }));
 
+/** Nothing can be said of a column without a name, and its cells go nowhere. */
+const nameless = (names: readonly string[], records: readonly CsvRecord[], line: number): Remark[] =>
+  names.flatMap((name, at) =>
+    name === "" && records.some(({ cells }) => (cells[at] ?? "") !== "")
+      ? [{ line, message: `column ${at + 1} has no name: it is not used` }]
+      : [],
+  );
+
 /** A second column of one name is `Name (2)`. */
 function distinctNames(cells: readonly string[]): string[] {
   const seen = new Map<string, number>();
   const named = cells.map((cell) => {
     const count = (seen.get(cell) ?? 0) + 1;
     seen.set(cell, count);
-    return count === 1 ? cell : `${cell} (${count})`;
+    return count === 1 || cell === "" ? cell : `${cell} (${count})`;
   });
   while (named.at(-1) === "") named.pop();
   return named;

@@ -102,7 +102,9 @@ function organizationNotes(
     ...more,
   });
   const changes = live ? changedFields(ofOrganization, { ...live }, { ...file }) : [];
-  const unseen = [...onlyByPerson, ...(live ? ["status"] : [])].filter((field) => given(file, field));
+  // What the export lists is active or in trial; which of them it does not say.
+  const closes = live !== undefined && !creatable.includes(file.status);
+  const unseen = [...onlyByPerson, ...(live && !closes ? ["status"] : [])].filter((field) => given(file, field));
   const mayExist = "the export withholds organizations: if this is one of them, it is there and cannot be created";
   return [
     ...(!live && withheld.organizations ? [note("look", mayExist)] : []),
@@ -111,6 +113,7 @@ function organizationNotes(
       const message = `${field} ${String(before)} → ${String(after)}: a person must change it`;
       return note("differs", message, { changes: [change] });
     }),
+    ...(closes ? [note("differs", `status is not ${file.status}: a person must change it`)] : []),
     ...(unseen.length > 0
       ? [note("look", `a partner key can neither see nor set ${unseen.join(", ")}: a person must look`)]
       : []),
