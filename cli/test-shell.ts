@@ -4,9 +4,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { Transport } from "#sdk/transport";
 import { main } from "./main.ts";
-import type { Keychain } from "./profile/keychain.ts";
-import type { Prompter } from "./prompt.ts";
-import type { Shell } from "./shell.ts";
+import type { Keychain, Prompter, Shell } from "./shell.ts";
 
 export interface Ran {
   code: number;

@@ -5,8 +5,8 @@ import { Client } from "pg";
 import { type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import { connectSqlite } from "#server/db/dialect/sqlite";
 import { auditTables } from "#server/db/migrations/audit-schema";
-import type { Bench } from "../bench.ts";
 import { AUDIT_BATCH, auditColumns, auditInsert, auditOrg, auditRow } from "./audit-rows.ts";
+import type { Bench } from "./bench.ts";
 
 const ORGS = 100;
 const ROWS = 40_000;

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import type { Services } from "#server/services";
 import { appendAnchor } from "./anchor-file.ts";
 import { anchorSigner } from "./anchor-signing.ts";
@@ -12,7 +12,7 @@ import { type AuditWriter, auditWriter } from "./writer.ts";
 
 /** The writer of this process, as the configuration has it. */
 export function writerOf(services: Services): AuditWriter {
-  return auditWriter(auditHandle(systemHandle(services.store)), {
+  return auditWriter(auditHandle(asSystem(services, "write audit chain")), {
     ...(services.store.dialect === "postgres" ? { claim: claimPostgresWriter } : {}),
     onError: (error, attempt) => services.log.error("audit.writer_failed", { error: error as Error, attempt }),
   });
@@ -37,7 +37,7 @@ export function anchorOptions({ config, clock, log }: Services): AnchorOptions {
 
 /** Anchors every chain that grew since its last anchor. */
 export async function anchorGrowth(services: Services): Promise<void> {
-  await anchorGrownChains(auditHandle(systemHandle(services.store)), anchorOptions(services));
+  await anchorGrownChains(auditHandle(asSystem(services, "write audit chain")), anchorOptions(services));
 }
 
 /** Where and against what a chain is verified. */

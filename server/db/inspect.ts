@@ -1,8 +1,11 @@
 import { type Kysely, sql } from "kysely";
+import { migrations } from "../generated/migrations.ts";
 import type { DialectName, Store } from "./dialect/index.ts";
-import { audit } from "./migrations/0005-audit.ts";
-import { migrations } from "./migrations/index.ts";
+import { migration as audit } from "./migrations/0005-audit.ts";
 import type { Database } from "./tables.ts";
+
+/** The migration that makes the audit log with its triggers. */
+const AUDIT = "0005-audit";
 
 /** What can be seen of a database without changing it. */
 export interface DatabaseFacts {
@@ -26,7 +29,7 @@ export async function inspectDatabase(store: Store): Promise<DatabaseFacts> {
   return {
     dialect: store.dialect,
     migrations: applied,
-    missingAuditTriggers: applied?.missing.includes(audit.name) ? undefined : await missingTriggers(store.dialect, db),
+    missingAuditTriggers: applied?.missing.includes(AUDIT) ? undefined : await missingTriggers(store.dialect, db),
     role: postgres ? await roleFacts(db) : undefined,
     nowMs: postgres ? await clockOf(db) : undefined,
   };

@@ -45,7 +45,7 @@ describe.each(databases)("the tenant scope on %s", (database) => {
     userId: "u",
     known: new Set([mine, second]),
   });
-  const unit = (scope: Scope) => new UnitOfWork(server.services.store, scope);
+  const unit = (scope: Scope) => new UnitOfWork(server.services, scope);
   const org = (orgId: string, siteIds: string[] | null = null): Scope => ({
     kind: "organization",
     orgId,

@@ -79,7 +79,7 @@ async function pass(passage: Passage): Promise<void> {
     query: readQuery(facts.search, endpoint.transport === "redirect"),
     body,
   });
-  const unit = new UnitOfWork(services.store, scopeOf(passage.who));
+  const unit = new UnitOfWork(services, scopeOf(passage.who));
   const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
   if (key === undefined) {
     armAudit(passage, unit);
@@ -184,7 +184,7 @@ async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
     });
     return;
   }
-  await new UnitOfWork(services.store, { kind: "system" }).asSystem("authenticate", (tx) =>
+  await new UnitOfWork(services, { kind: "system" }).asSystem("record refusal", (tx) =>
     enqueueAudit(auditHandle(tx), entries),
   );
   services.wakeAuditWriter();

@@ -1,12 +1,12 @@
 import { exitCode } from "../../errors/exit-codes.ts";
 import { isColoured } from "../../output/colour.ts";
 import { formatOf, printResult } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
 import { differenceText } from "../../provisioning/difference-text.ts";
 import { conflictError } from "../../provisioning/load-file.ts";
 import { isDifference } from "../../provisioning/note.ts";
 import { hasDifferences, notesOf } from "../../provisioning/plan.ts";
 import { noteView, planItems } from "../../provisioning/plan-view.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { addReadOptions, type FileOptions } from "./options.ts";
 import { planRun } from "./plan-run.ts";

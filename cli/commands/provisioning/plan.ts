@@ -1,11 +1,11 @@
 import { exitCode } from "../../errors/exit-codes.ts";
 import { isColoured } from "../../output/colour.ts";
 import { formatOf, printResult } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
 import { conflictError } from "../../provisioning/load-file.ts";
 import { hasChanges, hasDifferences } from "../../provisioning/plan.ts";
 import { planText, planView } from "../../provisioning/plan-view.ts";
 import { savePlan } from "../../provisioning/saved-plan.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { addFileOptions, type FileOptions } from "./options.ts";
 import { planRun } from "./plan-run.ts";

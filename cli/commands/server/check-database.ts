@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { DatabaseFacts } from "#server/doctor";
 import type { Shell } from "../../shell.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 interface Place {
   dataDir: string;

@@ -5,7 +5,6 @@ import type { SchemaChange } from "../schema-change.ts";
  * things, what stood under `state` stays, as `otherRegion`. An exported field changes, so the row counts as changed.
  */
 export const migration: SchemaChange = {
-  name: "202611281110-tenancy-address-region",
   statements: (dialect) => (dialect === "postgres" ? postgres : sqlite).map((set) => `update sites set ${set}`),
 };
 

@@ -1,5 +1,6 @@
 import type { PartnerKeyScope } from "#contract/core/key-scopes";
-import type { Fixed } from "./tenancy.ts";
+import type { Fixed } from "../column-types.ts";
+import type { Declared } from "../table-declaration.ts";
 
 export interface ApiKeysTable {
   id: Fixed<string>;
@@ -117,3 +118,16 @@ export interface CredentialTables {
   partnerServicePrincipalKeys: PartnerServicePrincipalKeysTable;
   enrollmentKeys: EnrollmentKeysTable;
 }
+
+export const credentialTables = {
+  apiKeys: { owner: "org", writtenBy: "credentials/api-keys", json: ["scopes"] },
+  servicePrincipals: { owner: "org", writtenBy: "credentials/service-principals", json: ["scopes"] },
+  partnerServicePrincipals: {
+    owner: "partner",
+    writtenBy: "credentials/partner-service-principals",
+    json: ["scopes", "sourceCidrs"],
+  },
+  partnerServicePrincipalOrgs: { owner: "partner", writtenBy: "credentials/partner-service-principals" },
+  partnerServicePrincipalKeys: { owner: "partner", writtenBy: "credentials/partner-service-principals" },
+  enrollmentKeys: { owner: "org+site", writtenBy: "credentials/enrollment-keys" },
+} as const satisfies Declared<CredentialTables>;

@@ -1,5 +1,5 @@
+import { asSystem } from "#server/db/as-system";
 import { missingMigrations } from "#server/db/migration-status";
-import { systemHandle } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { after, MINUTE, SECOND } from "#server/platform/clock";
 import { problem } from "#server/problem";
@@ -43,10 +43,10 @@ function readiness(services: Services): Promise<Readiness> {
 async function look(services: Services): Promise<Readiness> {
   const [database, migrations, workers] = await Promise.all([
     check(async () => {
-      await systemHandle(services.store).selectFrom("leases").select("name").limit(1).execute();
+      await asSystem(services, "report health").selectFrom("leases").select("name").limit(1).execute();
       return true;
     }),
-    check(async () => (await missingMigrations(services.store)).length === 0),
+    check(async () => (await missingMigrations(services)).length === 0),
     check(() => workersRun(services)),
   ]);
   return { database, migrations, workers };
@@ -56,8 +56,9 @@ async function look(services: Services): Promise<Readiness> {
  * Judged by what every process sees: no job is overdue, and the lease of the schedules has not run out without a
  * successor. Between two holders there is briefly none, which is not a fault.
  */
-async function workersRun({ store, clock }: Services): Promise<boolean> {
-  const db = systemHandle(store);
+async function workersRun(services: Services): Promise<boolean> {
+  const db = asSystem(services, "report health");
+  const { clock } = services;
   const overdue = await db
     .selectFrom("jobs")
     .select("id")
