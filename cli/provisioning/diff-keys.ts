@@ -1,9 +1,10 @@
 import { durationOf } from "./durations.ts";
+import type { FieldChange } from "./field-change.ts";
 import type { LiveKey, LiveMe, LiveOrganization } from "./live.ts";
 import { matchByName } from "./match.ts";
 import { type FileKey, type FileOrganization, foldName, sinkText } from "./model.ts";
 import type { Note } from "./note.ts";
-import { type Conflict, deleteOf, type FieldChange, type Step } from "./plan.ts";
+import { type Conflict, deleteOf, type Step } from "./plan.ts";
 
 export interface KeyDiffOptions {
   readonly nowMs: number;

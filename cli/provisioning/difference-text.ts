@@ -1,6 +1,6 @@
 import { type Style, styled } from "../output/colour.ts";
 import { escapeControls } from "../output/escape.ts";
-import type { FieldChange, ObjectKind } from "./plan.ts";
+import type { FieldChange, ObjectKind } from "./field-change.ts";
 import { kindNames, type NoteView, type PlanItem } from "./plan-view.ts";
 
 export interface Differences {

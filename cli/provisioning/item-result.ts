@@ -1,4 +1,5 @@
-import type { FieldChange, ObjectKind, Step } from "./plan.ts";
+import type { FieldChange, ObjectKind } from "./field-change.ts";
+import type { Step } from "./plan.ts";
 
 /** What became of one step of a plan. */
 export interface ItemResult {

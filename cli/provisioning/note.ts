@@ -1,4 +1,4 @@
-import type { FieldChange, ObjectKind } from "./plan.ts";
+import type { FieldChange, ObjectKind } from "./field-change.ts";
 
 /**
  * What is left to a person. `look`: the caller cannot see it, so nobody knows whether it is as the file says.

@@ -1,8 +1,9 @@
 import { styled } from "../output/colour.ts";
 import { escapeControls } from "../output/escape.ts";
 import type { Budget } from "./budget.ts";
+import type { FieldChange, ObjectKind } from "./field-change.ts";
 import { isForPerson, type Left, type Note } from "./note.ts";
-import { type FieldChange, keyOf, notesOf, type ObjectKind, type Plan, type Step, shownSteps } from "./plan.ts";
+import { keyOf, notesOf, type Plan, type Step, shownSteps } from "./plan.ts";
 
 /** How many of each. */
 export interface PlanSummary {

@@ -1,13 +1,6 @@
+import type { FieldChange, ObjectKind } from "./field-change.ts";
 import type { FileKey } from "./model.ts";
 import { isDifference, type Note } from "./note.ts";
-
-export type ObjectKind = "organization" | "site" | "contact" | "enrollmentKey";
-
-export interface FieldChange {
-  readonly field: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
 
 /** One thing that `apply` would do. */
 export interface Step {

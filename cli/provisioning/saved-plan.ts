@@ -1,8 +1,9 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { CliError, usageError } from "../errors/cli-error.ts";
+import type { FieldChange } from "./field-change.ts";
 import { stable } from "./fields.ts";
-import type { FieldChange, Plan } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 import { type PlanItem, planItems } from "./plan-view.ts";
 
 /** Flags that decide what a plan says. */

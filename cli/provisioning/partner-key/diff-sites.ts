@@ -1,9 +1,10 @@
 import { addressParts } from "#contract/core/address";
+import type { FieldChange } from "../field-change.ts";
 import { changedFields, createdFields, pick } from "../fields.ts";
 import { matchByName } from "../match.ts";
 import type { FileOrganization, FileSite, FreeObject } from "../model.ts";
 import { type Left, type Note, noteFor } from "../note.ts";
-import type { Conflict, FieldChange, Step } from "../plan.ts";
+import type { Conflict, Step } from "../plan.ts";
 import type { ExportedOrganization, ExportedSite, ExportedState } from "./read-live.ts";
 
 /** The parts of free objects that the partner API takes and exports, each a text. */
