@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
+import { openSqliteFile } from "./db/dialect/sqlite-library.ts";
 import { examineDatabase, migrateDatabase } from "./doctor.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rmm-doctor-"));
@@ -36,7 +36,7 @@ describe("what the doctor sees", () => {
     expect((await examineDatabase(place)).missingAuditTriggers).toBeUndefined();
     await migrateDatabase(place);
     expect((await examineDatabase(place)).missingAuditTriggers).toEqual([]);
-    new Sqlite(file).exec("drop trigger audit_logs_no_update").close();
+    openSqliteFile(file).exec("drop trigger audit_logs_no_update").close();
     expect((await examineDatabase(place)).missingAuditTriggers).toEqual(["audit_logs_no_update"]);
   });
 

@@ -1,10 +1,21 @@
 import { asSystem } from "./db/as-system.ts";
+import { type SqliteLibrary, SqliteUnavailable, sqliteLibrary } from "./db/dialect/sqlite-library.ts";
 import { type DatabaseFacts, inspectDatabase } from "./db/inspect.ts";
 import { openStore, type Place } from "./open-store.ts";
 import { silentLog } from "./platform/log.ts";
 import type { Services } from "./services.ts";
 
 export type { DatabaseFacts } from "./db/inspect.ts";
+
+/** What this Node opens SQLite files with, or why it cannot. */
+export function examineSqlite(): SqliteLibrary | SqliteUnavailable {
+  try {
+    return sqliteLibrary();
+  } catch (error) {
+    if (error instanceof SqliteUnavailable) return error;
+    throw error;
+  }
+}
 
 /** What `rmm server doctor` asks of the database. Changes nothing; rejects when it cannot be reached. */
 export async function examineDatabase(place: Place): Promise<DatabaseFacts> {

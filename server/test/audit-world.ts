@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { CamelCasePlugin, Kysely, PostgresDialect, SqliteDialect } from "kysely";
 import pg from "pg";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
@@ -19,6 +18,7 @@ import { verifyChain } from "../audit/verify.ts";
 import type { AnchorCheckOptions } from "../audit/verify-anchors.ts";
 import type { AuditVerify } from "../audit/verify-result.ts";
 import { type AuditWriterOptions, auditWriter } from "../audit/writer.ts";
+import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
 import { auditTables } from "../db/migrations/audit-schema.ts";
 
 /** The audit tables alone, in a database of their own, with an honest way in and a dishonest one. */
@@ -90,7 +90,7 @@ async function sqliteWorld(): Promise<AuditWorld> {
   const directory = mkdtempSync(join(tmpdir(), "rmm-audit-"));
   const file = join(directory, "rmm.db");
   const open = (options: { mayPrune?: boolean } = {}) => {
-    const db = new Sqlite(file, { timeout: 10_000 });
+    const db = openSqliteFile(file, { timeout: 10_000 });
     db.pragma("journal_mode = WAL");
     registerAuditFunctions(db, options);
     return db;
@@ -99,7 +99,7 @@ async function sqliteWorld(): Promise<AuditWorld> {
   for (const statement of auditTables.sqlite) raw.exec(statement);
   const owner = (statements: string[]) => {
     // What a person with write access to the file can do: without our functions and pragmas.
-    const db = new Sqlite(file, { timeout: 10_000 });
+    const db = openSqliteFile(file, { timeout: 10_000 });
     try {
       for (const statement of statements) db.exec(statement);
     } finally {
@@ -114,7 +114,7 @@ async function sqliteWorld(): Promise<AuditWorld> {
       db: new Kysely<AuditTables>({ dialect: new SqliteDialect({ database: raw }), plugins: [new CamelCasePlugin()] }),
       writerOptions: {},
       source: async (chain) => {
-        const db = new Sqlite(file, { readonly: true });
+        const db = openSqliteFile(file, { readonly: true });
         const source = sqliteChainSource(db, chain);
         return { ...source, close: () => source.close().finally(() => db.close()) };
       },

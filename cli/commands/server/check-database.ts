@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { DatabaseFacts } from "#server/doctor";
+import type { DatabaseFacts, examineSqlite as ExamineSqlite } from "#server/doctor";
 import type { Shell } from "../../shell.ts";
 import type { Check } from "./check.ts";
 
@@ -17,18 +17,33 @@ export async function databaseChecks(shell: Shell, place: Place): Promise<Check[
   const { databaseUrl } = place;
   const file = databaseUrl?.startsWith("sqlite:") ? databaseUrl.slice("sqlite:".length) : join(dataDir, "rmm.db");
   const postgres = /^postgres(ql)?:/.test(databaseUrl ?? "");
+  const { examineDatabase, examineSqlite } = await import("#server/doctor");
+  const driver = driverCheck(examineSqlite(), postgres);
+  if (driver.status === "fail") return [driver];
   if (!postgres && !existsSync(file)) {
-    return [{ check: "database", status: "skip", message: `${file} will be made at the first start` }];
+    return [driver, { check: "database", status: "skip", message: `${file} will be made at the first start` }];
   }
-  const { examineDatabase } = await import("#server/doctor");
   try {
-    return checksOf(shell, await examineDatabase({ databaseUrl, dataDir }), postgres ? "Postgres" : `SQLite ${file}`);
+    return [
+      driver,
+      ...checksOf(shell, await examineDatabase({ databaseUrl, dataDir }), postgres ? "Postgres" : `SQLite ${file}`),
+    ];
   } catch (error) {
     const message = (error as Error).message || ((error as NodeJS.ErrnoException).code ?? "cannot be reached");
     return [
+      driver,
       { check: "database", status: "fail", message, remedy: "Check DATABASE_URL, and that the database is running" },
     ];
   }
+}
+
+/** A server on Postgres runs without the driver; on SQLite it does not even start. */
+export function driverCheck(found: ReturnType<typeof ExamineSqlite>, postgres: boolean): Check {
+  const check = "sqlite driver";
+  if (!("remedy" in found))
+    return { check, status: "ok", message: `${found.name} ${found.version} (SQLite ${found.sqlite})` };
+  if (postgres) return { check, status: "skip", message: `${found.what}; Postgres does without` };
+  return { check, status: "fail", message: found.what, remedy: found.remedy };
 }
 
 function checksOf(shell: Shell, facts: DatabaseFacts, name: string): Check[] {

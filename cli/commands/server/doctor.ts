@@ -13,7 +13,7 @@ export function registerDoctor(group: Command, run: Run): void {
   const command = group.command("doctor").summary("Check this machine and the database for a server");
   addPlaceFlags(command)
     .description(
-      "Check Node, the data folder, the database, its migrations and roles, the keychain and the clock. Changes nothing",
+      "Check Node, the data folder, the SQLite driver, the database, its migrations and roles, the keychain and the clock. Changes nothing",
     )
     .addHelpText(
       "before",
