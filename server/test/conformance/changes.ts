@@ -1,4 +1,3 @@
-import type Sqlite from "better-sqlite3";
 import pg from "pg";
 import { connectSqlite } from "#server/db/dialect/sqlite";
 import { snakeCase } from "#server/db/naming";
@@ -87,7 +86,7 @@ async function onPostgres(url: string, work: Work): Promise<Changes> {
 }
 
 async function onSqlite(file: string, work: Work): Promise<Changes> {
-  const db: Sqlite.Database = connectSqlite(file);
+  const db = connectSqlite(file);
   // One transaction: each statement of its own would wait for the disk.
   db.exec("begin; create table sweep_changes (at integer primary key autoincrement, what text not null)");
   for (const table of watched) {
