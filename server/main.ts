@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buildServices, type Seams } from "./app.ts";
+import { refuseLostAnchorKey, restateUnsignedPrunes } from "./audit/restate.ts";
 import { startBackground } from "./background.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { Config } from "./config.ts";
@@ -30,7 +31,9 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   try {
     const applied = await services.store.migrate();
     if (applied.length > 0) services.log.info("database.migrated", { applied });
+    await refuseLostAnchorKey(services);
     await bootstrap(services);
+    await restateUnsignedPrunes(services);
     const background = startBackground(services, { schedules: options.background ?? true });
     const server = listener(services);
     try {

@@ -89,6 +89,8 @@ export const ownership = {
   auditChain: "system",
   auditAnchors: "system",
   auditPrunes: "system",
+  auditUnsignedPrunes: "system",
+  auditIncidents: "system",
 } as const satisfies Record<keyof Database, Ownership>;
 
 export type TableName = keyof Database;

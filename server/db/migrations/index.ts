@@ -10,6 +10,8 @@ import { partnerPrincipals } from "./0008-partner-principals.ts";
 import { sso } from "./0009-sso.ts";
 import { keyIssuedAt } from "./0010-key-issued-at.ts";
 import { sessionTenant } from "./0011-session-tenant.ts";
+import { migration as auditPruneRecords } from "./202611281030-audit-prune-records.ts";
+import { migration as auditIncidents } from "./202611281031-audit-incidents.ts";
 
 /** In order. A released migration is never edited; a change is a new file. */
 export const migrations: readonly SchemaChange[] = [
@@ -24,4 +26,6 @@ export const migrations: readonly SchemaChange[] = [
   sso,
   keyIssuedAt,
   sessionTenant,
+  auditPruneRecords,
+  auditIncidents,
 ];

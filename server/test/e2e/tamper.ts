@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 import pg from "pg";
 import type { TestServer } from "../harness.ts";
 
-const walls = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
+const walls = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes", "audit_unsigned_prunes"];
 
 /**
  * Statements as whoever owns the database, behind the server's back: the walls that keep the record append-only are
