@@ -10,6 +10,8 @@ const ORG = "0190c0de-0000-7000-8000-00000000000a";
 const chain: ChainRef = { kind: "organization", id: ORG };
 const signer = anchorSigner(Buffer.alloc(32, 3).toString("base64"));
 const keys = { publicKeys: [signer.publicKey] };
+/** Soon after the entries were made, as in life. */
+const ANCHORED = "2026-01-02T04:00:00.000Z";
 
 describe.each(["sqlite", "postgres"] as const)("audit bundle from %s", (dialect) => {
   const withWorld = async (work: (world: AuditWorld) => Promise<void>) => {
@@ -18,12 +20,12 @@ describe.each(["sqlite", "postgres"] as const)("audit bundle from %s", (dialect)
   };
   const bundle = async (world: AuditWorld) => {
     const lines: string[] = [];
-    const parts = await bundleParts(world.db, chain, { now: new Date(), publicKey: signer.publicKey });
+    const parts = bundleParts(world.db, chain, { now: new Date(), publicKey: signer.publicKey });
     for await (const line of exportBundle(parts)) lines.push(line);
     return lines;
   };
   const anchor = (world: AuditWorld) =>
-    takeAnchor(world.db, chain, { now: () => new Date(), signer, keep: async () => undefined });
+    takeAnchor(world.db, chain, { now: () => new Date(ANCHORED), signer, keep: async () => undefined });
   const verify = (lines: string[], options = keys) => verifyBundle(stream(lines), options);
 
   it("says of a chain offline what the live verification says", () =>
@@ -31,7 +33,7 @@ describe.each(["sqlite", "postgres"] as const)("audit bundle from %s", (dialect)
       const entries = entriesOf(20, { details: { odd: 'é\n"\\', one: 1.0 } });
       await world.append([...entries, ...entriesOf(2, { orgId: null })]);
       await anchor(world);
-      await world.prune(chain, entries[5]!.timestamp);
+      await world.prune(chain, entries[5]!.timestamp, { signer });
       const live = await world.verify(chain, keys);
       const offline = await verify(await bundle(world));
       expect(offline).toMatchObject({ ok: true, chain, entriesChecked: 15, prunedPrefix: true });

@@ -1,8 +1,8 @@
 import { type Anchor, type ChainStatement, isPrune, type PruneRecord } from "./anchor-format.ts";
 import { type ChainRef, canonicalContent, chainOf } from "./chain.ts";
 import type { ChainEntry, ChainSource, ChainVisitor } from "./chain-source.ts";
-import type { StatementCheckOptions } from "./statement-checks.ts";
-import { verifyChain } from "./verify.ts";
+import type { CheckedStatements, StatementCheckOptions } from "./statement-checks.ts";
+import { verifyWith } from "./verify.ts";
 import type { AuditVerify } from "./verify-result.ts";
 
 /** What a bundle is made of, in this order; rows that have no entry come as `unsealed`. */
@@ -53,7 +53,7 @@ export async function* exportBundle(parts: BundleParts): AsyncGenerator<string> 
 export async function verifyBundle(
   lines: AsyncIterable<string>,
   options: StatementCheckOptions = {},
-): Promise<AuditVerify & { chain: ChainRef; exportedAt: string }> {
+): Promise<AuditVerify & { chain: ChainRef; exportedAt: string; checked: CheckedStatements }> {
   const reader = bundleReader(lines);
   const head = await reader.head();
   const source: ChainSource = {
@@ -62,8 +62,8 @@ export async function verifyBundle(
     walk: (visitor) => reader.walk(visitor, head.chain),
     close: async () => undefined,
   };
-  const result = await verifyChain(source, { ...options, partial: head.format === 1 });
-  return { ...result, chain: head.chain, exportedAt: head.exportedAt };
+  const { result, checked } = await verifyWith(source, { ...options, partial: head.format === 1 });
+  return { ...result, chain: head.chain, exportedAt: head.exportedAt, checked };
 }
 
 function bundleReader(lines: AsyncIterable<string>) {

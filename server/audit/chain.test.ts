@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type Anchor, anchorHash, anchorText } from "./anchor-format.ts";
+import { type Anchor, statementHash, statementText } from "./anchor-format.ts";
 import { anchorSigner, anchorVerifier } from "./anchor-signing.ts";
 import {
   type AuditContent,
@@ -109,8 +109,8 @@ describe("anchors", () => {
 
   it("has the published text, hash and signature", () => {
     const { signature: _signature, signingKeyId: _key, ...statement } = signed;
-    expect(anchorText(signed)).toBe(text);
-    expect(anchorHash(signed)).toBe(hash);
+    expect(statementText(signed)).toBe(text);
+    expect(statementHash(signed)).toBe(hash);
     expect(createHash("sha256").update(text).digest("hex")).toBe(hash);
     expect(anchorSigner(seed).sign(statement)).toEqual(signed);
     // RFC 8032 §7.1 test 1: this seed's public key.

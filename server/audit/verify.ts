@@ -13,6 +13,14 @@ const BREAKS_MAX = 100;
  * `outside` before the source takes its snapshot, or a growing log looks cut.
  */
 export async function verifyChain(source: ChainSource, options: StatementCheckOptions = {}): Promise<AuditVerify> {
+  return (await verifyWith(source, options)).result;
+}
+
+/** As `verifyChain`, with what was found of each anchor and prune record. */
+export async function verifyWith(
+  source: ChainSource,
+  options: StatementCheckOptions = {},
+): Promise<{ result: AuditVerify; checked: CheckedStatements }> {
   const started = performance.now();
   const statements = statementChecks(source.chain, options);
   for await (const statement of source.statements()) statements.add(statement);
@@ -22,7 +30,7 @@ export async function verifyChain(source: ChainSource, options: StatementCheckOp
   await source.walk(walk.visitor);
   const found = walk.result();
   const held = anchors.result(found);
-  return {
+  const result = {
     orgId: source.chain.kind === "organization" ? source.chain.id : null,
     partnerId: source.chain.kind === "partner" ? source.chain.id : null,
     ok: found.breakCount === 0 && held.problems.every((problem) => problem.reason === "count_shrank"),
@@ -32,6 +40,7 @@ export async function verifyChain(source: ChainSource, options: StatementCheckOp
     verifiedAt: new Date().toISOString(),
     durationMs: Math.round(performance.now() - started),
   };
+  return { result, checked };
 }
 
 type Walked = Pick<AuditVerify, "entriesChecked" | "first" | "head" | "breakCount" | "breaks">;

@@ -182,8 +182,8 @@ async function postgresWorld(): Promise<AuditWorld> {
   const url = await createDatabase({ label: "audit", template: await template });
   const owner = new pg.Client({ connectionString: url });
   await owner.connect();
-  // Rights on the database itself are not copied with a template: the last statement takes them away.
-  await owner.query(auditTables.postgres.at(-1)!);
+  // Rights on the database itself are not copied with a template: one statement takes them away.
+  await owner.query(auditTables.postgres.find((statement) => statement.includes("revoke temp"))!);
   const pool = new pg.Pool({ connectionString: url, max: 4, options: "-c role=rmm_app" });
   // Dropping the database ends idle connections that the pool has not ended yet.
   pool.on("error", () => undefined);

@@ -25,22 +25,34 @@ export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
   const chain = await chosenChain(call, call.body);
   await takeAttempt(call.services, verifyLimit, user(call).userId);
   call.audit.note({ owner: ownerOf(chain), resource: { type: "audit_chain", id: chain.id, name: chain.kind } });
-  const result = await sharedRun(call.services, chain);
+  const run = sharedRun(call.services, chain);
+  if (run === undefined) {
+    await call.services.limiter.giveBack(verifyLimit, user(call).userId);
+    throw problem("RATE_LIMITED", { retryAfterSeconds: BUSY_SECONDS });
+  }
+  const result = await run;
   call.audit.note({
     details: { ok: result.ok, entriesChecked: result.entriesChecked, breakCount: result.breakCount },
   });
   return result;
 }
 
+const RUNS_AT_ONCE = 2;
+const BUSY_SECONDS = 5;
 const running = new WeakMap<Services, Map<string, Promise<AuditVerify>>>();
+const keyOf = ({ kind, id }: ChainRef) => `${kind} ${id}`;
 
-/** Whoever asks for a chain that is being verified gets the result of that run. */
-function sharedRun(services: Services, chain: ChainRef): Promise<AuditVerify> {
+/**
+ * Whoever asks for a chain that is being verified gets the result of that run. Each run takes a thread: undefined when
+ * there are enough.
+ */
+function sharedRun(services: Services, chain: ChainRef): Promise<AuditVerify> | undefined {
   const runs = running.get(services) ?? new Map<string, Promise<AuditVerify>>();
   running.set(services, runs);
-  const key = `${chain.kind} ${chain.id}`;
-  const run = runs.get(key) ?? verifyOne(services, chain).finally(() => runs.delete(key));
-  runs.set(key, run);
+  const known = runs.get(keyOf(chain));
+  if (known || runs.size >= RUNS_AT_ONCE) return known;
+  const run = verifyOne(services, chain).finally(() => runs.delete(keyOf(chain)));
+  runs.set(keyOf(chain), run);
   return run;
 }
 
