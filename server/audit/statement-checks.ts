@@ -86,7 +86,10 @@ export function statementChecks(chain: ChainRef, options: StatementCheckOptions 
         return;
       }
       const others = bySeq.get(statement.anchorSeq)?.filter(({ hash }) => hash !== one.hash) ?? [];
-      if (!follows(statement) || others.length > 0) diverged.push(one, ...others);
+      const isNext = follows(statement);
+      if (!isNext || others.length > 0) diverged.push(one, ...others);
+      // What follows vouches for a prune record by carrying its hash.
+      if (!isNext && last && isPrune(last.statement)) diverged.push(last);
       if (!isPrune(statement)) latest = statement;
       note(one);
       last = one;

@@ -60,13 +60,15 @@ function parse(line: string): (Head & { type?: string; format?: number }) | unde
 }
 
 /** A bundle that ends too early, or that cannot be read in the middle, proves nothing. Files that cannot be opened are no finding. */
-const incomplete = (path: string) => (error: unknown): never => {
-  if (typeof (error as NodeJS.ErrnoException).code === "string") throw error;
-  const reason = error instanceof SyntaxError ? "a line of it cannot be read" : (error as Error).message;
-  throw new CliError(`${path} cannot be judged: ${reason}`, {
-    exit: "notProvable",
-    code: "BUNDLE_INCOMPLETE",
-    hint: "Copy it again, or export a new one",
-    cause: error,
-  });
-};
+const incomplete =
+  (path: string) =>
+  (error: unknown): never => {
+    if (typeof (error as NodeJS.ErrnoException).code === "string") throw error;
+    const reason = error instanceof SyntaxError ? "a line of it cannot be read" : (error as Error).message;
+    throw new CliError(`${path} cannot be judged: ${reason}`, {
+      exit: "notProvable",
+      code: "BUNDLE_INCOMPLETE",
+      hint: "Copy it again, or export a new one",
+      cause: error,
+    });
+  };
