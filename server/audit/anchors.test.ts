@@ -6,7 +6,7 @@ import { type AuditWorld, auditWorlds, entriesOf } from "../test/audit-world.ts"
 import { anchorFileIndex, appendLines, readStatements } from "./anchor-file.ts";
 import { type Anchor, statementHash } from "./anchor-format.ts";
 import { anchorSigner } from "./anchor-signing.ts";
-import { AnchorRefused, anchorGrownChains, takeAnchor } from "./anchors.ts";
+import { anchorGrownChains, takeAnchor } from "./anchors.ts";
 import { type ChainRef, chainHasher, contentHash, SYSTEM_CHAIN } from "./chain.ts";
 import { listChains } from "./list-chains.ts";
 import { merkleRoot } from "./merkle.ts";

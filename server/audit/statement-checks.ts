@@ -88,8 +88,8 @@ export function statementChecks(chain: ChainRef, options: StatementCheckOptions 
       const others = bySeq.get(statement.anchorSeq)?.filter(({ hash }) => hash !== one.hash) ?? [];
       const isNext = follows(statement);
       if (!isNext || others.length > 0) diverged.push(one, ...others);
-      // What follows vouches for a prune record by carrying its hash.
-      if (!isNext && last && isPrune(last.statement)) diverged.push(last);
+      // For a record without signature nothing vouches but what follows, by carrying its hash.
+      if (!isNext && last && isPrune(last.statement) && last.statement.signature === null) diverged.push(last);
       if (!isPrune(statement)) latest = statement;
       note(one);
       last = one;
