@@ -14,9 +14,9 @@ export async function tamper(server: TestServer, ...statements: string[]): Promi
   const owner = new pg.Client({ connectionString: url as string });
   await owner.connect();
   try {
-    for (const table of walls) await owner.query(`alter table public.${table} disable trigger user`);
+    for (const table of walls) await owner.query(`alter table if exists public.${table} disable trigger user`);
     for (const statement of statements) await owner.query(statement);
-    for (const table of walls) await owner.query(`alter table public.${table} enable trigger user`);
+    for (const table of walls) await owner.query(`alter table if exists public.${table} enable trigger user`);
   } finally {
     await owner.end();
   }
