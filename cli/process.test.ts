@@ -69,7 +69,7 @@ it("Ctrl-C stops a call and exits 130", async () => {
   expect(await done).toMatchObject({ code: 130, stdout: "" });
 });
 
-it("a server starts on a free port, says where, and stops when it is told", async () => {
+it("a server starts on a free port, prints it, and stops on a signal", async () => {
   const child = shell('exec $RMM server start --port 0 --json --data-dir "$RMM_CONFIG_DIR/data"');
   const done = ended(child);
   const url = await new Promise<string>((resolve) =>

@@ -3,9 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { main } from "./main.ts";
-import type { Keychain } from "./profile/keychain.ts";
-import type { Prompter } from "./prompt.ts";
-import type { Shell } from "./shell.ts";
+import type { Keychain, Prompter, Shell } from "./shell.ts";
 
 export interface Ran {
   code: number;

@@ -2,18 +2,21 @@ import { readFile, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
-/** Each file costs a start more than a millisecond, so what is needed together lies together. First match wins. */
+/**
+ * Each file costs more than a millisecond at start, so modules that are needed together are bundled together. First
+ * match wins.
+ */
 const pieces: readonly { name: string; holds: RegExp }[] = [
   { name: "start", holds: /\/cli\/(entry|start|shell|version)\.ts$|rolldown[/-]runtime/ },
   {
     name: "help",
     holds:
-      /\/cli\/((main|program|globals|duration|suggest)\.ts|errors\/|generated\/nouns\.ts|commands\/index\.ts|output\/escape\.ts)|\/sdk\/errors\.ts|\/node_modules\/commander\//,
+      /\/cli\/((main|crash|program|globals|noun-aliases|duration|suggest)\.ts|errors\/|generated\/nouns\.ts|commands\/index\.ts|output\/escape\.ts)|\/sdk\/(errors|contract\/areas)\.ts|\/node_modules\/commander\//,
   },
   {
     name: "call",
     holds:
-      /\/cli\/((context|client|prompt)\.ts|profile\/|generic\/|output\/(?!table|jq|spinner))|\/cli\/generated\/load\.ts|\/sdk\/(?!contract\/|validate\.ts)/,
+      /\/cli\/((context|client|prompt)\.ts|profile\/|generic\/|output\/(?!table|jq|spinner))|\/cli\/generated\/load\.ts|\/sdk\/contract\/core\/refs\.ts|\/sdk\/(?!contract\/|validate\.ts)/,
   },
 ];
 

@@ -1,10 +1,26 @@
 import { expect, it } from "vitest";
 import { boundaryFaults } from "./check/boundaries.ts";
+import { citationFaults } from "./check/citations.ts";
 import { cycleFaults } from "./check/cycles.ts";
+import { exitFaults } from "./check/exits.ts";
+import { migrationFaults } from "./check/migrations.ts";
+import { roomFaults } from "./check/rooms.ts";
 import { sizeFaults } from "./check/size.ts";
+import { unusedFaults } from "./check/unused.ts";
 import { wordFaults } from "./check/words.ts";
+import { writerFaults } from "./check/writers.ts";
 
-it("the tree keeps its rules: boundaries, cycles, sizes, no unfinished work", async () => {
-  const faults = await Promise.all([boundaryFaults(), cycleFaults(), sizeFaults(), wordFaults()]);
+it("the tree keeps its rules: boundaries, cycles, rooms, writers, exits, migrations, sizes, citations, no unfinished work", async () => {
+  const checks = [
+    boundaryFaults,
+    cycleFaults,
+    roomFaults,
+    writerFaults,
+    exitFaults,
+    unusedFaults,
+    migrationFaults,
+    citationFaults,
+  ];
+  const faults = await Promise.all([...checks, sizeFaults, wordFaults].map((faultsOf) => faultsOf()));
   expect(faults.flat()).toEqual([]);
 });

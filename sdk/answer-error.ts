@@ -33,12 +33,12 @@ const byStatus: Record<number, new (message: string, facts: ErrorFacts) => RmmEr
   503: UnavailableError,
 };
 const mfaCodes = new Set(["MFA_REQUIRED", "MFA_ENROLLMENT_REQUIRED", "STEP_UP_REQUIRED"]);
-/** Codes after which nobody can say whether it was done. */
+/** Codes after which it is unknown whether the request took effect. */
 const unsettled = new Set(["INTERNAL_ERROR", "AGENT_TIMEOUT"]);
 /** Statuses worth another try when no code, or one of these, says that it is a passing state. */
 const passing = new Set([408, 429, 502, 503, 504]);
 const passingCodes = new Set(["RATE_LIMITED", "SERVICE_UNAVAILABLE"]);
-/** The first try of this very call still runs, unseen since its connection broke: its answer is worth waiting for. */
+/** The first try of this call is still running, unseen since its connection broke: its answer is worth waiting for. */
 const stillRunning = "IDEMPOTENCY_IN_FLIGHT";
 
 /** Reads an error answer into its class. `secrets` are masked wherever the answer repeats them. */

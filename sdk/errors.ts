@@ -25,7 +25,9 @@ export interface ErrorFacts {
 export class RmmError extends Error {
   /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;
-  /** Code of the API (contract 1 A5), or one of the client: `CONNECTION_FAILED`, `TIMEOUT`, `ABORTED` … */
+  /**
+   * Code of the API (docs/conventions.md, "Errors"), or one of the client: `CONNECTION_FAILED`, `TIMEOUT`, `ABORTED` …
+   */
   readonly code: string;
   readonly requestId: string | undefined;
   /** True when the same call may succeed later. */

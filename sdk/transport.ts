@@ -55,7 +55,7 @@ const beforeSending = new Set([
   "ERR_TLS_CERT_ALTNAME_INVALID",
 ]);
 
-/** Reads what a transport threw: was the request on its way, and what did the system call the failure. */
+/** Reads an error of a transport: whether the request had been sent, and the system's error code. */
 export function failureOf(error: unknown): { sent: boolean; code: string | undefined; message: string } {
   let sent = true;
   let code: string | undefined;

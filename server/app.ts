@@ -1,11 +1,11 @@
-import { join } from "node:path";
 import { accessTokens } from "./access/access-token.ts";
 import { KeyUsage } from "./access/key-usage.ts";
+import { KnownKeys } from "./access/known-keys.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
-import { openPostgres } from "./db/dialect/postgres.ts";
-import { openSqlite } from "./db/dialect/sqlite.ts";
+import { roomHooks } from "./generated/hooks.ts";
+import { openStore } from "./open-store.ts";
 import { type Clock, systemClock } from "./platform/clock.ts";
 import { type GuardOptions, guardedFetch } from "./platform/guarded-fetch.ts";
 import { inTurns, jsonLog, type Log } from "./platform/log.ts";
@@ -13,7 +13,9 @@ import { type Mailer, mailer } from "./platform/mail.ts";
 import { processMetrics } from "./platform/metrics.ts";
 import { names } from "./platform/names.ts";
 import { type Random, secureRandom } from "./platform/random.ts";
+import { Turns } from "./platform/turns.ts";
 import { vault } from "./platform/vault.ts";
+import { joinHooks } from "./room-hooks.ts";
 import type { Services } from "./services.ts";
 
 /** What a test may put in place of the real thing. */
@@ -36,8 +38,10 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
   const log = seams.log ?? jsonLog(config.logLevel, stderrLines);
   const resolver = names(config.dnsResolver);
   const store = seams.store ?? openStore(config, log);
+  const hooks = joinHooks(roomHooks);
   return {
     config,
+    processId: random.uuid(),
     store,
     clock,
     random,
@@ -45,24 +49,14 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     vault: vault(config.encryptionKey, random),
     accessTokens: accessTokens(config.jwtSecret, clock),
     limiter: new RateLimiter(store, clock),
-    keyUsage: new KeyUsage(store, log),
+    knownKeys: new KnownKeys(),
+    turns: new Turns(),
+    keyUsage: new KeyUsage({ store, log }, hooks),
+    hooks,
     mailer: seams.mailer ?? mailer(config),
     names: resolver,
     outbound: guardedFetch({ ...seams.outbound, names: resolver, allowPrivate: config.ssoAllowPrivateNetwork }),
     metrics: processMetrics(),
     wakeAuditWriter: () => undefined,
   };
-}
-
-/** Where the database is. */
-type Place = Pick<Config, "databaseUrl" | "dataDir"> & Partial<Pick<Config, "production">>;
-
-export function openStore(config: Place, log: Log): Store {
-  const url = config.databaseUrl;
-  // Following transactions slows every promise of the process down; the tests have followed them.
-  const watch = !config.production;
-  if (url !== undefined && /^postgres/.test(url)) {
-    return openPostgres({ url, watch, onError: (error) => log.warn("database.connection_lost", { error }) });
-  }
-  return openSqlite(url?.slice("sqlite:".length) ?? join(config.dataDir, "rmm.db"), { watch });
 }

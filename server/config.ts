@@ -1,12 +1,12 @@
-import { randomBytes } from "node:crypto";
+import { createPublicKey, randomBytes } from "node:crypto";
 import { Resolver } from "node:dns";
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { email as emailSchema } from "#contract/core/fields";
 import { passwordProblem } from "./access/password.ts";
-import { anchorPublicKeyOf } from "./audit/anchor-signing.ts";
 import { type LogLevel, logLevels } from "./platform/log.ts";
+import { type ProxyTrust, readProxyTrust } from "./platform/proxy-trust.ts";
 import { type Preset, presetsFrom, shippedPresets } from "./sso-presets.ts";
 
 /** What an operator set wrongly; the server refuses to start and says which setting. */
@@ -25,10 +25,13 @@ export interface Config {
   auditAdminDatabaseUrl: string | undefined;
   dataDir: string;
   publicUrl: string | undefined;
-  trustProxyHeaders: boolean;
+  proxyTrust: ProxyTrust;
   jwtSecret: string;
   encryptionKey: string;
-  /** Current pepper first, then what older keys were hashed with (specification 2, "Enrollment key"). */
+  /**
+   * Current pepper first, then the keys that older enrollment keys were hashed with
+   * (docs/credentials.md, "Enrollment keys").
+   */
   enrollmentKeyPeppers: readonly string[];
   agentEnrollmentSecret: string | undefined;
   anchorSigningKey: string | undefined;
@@ -46,7 +49,10 @@ export interface Config {
   /** Signs export cursors; undefined = a key derived from the encryption key. */
   partnerApiCursorKey: string | undefined;
   deviceOfflineThresholdMinutes: number;
-  /** An administrator with MFA may sign in by password where single sign-on is enforced (contract 4 §6.3). */
+  /**
+   * An administrator with MFA may sign in by password where single sign-on is enforced
+   * (docs/single-sign-on.md, "Break-glass").
+   */
   ssoBreakGlass: boolean;
   /** Identity providers may be reached over http and at private addresses. */
   ssoAllowPrivateNetwork: boolean;
@@ -62,8 +68,8 @@ export interface Config {
 }
 
 /**
- * Reads the environment once (contract 4 §16). Outside production, secrets that are not set are made
- * once and kept in the data directory with mode 0600, so that the embedded server needs no set-up.
+ * Reads the environment once (docs/platform.md, "Settings"). Outside production, secrets that are not set are made once
+ * and kept in the data directory with mode 0600, so that the embedded server needs no set-up.
  */
 export function readConfig(env: Environment): Config {
   const read = reader(env);
@@ -93,9 +99,9 @@ export function readConfig(env: Environment): Config {
     databaseUrl,
     auditAdminDatabaseUrl,
     dataDir,
-    // Every one is read, so that a malformed one is told of also where another counts.
+    // Every one is read, so that a malformed value is reported even if another one is used.
     publicUrl: ["PUBLIC_URL", "PUBLIC_APP_URL", "DASHBOARD_URL"].map(read.url).find((url) => url !== undefined),
-    trustProxyHeaders: read.flag("TRUST_PROXY_HEADERS", false),
+    proxyTrust: proxyTrust(read.text("TRUST_PROXY_HEADERS"), read.text("TRUSTED_CLIENT_IP_HEADER")),
     jwtSecret: strong("JWT_SECRET", read.text("JWT_SECRET"), production, kept),
     encryptionKey: strong(
       "SECRET_ENCRYPTION_KEY",
@@ -132,7 +138,7 @@ export function readConfig(env: Environment): Config {
     workerIntervals: workerIntervals(read.text("WORKER_INTERVALS"), production),
   };
   if (production && !config.enable2fa) throw new ConfigError("ENABLE_2FA=false is refused in production");
-  // Identity providers are chosen by tenants there: nobody of them may reach into the operator's network.
+  // Tenants choose identity providers on a hosted server: none of them may reach into the operator's network.
   if (hosted && config.ssoAllowPrivateNetwork)
     throw new ConfigError("SSO_ALLOW_PRIVATE_NETWORK=true is refused when IS_HOSTED is true");
   return config;
@@ -176,7 +182,15 @@ function reader(env: Environment) {
   };
 }
 
-/** Production makes up no secret. All that are missing are named at once. */
+function proxyTrust(trusted: string | undefined, header: string | undefined): ProxyTrust {
+  const read = readProxyTrust(trusted, header);
+  if (read !== undefined) return read;
+  throw new ConfigError(
+    "TRUST_PROXY_HEADERS must be true, false, a number of proxies or their networks, and TRUSTED_CLIENT_IP_HEADER a name",
+  );
+}
+
+/** Production generates no secret. All that are missing are named together. */
 function demand(secrets: Record<string, string | undefined>): void {
   const missing = Object.keys(secrets).filter((name) => secrets[name] === undefined);
   if (missing.length === 0) return;
@@ -202,7 +216,7 @@ function keptSecrets(dataDir: string, production: boolean): Kept {
     const made = Object.fromEntries([...keptNames, name].map((one) => [one, randomBytes(32).toString("base64")]));
     const draft = `${file}.${process.pid}.tmp`;
     writeFileSync(draft, JSON.stringify({ ...made, ...known }, null, 2), { mode: 0o600 });
-    // Of processes that start at once the first decides, and all of it: the others read what it made.
+    // If several processes start together, the first one's file counts and the others read it.
     if (known) renameSync(draft, file);
     else linkUnlessThere(draft, file);
     return read()?.[name] as string;
@@ -245,11 +259,12 @@ function anchorPublicKeys(value: string | undefined): string[] {
     .filter((key) => key !== "")
     .map((key) => {
       try {
-        anchorPublicKeyOf(key);
-        return key;
+        const spki = createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" });
+        if (spki.asymmetricKeyType === "ed25519") return key;
       } catch {
-        throw new ConfigError("AUDIT_ANCHOR_PUBLIC_KEYS must be a comma list of Ed25519 public keys (SPKI in base64)");
+        // Told of below.
       }
+      throw new ConfigError("AUDIT_ANCHOR_PUBLIC_KEYS must be a comma list of Ed25519 public keys (SPKI in base64)");
     });
 }
 

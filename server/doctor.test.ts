@@ -30,7 +30,7 @@ describe("what the doctor sees", () => {
     expect(await migrateDatabase(place)).toEqual([]);
   });
 
-  it("on SQLite: that somebody took a trigger off the audit log", async () => {
+  it("on SQLite: that a trigger of the audit log was removed", async () => {
     const file = join(dataDir, "cut.db");
     const place = { databaseUrl: `sqlite:${file}`, dataDir };
     expect((await examineDatabase(place)).missingAuditTriggers).toBeUndefined();

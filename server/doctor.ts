@@ -1,12 +1,10 @@
-import { openStore } from "./app.ts";
+import { asSystem } from "./db/as-system.ts";
 import { type DatabaseFacts, inspectDatabase } from "./db/inspect.ts";
-import { systemHandle } from "./db/unit-of-work.ts";
+import { openStore, type Place } from "./open-store.ts";
 import { silentLog } from "./platform/log.ts";
 import type { Services } from "./services.ts";
 
 export type { DatabaseFacts } from "./db/inspect.ts";
-
-type Place = Parameters<typeof openStore>[0];
 
 /** What `rmm server doctor` asks of the database. Changes nothing; rejects when it cannot be reached. */
 export async function examineDatabase(place: Place): Promise<DatabaseFacts> {
@@ -28,8 +26,12 @@ export async function migrateDatabase(place: Place): Promise<string[]> {
   }
 }
 
-/** False for an installation that nobody can sign in to yet. */
-export async function hasUsers({ store }: Pick<Services, "store">): Promise<boolean> {
-  const user = await systemHandle(store).selectFrom("users").select("id").limit(1).executeTakeFirst();
+/** False for an installation without a user who can sign in. */
+export async function hasUsers(services: Pick<Services, "store" | "log">): Promise<boolean> {
+  const user = await asSystem(services, "inspect installation")
+    .selectFrom("users")
+    .select("id")
+    .limit(1)
+    .executeTakeFirst();
   return user !== undefined;
 }

@@ -1,12 +1,13 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buildServices, type Seams } from "./app.ts";
-import { refuseLostAnchorKey, restateUnsignedPrunes } from "./audit/restate.ts";
+import { isSigned, restateUnsignedPrunes } from "./audit/restate.ts";
 import { startBackground } from "./background.ts";
 import { bootstrap } from "./bootstrap.ts";
-import type { Config } from "./config.ts";
+import { type Config, ConfigError } from "./config.ts";
 import { implementations } from "./generated/routes.ts";
 import { httpApp } from "./http/router.ts";
+import { startProcessLease } from "./jobs/process-lease.ts";
 import type { Services } from "./services.ts";
 
 export interface RunningServer {
@@ -31,15 +32,19 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   try {
     const applied = await services.store.migrate();
     if (applied.length > 0) services.log.info("database.migrated", { applied });
-    await refuseLostAnchorKey(services);
+    // Unsigned anchors after signed ones prove nothing.
+    if (options.config.anchorSigningKey === undefined && (await isSigned(services)))
+      throw new ConfigError("AUDIT_ANCHOR_SIGNING_KEY is needed: the anchors in the database are signed");
     await bootstrap(services);
     await restateUnsignedPrunes(services);
+    const alive = await startProcessLease(services);
     const background = startBackground(services, { schedules: options.background ?? true });
     const server = listener(services);
     try {
       await listen(server, options.config.port, options.host ?? "127.0.0.1");
     } catch (error) {
       await background.stop();
+      await alive.stop();
       throw error;
     }
     const { port } = server.address() as AddressInfo;
@@ -50,6 +55,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
         await drain(server);
         await services.keyUsage.flush();
         await background.stop();
+        await alive.stop();
         await services.store.close();
       }),
     };

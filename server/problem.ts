@@ -7,11 +7,11 @@ export interface ProblemOptions {
   cause?: unknown;
   /** Replaces the public message of the code where the contract words it per case. */
   message?: string;
-  /** Fields the specification prints beside `error`, such as `reason` or `resetAt`. */
+  /** Fields of the body beside `error`, such as `reason` or `resetAt`. */
   beside?: Record<string, unknown>;
   /** Seconds, for `Retry-After`. */
   retryAfterSeconds?: number;
-  /** The answer goes to a device, for the one code whose status depends on it (contract 1 A5). */
+  /** The answer goes to a device, for the one code whose status depends on it (docs/conventions.md, "Errors"). */
   toAgent?: boolean;
 }
 
@@ -30,10 +30,10 @@ export class Problem extends Error {
   }
 }
 
-/** `throw problem("NOT_FOUND")`: the code gives status and public message (contract 1 A5). */
+/** `throw problem("NOT_FOUND")`: the code gives status and public message (docs/conventions.md, "Errors"). */
 export const problem = (code: ErrorCode, options?: ProblemOptions): Problem => new Problem(code, options);
 
-/** One or more invalid fields; path "" is the whole body (contract 1 A1). */
+/** One or more invalid fields; path "" is the whole body (docs/conventions.md, "Validation"). */
 export function invalid(...issues: { path: string; message: string }[]): Problem {
   return problem("VALIDATION_ERROR", { message: issues.map((issue) => issue.message).join("; "), details: issues });
 }

@@ -1,5 +1,6 @@
 import type { AccessTokens } from "./access/access-token.ts";
 import type { KeyUsage } from "./access/key-usage.ts";
+import type { KnownKeys } from "./access/known-keys.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
@@ -10,11 +11,15 @@ import type { Mailer } from "./platform/mail.ts";
 import type { Metrics } from "./platform/metrics.ts";
 import type { Names } from "./platform/names.ts";
 import type { Random } from "./platform/random.ts";
+import type { Turns } from "./platform/turns.ts";
 import type { Vault } from "./platform/vault.ts";
+import type { Hooks } from "./room-hooks.ts";
 
 /** What the server is made of; built once at start (`main.ts`) or by the test harness. */
 export interface Services {
   readonly config: Config;
+  /** Names this process among those that share the database. */
+  readonly processId: string;
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
@@ -22,6 +27,8 @@ export interface Services {
   readonly vault: Vault;
   readonly accessTokens: AccessTokens;
   readonly limiter: RateLimiter;
+  readonly knownKeys: KnownKeys;
+  readonly turns: Turns;
   /** Counts uses of keys; flushed when the server stops. */
   readonly keyUsage: KeyUsage;
   readonly mailer: Mailer;
@@ -30,6 +37,8 @@ export interface Services {
   /** Reaches identity providers, whose addresses tenants choose. */
   readonly outbound: GuardedFetch;
   readonly metrics: Metrics;
+  /** Tells every room of an event. */
+  readonly hooks: Hooks;
   /** Tells the audit writer that the outbox has work. */
   readonly wakeAuditWriter: () => void;
 }

@@ -23,8 +23,8 @@ const plainAttributes = {
 };
 
 /**
- * The common identity providers (specification 2, "Presets"), with the addresses they publish. Ids and placeholders are
- * neutral so that an operator can put other providers behind them with `SSO_PRESETS_FILE`.
+ * Common identity providers with their published addresses (docs/single-sign-on.md, "Presets"). Ids and placeholders
+ * are neutral so that an operator can put other providers behind them with `SSO_PRESETS_FILE`.
  */
 export const shippedPresets: readonly Preset[] = [
   {

@@ -6,7 +6,7 @@ import { allCommands } from "./target.ts";
 
 export type KeyKind = "apiKey" | "partnerKey";
 
-/** What a key may do, as far as the server tells: nobody can list its scopes, a refusal names them. */
+/** What a key may do, as far as the server reveals it: its scopes cannot be listed, but a refusal names them. */
 export interface KeyAccess {
   /** True, false, or undefined where no endpoint that is there would tell. */
   holds(scope: string): Promise<boolean | undefined>;
@@ -65,7 +65,8 @@ export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyA
   };
 }
 
-const mintsKeys = ({ errors }: CommandSpec): boolean =>
+/** Whether a key can be refused because its principal has no end or no source allowlist, which minting takes. */
+export const mintsKeys = ({ errors }: CommandSpec): boolean =>
   errors.includes("partner_provisioning_principal_restrictions_required");
 
 /** Reads, and writes that an empty body cannot carry out. */
@@ -83,7 +84,7 @@ async function probe(rmm: RmmClient, command: CommandSpec, signal: AbortSignal):
   const input = {
     params: Object.fromEntries(params.map((name) => [name, randomUUID()])),
     ...(query.some(({ name }) => name === "limit") ? { query: { limit: 1 } } : {}),
-    // Nobody's organization: a mint gets as far as the restrictions, and no further.
+    // An unknown organization: a mint gets as far as the restrictions, and no further.
     ...(method === "GET" ? {} : { body: mints ? { orgId: randomUUID(), name: "may this key?" } : {} }),
   };
   type Method = (input: object, options: object) => PromiseLike<unknown>;

@@ -2,7 +2,7 @@ import { type Context, openContext } from "../context.ts";
 import { commandsOf } from "../generic/commands-of.ts";
 import { runEndpoint } from "../generic/run-endpoint.ts";
 import type { StoreKind } from "../profile/profiles.ts";
-import type { Register } from "../program.ts";
+import type { Register } from "../register.ts";
 import { keepSignIn, readyStore } from "../sign-in/keep-sign-in.ts";
 import { reportSignIn } from "../sign-in/report-sign-in.ts";
 
@@ -28,7 +28,7 @@ export const extendUsers: Register = async (group, run) => {
 
 const help = `
 You are signed in then, as by \`rmm auth login\`: no token is printed. With --secret-file the tokens go there instead,
-for another machine, and nobody is signed in here.
+for another machine, and you are not signed in here.
 `;
 
 interface Accepted {

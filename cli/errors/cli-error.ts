@@ -34,7 +34,7 @@ export const usageError = (message: string, hint?: string, details?: unknown): C
 export const declined = (message: string, hint?: string): CliError =>
   new CliError(message, { exit: "usage", code: "DECLINED", hint });
 
-/** Nobody can be asked: exit 2 at once, naming everything that is missing. */
+/** No one can be asked: exits with 2 immediately and names everything that is missing. */
 export const missingInput = (missing: readonly string[], hint?: string): CliError =>
   new CliError(`Missing: ${missing.join(", ")}`, {
     exit: "usage",

@@ -11,7 +11,7 @@ const byCode: Record<string, string> = {
   API_KEY_EXPIRED: "The key has expired; create another with `rmm api-keys create`",
   PERMISSION_DENIED: "`rmm auth can-i --list` says what you may do",
   FORBIDDEN: "`rmm auth can-i --list` says what you may do",
-  INVALID_PASSWORD: "It takes your present password: where nobody is asked, with --current-password-file",
+  INVALID_PASSWORD: "It takes your present password; without a terminal give --current-password-file",
   MFA_REQUIRED: "Prove your second factor with `rmm auth mfa step-up`, or set one up with `rmm auth mfa setup`",
   STEP_UP_REQUIRED: "Prove your second factor again with `rmm auth mfa step-up`",
   MFA_ENROLLMENT_REQUIRED: "Set up a second factor with `rmm auth mfa setup`",

@@ -57,7 +57,7 @@ interface Loss {
 
 const lostKey: Loss = { made: "The key was made", remedy: "Rotate the key: it cannot be shown again" };
 
-/** Runs what mints a secret and puts the secret where it belongs. A full disk after minting is told, not hidden. */
+/** Runs the request that mints a secret and stores the secret. A full disk after minting is reported, not hidden. */
 export async function withSecretFile(
   path: string | undefined,
   work: (file?: SecretFile) => Promise<void>,

@@ -120,7 +120,7 @@ describe("names in place of ids", () => {
     expect(writesOf(stub)).toEqual([]);
   });
 
-  it("says not found for a name nobody has", async () => {
+  it("says not found for an unknown name", async () => {
     expect((await run(["sites", "list", "--org", "nobody"])).code).toBe(3);
   });
 

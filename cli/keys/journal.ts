@@ -127,7 +127,7 @@ async function syncFolder(path: string): Promise<void> {
   await folder?.close();
 }
 
-/** Makes the folder of a journal that nobody chose a place for. */
+/** Makes the folder of a journal at the default place. */
 export const prepareFolder = (path: string): Promise<void> =>
   privateFolder(dirname(path)).catch((error: NodeJS.ErrnoException) => {
     throw unusable("write", path, error);

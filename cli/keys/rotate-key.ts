@@ -12,23 +12,23 @@ export interface Rotated {
 }
 
 interface Answer extends Rotated {
-  /** The server had done it before: somebody may have rotated the key again since. */
+  /** The server had already rotated it: another person may have rotated the key again since. */
   readonly replayed: boolean;
   /** Whether the key still has this material. */
   isCurrent(): Promise<boolean>;
 }
 
 /**
- * Rotates one key under the idempotency key of its journal entry: sent again within a day it gives the same secret.
- * Later it rotates once more, which does no harm: nobody has the secret before.
+ * Rotates one key under the idempotency key of its journal entry: a repeat within a day gives the same secret. Later it
+ * rotates once more, which does no harm: the previous secret was never received.
  */
 export async function rotateKey(rmm: RmmClient, sender: Sender, rotation: Rotation): Promise<Rotated> {
   const { id, keyPrefix, secret, replayed, isCurrent } = await answerOf(rmm, sender, rotation);
   if (!replayed || (await isCurrent())) return { id, keyPrefix, secret };
-  throw new CliError("The key was rotated again since, by somebody who has its secret", {
+  throw new CliError("The key was rotated again since, by another person who has its secret", {
     exit: "conflict",
     code: "ROTATED_SINCE",
-    hint: "Nothing was lost by this run; rotate it anew if you need a secret yourself",
+    hint: "Nothing was lost by this run; rotate it again if you need a secret yourself",
   });
 }
 
@@ -120,7 +120,7 @@ async function ofPartnerKey({ rmm, rotation, options, send }: Calls): Promise<An
 const isActive = ({ id, status }: { id: string; status: string }, wanted: string): boolean =>
   id === wanted && status === "active";
 
-/** Keys of the principal; system scope is told whose principals they are by the caller's own list. */
+/** Keys of the principal; for system scope the caller's own list says whose principals they are. */
 async function partnerKeysOf({ rmm, rotation, send }: Pick<Calls, "rmm" | "rotation" | "send">) {
   const query = rotation.partnerId === undefined ? {} : { partnerId: rotation.partnerId };
   const principals = await send(() => rmm.partnerServicePrincipals.list({ query }).toArray());

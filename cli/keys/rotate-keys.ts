@@ -67,8 +67,8 @@ export interface RotationRun {
 const endsRun = new Set<ExitName>(["unauthenticated", "interrupted", "tryLater", "unknown"]);
 
 /**
- * Rotates one key after the other: the next is begun when the secret of the one before is safe. So at most one secret
- * is ever on its way, and the journal can fetch that one again.
+ * Rotates one key after the other: the next begins when the secret of the previous one is stored. So at most one secret
+ * is in transit at any time, and the journal can fetch that one again.
  */
 export async function rotateKeys(items: readonly RotationItem[], tools: RotationTools): Promise<RotationRun> {
   const results: RotationResult[] = [];
@@ -129,7 +129,7 @@ const begunAt = ({ sink: _sink, resumed: _resumed, ...about }: RotationItem, now
   startedAt: new Date(nowMs).toISOString(),
 });
 
-/** The key it became, whose secret nobody has and the server has forgotten, is rotated in its place. */
+/** The key that replaced it, whose secret was never received and which the server has forgotten, is rotated instead. */
 async function rotateSuccessor(
   item: RotationItem,
   tools: RotationTools,

@@ -1,6 +1,7 @@
 /**
  * Characters that move the cursor, change colours, break lines or reorder text on a terminal: C0, DEL, C1, the
- * separators of lines and paragraphs, and the bidirectional controls. Host names, paths and command lines come from machines nobody trusts.
+ * separators of lines and paragraphs, and the bidirectional controls. Host names, paths and command lines come from
+ * untrusted machines.
  */
 const dangerous = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 

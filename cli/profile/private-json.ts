@@ -19,8 +19,8 @@ export async function readPrivateJson<T>(path: string): Promise<T | undefined> {
 }
 
 /**
- * Replaces a file as a whole: whoever reads it meanwhile, or after a crash, finds the old or the new text.
- * The file is 0600 and its folder 0700, whatever the umask and whatever they were before.
+ * Replaces a file as a whole: a reader at the same time, or after a crash, finds the old or the new text. The file is
+ * 0600 and its folder 0700, whatever the umask and their previous modes.
  */
 export async function writePrivateJson(path: string, value: unknown): Promise<void> {
   const next = `${path}.${process.pid}.${crypto.randomUUID()}.tmp`;

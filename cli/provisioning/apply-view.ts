@@ -1,7 +1,7 @@
 import { styled } from "../output/colour.ts";
 import { escapeControls, escapeTsv } from "../output/escape.ts";
-import type { ItemResult } from "./apply.ts";
 import { counted } from "./budget.ts";
+import type { ItemResult } from "./item-result.ts";
 import { kindNames } from "./plan-view.ts";
 
 export interface ApplySummary {

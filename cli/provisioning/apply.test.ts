@@ -11,7 +11,8 @@ import {
   startTestServer,
   type TestServer,
 } from "../../server/test/harness.ts";
-import { apply, type ItemResult } from "./apply.ts";
+import { apply } from "./apply.ts";
+import type { ItemResult } from "./item-result.ts";
 import { makePlan } from "./make-plan.ts";
 import { shownSteps } from "./plan.ts";
 import { readModel } from "./read-model.ts";
@@ -309,7 +310,7 @@ organizations:
     expect(existsSync(keyFile())).toBe(false);
   });
 
-  it("makes an object anew that was created and removed by hand within the server's memory", async () => {
+  it("creates an object again that was created and removed by hand while the server remembered the request", async () => {
     const yaml = oneKey.replace("name: K,", "name: K, sites: [{ name: HQ }], contacts: [{ name: Ana }],");
     await run(yaml);
     const [before] = await keysOf();

@@ -2,9 +2,10 @@ import type { RmmClient } from "#sdk/client";
 import { describeError } from "../errors/describe-error.ts";
 import { carryOut, type OrganizationRun, type Tools } from "./carry-out.ts";
 import { inParallel } from "./in-parallel.ts";
+import type { ItemResult } from "./item-result.ts";
 import { type FileKey, foldName, type Sink, sinkText } from "./model.ts";
 import { orderedSteps } from "./order.ts";
-import type { ObjectKind, OrganizationPlan, Plan, Step } from "./plan.ts";
+import type { OrganizationPlan, Plan, Step } from "./plan.ts";
 import { isInterruption, type Sender } from "./sender.ts";
 
 export interface ApplyOptions {
@@ -20,28 +21,6 @@ export interface ApplyOptions {
   deliver(sink: Sink, secret: string): Promise<void>;
   /** Each result as soon as it is known. */
   report(result: ItemResult): void | Promise<void>;
-}
-
-export interface ItemResult {
-  readonly organization: string;
-  readonly kind: ObjectKind;
-  readonly name: string;
-  readonly action: Step["action"];
-  /** `held`: a delete without --allow-delete. `skipped`: not tried, because of what came before. */
-  readonly outcome: "done" | "failed" | "skipped" | "held";
-  readonly id?: string;
-  readonly fields: readonly string[];
-  readonly line?: number;
-  readonly sink?: string;
-  /** Of a key whose sink is stdout; for programs. */
-  readonly secret?: string;
-  readonly error?: {
-    readonly code: string;
-    readonly message: string;
-    readonly status?: number;
-    readonly requestId?: string;
-    readonly hint?: string;
-  };
 }
 
 /** Carries out a plan: organizations beside each other, inside each one step after the other. Never throws for an item. */

@@ -60,7 +60,7 @@ export const budgetText = ({ requests, mints, perMinute, estimatedSeconds }: Bud
 export const durationText = (seconds: number): string =>
   seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 
-/** What the partner's cap on organizations leaves no room for; undefined where it does, or where nobody can tell. */
+/** What the partner's cap on organizations leaves no room for; undefined if there is room, or if the cap is unknown. */
 export async function capWarning(rmm: RmmClient, plan: Plan, live: LiveState, read: Read): Promise<string | undefined> {
   const created = plan.organizations.filter(
     (one) => stepsOf(one)[0]?.action === "create" && one.id === undefined,

@@ -1,7 +1,7 @@
 import type { RmmClient } from "#sdk/client";
 import { NotFoundError } from "#sdk/errors";
-import type { ItemResult } from "./apply.ts";
 import { createOnce } from "./create-once.ts";
+import type { ItemResult } from "./item-result.ts";
 import { fetchSecret, type Minted, mintKey } from "./mint-key.ts";
 import { type FileKey, foldName, type Sink } from "./model.ts";
 import type { Step } from "./plan.ts";

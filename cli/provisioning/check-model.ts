@@ -45,7 +45,7 @@ function duplicates<T extends Located>(
   });
 }
 
-/** Two secrets cannot share a place; `stdout` is checked by whoever knows the output format. */
+/** Two secrets cannot share a place; `stdout` is checked where the output format is known. */
 const sinkIdentity = ({ sink }: FileKey): string | undefined =>
   !sink || sink.kind === "stdout" ? undefined : sink.kind === "file" ? `file:${normalize(sink.path)}` : sinkText(sink);
 

@@ -16,7 +16,7 @@ export interface KeyDiffOptions {
 /** The server remembers the answer to a mint for 24 hours; the last one is left for clocks that disagree. */
 export const REPLAY_MS = 23 * 3_600_000;
 
-/** Enrollment keys: a missing one is minted, an existing one never again. What differs about it is told, not done. */
+/** Enrollment keys: a missing one is minted, an existing one never again. Its differences are reported, not applied. */
 export function diffKeys(file: FileOrganization, live: LiveOrganization | undefined, options: KeyDiffOptions) {
   if (file.enrollmentKeys === undefined) return { steps: [], deletes: [], conflicts: [], notes: [], unchanged: 0 };
   const { pairs, rest, conflicts } = matchByName(file.enrollmentKeys, live?.keys ?? [], "enrollment keys");

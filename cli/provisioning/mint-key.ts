@@ -129,7 +129,7 @@ function bodyAsSent({ orgId, key, siteId, live }: Fetching) {
   };
 }
 
-/** A remembered key answers "used with another body"; an unknown one runs into a site that nobody has. */
+/** A remembered key answers "used with another body"; an unknown one fails because the site does not exist. */
 async function remembers({ rmm, sender, orgId, key }: Fetching, memory: string): Promise<boolean> {
   const body = { name: key.name, orgId, maxUsage: 1, siteId: randomUUID() };
   try {

@@ -30,7 +30,7 @@ export async function parseDocument(text: string): Promise<ParsedDocument> {
   }
 }
 
-/** `01067`, `+4930123` and `1.10` are numbers to YAML, but a post code or a telephone number to whoever wrote them. */
+/** `01067`, `+4930123` and `1.10` are numbers to YAML, but a post code or a telephone number to the author. */
 function keepAsWritten(node: Scalar): void {
   if (typeof node.value === "number" && node.source !== undefined && String(node.value) !== node.source) {
     node.value = node.source;

@@ -20,7 +20,7 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   await syncFolder(dirname(path));
 }
 
-/** Drafts of this very secret that a killed run left: the secret would lie beside its file for ever. */
+/** Drafts of this secret that a killed run left: the secret would otherwise stay beside its file. */
 async function removeTwins(path: string, secret: string): Promise<void> {
   const start = `.${basename(path)}.`;
   const names = await readdir(dirname(path)).catch(() => []);
@@ -41,7 +41,7 @@ export async function probeSecretFile(path: string): Promise<void> {
   }
 }
 
-/** Unguessable, so that nobody can have put a link there. */
+/** Unguessable, so that no one can have put a link there. */
 const draftOf = (path: string): string =>
   join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
 

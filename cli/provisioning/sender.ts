@@ -32,7 +32,7 @@ const RATE_LIMIT_TRIES = 20;
 const IN_FLIGHT_TRIES = 75;
 const REPEAT_TRIES = 3;
 
-/** Holds back before the server has to refuse; a refusal all the same is waited out, as long as it says. */
+/** Waits before the server has to refuse; if it refuses anyway, waits as long as it says. */
 export function paced({
   perMinute,
   signal,

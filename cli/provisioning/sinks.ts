@@ -10,7 +10,7 @@ export interface SinkContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Secrets are fields of the result: any number of keys may use `stdout`. */
   readonly forPrograms: boolean;
-  /** Fetches secrets again that went to `github-output` or `stdout`, where nobody can look whether they arrived. */
+  /** Fetches secrets again that went to `github-output` or `stdout`, where their arrival cannot be checked. */
   readonly redeliver: boolean;
   /** Writes a line on stderr that is not masked. */
   writeUnmasked(line: string): Promise<void>;

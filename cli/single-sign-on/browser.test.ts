@@ -9,7 +9,7 @@ const dir = mkdtempSync(join(tmpdir(), "rmm-browser-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 describe("which browser", () => {
-  it("is the system's, and none where nobody would see it", () => {
+  it("is the system's, and none where no one would see it", () => {
     expect(planBrowser(URL, { DISPLAY: ":0" }, "linux")).toEqual({ launches: [["xdg-open", URL]] });
     expect(planBrowser(URL, { WAYLAND_DISPLAY: "wayland-0" }, "linux")).toEqual({ launches: [["xdg-open", URL]] });
     expect(planBrowser(URL, {}, "linux")).toEqual({ byHand: "no display" });
@@ -18,7 +18,7 @@ describe("which browser", () => {
     expect(planBrowser(URL, {}, "win32")).toEqual({ launches: [["rundll32", "url.dll,FileProtocolHandler", URL]] });
   });
 
-  it("is nobody's over SSH, whatever BROWSER and DISPLAY say", () => {
+  it("is none over SSH, whatever BROWSER and DISPLAY say", () => {
     const env = { BROWSER: "firefox", DISPLAY: "localhost:10.0" };
     for (const name of ["SSH_CONNECTION", "SSH_TTY"])
       expect(planBrowser(URL, { ...env, [name]: "x" }, "linux")).toEqual({ byHand: "ssh" });

@@ -11,9 +11,9 @@ export type Launch = readonly [file: string, ...args: string[]];
 export type BrowserPlan = { readonly launches: readonly Launch[] } | { readonly byHand: "ssh" | "no display" };
 
 /**
- * Over SSH a browser would start where nobody sees it, or as text over this terminal, whatever BROWSER says. Elsewhere
- * BROWSER says which: a list of commands, `%s` for the address. `rundll32` is what Windows has for `start` without a
- * shell, to which the `&` of an address would be the end of it.
+ * Over SSH a browser would start on the other machine, or as text over this terminal, whatever BROWSER says. Elsewhere
+ * BROWSER names it: a list of commands, `%s` for the address. `rundll32` is the Windows equivalent of `start` without a
+ * shell, in which the `&` of an address would end the command.
  */
 export function planBrowser(url: string, env: Environment, platform: string): BrowserPlan {
   if (isOverSsh(env)) return { byHand: "ssh" };
@@ -44,7 +44,7 @@ export async function startBrowser(launches: readonly Launch[], env: Environment
 }
 
 function start([file, ...args]: Launch, env: Environment): Promise<boolean> {
-  // What this program is told in variables, credentials among it, is none of a browser's business.
+  // The variables of this program, which may hold credentials, are not passed to the browser.
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("RMM_")));
   return new Promise((resolve) => {
     const child = spawn(file, args, { detached: true, stdio: "ignore", shell: false, env: own, windowsHide: true });

@@ -50,7 +50,7 @@ async function stillWaits(): Promise<void> {
 }
 
 describe("the hand-over", () => {
-  it("is taken as a browser sends it, and the browser is sent on to the page that says how it ended", async () => {
+  it("is accepted as a browser sends it, and the browser is redirected to the page with the result", async () => {
     for (const [worked, done] of [
       [true, "1"],
       [false, "0"],
@@ -139,7 +139,7 @@ describe("the hand-over", () => {
     await stillWaits();
   });
 
-  it("is taken once: of several right ones the first counts, and later ones are told so", async () => {
+  it("is accepted once: of several right ones the first counts, and later ones are refused with that reason", async () => {
     const waiting = listener.wait(5_000, never);
     const first = send({ body: right() });
     expect(await waiting).toEqual({ code: CODE });
@@ -173,7 +173,7 @@ describe("waiting", () => {
     await expect(listener.wait(60_000, stop.signal)).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  it("leaves nobody listening once it is closed", async () => {
+  it("stops listening once it is closed", async () => {
     await listener.close();
     await expect(send({ body: right() })).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });

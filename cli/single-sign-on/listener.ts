@@ -6,7 +6,7 @@ import { type HandOver, MOST_BYTES, type Refused, readHandOver, refuseHead, tooL
 /** Waits on this machine alone for the browser to bring what the sign-in ended with. */
 export interface Listener {
   readonly port: number;
-  /** What the hand-over must bring: whoever does not know it is refused. */
+  /** What the hand-over must bring; without it a request is refused. */
   readonly state: string;
   /** The first and only hand-over; undefined when none came in time. Rejects with the reason of an abort. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<HandOver | undefined>;

@@ -10,7 +10,7 @@ export interface WhoseProvider {
 
 /**
  * Path of the server that starts the sign-in: of the email address's domain, of an organization, of a partner, else of
- * the server's only partner. The organization of a profile or of RMM_ORG is where somebody works, not who they are:
+ * the server's only partner. The organization of a profile or of RMM_ORG says where the user works, not who they are:
  * only `--org` counts.
  */
 export async function findLoginPath(context: Context, { email, partner }: WhoseProvider): Promise<string> {
@@ -44,7 +44,7 @@ async function pathOfOrg(context: Context, orgId: string): Promise<string> {
   if (check.ssoEnabled && check.provider.type === "oidc") return check.loginUrl;
   throw noSso(
     check.ssoEnabled
-      ? "This organization's identity provider speaks SAML, which nobody can sign in through yet"
+      ? "This organization's identity provider uses SAML, which cannot be used to sign in yet"
       : "This organization has no active identity provider",
   );
 }

@@ -29,7 +29,7 @@ export const refusals: Readonly<Record<string, readonly [reason: string, remedy:
   invalid_role_scope: ["The role of new people does not fit this organization or partner", ask],
 };
 
-/** Exit 4: nobody is signed in. A code that this version does not know is named as it came. */
+/** Exit 4: not signed in. A code that this version does not know is printed as it came. */
 export function refusedSignIn(code: string): CliError {
   const known = Object.hasOwn(refusals, code) ? refusals[code] : undefined;
   const [reason, hint] = known ?? [`The server refused it (${code})`, undefined];
@@ -42,7 +42,7 @@ export function refusedSignIn(code: string): CliError {
 }
 
 export const nobodyCame = (timeoutMs: number): CliError =>
-  new CliError(`Nobody signed in within ${spelled(timeoutMs)}`, {
+  new CliError(`No one signed in within ${spelled(timeoutMs)}`, {
     exit: "unauthenticated",
     code: "SSO_TIMEOUT",
     hint: "Where the browser ended on /login?error=…, that is why. It must run on this machine, or its port be forwarded here. --timeout waits longer",
@@ -50,9 +50,9 @@ export const nobodyCame = (timeoutMs: number): CliError =>
 
 const spelled = (ms: number): string => (ms % 60_000 === 0 ? `${ms / 60_000} min` : `${Math.round(ms / 1_000)} s`);
 
-/** Exit 2: there is nobody to use the browser. */
+/** Exit 2: no one is present to use the browser. */
 export const needsPerson = (): CliError =>
-  new CliError("Signing in with --sso needs a person at a browser, and nobody is here (CI or --no-input)", {
+  new CliError("Signing in with --sso needs a person at a browser, and none is present (CI or --no-input)", {
     exit: "usage",
     code: "NEEDS_A_PERSON",
     hint: "Unattended: RMM_API_KEY with an API key (svc_…) or a partner key (svc_sp_…), or RMM_TOKEN or RMM_TOKEN_FILE with a user's token",

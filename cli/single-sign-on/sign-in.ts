@@ -44,7 +44,7 @@ export async function signInThroughProvider(context: Context, options: Options):
   }
 }
 
-/** The address always, on stderr; --quiet too, for nobody signs in without it. */
+/** The address always, on stderr, also with --quiet: without it no one can sign in. */
 async function showAddress({ shell }: Context, url: string, port: number, mayOpen: boolean): Promise<void> {
   const say = (text: string) => writeTo(shell, "stderr", `${escapeControls(text)}\n`);
   const plan = planBrowser(url, shell.env, process.platform);
@@ -78,7 +78,7 @@ async function receive(context: Context, listener: Listener): Promise<Person> {
   return { ...(await personOf(context, tokens)), tokens };
 }
 
-/** A session that cannot be kept, since nobody knows whose it is, is ended. */
+/** Ends a session that cannot be stored because its owner is unknown. */
 async function personOf(context: Context, { accessToken }: TokenPairAnswer): Promise<Omit<Person, "tokens">> {
   const credentials = { token: accessToken, kind: "user" as const };
   const client = clientOf(context, { kind: "user", source: "--sso", credentials });

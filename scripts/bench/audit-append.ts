@@ -5,8 +5,8 @@ import { Client } from "pg";
 import { type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import { connectSqlite } from "#server/db/dialect/sqlite";
 import { auditTables } from "#server/db/migrations/audit-schema";
-import type { Bench } from "../bench.ts";
 import { AUDIT_BATCH, auditColumns, auditInsert, auditOrg, auditRow } from "./audit-rows.ts";
+import type { Bench } from "./bench.ts";
 
 const ORGS = 100;
 const ROWS = 40_000;
@@ -83,7 +83,7 @@ async function appendPostgres(sealed: boolean, connections: number): Promise<num
   return rate;
 }
 
-/** The same rows for everybody's share, one organization a batch. */
+/** The same rows for each share, one organization per batch. */
 const batchesOf = (shares: number): (string | null)[][][][] =>
   Array.from({ length: shares }, (_, share) =>
     Array.from({ length: ROWS / shares / AUDIT_BATCH }, (_, index) => {

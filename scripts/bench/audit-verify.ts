@@ -9,8 +9,8 @@ import { to as copyTo } from "pg-copy-streams";
 import { type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import { connectSqlite } from "#server/db/dialect/sqlite";
 import { auditTables } from "#server/db/migrations/audit-schema";
-import type { Bench } from "../bench.ts";
 import { auditColumns, auditInsert, auditOrg, auditRow } from "./audit-rows.ts";
+import type { Bench } from "./bench.ts";
 import { sibling } from "./target.ts";
 
 const ROWS = Number(process.env["BENCH_AUDIT_ROWS"] ?? 1_000_000);
@@ -92,7 +92,7 @@ async function loadPostgres(): Promise<void> {
   await client.end();
 }
 
-/** The same table as binary COPY; rows are told apart by their frames and thrown away. */
+/** The same table as binary COPY; rows are separated by their frames and dropped. */
 async function rawPostgres(): Promise<number> {
   const client = new Client({ connectionString: cluster!.url });
   await client.connect();

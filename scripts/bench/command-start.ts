@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import type { Bench } from "../bench.ts";
+import type { Bench } from "./bench.ts";
 import { started, type Target } from "./target.ts";
 
 const TIMES = 15;
 
-/** `rmm` against bare Node, milliseconds, in turns. */
+/** `rmm` against bare Node, milliseconds, alternately. */
 export const commandStart: readonly Bench[] = [versionStart(), organizationsList()];
 
 function versionStart(): Bench {

@@ -1,7 +1,7 @@
 /** Areas of the product in the order of help and documentation; each noun stands in the folder of its area. */
 export const areas = {
   tenancy: "Partners, customers and their sites",
-  people: "Users, roles and what they are told",
+  people: "Users, roles and notifications",
   "sign-in": "Sessions, second factors, single sign-on",
   credentials: "Keys and principals of machines",
   fleet: "Devices and their agents",

@@ -205,7 +205,7 @@ export interface UsersMethods {
   get: Method<Contract["users"]["get"]>;
   /**
    * Invite a user.
-   * A person who is already active elsewhere becomes a member at once, without an invitation.
+   * A person who is already active elsewhere becomes a member immediately, without an invitation.
    *
    * `POST /users/invite` · user · needs users:invite, MFA
    * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED, INVALID_ROLE, ORG_IDS_REQUIRED, ORG_IDS_NOT_ALLOWED, SITE_NOT_IN_ORG, SITE_ACCESS_DENIED, ROLE_EXCEEDS_CALLER, USER_EXISTS, ORG_READ_ONLY.
@@ -243,9 +243,9 @@ export interface LoginBrandingMethods {
   get: Method<Contract["loginBranding"]["get"]>;
   /**
    * Set how your partner's login page looks.
-   * Everything at once: what is left out is cleared.
+   * Replaces everything: omitted fields are cleared.
    *
-   * `PUT /partners/me/login-branding` · user · needs full partner access, MFA
+   * `PUT /partners/me/login-branding` · user · needs organizations:write, full partner access, MFA
    */
   replace: Method<Contract["loginBranding"]["replace"]>;
 }
@@ -424,7 +424,7 @@ export interface SsoLoginsMethods {
   start: Method<Contract["ssoLogins"]["start"]>;
   /**
    * Start signing in to a partner.
-   * As for an organization. Nobody is provisioned: who signs in needs an invitation.
+   * As for an organization. No account is created: signing in needs an invitation.
    *
    * `GET /sso/login/partner/:partnerId` · public
    * Errors: NO_ACTIVE_SSO_PROVIDER, PROVIDER_INVALID, NOT_CONFIGURED.
@@ -483,7 +483,7 @@ export interface SsoProvidersMethods {
   list: Method<Contract["ssoProviders"]["list"]>;
   /**
    * Create an identity provider.
-   * It begins `inactive`. The endpoints of an oidc provider are discovered from its issuer; where that fails, `discoveryError` says why and the provider is made all the same.
+   * It begins `inactive`. The endpoints of an oidc provider are discovered from its issuer; where that fails, `discoveryError` says why and the provider is created anyway.
    *
    * `POST /sso/providers` · user · needs organizations:write, MFA
    * Errors: ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, SITE_ACCESS_DENIED, PARTNER_SCOPE_REQUIRED, FULL_PARTNER_ACCESS_REQUIRED, UNKNOWN_PRESET, INVALID_DEFAULT_ROLE, ROLE_EXCEEDS_CALLER, UNSAFE_URL, ORG_READ_ONLY.
@@ -498,7 +498,7 @@ export interface SsoProvidersMethods {
   get: Method<Contract["ssoProviders"]["get"]>;
   /**
    * Change an identity provider.
-   * Sign-ins under way end. Null clears a field. A changed issuer is discovered anew, or nothing is saved.
+   * Sign-ins in progress end. Null clears a field. If a changed issuer cannot be discovered, nothing is saved.
    *
    * `PATCH /sso/providers/:id` · user · needs organizations:write, MFA
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, INVALID_DEFAULT_ROLE, ROLE_EXCEEDS_CALLER, UNSAFE_URL, OIDC_DISCOVERY_FAILED, OIDC_ISSUER_REQUIRED, PROVIDER_INCOMPLETE, CONCURRENT_MODIFICATION.
@@ -565,7 +565,7 @@ export interface ApiKeysMethods {
    */
   revoke: Method<Contract["apiKeys"]["revoke"]>;
   /**
-   * Replace the key material; the old key stops at once.
+   * Replace the key material; the old key stops working immediately.
    *
    * `POST /api-keys/:id/rotate` · user · needs organizations:write, MFA
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, API_KEY_NOT_ACTIVE, SERVICE_PRINCIPAL_KEY, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
@@ -596,8 +596,8 @@ export interface EnrollmentKeysMethods {
    */
   get: Method<Contract["enrollmentKeys"]["get"]>;
   /**
-   * Replace the key material and start counting anew.
-   * The old key stops at once. What is not given stays as it is.
+   * Replace the key material and reset the usage count.
+   * The old key stops working immediately. Omitted settings stay as they are.
    *
    * `POST /enrollment-keys/:id/rotate` · user · needs organizations:write, MFA
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, TTL_EXCEEDS_CAP, ORG_READ_ONLY.
@@ -699,7 +699,7 @@ export interface PartnerServicePrincipalsMethods {
    */
   issueKey: Method<Contract["partnerServicePrincipals"]["issueKey"]>;
   /**
-   * Replace a key; the old one stops at once.
+   * Replace a key; the old one stops working immediately.
    *
    * `POST /partner-service-principals/:id/keys/:keyId/rotate` · user · needs organizations:write, full partner access, MFA
    * Errors: NOT_FOUND, INVALID_STATE, SCOPE_DELEGATION_DENIED.
@@ -738,7 +738,7 @@ export interface ServicePrincipalsMethods {
    */
   get: Method<Contract["servicePrincipals"]["get"]>;
   /**
-   * Make a new key; the one before stops at once.
+   * Create a new key; the previous one stops working immediately.
    *
    * `POST /service-principals/:id/rotate` · user · needs organizations:write, MFA
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
@@ -753,7 +753,7 @@ export interface ServicePrincipalsMethods {
   disable: Method<Contract["servicePrincipals"]["disable"]>;
   /**
    * Make an existing API key this principal's own.
-   * The key keeps the scopes that the principal has too. The principal's key before stops at once.
+   * The key keeps the scopes that the principal also has. The principal's previous key stops working immediately.
    *
    * `POST /service-principals/:id/migrate-key` · user · needs organizations:write, MFA
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, KEY_IN_OTHER_ORG, INVALID_STATE, SCOPE_DELEGATION_DENIED, ORG_READ_ONLY.
@@ -772,7 +772,7 @@ export interface AgentsMethods {
   enroll: Method<Contract["agents"]["enroll"]>;
   /**
    * Report that the device is alive and collect work.
-   * Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential reports as the watchdog whatever `role` says.
+   * Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential always reports as the watchdog, regardless of `role`.
    *
    * `POST /agents/:id/heartbeat` · agent
    * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, NOT_FOUND.

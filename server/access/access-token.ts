@@ -3,7 +3,7 @@ import type { Clock } from "#server/platform/clock";
 
 export const ACCESS_TOKEN_SECONDS = 900;
 
-/** Claims select which membership of the user counts; they never widen it (contract 1 A2). */
+/** Claims choose one of the user's memberships; they never widen it (docs/conventions.md, "Callers"). */
 export interface AccessClaims {
   sub: string;
   sid: string;
@@ -18,7 +18,7 @@ export interface AccessClaims {
   jti: string;
 }
 
-/** JWT HS256 (contract 1 B). Only this algorithm is ever accepted. */
+/** JWT HS256 (docs/sign-in.md, "Tokens"). No other algorithm is accepted. */
 export interface AccessTokens {
   sign(claims: Omit<AccessClaims, "typ" | "iat" | "exp">): string;
   /** Undefined when malformed, forged or expired. */
@@ -31,7 +31,7 @@ const VERIFIED_MAX = 5_000;
 
 export function accessTokens(secret: string, clock: Clock): AccessTokens {
   const key: KeyObject = createSecretKey(Buffer.from(secret, "utf8"));
-  /** Signatures that were checked; what a session may do is read anew at every request. */
+  /** Tokens whose signature was checked; the session behind them is read again for every request. */
   const verified = new Map<string, AccessClaims>();
   const signature = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
   return {
@@ -48,12 +48,12 @@ export function accessTokens(secret: string, clock: Clock): AccessTokens {
     },
   };
 
-  /** Forged and foreign tokens are never kept: the cache holds what this server signed. */
+  /** The cache holds only tokens that this server signed. */
   function signed(token: string): AccessClaims | undefined {
     const [header, payload, given, ...rest] = token.split(".");
     if (header !== HEADER || !payload || !given || rest.length > 0) return undefined;
     const wanted = Buffer.from(signature(`${header}.${payload}`));
-    // As text: the same bytes can be spelled in many ways, and each would be kept.
+    // Compared as text: base64url can spell the same bytes in several ways, and each spelling would be cached.
     const bytes = Buffer.from(given);
     if (bytes.length !== wanted.length || !timingSafeEqual(bytes, wanted)) return undefined;
     const claims = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as AccessClaims;

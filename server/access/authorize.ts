@@ -8,8 +8,8 @@ export interface AuthorizeOptions {
 }
 
 /**
- * Decides whether a caller may use an endpoint, in the order of contract 1 A1: partner guard, forced
- * MFA enrolment, scope, permission, MFA. Pure: everything it needs is in the principal.
+ * Decides whether a caller may use an endpoint: partner guard, forced MFA enrolment, scope, permission, MFA
+ * (docs/conventions.md, "Order of checks"). Pure: everything it needs is in the principal.
  */
 export function authorize(who: Principal, access: Access, options: AuthorizeOptions): void {
   if (who.kind === "agent") {
@@ -34,7 +34,9 @@ export function authorize(who: Principal, access: Access, options: AuthorizeOpti
   if (access.mfa && options.mfaGate && !who.mfa) throw problem("MFA_REQUIRED");
 }
 
-/** One of the endpoint's scopes is enough (specification 2, "API key"); keys are never asked for MFA. */
+/**
+ * One of the endpoint's scopes is enough (docs/credentials.md, "Scopes of an API key"); keys are never asked for MFA.
+ */
 function authorizeKey(who: KeyPrincipal, access: Access): void {
   if (who.kind === "apiKey" && who.partnerStatus !== "active" && !access.exempt.partnerGuard) {
     throw problem("PARTNER_INACTIVE", { details: { status: who.partnerStatus } });
@@ -50,7 +52,7 @@ function guardPartner(who: UserPrincipal, access: Access): void {
 }
 
 function refuseScope(who: UserPrincipal, access: Access): never {
-  // The self-service routes name the missing context instead (contract 1 C1).
+  // The self-service endpoints name the missing context instead (docs/tenancy.md, "Partners").
   if (access.ownPartner && who.partnerId === null) throw problem("PARTNER_CONTEXT_REQUIRED");
   throw problem("FORBIDDEN", { details: { requiredScopes: access.scopes } });
 }

@@ -12,8 +12,8 @@ export type ScopeDecision<S> =
   | { refused: "UNSUPPORTED_SCOPE"; scope: string };
 
 /**
- * The ceiling under which people give scopes to machines (contract 4 §1): nothing outside the vocabulary, no wildcard,
- * and nothing whose permission the giver does not hold. One rule for every kind of key.
+ * Limits which scopes people may give to machines (docs/credentials.md, "Delegation ceiling"): only scopes of the
+ * vocabulary, no wildcard, and only scopes whose permission the caller holds. The same rule for every kind of key.
  */
 export function delegation<S extends string>(vocabulary: readonly S[], permissionFor: (scope: S) => Permission) {
   const isKnown = (scope: string): scope is S => (vocabulary as readonly string[]).includes(scope);
@@ -29,11 +29,11 @@ export function delegation<S extends string>(vocabulary: readonly S[], permissio
     return { scopes };
   }
 
-  /** The first scope the holder of these permissions could not hand on. */
+  /** The first scope that the holder of these permissions may not give. */
   const scopeNotHeld = (held: readonly string[], scopes: readonly string[]): string | undefined =>
     scopes.find((scope) => !isKnown(scope) || !grants(held, permissionFor(scope)));
 
-  /** Nobody hands on what they do not hold, also by a new key of a thing that somebody else made. */
+  /** Refuses scopes that the caller does not hold, also when rotating a key that someone else made. */
   function refuseBeyondOwn(call: Caller, scopes: readonly string[]): void {
     const scope = scopeNotHeld(user(call).permissions, scopes);
     if (scope !== undefined) throw problem("SCOPE_DELEGATION_DENIED", { details: { scope } });

@@ -1,17 +1,32 @@
+import { clientBlock } from "#server/platform/ip-address";
 import type { Services } from "#server/services";
-import { refuseWhenUsedUp } from "./attempts.ts";
+import { takeAttempt } from "./attempts.ts";
 import type { Limit } from "./rate-limit.ts";
 
-/** Keys that nobody has, a minute and client address (contract 4 §1 "pre-lookup throttle"). */
-const guesses: Limit = { name: "key-guess", max: 300, windowSeconds: 60 };
+/** Unknown keys per minute and client address (docs/credentials.md, "Rate limit of a key"). */
+export const keyGuesses: Limit = { name: "key-guess", max: 300, windowSeconds: 60 };
 
 /**
- * Refuses an address that guesses, before any key is looked up. Only keys that turn out not to exist count: a key
- * may be allowed 100,000 requests an hour, which is more than this throttle lets through from one address.
+ * Looks a key up as a guess: the attempt is counted before and given back if the key exists, whatever its state, so
+ * that parallel guesses cannot pass the limit. A key that this process knows skips both, because a key may be allowed
+ * more requests than an address has guesses.
  */
-export const refuseGuesser = (services: Services, ip: string | null): Promise<void> =>
-  refuseWhenUsedUp(services, guesses, ip ?? "unknown");
-
-export async function countGuess(services: Services, ip: string | null): Promise<void> {
-  await services.limiter.take(guesses, ip ?? "unknown");
+export async function findKey<R>(
+  services: Services,
+  ip: string | null,
+  keyHash: string,
+  find: () => Promise<R | undefined>,
+): Promise<R | undefined> {
+  const address = clientBlock(ip);
+  if (services.knownKeys.has(keyHash)) {
+    const row = await find();
+    if (row !== undefined) return row;
+    services.knownKeys.delete(keyHash);
+  }
+  await takeAttempt(services, keyGuesses, address);
+  const row = await find();
+  if (row === undefined) return undefined;
+  await services.limiter.giveBack(keyGuesses, address);
+  services.knownKeys.add(keyHash);
+  return row;
 }

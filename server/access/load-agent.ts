@@ -1,21 +1,21 @@
+import { asSystem } from "#server/db/as-system";
 import { prepared } from "#server/db/prepared";
-import { systemHandle } from "#server/db/unit-of-work";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 import type { AgentPrincipal } from "./principal.ts";
 
-/** Organizations whose agents are cut off (contract 1 C3, column "Agents"). */
+/** Organizations whose agents are refused (docs/tenancy.md, "Organization status"). */
 const severed: readonly string[] = ["archived", "churned", "purging"];
 
 /**
- * The device behind an agent token; each device has a main and a watchdog credential, and for ten
- * minutes after a rotation the previous pair (contract 1 H1, H2).
+ * The device of an agent token. Each device has a main and a watchdog credential, and for ten minutes after a rotation
+ * the previous pair (docs/fleet.md, "Agent identity").
  */
 export async function loadAgent(services: Services, token: string): Promise<AgentPrincipal> {
   if (!/^agt_[0-9a-f]{64}$/.test(token)) throw problem("INVALID_AGENT_CREDENTIALS");
   const hash = sha256(token);
-  const row = await byToken(systemHandle(services.store), { hash });
+  const row = await byToken(asSystem(services, "authenticate"), { hash });
   if (!row || row.agentId === null) throw problem("INVALID_AGENT_CREDENTIALS");
   const current = hash === row.agentTokenHash || hash === row.watchdogTokenHash;
   if (!current && (row.previousTokensExpireAt ?? "") <= services.clock.now())

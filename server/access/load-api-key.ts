@@ -1,18 +1,18 @@
 import type { Kysely } from "kysely";
 import { grants, type Permission } from "#contract/core/permissions";
+import { asSystem } from "#server/db/as-system";
 import type { Database } from "#server/db/tables";
-import { systemHandle } from "#server/db/unit-of-work";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
-import { countGuess, refuseGuesser } from "./key-throttle.ts";
+import { findKey } from "./key-throttle.ts";
 import { openOrganization } from "./load-user.ts";
 import type { ApiKeyPrincipal } from "./principal.ts";
 import { permissionsOfRole } from "./roles.ts";
 
 /**
- * The organization key behind `X-API-Key`, read anew for every request: what revokes or rotates it counts from its
- * commit. Refusals in the order and words of specification 2, "API key authentication".
+ * The organization's key in `X-API-Key`, read again for every request, so revoking or rotating takes effect at its
+ * commit. Refused in the order of docs/credentials.md, "API key authentication".
  */
 export async function loadApiKey(
   services: Services,
@@ -21,19 +21,16 @@ export async function loadApiKey(
 ): Promise<ApiKeyPrincipal> {
   if (key === undefined || key === "") throw problem("API_KEY_MISSING");
   if (!key.startsWith("svc_")) throw problem("API_KEY_INVALID_FORMAT");
-  await refuseGuesser(services, ip);
-  const db = systemHandle(services.store);
+  const db = asSystem(services, "authenticate");
   const keyHash = sha256(key);
-  // A partner principal's key is none of these, whatever is stored.
-  const row = key.startsWith("svc_sp_") ? undefined : await find(db, keyHash);
-  if (!row) {
-    await countGuess(services, ip);
-    throw problem("API_KEY_INVALID");
-  }
+  // A partner principal's key is never accepted as an organization's key.
+  const foreign = key.startsWith("svc_sp_");
+  const row = await findKey(services, ip, keyHash, async () => (foreign ? undefined : find(db, keyHash)));
+  if (!row) throw problem("API_KEY_INVALID");
   if (row.status === "revoked") throw problem("API_KEY_REVOKED");
   if (row.status === "expired") throw problem("API_KEY_EXPIRED");
   if (row.expiresAt !== null && row.expiresAt <= services.clock.now()) {
-    await markExpired(db, row.id, keyHash, services.clock.now());
+    await services.hooks.onKeyExpired({ db, kind: "apiKey", keyId: row.id, keyHash, now: services.clock.now() });
     throw problem("API_KEY_EXPIRED");
   }
   const scopes = await scopesOf(db, row);
@@ -83,17 +80,10 @@ const find = (db: Kysely<Database>, keyHash: string) =>
 
 type KeyRow = NonNullable<Awaited<ReturnType<typeof find>>>;
 
-/** Only while it is still active and this very material: a rotation meanwhile wins. */
-const markExpired = (db: Kysely<Database>, id: string, keyHash: string, now: string) =>
-  db
-    .updateTable("apiKeys")
-    .set({ status: "expired", updatedAt: now })
-    .where("id", "=", id)
-    .where("keyHash", "=", keyHash)
-    .where("status", "=", "active")
-    .execute();
-
-/** What the key may do while its owner still stands behind it; a service key never more than its principal. */
+/**
+ * The scopes that the key has now (docs/credentials.md, "Owner of a key"); a service principal's key has at most its
+ * principal's scopes.
+ */
 async function scopesOf(db: Kysely<Database>, row: KeyRow): Promise<readonly string[]> {
   const inactive = () => problem("API_KEY_OWNER_INACTIVE");
   if (row.orgDeletedAt !== null || !openOrganization.includes(row.orgStatus as "active")) throw inactive();
@@ -108,7 +98,7 @@ async function scopesOf(db: Kysely<Database>, row: KeyRow): Promise<readonly str
   return row.scopes;
 }
 
-/** What a person may do throughout an organization today, as its member or its partner's. */
+/** What a person may do throughout an organization now, as its member or its partner's. */
 async function permissionsOver(
   db: Kysely<Database>,
   userId: string,
@@ -141,7 +131,7 @@ async function permissionsOver(
       ]),
     )
     .execute();
-  // Who is confined to sites can hold no key of the whole organization (contract 4 §1).
+  // Members confined to sites cannot own a key of the whole organization (docs/conventions.md, "Site rule").
   const roles = [...asMember.filter(({ siteIds }) => siteIds === null || siteIds.length === 0), ...asPartner];
   return (await Promise.all(roles.map(({ roleId }) => permissionsOfRole(db, roleId)))).flat();
 }

@@ -1,14 +1,14 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
-import { countGuess, refuseGuesser } from "./key-throttle.ts";
+import { findKey } from "./key-throttle.ts";
 import type { PartnerKeyPrincipal } from "./principal.ts";
 import { comesFrom } from "./source-address.ts";
 
 /**
- * The partner principal behind `X-API-Key`. Whatever is wrong with the key, its principal, its partner or the place
- * it comes from is one answer, so that it tells nothing (contract 4 §5.2).
+ * The partner principal of `X-API-Key`. Whatever is wrong with the key, its principal, its partner or the source
+ * address gives the same answer (docs/credentials.md, "Partner key authentication").
  */
 export async function loadPartnerKey(
   services: Services,
@@ -16,9 +16,9 @@ export async function loadPartnerKey(
   ip: string | null,
 ): Promise<PartnerKeyPrincipal> {
   if (key === undefined || key === "") throw problem("API_KEY_MISSING");
-  await refuseGuesser(services, ip);
-  const row = /^svc_sp_[A-Za-z0-9_-]{43}$/.test(key) ? await find(services, sha256(key)) : undefined;
-  if (!row) await countGuess(services, ip);
+  const keyHash = sha256(key);
+  const wellFormed = /^svc_sp_[A-Za-z0-9_-]{43}$/.test(key);
+  const row = await findKey(services, ip, keyHash, async () => (wellFormed ? find(services, keyHash) : undefined));
   const now = services.clock.now();
   const over = (end: string | null) => end !== null && end <= now;
   const usable =
@@ -34,7 +34,7 @@ export async function loadPartnerKey(
   return {
     kind: "partnerKey",
     keyId,
-    keyHash: sha256(key),
+    keyHash,
     principalId,
     name,
     partnerId,
@@ -47,7 +47,7 @@ export async function loadPartnerKey(
 }
 
 const find = (services: Services, keyHash: string) =>
-  systemHandle(services.store)
+  asSystem(services, "authenticate")
     .selectFrom("partnerServicePrincipalKeys as keys")
     .innerJoin("partnerServicePrincipals as principals", "principals.id", "keys.principalId")
     .innerJoin("partners", "partners.id", "principals.partnerId")

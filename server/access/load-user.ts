@@ -5,12 +5,12 @@ import type { AccessClaims } from "./access-token.ts";
 import type { UserPrincipal } from "./principal.ts";
 import { permissionsOfRole } from "./roles.ts";
 
-/** An organization whose people may sign in (contract 1 C3, columns "Org users"). */
+/** Statuses of an organization whose people may sign in (docs/tenancy.md, "Organization status"). */
 export const openOrganization = ["active", "trial"] as const;
 
 /**
- * Rebuilds the caller from stored membership on every request (contract 1 A2): a revoked session, a
- * disabled user, a lost membership or a suspended tenant counts from its commit, on every replica.
+ * Rebuilds the caller from stored membership on every request (docs/conventions.md, "Callers"): a revoked session, a
+ * disabled user, a lost membership or a suspended tenant takes effect at its commit, in every process.
  */
 export async function loadUser(
   db: Kysely<Database>,
@@ -49,10 +49,10 @@ export const requiresMfa = (settings: Record<string, unknown> | null | undefined
 
 type RowOf<Query extends (...given: never[]) => Promise<unknown>> = NonNullable<Awaited<ReturnType<Query>>>;
 type Account = RowOf<typeof systemUser>;
-/** What only members of a partner or an organization have is undefined for others. */
+/** Fields that only members of a partner or an organization have are undefined for others. */
 type Found = Account & Partial<Omit<RowOf<typeof partnerUser> & RowOf<typeof organizationUser>, keyof Account>>;
 
-/** One query a request, whatever the scope; each is built once (measured: building costs more than running it). */
+/** One query per request for every scope; each is built once (measured: building costs more than running it). */
 function find(
   db: Kysely<Database>,
   { scope, sid, sub, roleId, partnerId, orgId }: AccessClaims,

@@ -1,6 +1,16 @@
 import type { Reader } from "#server/db/unit-of-work";
 import { openOrganization, requiresMfa } from "./load-user.ts";
-import type { Membership } from "./membership.ts";
+
+/** The membership that an access token's claims name (docs/sign-in.md, "Tenant of a session"). */
+export interface Membership {
+  readonly scope: "organization" | "partner" | "system";
+  /** Also of an organization's member: the partner above it. */
+  readonly partnerId: string | null;
+  readonly orgId: string | null;
+  readonly roleId: string;
+  /** Role or tenant demands a second factor. */
+  readonly mfaForced: boolean;
+}
 
 /** A membership with what decides whether it can be signed in with. */
 export interface Candidate {
@@ -8,7 +18,10 @@ export interface Candidate {
   readonly roleScope: string;
   readonly partnerOpen: boolean;
   readonly organizationOpen: boolean;
-  /** An active provider of the tenant enforces single sign-on. One that cannot sign anybody in (SAML) enforces nothing. */
+  /**
+   * An active provider of the tenant enforces single sign-on. A SAML provider cannot sign anyone in and enforces
+   * nothing.
+   */
   readonly ssoEnforced: boolean;
 }
 
@@ -23,10 +36,13 @@ export const usable = (candidate: Candidate) => candidate.partnerOpen && candida
 export const isOf = ({ scope, orgId, partnerId }: Membership, tenant: TenantOf): boolean =>
   scope === "organization" ? orgId === tenant.orgId : tenant.orgId === null && partnerId === tenant.partnerId;
 
-/** Partners whose people may sign in; the partner guard holds those of a pending one (contract 1 A2, B). */
+/**
+ * Partners whose people may sign in; people of a pending partner are held by the partner guard
+ * (docs/tenancy.md, "Partner status").
+ */
 const openPartner: readonly string[] = ["active", "pending"];
 
-/** All memberships of a person, those that count first in front. Needs an unscoped handle. */
+/** All memberships of a person in the order in which sign-in tries them. Needs an unscoped handle. */
 export const candidatesOf = async (db: Reader, userId: string): Promise<Candidate[]> => [
   ...(await partnerMemberships(db, userId)),
   ...(await organizationMemberships(db, userId)),

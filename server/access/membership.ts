@@ -1,32 +1,22 @@
 import type { Reader } from "#server/db/unit-of-work";
-import { type Candidate, candidatesOf, isOf, type TenantOf, usable } from "./membership-candidates.ts";
+import { type Candidate, candidatesOf, isOf, type Membership, type TenantOf, usable } from "./membership-candidates.ts";
 import { builtInRoleId } from "./roles.ts";
 
-/** What a user signs in as: the membership that an access token's claims name (contract 1 A2). */
-export interface Membership {
-  readonly scope: "organization" | "partner" | "system";
-  /** Also of an organization's member: the partner above it. */
-  readonly partnerId: string | null;
-  readonly orgId: string | null;
-  readonly roleId: string;
-  /** Role or tenant demands a second factor. */
-  readonly mfaForced: boolean;
-}
+export type { Membership };
 
-/** Where a user stands, whether or not it may sign in. */
+/** The membership that a user would sign in with, or why there is none. */
 export interface Standing {
-  /** Undefined = nothing to sign in as. */
+  /** Undefined: no membership to sign in with. */
   readonly membership: Membership | undefined;
-  /** Chain of entries about this user, refused sign-ins included; undefined = of no tenant at all. */
+  /** Chain of audit entries about this user, refused sign-ins included; undefined if the user has no tenant. */
   readonly owner: { readonly orgId?: string; readonly partnerId?: string } | undefined;
   readonly refusal: "partner_inactive" | "organization_inactive" | "no_membership" | undefined;
 }
 
 /**
- * Selects the membership of a user (contract 1 A2): the installation's for platform administrators, else
- * the oldest usable one of a partner, else the oldest of an active or trial organization. Memberships of
- * tenants that are closed are passed over, so that one suspended tenant does not lock a shared person out
- * of the others.
+ * Selects the membership of a user (docs/sign-in.md, "Tenant of a session"): system scope for platform administrators,
+ * else the oldest usable membership of a partner, else the oldest of an active or trial organization. Memberships of
+ * closed tenants are skipped, so that one suspended tenant does not lock a person out of the others.
  */
 export async function standingOf(db: Reader, user: { id: string; isPlatformAdmin: boolean }): Promise<Standing> {
   if (user.isPlatformAdmin) return ofInstallation;
@@ -58,7 +48,7 @@ export function refused([closed]: readonly Candidate[]) {
   };
 }
 
-/** The membership of exactly this tenant: what a sign-in counts as that the tenant's identity provider vouches for. */
+/** The membership in exactly this tenant, for a sign-in through the tenant's identity provider. */
 export async function membershipIn(
   db: Reader,
   userId: string,
@@ -68,7 +58,7 @@ export async function membershipIn(
   return found && { membership: found.membership, usable: usable(found), roleScope: found.roleScope };
 }
 
-/** The chain of what a member does in this tenant. */
+/** The audit chain of what a member does in this tenant. */
 export function ownerOf(membership: Pick<Membership, "scope" | "partnerId" | "orgId">): NonNullable<Standing["owner"]> {
   if (membership.scope === "organization") return { orgId: membership.orgId as string };
   return membership.scope === "partner" ? { partnerId: membership.partnerId as string } : {};

@@ -14,7 +14,10 @@ export interface Caller {
   readonly db: Reader;
 }
 
-/** Organizations whose data can be read but not written (contract 1 A2 "Org lifecycle guard"). */
+/**
+ * Statuses in which an organization's data can be read but not written
+ * (docs/conventions.md, "Read-only organizations").
+ */
 const readOnlyStatuses: readonly OrganizationStatus[] = ["offboarding", "archived", "merging", "purging", "churned"];
 
 export interface AccessibleOrg {
@@ -25,7 +28,7 @@ export interface AccessibleOrg {
   settings: Record<string, unknown>;
 }
 
-/** `canAccessOrg` (contract 1 A2): the organization when the caller reaches it, hidden ones included. */
+/** The organization if the caller reaches it, including those that lists hide (docs/conventions.md, "Tenant reach"). */
 export async function findOrg(call: Caller, orgId: string, db: Reader = call.db): Promise<AccessibleOrg | undefined> {
   const org = await byId(db, { id: orgId });
   // From here on rows may be inserted for it in this request (see the tenant scope).
@@ -49,7 +52,7 @@ export function refuseReadOnly(org: { status: OrganizationStatus }): void {
   if (readOnlyStatuses.includes(org.status)) throw problem("ORG_READ_ONLY", { details: { status: org.status } });
 }
 
-/** Refuses what would let a suspended organization grow or act (403 `ORG_SUSPENDED`). */
+/** Refuses enrollment keys for a suspended organization (403 `ORG_SUSPENDED`). */
 export function refuseSuspended(org: { status: OrganizationStatus }): void {
   if (org.status === "suspended") throw problem("ORG_SUSPENDED");
 }
@@ -63,8 +66,8 @@ export async function getWritableOrg(call: Caller, orgId: string, db?: Reader): 
 }
 
 /**
- * ORG rule (contract 1 A2): the organization a new thing belongs to. Organization scope has its own;
- * partner and system scope name one.
+ * The organization that a new row belongs to (docs/conventions.md, "Organization rule"): the caller's own in
+ * organization scope, the named one in partner and system scope.
  */
 export async function orgForCreate(call: Caller, orgId: string | undefined, db?: Reader): Promise<AccessibleOrg> {
   const who = user(call);
@@ -79,7 +82,10 @@ export async function orgForCreate(call: Caller, orgId: string | undefined, db?:
   return org;
 }
 
-/** Site-restricted callers cannot write what belongs to the whole organization (contract 1 A2 SITE rule). */
+/**
+ * Refuses callers confined to sites where a row of the whole organization is written
+ * (docs/conventions.md, "Site rule").
+ */
 export function refuseSiteRestricted(call: Pick<Caller, "who">): void {
   if (call.who.kind === "user" && call.who.allowedSiteIds !== null) throw problem("SITE_ACCESS_DENIED");
 }
@@ -90,7 +96,7 @@ export function outsideSites(call: Pick<Caller, "who">, siteId: string | null): 
   return allowed !== null && (siteId === null || !allowed.includes(siteId));
 }
 
-/** Statuses that lists leave out (contract 1 C3, column "In lists/search"). */
+/** Leaves out organizations that lists hide (docs/tenancy.md, "Organization status"). */
 export function visibleInLists(eb: ExpressionBuilder<Database, "organizations">): Expression<SqlBool> {
   return eb.and([
     eb("organizations.status", "not in", ["archived", "purging"]),
@@ -101,10 +107,13 @@ export function visibleInLists(eb: ExpressionBuilder<Database, "organizations">)
   ]);
 }
 
-/** The organizations whose rows lists show: the reachable ones without hidden ones, or the one named. */
+/**
+ * The organizations whose rows a list shows: the one that is named, else all that the caller reaches except hidden
+ * ones.
+ */
 export async function listedOrgs(call: Caller, orgId: string | undefined) {
   if (orgId !== undefined) await getNamedOrg(call, orgId);
-  // Built without a handle: the query it becomes part of narrows it, once.
+  // Built without a handle: the outer query narrows it to the caller's scope.
   const all = expressionBuilder<Database, never>().selectFrom("organizations").select("organizations.id");
   return orgId === undefined ? all.where(visibleInLists) : all.where("organizations.id", "=", orgId);
 }

@@ -3,10 +3,10 @@ import { admitted, type Membership, ofInstallation, ownerOf, refused, type Stand
 import { type Candidate, candidatesOf, isOf, type TenantOf, usable } from "./membership-candidates.ts";
 import { builtInRoleId } from "./roles.ts";
 
-/** Where a person stands who has given a password and nothing else. */
+/** The membership that a password alone opens, or why there is none. */
 export interface PasswordStanding extends Omit<Standing, "refusal"> {
   readonly refusal: Standing["refusal"] | "sso_enforced";
-  /** The tenant enforces single sign-on and lets its administrator in all the same. */
+  /** The tenant enforces single sign-on and break-glass lets its administrator in. */
   readonly breaksGlass: boolean;
 }
 
@@ -19,11 +19,11 @@ interface PasswordHolder {
 interface PasswordRules {
   /** The operator's `SSO_BREAK_GLASS`; resets never break it. */
   readonly breakGlass: boolean;
-  /** Tenant of a session that is under way: enforcement that came later does not end it. */
+  /** Tenant of an open session: enforcement that was turned on later does not end it. */
   readonly begunIn?: TenantOf;
 }
 
-/** Who may break the glass: the built-in administrator of the tenant, with a second factor. */
+/** Roles for break-glass: the built-in administrator of the tenant (docs/single-sign-on.md, "Break-glass"). */
 const administrators: Record<Membership["scope"], string | undefined> = {
   organization: builtInRoleId("Org Admin"),
   partner: builtInRoleId("Partner Admin"),
@@ -31,9 +31,9 @@ const administrators: Record<Membership["scope"], string | undefined> = {
 };
 
 /**
- * `standingOf` where a password is all that was given (contract 4 §6.3). Tenants that enforce single sign-on are passed
- * over as closed ones are: a password opens none of them, and none of them locks a shared person out of the others.
- * The same statements whoever it is.
+ * `standingOf` for a sign-in by password (docs/single-sign-on.md, "Enforcement"). Tenants that enforce single sign-on
+ * are skipped like closed ones: a password opens none of them, and none of them locks a person out of the others. Runs
+ * the same statements for every user.
  */
 export async function passwordStandingOf(
   db: Reader,

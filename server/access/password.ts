@@ -4,7 +4,7 @@ import { hash, verify } from "@node-rs/argon2";
 /** Argon2id, OWASP's first choice of cost (measured: 17 ms); stored hashes carry their own parameters. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** 8 to 128 characters with a lower-case letter, an upper-case letter and a digit (contract 1 B). */
+/** Why a new password is refused (docs/sign-in.md, "Passwords"); undefined if it is accepted. */
 export function passwordProblem(password: string): string | undefined {
   const length = [...password].length;
   if (length < 8 || length > 128) return "must have 8 to 128 characters";

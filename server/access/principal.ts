@@ -1,9 +1,9 @@
 import type { Permission } from "#contract/core/permissions";
 import { grants } from "#contract/core/permissions";
-import type { DeviceStatus } from "#server/db/tables/devices";
+import type { DeviceStatus } from "#server/db/tables/fleet";
 import type { Scope } from "#server/db/tenant-predicate";
 
-/** A signed-in user in the membership its token selected (contract 1 A2). */
+/** A signed-in user in the membership that the token names (docs/conventions.md, "Callers"). */
 export interface UserPrincipal {
   readonly kind: "user";
   readonly userId: string;
@@ -50,7 +50,7 @@ export interface KnownDevice {
   readonly tokensIssuedAt: string | null;
 }
 
-/** An organization's API key, or its service principal's (contract 4 §1, §4). */
+/** An organization's API key, or its service principal's (docs/credentials.md, "API keys"). */
 export interface ApiKeyPrincipal {
   readonly kind: "apiKey";
   readonly keyId: string;
@@ -64,7 +64,7 @@ export interface ApiKeyPrincipal {
   readonly servicePrincipalId: string | null;
 }
 
-/** A key of a partner's service principal (contract 4 §5). */
+/** A key of a partner's service principal (docs/credentials.md, "Partner keys"). */
 export interface PartnerKeyPrincipal {
   readonly kind: "partnerKey";
   readonly keyId: string;
@@ -115,14 +115,17 @@ export function scopeOf(who: Principal): Scope {
   };
 }
 
-/** Identifies the caller in idempotency records and rate limits. */
+/** Identifies the caller in idempotency records: a person in one tenant is another caller than in the next. */
 export function callerKey(who: Principal, ip: string | null): string {
-  if (who.kind === "user") return `user:${who.userId}`;
+  if (who.kind === "user") return `user:${who.userId} ${tenantOf(who)}`;
   if (who.kind === "agent") return `device:${who.deviceId}`;
   if (who.kind === "apiKey") return `key:${who.keyId}`;
   if (who.kind === "partnerKey") return `principal:${who.principalId}`;
   return `ip:${ip ?? "unknown"}`;
 }
+
+const tenantOf = ({ scope, partnerId, orgId, membershipId }: UserPrincipal): string =>
+  [scope, partnerId ?? "", orgId ?? "", membershipId ?? ""].join("/");
 
 /** The signed-in user of a call on an endpoint that only users may reach. */
 export function user(call: { readonly who: Principal }): UserPrincipal {

@@ -12,7 +12,7 @@ const byId = new Map(builtInRoles.map((role) => [builtInRoleId(role.name), role]
 
 export const builtInRole = (id: string): BuiltInRole | undefined => byId.get(id);
 
-/** Writes the built-in roles as the contract has them; runs at every start (contract 1 A4). */
+/** Writes the built-in roles of the contract at every start (docs/conventions.md, "Permissions and roles"). */
 export async function seedBuiltInRoles(tx: Tx, now: string): Promise<void> {
   for (const role of builtInRoles) {
     const id = builtInRoleId(role.name);

@@ -8,8 +8,8 @@ interface SystemReader {
 }
 
 /**
- * What to answer for a row the caller does not see: 403 when it is of another site of the caller's own
- * organization, else 404 (contract 1 A2 SITE rule). To `throw`.
+ * The error for a row that the caller does not see: 403 if it belongs to another site of the caller's organization,
+ * else 404 (docs/conventions.md, "Site rule"). To `throw`.
  */
 export async function unseen(
   call: Pick<Caller, "who"> & SystemReader,
@@ -30,8 +30,8 @@ export async function unseen(
 }
 
 /**
- * Refuses a place that a row of this organization cannot have: for callers confined to sites everything
- * outside them (null, the whole organization, included), for others a site that is not the organization's.
+ * Refuses a site that a row of this organization cannot have: for callers confined to sites every other site and null
+ * (the whole organization), for others a site of another organization.
  */
 export async function refuseForeignSite(
   call: Pick<Caller, "who">,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { comesFrom, isSourceCidr } from "./source-address.ts";
 
 describe("the source allowlist", () => {
-  it("lets everybody in when it is empty, and nobody whose address is unknown when it is not", () => {
+  it("allows every address when it is empty, and no unknown address when it is not", () => {
     expect(comesFrom(null, [])).toBe(true);
     expect(comesFrom(null, ["0.0.0.0/0", "::/0"])).toBe(false);
     expect(comesFrom("nonsense", ["0.0.0.0/0"])).toBe(false);

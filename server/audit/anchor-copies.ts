@@ -1,4 +1,4 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import type { Services } from "#server/services";
 import { type AnchorFileIndex, anchorFileAt, appendLines } from "./anchor-file.ts";
 import { type ChainStatement, isPrune } from "./anchor-format.ts";
@@ -79,7 +79,7 @@ async function beginning(db: AuditDb, chain: ChainRef): Promise<number> {
   return ((await latestStatement(db, chain))?.anchorSeq ?? 0) - NEWEST;
 }
 
-const databaseOf = (services: Services): AuditDb => auditHandle(systemHandle(services.store));
+const databaseOf = (services: Services): AuditDb => auditHandle(asSystem(services, "write audit chain"));
 
 const known = new WeakMap<Services["config"], StatementVerifier[]>();
 

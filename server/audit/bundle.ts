@@ -46,8 +46,8 @@ export async function* exportBundle(parts: BundleParts): AsyncGenerator<string> 
 }
 
 /**
- * Verifies a bundle as `verifyChain` verifies a live chain, in constant memory. Throws when it is no complete bundle:
- * a cut file must not pass for a short chain. A bundle proves no more than its anchors: check them with a public key
+ * Verifies a bundle as `verifyChain` verifies a live chain, in constant memory. Throws if the bundle is incomplete: a
+ * cut file must not pass for a short chain. A bundle proves only what its anchors prove: check them with a public key
  * and with anchors (`outsideAnchors`) that did not come with it.
  */
 export async function verifyBundle(

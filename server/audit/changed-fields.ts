@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** Names of the fields a change really alters: audit details name fields and never hold values (contract 1 A1). */
+/**
+ * Names of the fields whose value changes: audit details name fields and hold no values
+ * (docs/audit.md, "Which requests are recorded").
+ */
 export function changedFields(before: object, change: object): string[] {
   const old = before as Record<string, unknown>;
   return Object.entries(change)

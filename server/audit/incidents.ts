@@ -1,4 +1,5 @@
-import { systemHandle, type Tx } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
+import type { Tx } from "#server/db/unit-of-work";
 import { queueMail } from "#server/jobs/mail-queue";
 import { after, DAY } from "#server/platform/clock";
 import type { Mail } from "#server/platform/mail";
@@ -17,7 +18,7 @@ const SHOWN = 5;
 /** What a verification means for the chain's incident: a broken one opens it, one that passes closes it. */
 export async function recordVerdict(services: Services, chain: ChainRef, result: AuditVerify): Promise<void> {
   if (!result.ok) return openIncident(services, chain, result);
-  const closed = await systemHandle(services.store)
+  const closed = await asSystem(services, "tell of broken chains")
     .deleteFrom("auditIncidents")
     .where("chainKind", "=", chain.kind)
     .where("chainId", "=", chain.id)
@@ -34,7 +35,7 @@ export async function recordVerdict(services: Services, chain: ChainRef, result:
  */
 export async function openIncident(services: Services, chain: ChainRef, finding: Finding): Promise<void> {
   services.log.error("audit.chain_broken", { severity: "p1", chain, ...shown(finding) });
-  const opened = await systemHandle(services.store)
+  const opened = await asSystem(services, "tell of broken chains")
     .transaction()
     .execute(async (tx) => {
       const step = await claim(tx, chain, services.clock.now());
@@ -54,12 +55,12 @@ export async function openIncident(services: Services, chain: ChainRef, finding:
 }
 
 /** Sets the gauge to the number of open incidents of the whole installation. */
-export async function countBrokenChains({ store, metrics }: Services): Promise<void> {
-  const counted = await systemHandle(store)
+export async function countBrokenChains(services: Services): Promise<void> {
+  const counted = await asSystem(services, "tell of broken chains")
     .selectFrom("auditIncidents")
     .select((eb) => eb.fn.countAll<number | string>().as("open"))
     .executeTakeFirstOrThrow();
-  metrics.brokenChains.set(Number(counted.open));
+  services.metrics.brokenChains.set(Number(counted.open));
 }
 
 async function claim(tx: Tx, { kind, id }: ChainRef, now: string): Promise<"opened" | "due" | "known"> {

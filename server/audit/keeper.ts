@@ -1,4 +1,4 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import type { Services } from "#server/services";
 import { keepStatement } from "./anchor-copies.ts";
 import { anchorSigner, anchorVerifier } from "./anchor-signing.ts";
@@ -12,7 +12,7 @@ import { type AuditWriter, auditWriter } from "./writer.ts";
 
 /** The writer of this process, as the configuration has it. */
 export function writerOf(services: Services): AuditWriter {
-  return auditWriter(auditHandle(systemHandle(services.store)), {
+  return auditWriter(auditHandle(asSystem(services, "write audit chain")), {
     ...(services.store.dialect === "postgres" ? { claim: claimPostgresWriter } : {}),
     onError: (error, attempt) => services.log.error("audit.writer_failed", { error: error as Error, attempt }),
   });
@@ -28,7 +28,7 @@ export function trustedAnchorKeys(services: Pick<Services, "config">): string[] 
   return [...new Set([...(current === null ? [] : [current]), ...services.config.anchorPublicKeys])];
 }
 
-/** Each anchor leaves the database twice: into the anchor file and onto the log (contract 4 §8.1). */
+/** Each anchor leaves the database twice: into the anchor file and onto the log (docs/audit-format.md, "The anchor file"). */
 export function anchorOptions(services: Services): AnchorOptions {
   const { config, clock } = services;
   const verifiers = trustedAnchorKeys(services).map(anchorVerifier);
@@ -42,7 +42,7 @@ export function anchorOptions(services: Services): AnchorOptions {
 
 /** Anchors every chain that grew since its last anchor. A chain that contradicts it gets none, and an incident. */
 export async function anchorGrowth(services: Services): Promise<void> {
-  await anchorGrownChains(auditHandle(systemHandle(services.store)), {
+  await anchorGrownChains(auditHandle(asSystem(services, "write audit chain")), {
     ...anchorOptions(services),
     async failed(chain, error) {
       if (error instanceof AnchorRefused) await openIncident(services, chain, { reason: error.message });

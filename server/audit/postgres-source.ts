@@ -8,8 +8,8 @@ import { storedStatement } from "./stored-statement.ts";
 
 /**
  * A chain in Postgres. Two connections share one snapshot: contents are compared by merging rows and entries in the
- * order of the audit id, which is cheaper for the server than any join. Hashing and comparing happen here, because
- * whoever owns the database can redefine its functions.
+ * order of the audit id, which is cheaper for the server than any join. Hashing and comparing happen here, because the
+ * database's owner can redefine its functions.
  */
 export async function postgresChainSource(url: string, chain: ChainRef): Promise<ChainSource> {
   const clients: pg.Client[] = [];
@@ -115,7 +115,7 @@ async function walkRows(
   await reportAbsent(rowsClient, absent, visitor);
 }
 
-/** An entry without a row of this owner: the row is gone, or it says now that it is somebody else's. */
+/** An entry without a row of this owner: the row is gone, or now names another owner. */
 async function reportAbsent(client: pg.Client, absent: Entry[], visitor: ChainVisitor): Promise<void> {
   if (absent.length === 0) return;
   const sql = `copy (select ${contentColumns} from public.audit_logs

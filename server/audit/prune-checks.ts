@@ -2,7 +2,7 @@ import type { PruneRecord } from "./anchor-format.ts";
 
 const DAY = 24 * 60 * 60 * 1_000;
 
-/** Why a prune record does not count (server/docs/audit-format.md, "Prune records"). */
+/** Why a prune record does not count (docs/audit-format.md, "1. Statements"). */
 export const pruneFaults = [
   "prune_of_another_chain",
   "prune_of_no_organization",

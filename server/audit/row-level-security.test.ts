@@ -69,7 +69,7 @@ describe("audit tables under row-level security, owned by a role that is no supe
     for (const table of tables) expect((await app.query(`select * from ${table}`)).rows).toEqual([]);
   });
 
-  it("refuses rather than forks where somebody forced the policies on the owner", async () => {
+  it("refuses rather than forks if the policies were forced on the owner", async () => {
     for (const table of tables) await boss.query(`alter table ${table} force row level security`);
     const before = await sealed();
     await app.query(`set rmm.scope = '${ORG}'`);

@@ -5,8 +5,8 @@ import { joinCanonical } from "./sqlite-canonical.ts";
 const HASHERS_MAX = 1_000;
 
 /**
- * Registers the functions that the audit triggers call (`db/migrations/audit-sqlite.ts`). Every connection that
- * writes needs them. `mayPrune` is for the retention worker's own connection and nobody else's.
+ * Registers the functions that the audit triggers call (`db/migrations/audit-sqlite.ts`). Every connection that writes
+ * needs them. Only the retention worker's connection sets `mayPrune`.
  */
 export function registerAuditFunctions(db: Database, options: { mayPrune?: boolean } = {}): void {
   db.function("audit_seal", { deterministic: true }, sealing() as (...values: unknown[]) => string);

@@ -5,14 +5,13 @@ import { Kysely, Migrator, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
-import { openStore } from "#server/app";
 import { type Environment, readConfig } from "#server/config";
 import type { Store } from "#server/db/dialect/index";
-import { migrations } from "#server/db/migrations/index";
 import { rowLevelSecurity } from "#server/db/row-level-security";
 import type { SchemaChange } from "#server/db/schema-change";
 import type { Database } from "#server/db/tables";
-import { systemHandle } from "#server/db/unit-of-work";
+import { migrations } from "#server/generated/migrations";
+import { openStore } from "#server/open-store";
 import { silentLog } from "#server/platform/log";
 import { entriesOf } from "../test/audit-world.ts";
 import { tamper } from "../test/e2e/tamper.ts";
@@ -73,7 +72,7 @@ describe.each(databases)("a database from before prune records were signed, on %
   /** Ten entries, an anchor over them, and the first four removed as the release before did it. */
   async function fromBefore({ signer }: { signer?: ReturnType<typeof anchorSigner> } = {}): Promise<void> {
     const store = openStore(readConfig({ PORT: "0", ...place(signer ? signed : {}) }), silentLog);
-    const db = systemHandle(store);
+    const db = store.connection("system");
     await migrateToBefore(store);
     const audit = auditHandle(db);
     const rows = entriesOf(10).map((entry) => ({ ...entry, checksum: contentHash(entry) }));

@@ -16,7 +16,7 @@ export interface AnchorProblem {
   liveHeadSeq: number | null;
 }
 
-/** What the walk found (contract 4 §8.2). `breaks` holds the first 100 of `breakCount`. */
+/** Result of a verification (docs/audit.md, "Verification"). `breaks` holds the first 100 of `breakCount`. */
 export interface AuditVerify {
   orgId: string | null;
   partnerId: string | null;

@@ -68,7 +68,7 @@ describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) =
     expect(await stored()).toHaveLength(1);
   });
 
-  it("moves what a wake announces at once, and what nobody announced within a poll", async () => {
+  it("moves entries immediately after a wake, and without one within a poll", async () => {
     const writer = auditWriter(world.db, { ...world.writerOptions, pollMs: 200 });
     writer.start();
     await enqueue(entriesOf(1));

@@ -23,8 +23,8 @@ export interface AuditWriter {
   start(): void;
   wake(): void;
   /**
-   * Resolves when everything that waited at the time of the call is in the log, whoever moved it. Retries for ever:
-   * give `signal` to give up, which rejects.
+   * Resolves when everything that waited at the time of the call is in the log, regardless of which process moved it.
+   * Retries without end: `signal` gives up, which rejects.
    */
   drain(signal?: AbortSignal): Promise<void>;
   /** Stops after the batch in hand. What is left waits for the next start. */
@@ -175,7 +175,7 @@ async function retrying<T>(ask: () => Promise<T>, signal: AbortSignal | undefine
   }
 }
 
-/** A pause that `wake` ends early. A wake that comes while nobody sleeps spares the next pause. */
+/** A pause that `wake` ends early. A wake outside a pause skips the next pause. */
 function interruptibleSleep() {
   let end: (() => void) | undefined;
   let wakeable = true;

@@ -1,8 +1,10 @@
 import { type Kysely, sql } from "kysely";
+import { migrations } from "../generated/migrations.ts";
 import type { DialectName, Store } from "./dialect/index.ts";
-import { audit } from "./migrations/0005-audit.ts";
-import { migrations } from "./migrations/index.ts";
 import type { Database } from "./tables.ts";
+
+/** The migration that makes the audit log with its triggers. */
+const AUDIT = "0005-audit";
 
 /** What can be seen of a database without changing it. */
 export interface DatabaseFacts {
@@ -26,7 +28,7 @@ export async function inspectDatabase(store: Store): Promise<DatabaseFacts> {
   return {
     dialect: store.dialect,
     migrations: applied,
-    missingAuditTriggers: applied?.missing.includes(audit.name)
+    missingAuditTriggers: applied?.missing.includes(AUDIT)
       ? undefined
       : await missingTriggers(store.dialect, db, applied?.missing ?? []),
     role: postgres ? await roleFacts(db) : undefined,

@@ -1,8 +1,8 @@
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
+import { migrations } from "../generated/migrations.ts";
 import type { DialectName } from "./dialect/index.ts";
-import { migrations } from "./migrations/index.ts";
 import { rowLevelSecurity } from "./row-level-security.ts";
-import type { SchemaChange } from "./schema-change.ts";
+import type { NamedChange } from "./schema-change.ts";
 import type { Database } from "./tables.ts";
 
 /**
@@ -19,7 +19,7 @@ export async function migrate(db: Kysely<Database>, dialect: DialectName): Promi
   return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
 }
 
-function runnable(change: SchemaChange, dialect: DialectName): Migration {
+function runnable(change: NamedChange, dialect: DialectName): Migration {
   return {
     async up(db) {
       for (const statement of change.statements(dialect)) await sql.raw(statement).execute(db);

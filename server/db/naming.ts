@@ -7,8 +7,8 @@ export type Row = Record<string, unknown>;
 
 /**
  * Makes rows under the names that code uses from the values of these columns, in their order. A copy of one template
- * keeps its shape: objects that grow a field at a time become hash tables from about the sixteenth on, which made every
- * later copy of a row dear (measured).
+ * keeps its shape: objects that grow one field at a time become hash tables from about the sixteenth on, which makes
+ * every later copy expensive (measured).
  */
 export function rowsOf(
   columns: readonly string[],

@@ -6,8 +6,8 @@ const open = new AsyncLocalStorage<true>();
 export const insideTransaction = <R>(work: () => Promise<R>): Promise<R> => open.run(true, work);
 
 /**
- * A second connection asked for inside a transaction waits for ever on SQLite (one connection) and
- * does not see the transaction's rows on Postgres: always a mistake, so it is refused at once.
+ * A second connection inside a transaction waits without end on SQLite (one connection) and does not see the
+ * transaction's rows on Postgres: always a mistake, so it is refused.
  */
 export function refuseInsideTransaction(): void {
   if (open.getStore())

@@ -8,8 +8,8 @@ interface PageRequest {
 }
 
 /**
- * One page and the total of the same query (contract 1 A1). The caller's query carries filters, a total
- * order that `id` completes, and the selection.
+ * One page and the total of the same query (docs/conventions.md, "Lists and pages"). The caller's query carries the
+ * filters, a total order that `id` completes, and the selection.
  */
 export async function paginate<TB extends keyof Database, O>(
   query: SelectQueryBuilder<Database, TB, O>,

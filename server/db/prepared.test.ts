@@ -89,11 +89,11 @@ describe.each(databases)("a prepared query on %s", (database) => {
     return scope.kind === "system";
   };
 
-  it("sees through every kind of scope what that scope reaches, whoever compiled it before", async () => {
+  it("sees in every kind of scope what that scope reaches, whichever scope compiled the query first", async () => {
     for (const scopes of [kinds(), kinds().reverse()]) {
       for (const scope of scopes) {
         for (const site of sites) {
-          const unit = new UnitOfWork(server.services.store, scope);
+          const unit = new UnitOfWork(server.services, scope);
           const told = JSON.stringify({ scope, site });
           const found = await siteById(unit.reader, { id: site.id });
           expect(found?.id, told).toBe(sees(scope, site) ? site.id : undefined);

@@ -35,7 +35,7 @@ export type Scope =
       readonly userId: string | null;
     };
 
-/** Value of the Postgres wall that stands behind this scope. */
+/** Value of the setting that row-level security on Postgres reads for this scope. */
 export function wallOf(scope: Scope): string {
   if (scope.kind === "partner") return `partner:${scope.partnerId}`;
   if (scope.kind === "organization") return `org:${scope.orgId}`;
@@ -43,8 +43,8 @@ export function wallOf(scope: Scope): string {
 }
 
 /**
- * The same scope with marks in place of its ids, what the marks stand for, and a key that is equal for all scopes
- * which narrow a query to the same text.
+ * The same scope with parameters in place of its ids, the values of the parameters, and a key that is equal for all
+ * scopes that compile to the same text.
  */
 export function markedScope(scope: Scope, mark: (name: string) => string): MarkedScope {
   if (scope.kind === "partner") {
@@ -110,7 +110,7 @@ interface Context {
 
 const nothing = (eb: Builder): Predicate => eb.and([eb(eb.val(1), "=", 0)]);
 
-/** Organizations the scope reaches: not deleted, not being purged (contract 1 A2 `canAccessOrg`). */
+/** Organizations that the scope reaches: not deleted and not being purged (docs/conventions.md, "Tenant reach"). */
 function reachable(eb: Builder, scope: Scope & { kind: "partner" }) {
   const organizations = eb
     .selectFrom("organizations")
@@ -127,7 +127,10 @@ function reachable(eb: Builder, scope: Scope & { kind: "partner" }) {
   );
 }
 
-/** A partner principal reaches what is live, and of that only what was chosen for it (contract 4 §5.2). */
+/**
+ * A partner principal reaches active and trial organizations, and of these only the chosen ones if it is `selected`
+ * (docs/conventions.md, "Tenant reach").
+ */
 function ofPrincipal<Q extends { where(column: string, operator: "in", value: unknown): Q }>(
   eb: Builder,
   organizations: Q,
@@ -227,7 +230,7 @@ const rules: Record<Ownership, (context: Context) => Predicate | undefined> = {
   system: ({ eb }) => nothing(eb),
 };
 
-/** Rows may be inserted only for owners the scope reaches (design, lock 2). */
+/** Rows may be inserted only for owners that the scope reaches (server/README.md, "Five locks on tenancy"). */
 export function checkInsert(scope: Scope, table: TableName, node: InsertQueryNode): void {
   const owner: Ownership = ownership[table];
   if (scope.kind === "system") return;

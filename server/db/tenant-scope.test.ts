@@ -45,7 +45,7 @@ describe.each(databases)("the tenant scope on %s", (database) => {
     userId: "u",
     known: new Set([mine, second]),
   });
-  const unit = (scope: Scope) => new UnitOfWork(server.services.store, scope);
+  const unit = (scope: Scope) => new UnitOfWork(server.services, scope);
   const org = (orgId: string, siteIds: string[] | null = null): Scope => ({
     kind: "organization",
     orgId,
@@ -229,7 +229,7 @@ describe.each(databases)("the tenant scope on %s", (database) => {
     expect(await seen(server.services.random.uuid())).toEqual([]);
   });
 
-  it("lets nobody at tables of the system, at undeclared tables, or at raw SQL that names one", async () => {
+  it("refuses system tables, undeclared tables, and raw SQL that names one", async () => {
     const db = unit(partner()).reader;
     await expect(async () => db.selectFrom("sessions").selectAll().execute()).rejects.toThrow(/asSystem/);
     await expect(async () =>

@@ -30,13 +30,13 @@ import { checkInsert, type Scope, scopePredicate } from "./tenant-predicate.ts";
 export type { Scope } from "./tenant-predicate.ts";
 
 /**
- * Narrows every query to what the caller may reach (design, lock 2). Each table in FROM, JOIN and
- * USING becomes a filtered subquery under the same name; UPDATE, DELETE and upserts get the same
- * condition; inserted rows are checked; the columns that say who owns a row cannot be updated.
- * Raw fragments are refused unless they carry no table (they exist only under `server/db`).
+ * Narrows every query to what the caller may reach (server/README.md, "Five locks on tenancy"). Each table in FROM,
+ * JOIN and USING becomes a filtered subquery under the same name; UPDATE, DELETE and upserts get the same condition;
+ * inserted rows are checked; the columns that say who owns a row cannot be updated. Raw fragments are refused unless
+ * they carry no table (they exist only under `server/db`).
  */
 export function tenantScope(scope: Scope): KyselyPlugin {
-  // Made at the first query that is built anew: requests that run prepared ones alone need none.
+  // Made when a query is first built: requests that run only prepared queries need none.
   let transformer: TenantTransformer | undefined;
   return {
     transformQuery({ node, queryId }) {

@@ -109,7 +109,7 @@ describe.each(databases)("API keys through the pipeline on %s", (database) => {
     expect(said(await withKey("scoped", key))).toEqual([401, "API_KEY_REVOKED", "API key is revoked"]);
   });
 
-  it("stops with its rotation and its revocation, at once, and its counters start anew (C05)", async () => {
+  it("stops immediately with its rotation and its revocation, and its counters restart (C05)", async () => {
     const { id, key } = await made();
     for (let use = 0; use < 3; use += 1) expect((await withKey("scoped", key)).status).toBe(200);
     const { body } = await manage("POST", `/api-keys/${id}/rotate`);

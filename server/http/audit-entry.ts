@@ -50,7 +50,7 @@ export class AuditNotes implements AuditPen {
     return this.#more.length > 0;
   }
 
-  /** The entries of this call; none when its owner cannot be told (contract 4 §8.1). */
+  /** The entries of this call; none if no tenant can be named for it (docs/audit.md, "Chain of an entry"). */
   entries(endpoint: AnyEndpoint, scene: AuditScene, outcome: Outcome): AuditContent[] {
     const action = this.#main.action ?? endpoint.audit;
     const main =
@@ -89,7 +89,7 @@ function entry(
   );
 }
 
-/** Organization, else partner, else the installation for callers of system scope; nobody's events are dropped. */
+/** Organization, else partner, else system for callers of system scope; entries without a tenant are dropped. */
 function ownerOf(noted: AuditOwner | undefined, who: Principal): AuditOwner | undefined {
   if (noted) return noted;
   if (who.kind === "agent") return { orgId: who.orgId };

@@ -5,11 +5,11 @@ import { loadApiKey } from "#server/access/load-api-key";
 import { loadPartnerKey } from "#server/access/load-partner-key";
 import { loadUser } from "#server/access/load-user";
 import { nobody, type Principal } from "#server/access/principal";
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 
-/** Finds out who is calling, or answers 401 naming the credential that would work. */
+/** Authenticates the caller, or answers 401 naming the credential that the endpoint accepts. */
 export async function authenticate(
   services: Services,
   access: Access,
@@ -24,7 +24,7 @@ export async function authenticate(
   }
   const withUser = access.kinds.includes("user");
   const key = keyOf(request);
-  // Where both are accepted a key that is given decides alone (specification 2, "Device custom-field values").
+  // Where both are accepted, a key decides alone (docs/conventions.md, "Callers").
   if (access.kinds.includes("apiKey") && (key !== undefined || !withUser)) return loadApiKey(services, key, ip);
   if (access.kinds.includes("partnerKey") && (key !== undefined || !withUser)) return loadPartnerKey(services, key, ip);
   if (token === undefined) {
@@ -32,7 +32,7 @@ export async function authenticate(
     throw problem("UNAUTHENTICATED", withKey ? { details: { accepts: ["user"], given: "apiKey" } } : {});
   }
   const claims = services.accessTokens.verify(token);
-  const who = claims && (await loadUser(systemHandle(services.store), claims, services.clock.now()));
+  const who = claims && (await loadUser(asSystem(services, "authenticate"), claims, services.clock.now()));
   if (!who) throw problem("UNAUTHENTICATED");
   return who;
 }

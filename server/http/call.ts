@@ -27,7 +27,7 @@ export interface AuditNote {
   /** Replaces the endpoint's action, such as `user.login.failed` on a refused login. */
   readonly action?: AuditAction;
   readonly resource?: AuditResource;
-  /** Chain of the entry; default the caller's tenant (contract 4 §8.4). */
+  /** Chain of the entry; default the caller's tenant (docs/audit.md, "Chain of an entry"). */
   readonly owner?: AuditOwner;
   /** Context; secrets never belong here and are dropped by name as a second guard. */
   readonly details?: Record<string, unknown>;
@@ -46,7 +46,7 @@ export interface AuditPen {
   skip(): void;
 }
 
-/** The one object a handler gets (design §3). */
+/** The one object that a handler gets. */
 export interface Call<T extends EndpointTypes = EndpointTypes> {
   readonly who: Principal;
   readonly params: T["params"];

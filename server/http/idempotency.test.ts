@@ -95,7 +95,60 @@ describe.each(databases)("idempotency on %s", (database) => {
     expect((await mint("mint-freed-001", "freed", fresh)).status).toBe(201);
   });
 
-  it("takes over from a run that died, also for another body, and rolls back the one that only hung", async () => {
+  it("gives a caller who lost access the refusal, not the remembered secret, and changes nothing", async () => {
+    const guest = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
+    const first = await mint("mint-lost-0001", "lost", guest);
+    expect(first.status).toBe(201);
+    const membership = server.db.updateTable("partnerUsers").where("userId", "=", guest.userId);
+    await membership.set({ orgAccess: "none" }).execute();
+    const again = await mint("mint-lost-0001", "lost", guest);
+    expect([again.status, again.body.code]).toEqual([403, "ORG_ACCESS_DENIED"]);
+    expect(JSON.stringify(again.body)).not.toContain(first.body.key);
+    await membership.set({ orgAccess: "all" }).execute();
+    expect((await mint("mint-lost-0001", "lost", guest)).body).toEqual(first.body);
+    expect(await keysNamed("lost")).toHaveLength(1);
+  });
+
+  it("remembers nothing of a person for a session in another tenant", async () => {
+    const person = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
+    const first = await mint("mint-home-0001", "home", person);
+    const other = await server.signIn({ role: "Partner Admin", partnerId: world.b.partnerId });
+    for (const table of ["partnerUsers", "sessions"] as const)
+      await server.db
+        .updateTable(table)
+        .set({ userId: person.userId } as never)
+        .where("userId", "=", other.userId)
+        .execute();
+    const claims = JSON.parse(Buffer.from(other.token.split(".")[1] as string, "base64url").toString());
+    const token = server.services.accessTokens.sign({ ...claims, sub: person.userId });
+    const elsewhere = await mint("mint-home-0001", "home", { ...person, token });
+    expect([elsewhere.status, elsewhere.body.code]).toEqual([403, "ORG_ACCESS_DENIED"]);
+    expect(JSON.stringify(elsewhere.body)).not.toContain(first.body.key);
+    expect(await keysNamed("home")).toHaveLength(1);
+  });
+
+  it("takes over at once from a run whose process is gone, and not from one that is alive", async () => {
+    const request: IdempotentRequest = {
+      caller: "user:y",
+      method: "POST",
+      path: "/enrollment-keys",
+      key: "mint-gone-0001",
+      body: {},
+      secret: false,
+    };
+    const processId = server.services.random.uuid();
+    const lease = { name: `process ${processId}`, holder: processId };
+    await server.db
+      .insertInto("leases")
+      .values({ ...lease, expiresAt: new Date(server.clock.nowMs() + MINUTE).toISOString() })
+      .execute();
+    await beginIdempotent({ ...server.services, processId }, request);
+    await expect(beginIdempotent(server.services, request)).rejects.toMatchObject({ code: "IDEMPOTENCY_IN_FLIGHT" });
+    await server.db.deleteFrom("leases").where("name", "=", lease.name).execute();
+    expect(await beginIdempotent(server.services, request)).toHaveProperty("finish");
+  });
+
+  it("takes over from a run that hung, also for another body, and rolls back the one that only hung", async () => {
     const request = (body: object): IdempotentRequest => ({
       caller: "user:x",
       method: "POST",

@@ -1,5 +1,8 @@
 import canonicalize from "canonicalize";
-import { systemHandle, type Tx } from "#server/db/unit-of-work";
+import type { ExpressionBuilder } from "kysely";
+import { asSystem } from "#server/db/as-system";
+import type { Database } from "#server/db/tables";
+import type { Tx } from "#server/db/unit-of-work";
 import { after, DAY, MINUTE } from "#server/platform/clock";
 import { openWith, sealWith } from "#server/platform/vault";
 import { problem } from "#server/problem";
@@ -29,7 +32,7 @@ export interface IdempotentRun {
   abandon(): Promise<void>;
 }
 
-/** A run that dies is taken over after this long. */
+/** A run that hangs is taken over after this long; one whose process is gone at once. */
 const RUN_LEASE_MS = MINUTE;
 
 export function readIdempotencyKey(header: string | undefined): string | undefined {
@@ -44,9 +47,9 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
 }
 
 /**
- * Starts a request that must have one effect however often it is sent (contract 1 A1). Only MACs of
- * the client's key and of the body are stored. A response with a secret is sealed under the server's
- * key *and* the client's: neither the database nor a guessed key alone opens it.
+ * Starts a request that must take effect at most once (docs/conventions.md, "Idempotency keys"). Only MACs of the
+ * client's key and of the body are stored. A response with a secret is encrypted under the server's key and the
+ * client's: neither the database nor a guessed key alone opens it.
  */
 export async function beginIdempotent(
   services: Services,
@@ -56,7 +59,7 @@ export async function beginIdempotent(
   const scope = JSON.stringify([request.caller, request.method, request.path]);
   const requestHash = vault.mac(`${scope}${request.key}`, "idempotency-request");
   const bodyHash = vault.mac(canonicalize(request.body ?? null) as string, "idempotency-body");
-  const db = systemHandle(services.store);
+  const db = asSystem(services, "idempotency");
   const owner = random.uuid();
   const fresh = {
     id: random.uuid(),
@@ -64,6 +67,7 @@ export async function beginIdempotent(
     bodyHash,
     state: "running" as const,
     owner,
+    processId: services.processId,
     status: null,
     response: null,
     sealed: false,
@@ -71,7 +75,8 @@ export async function beginIdempotent(
     createdAt: clock.now(),
     expiresAt: after(clock.now(), RUN_LEASE_MS),
   };
-  // Inserts, or takes over a record whose run died or whose memory ended; one statement, so two callers cannot both win.
+  // Inserts, or takes over a record whose run died or whose memory expired; one statement, so only one of two callers
+  // can win.
   const won = await db
     .insertInto("idempotencyKeys")
     .values(fresh)
@@ -81,13 +86,14 @@ export async function beginIdempotent(
         .doUpdateSet({
           state: "running",
           owner,
+          processId: services.processId,
           bodyHash,
           expiresAt: fresh.expiresAt,
           response: null,
           salt: null,
           sealed: false,
         })
-        .where("idempotencyKeys.expiresAt", "<=", clock.now()),
+        .where((eb) => eb.or([eb("idempotencyKeys.expiresAt", "<=", clock.now()), isOrphaned(eb, services)])),
     )
     .returning("owner")
     .executeTakeFirst();
@@ -105,6 +111,22 @@ export async function beginIdempotent(
     : row.response;
   return { status: row.status as number, body: JSON.parse(text) };
 }
+
+/** A run of a process that no longer renews its lease; this one's own are alive as long as it runs. */
+const isOrphaned = (eb: ExpressionBuilder<Database, "idempotencyKeys">, { clock, processId }: Services) =>
+  eb.and([
+    eb("idempotencyKeys.state", "=", "running"),
+    eb("idempotencyKeys.processId", "is distinct from", processId),
+    eb.not(
+      eb.exists(
+        eb
+          .selectFrom("leases")
+          .select("leases.name")
+          .whereRef("leases.holder", "=", "idempotencyKeys.processId")
+          .where("leases.expiresAt", ">", clock.now()),
+      ),
+    ),
+  ]);
 
 interface RunContext {
   requestHash: string;
@@ -137,11 +159,11 @@ function run(services: Services, { requestHash, owner, scope, request }: RunCont
           expiresAt: after(services.clock.now(), DAY),
         })
         .executeTakeFirst();
-      // Another run took this request over while it hung: its effect counts, this one is rolled back.
+      // Another run took this request over while this one hung: that run's effect counts, this one is rolled back.
       if (done.numUpdatedRows !== 1n) throw problem("IDEMPOTENCY_IN_FLIGHT", { retryAfterSeconds: 1 });
     },
     async abandon() {
-      await systemHandle(services.store)
+      await asSystem(services, "idempotency")
         .deleteFrom("idempotencyKeys")
         .where("requestHash", "=", requestHash)
         .where("owner", "=", owner)

@@ -27,8 +27,8 @@ export function implement<R extends Resource>(resource: R, handlers: Handlers<R>
 }
 
 /**
- * A handler in two steps, for endpoints that ask another host something: the first step runs while no transaction is
- * open, so that nobody waits for that host but this request. The second gets what the first found.
+ * A handler in two steps, for endpoints that send a request to another host: the first step runs without a transaction,
+ * so that only this request waits for that host. The second gets the result of the first.
  */
 export function afterAsking<T extends EndpointTypes, A>(
   ask: (call: Call<T>) => Promise<A>,

@@ -6,7 +6,7 @@ import type { Services } from "#server/services";
 
 const agentLimit: Limit = { name: "agent", max: 120, windowSeconds: 60 };
 
-/** Requests a minute per session and per device, an hour per key (contract 1 A1, H1; contract 4 §1). */
+/** Requests per minute of a session or device, per hour of a key (docs/conventions.md, "Rate limits"). */
 export async function limitRequest(services: Services, who: Principal, response: ServerResponse): Promise<void> {
   if (who.kind === "apiKey" || who.kind === "partnerKey") return limitKey(services, who, response);
   if (who.kind === "agent") return refuseOver(services, agentLimit, who.deviceId);
@@ -15,7 +15,7 @@ export async function limitRequest(services: Services, who: Principal, response:
     await refuseOver(services, { name: "api", max, windowSeconds: 60 }, who.sessionId);
 }
 
-/** Hourly window of a key; every answer to it says how much is left (specification 2, "API key authentication"). */
+/** Hourly window of a key; every answer says how much is left (docs/credentials.md, "Rate limit of a key"). */
 async function limitKey(services: Services, who: KeyPrincipal, response: ServerResponse): Promise<void> {
   const limit: Limit = { name: "key", max: who.rateLimit, windowSeconds: 3_600 };
   const allowance = await services.limiter.take(limit, who.keyId);

@@ -13,6 +13,7 @@ import type { Call } from "./call.ts";
 import { beginIdempotent, type IdempotentRun, readIdempotencyKey } from "./idempotency.ts";
 import type { Implementation } from "./implement.ts";
 import { limitRequest } from "./limit-request.ts";
+import { refuseWithoutAccess } from "./replay-check.ts";
 import { readJson } from "./request-body.ts";
 import type { RequestFacts } from "./request-facts.ts";
 import { sendError, sendResult } from "./respond.ts";
@@ -32,8 +33,8 @@ interface Passage {
 }
 
 /**
- * The one way in (contract 1 A1): authentication → rate limit → partner guard → scope → permission →
- * MFA → validation → handler → audit → answer. Never throws.
+ * Every request passes here (docs/conventions.md, "Order of checks"): authentication → rate limit → partner guard →
+ * scope → permission → MFA → validation → handler → audit → answer. Never throws.
  */
 export async function answer(
   services: Services,
@@ -78,7 +79,7 @@ async function pass(passage: Passage): Promise<void> {
     query: readQuery(facts.search, endpoint.transport === "redirect"),
     body,
   });
-  const unit = new UnitOfWork(services.store, scopeOf(passage.who));
+  const unit = new UnitOfWork(services, scopeOf(passage.who));
   const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
   if (key === undefined) {
     armAudit(passage, unit);
@@ -91,7 +92,7 @@ async function pass(passage: Passage): Promise<void> {
   await passIdempotent(passage, unit, { key, input, body: input.body });
 }
 
-/** However a client spelled it: one resource is one path, in upper case, with a slash at its end or in absolute form. */
+/** The path of the resource, however the client wrote it: upper case, a slash at the end, absolute form. */
 const canonicalPath = (path: string, params: unknown): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent((params as Record<string, string>)[name] ?? ""));
 
@@ -101,7 +102,7 @@ interface Keyed {
   body: unknown;
 }
 
-/** The whole handler runs in one transaction with the record of its answer: both or neither (cases C08). */
+/** The handler runs in the transaction that stores its answer: both or neither (cases C08). */
 async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, body }: Keyed): Promise<void> {
   const { services, implementation, response, facts, who } = passage;
   const { endpoint } = implementation;
@@ -114,6 +115,7 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
     secret: responseHoldsSecret(endpoint),
   });
   if (!("finish" in begun)) {
+    await refuseWithoutAccess(unit, () => implementation.handler(makeCall(passage, unit, input)));
     response.setHeader("Idempotency-Replayed", "true");
     sendResult(endpoint, passage, begun.body, begun.status);
     return;
@@ -154,13 +156,16 @@ function armAudit(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWo
   });
 }
 
-/** For handlers that changed things without a transaction of their own (none should): the entry still exists. */
+/** For handlers that changed something without a transaction (none should): the entry is still written. */
 async function recordSuccess(passage: Passage, unit: UnitOfWork): Promise<void> {
   if (passage.written || !(audited(passage) || passage.notes.added)) return;
   await unit.transaction(async () => undefined);
 }
 
-/** Denied and failed mutations get a small transaction of their own after the answer (contract 4 §8.1). */
+/**
+ * Denied and failed changes are recorded in a small transaction of their own after the answer
+ * (docs/audit.md, "Which requests are recorded").
+ */
 async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
   const { services } = passage;
   if (!audited(passage) || passage.written) return;
@@ -179,7 +184,7 @@ async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
     });
     return;
   }
-  await new UnitOfWork(services.store, { kind: "system" }).asSystem("authenticate", (tx) =>
+  await new UnitOfWork(services, { kind: "system" }).asSystem("record refusal", (tx) =>
     enqueueAudit(auditHandle(tx), entries),
   );
   services.wakeAuditWriter();

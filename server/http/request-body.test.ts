@@ -20,7 +20,7 @@ describe.each(databases)("request bodies on %s", (database) => {
 
   const unstorable = ["\ud800", "\udc00\ud800", "a\u0000b"];
 
-  it("people are told of text that no database holds, with an idempotency key as without", async () => {
+  it("text that no database can hold is refused from people, with and without an idempotency key", async () => {
     for (const text of unstorable) {
       const keyed: Record<string, string> = { "x-idempotency-key": `unstorable-${text.codePointAt(0)}` };
       for (const headers of [{}, keyed]) {

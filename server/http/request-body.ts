@@ -39,7 +39,7 @@ async function readAll(request: IncomingMessage, limitBytes: number): Promise<Bu
       chunks.push(chunk as Buffer);
     }
   } catch (error) {
-    // The client went away half way: nobody reads the answer, and it is no fault of this server.
+    // The client disconnected: the answer is not read, and it is not an error of this server.
     throw error instanceof Problem ? error : problem("INVALID_JSON", { message: "The body ended early", cause: error });
   }
   return Buffer.concat(chunks);

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { isIP } from "node:net";
 import type { Principal } from "#server/access/principal";
+import type { ProxyTrust } from "#server/platform/proxy-trust";
 import type { Random } from "#server/platform/random";
+import { clientAddress } from "./client-address.ts";
 
 /** What is known of a request before anything is looked up. */
 export interface RequestFacts {
@@ -18,17 +19,13 @@ export interface RequestFacts {
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-export function factsOf(
-  request: IncomingMessage,
-  random: Random,
-  options: { trustProxyHeaders: boolean },
-): RequestFacts {
+export function factsOf(request: IncomingMessage, random: Random, options: { proxyTrust: ProxyTrust }): RequestFacts {
   const given = request.headers["x-request-id"];
   const url = originForm(request.url ?? "/");
   const mark = url.indexOf("?");
   return {
     requestId: typeof given === "string" && REQUEST_ID.test(given) ? given : random.uuid(),
-    ip: clientIp(request, options.trustProxyHeaders),
+    ip: clientAddress(request, options.proxyTrust),
     userAgent: request.headers["user-agent"] ?? null,
     path: mark < 0 ? url : url.slice(0, mark),
     search: mark < 0 ? "" : url.slice(mark),
@@ -39,16 +36,3 @@ export function factsOf(
 
 /** A client may name the server in the request line too (RFC 9112 §3.2.2). */
 const originForm = (url: string): string => (url.startsWith("/") ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, ""));
-
-/** Proxy headers count only where the operator trusts the proxy (specification 3, "Audit-entry writing"). */
-function clientIp(request: IncomingMessage, trustProxy: boolean): string | null {
-  if (trustProxy) {
-    for (const name of ["cf-connecting-ip", "x-forwarded-for", "x-real-ip"]) {
-      const value = request.headers[name];
-      const first = (Array.isArray(value) ? value[0] : value)?.split(",")[0]?.trim();
-      if (first && isIP(first)) return first;
-    }
-  }
-  const address = request.socket.remoteAddress ?? null;
-  return address?.startsWith("::ffff:") ? address.slice(7) : address;
-}

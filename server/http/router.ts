@@ -13,7 +13,7 @@ export const API_PREFIX = "/api/v1";
 
 type Request = IncomingMessage & { facts: RequestFacts };
 
-/** Every request is for one endpoint of the contract, or refused. */
+/** Every request matches an endpoint of the contract or is refused. */
 export function httpApp(services: Services, implementations: readonly Implementation[]): Express {
   const find = routeTable(implementations, API_PREFIX);
   const app = express();

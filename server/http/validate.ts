@@ -50,8 +50,8 @@ function pathText(path: readonly PropertyKey[], prefix: string): string {
 }
 
 /**
- * A query as plain strings. A key given twice is refused: which one counts would be a guess. `lenient` counts none of
- * them instead: a browser on its way elsewhere is always sent on, never shown an error.
+ * A query as plain strings. A key given twice is refused, because either value would be a guess. `lenient` ignores such
+ * a key instead: a browser in the middle of a redirect is always sent on, never shown an error.
  */
 export function readQuery(search: string, lenient = false): Record<string, string> {
   if (search === "") return {};

@@ -181,7 +181,7 @@ describe("the guarded fetch", () => {
     expect((await fetch(at("idp.example"), { method: "POST", body: "secret" })).status).toBe(302);
   });
 
-  it("takes no more than the limit, however it is sent", async () => {
+  it("reads at most the limit, however the body is sent", async () => {
     const { fetch } = guarded({ maxBytes: 1000 });
     answer = (_, response) => response.end("x".repeat(1000));
     expect((await (await fetch(at("idp.example"))).text()).length).toBe(1000);

@@ -109,7 +109,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
   async function openAgent(): Promise<Agent> {
     const { Agent } = await import("undici");
     const connect = { lookup: pinningLookup(checkedAddresses), timeout: timeoutMs };
-    // Pipelining 0 closes each connection after its answer: the next request is checked anew.
+    // Pipelining 0 closes each connection after its answer: the next request is checked again.
     return new Agent({ pipelining: 0, connect: options.ca === undefined ? connect : { ...connect, ca: options.ca } });
   }
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
-/** Counters of this process for `GET /metrics`; no tenant labels (contract 3 §14). */
+/** Metrics of this process for `GET /metrics`; no label names a tenant (docs/platform.md, "Metrics"). */
 export interface Metrics {
   readonly registry: Registry;
   readonly requests: Counter<"method" | "route" | "status_class">;
@@ -9,7 +9,7 @@ export interface Metrics {
   readonly workerLastRun: Gauge<"worker">;
   readonly devices: Gauge<"status">;
   readonly brokenChains: Gauge;
-  /** Audit events that belong to no tenant at all and were dropped (contract 4 §8.1). */
+  /** Audit events without a tenant, which are dropped (docs/audit.md, "Chain of an entry"). */
   readonly droppedAuditEvents: Counter;
 }
 

@@ -1,7 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Random } from "./random.ts";
 
-/** Encryption at rest under the server's key (contract 1 A1): AES-256-GCM, a fresh nonce every time. */
+/**
+ * Encryption at rest under the server's key (docs/conventions.md, "Secrets"): AES-256-GCM, a fresh nonce every time.
+ */
 export interface Vault {
   /** `context` is bound to the text: sealed for one purpose, it does not open for another. */
   seal(plaintext: string, context: string): string;

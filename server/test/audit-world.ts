@@ -38,7 +38,7 @@ export interface AuditWorld {
   append(entries: AuditContent[]): Promise<void>;
   /** One statement as the application. */
   asApp(statement: string): Promise<void>;
-  /** Statements as whoever owns the database, walls in place. */
+  /** Statements as the database's owner, with all protections in place. */
   asOwner(...statements: string[]): Promise<void>;
   /** Statements as the owner, who first took the walls down and puts them up again afterwards. */
   tamper(...statements: string[]): Promise<void>;
@@ -119,7 +119,7 @@ async function sqliteWorld(): Promise<AuditWorld> {
   const raw = open();
   for (const statement of auditTables.sqlite) raw.exec(statement);
   const owner = (statements: string[]) => {
-    // What anybody with write access to the file can do: no function of ours, no pragma of ours.
+    // What a person with write access to the file can do: without our functions and pragmas.
     const db = new Sqlite(file, { timeout: 10_000 });
     try {
       for (const statement of statements) db.exec(statement);

@@ -9,7 +9,6 @@ import { builtInRoleId } from "#server/access/roles";
 import type { Seams } from "#server/app";
 import { type Environment, readConfig } from "#server/config";
 import type { Database } from "#server/db/tables";
-import { systemHandle } from "#server/db/unit-of-work";
 import { type RunningServer, startServer } from "#server/main";
 import { type HeldClock, heldClock } from "#server/platform/clock";
 import { jsonLog, type Log, silentLog } from "#server/platform/log";
@@ -92,7 +91,7 @@ export async function startTestServer(
     PORT: "0",
     RMM_DATA_DIR: dataDir,
     API_RATE_LIMIT_PER_MINUTE: "0",
-    // Nobody answers there: no test asks the machine's own name servers.
+    // No name server answers there: tests never ask the machine's own.
     DNS_RESOLVER: "127.0.0.1:1",
     ...(url ? { DATABASE_URL: url } : {}),
     ...env,
@@ -105,7 +104,7 @@ export async function startTestServer(
     ...(options.outbound ? { outbound: options.outbound } : {}),
     background: false,
   });
-  const db = systemHandle(server.services.store);
+  const db = server.services.store.connection("system");
   return {
     ...server,
     clock,

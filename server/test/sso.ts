@@ -2,9 +2,9 @@ import type { Updateable } from "kysely";
 import { Agent, fetch as outside } from "undici";
 import { type IdentityProviderSimulator, startIdentityProvider } from "#fixtures/simulators/identity-provider";
 import type { Environment } from "#server/config";
-import type { SsoProvidersTable } from "#server/db/tables/sso";
+import type { SsoProvidersTable } from "#server/db/tables/sign-in";
 import { sealClientSecret } from "#server/features/sign-in/sso-providers/client-secret";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { type Answer, type DatabaseName, startTestServer, type TestOptions, type TestServer } from "./harness.ts";
 
 export interface SsoTest {

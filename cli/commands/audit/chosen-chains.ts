@@ -2,7 +2,7 @@ import type { RmmClient } from "#sdk/client";
 import type { Context } from "../../context.ts";
 import { namesOf } from "../../generic/names.ts";
 import type { ChainName } from "./report.ts";
-import type { VerifyOptions } from "./verify.ts";
+import type { VerifyOptions } from "./verify-options.ts";
 
 const SYSTEM: ChainName = { kind: "system", id: "00000000-0000-0000-0000-000000000000", name: null };
 type Chosen = Pick<VerifyOptions, "partner" | "system" | "anchorFile">;
@@ -37,7 +37,7 @@ async function ownChain(rmm: RmmClient, signal: AbortSignal): Promise<ChainName>
   return { kind: "organization", id: orgId as string, name: orgs.find(({ id }) => id === orgId)?.name ?? null };
 }
 
-/** The name is for reading only: whoever may not ask for it goes without. */
+/** The name is for display only: a caller who may not read it goes without. */
 const ownPartner = (rmm: RmmClient, signal: AbortSignal): Promise<string | null> =>
   rmm.partners.getMine({}, { signal }).then(
     ({ name }) => name,

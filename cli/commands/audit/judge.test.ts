@@ -155,7 +155,7 @@ describe("a chain is not provable", () => {
     expect((await judged({ result })).verdict).toBe("not_provable");
   });
 
-  it("when an anchor is of a key that nobody here knows, whoever else calls that invalid", async () => {
+  it("when an anchor is signed by an unknown key, even if the server calls that invalid", async () => {
     const problem = { anchorSeq: 1, reason: "signature_invalid" as const, anchoredHeadSeq: 5, liveHeadSeq: 10 };
     const result = walked({ ok: false, anchors: { checked: 1, signedCount: 1, latest: null, problems: [problem] } });
     const stored = [anchor(1, 5, stranger)];

@@ -39,8 +39,8 @@ export interface Judgement {
 }
 
 /**
- * Contradictions break a chain. Where nothing contradicts but something is missing that would prove it, it is not
- * provable: a beginning that no prune record explains, a key nobody knows, no anchor although one is required.
+ * Contradictions break a chain. If nothing contradicts but a proof is missing, it is not provable: a beginning that no
+ * prune record explains, an unknown key, no anchor although one is required.
  */
 export function judge(evidence: Evidence): Judgement {
   const { result, checked, keys } = evidence;

@@ -5,8 +5,8 @@ import { CliError, usageError } from "../../errors/cli-error.ts";
 import { anchorKeys } from "./anchor-keys.ts";
 import { judge } from "./judge.ts";
 import { type ChainName, type ChainReport, reportOf } from "./report.ts";
-import type { VerifyOptions } from "./verify.ts";
 import { readAnchorFile } from "./verify-on-server.ts";
+import type { VerifyOptions } from "./verify-options.ts";
 
 interface Head {
   chain: Pick<ChainName, "kind" | "id">;
@@ -36,7 +36,7 @@ export async function verifyBundleFile(
 async function keysOf(context: Context, { publicKey }: Head, given: readonly string[]): Promise<readonly string[]> {
   if (given.length > 0 || publicKey === null) return given;
   await context.notice(
-    "Signatures are checked with the key inside the bundle, which whoever made it could choose; give --public-key",
+    "Signatures are checked with the key inside the bundle, which the bundle's author could have chosen; give --public-key",
   );
   return [publicKey];
 }

@@ -7,8 +7,8 @@ import { readSecrets } from "../../generic/secret-flags.ts";
 import type { CommandSpec } from "../../manifest.ts";
 import { escapeText } from "../../output/escape.ts";
 import { isForPrograms } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
 import { prompterOf } from "../../prompt.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */
@@ -19,8 +19,8 @@ export const registerMfa: Register = async (group, run) => {
   const setup = group.command("setup").summary("Set up a second factor");
   setup
     .description(
-      "Show the secret, as a QR code on a terminal, and turn the factor on with a first code. Where nobody can be\n" +
-        "asked it prints the secret; turn it on with `rmm auth mfa enable` within ten minutes",
+      "Show the secret, as a QR code on a terminal, and turn the factor on with a first code. Without a terminal it\n" +
+        "prints the secret; turn it on with `rmm auth mfa enable` within ten minutes",
     )
     .option("--current-password-file <path>", "your password; read from a file")
     .option("--current-password-stdin", "your password; read from stdin")

@@ -93,7 +93,7 @@ export function planRotation(
   return { items, keys: new Map(keys.map((key) => [key.id, key])), passedOver: chosen.length - working.length };
 }
 
-/** Whether an unfinished rotation is of this key, or made it: rotated anew, what it made would be of no use. */
+/** Whether an unfinished rotation is of this key, or produced it: the rotation's result would then be replaced. */
 function isOf({ kind, id, principalId, name }: Rotation, key: ListedKey): boolean {
   if (kind !== key.kind) return false;
   if (id === key.id) return true;

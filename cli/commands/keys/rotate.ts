@@ -10,11 +10,11 @@ import { checkFields, isForPrograms, printAndTell, printResult, type Shape } fro
 import { withSpinner } from "../../output/spinner.ts";
 import { configDirOf } from "../../profile/config-dir.ts";
 import { withFileLock } from "../../profile/file-lock.ts";
-import type { Register } from "../../program.ts";
 import { prompterOf } from "../../prompt.ts";
 import { counted, PER_MINUTE } from "../../provisioning/budget.ts";
 import { paced } from "../../provisioning/sender.ts";
 import type { SinkContext } from "../../provisioning/sinks.ts";
+import type { Register } from "../../register.ts";
 import { sinkContext } from "../provisioning/options.ts";
 import { keysIn, scopeOf } from "./filters.ts";
 import {
@@ -124,7 +124,7 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
   return finish(context, done, options, journal);
 }
 
-/** Which secret goes into a result that is printed in the end is safe only then. */
+/** A secret that is part of the printed result is safe only once the result is printed. */
 async function handOver(
   sinks: SinkContext,
   item: RotationItem,

@@ -2,7 +2,6 @@ import { type Context, openContext } from "../../context.ts";
 import { CliError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { formatOf } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
 import { PER_MINUTE } from "../../provisioning/budget.ts";
 import { exportModel } from "../../provisioning/export-model.ts";
 import { inParallel } from "../../provisioning/in-parallel.ts";
@@ -12,6 +11,7 @@ import { listOrganizations, readOrganization } from "../../provisioning/read-liv
 import { resolvePartner } from "../../provisioning/resolve-partner.ts";
 import { paced } from "../../provisioning/sender.ts";
 import { toYaml } from "../../provisioning/to-yaml.ts";
+import type { Register } from "../../register.ts";
 import { didYouMean } from "../../suggest.ts";
 import { writeOutput } from "./write-output.ts";
 

@@ -4,13 +4,13 @@ import { CliError, usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { escapeControls } from "../../output/escape.ts";
 import { formatOf, isForPrograms } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
 import { isTimezone } from "../../provisioning/check-model.ts";
 import { type Imported, type ImportOptions, importCustomers } from "../../provisioning/import/import-customers.ts";
 import { targetNames } from "../../provisioning/import/targets.ts";
 import { located } from "../../provisioning/load-file.ts";
 import { readModel } from "../../provisioning/read-model.ts";
 import { toYaml } from "../../provisioning/to-yaml.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { writeOutput } from "./write-output.ts";
 
@@ -109,7 +109,7 @@ async function tellGuess(
   for (const { slug, name, proposed } of slugs) if (proposed) await context.notice(`  slug ${slug} for ${name}`);
 }
 
-/** Refused rows are told even with --quiet. */
+/** Refused rows are reported even with --quiet. */
 async function tellRefused(context: Context, path: string, { refused, rows, file }: Imported): Promise<void> {
   const { shell } = context;
   const summary = `${rows - refused.length} of ${rows} rows taken, ${file.organizations.length} organizations`;

@@ -1,10 +1,10 @@
 import { exitCode } from "../../errors/exit-codes.ts";
 import { isColoured } from "../../output/colour.ts";
 import { formatOf, printResult } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
 import { conflictError } from "../../provisioning/load-file.ts";
 import { hasChanges } from "../../provisioning/plan.ts";
 import { planText, planView } from "../../provisioning/plan-view.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { addFileOptions, type FileOptions, planRun } from "./options.ts";
 import type { Planned } from "./planned.ts";

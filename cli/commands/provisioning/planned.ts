@@ -90,7 +90,7 @@ export async function plannedByPartnerKey(input: PlanningInput, model: Provision
     warning: async () =>
       model.partner === undefined
         ? undefined
-        : `a partner key belongs to one partner: nobody checks whether that is ${model.partner}, as the file says`,
+        : `a partner key belongs to one partner: whether that is ${model.partner}, as the file says, is not checked`,
     carryOut: carryOutByPartnerKey,
   };
 }

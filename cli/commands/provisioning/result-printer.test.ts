@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Context } from "../../context.ts";
-import type { ItemResult } from "../../provisioning/apply.ts";
+import type { ItemResult } from "../../provisioning/item-result.ts";
 import type { Plan } from "../../provisioning/plan.ts";
 import { checkResultFields, resultPrinter } from "./result-printer.ts";
 
@@ -8,7 +8,7 @@ const plan = { organizations: [{ keys: [{ key: { sink: { kind: "stdout" } } }] }
 const minted = { organization: "harbor", kind: "key", name: "office", action: "create", outcome: "done" } as const;
 const results = [{ ...minted, fields: [], secret: "new-secret" }] as unknown as ItemResult[];
 
-/** What is printed for `--json` and its like, and what is told beside it. */
+/** What is printed for `--json` and similar flags, and what goes to stderr. */
 function context(globals: Record<string, unknown>) {
   const told = { stdout: "", notices: [] as string[] };
   const stream = (text: string, done: () => void) => {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { DatabaseFacts } from "#server/doctor";
 import type { Shell } from "../../shell.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 interface Place {
   dataDir: string;
@@ -65,8 +65,7 @@ function triggersCheck(missing: DatabaseFacts["missingAuditTriggers"]): Check {
     check,
     status: "fail",
     message: `gone or switched off: ${missing.join(", ")}`,
-    remedy:
-      "Somebody with rights of the database itself did this: find out with `rmm audit verify --all` what was changed",
+    remedy: "This takes direct access to the database: `rmm audit verify --all` shows what was changed",
   };
 }
 

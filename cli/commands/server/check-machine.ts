@@ -3,7 +3,7 @@ import { access, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { keychainOf, keychainProblem } from "../../profile/keychain.ts";
 import type { Shell } from "../../shell.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 const OLDEST_NODE = [20, 19];
 /** No clock of a working machine stands before this program was written. */

@@ -2,17 +2,11 @@ import type { Command } from "commander";
 import { openContext } from "../../context.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { printResult } from "../../output/print.ts";
-import type { Run } from "../../program.ts";
+import type { Run } from "../../register.ts";
+import type { Check } from "./check.ts";
 import { databaseChecks } from "./check-database.ts";
 import { machineChecks } from "./check-machine.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
-
-export interface Check {
-  check: string;
-  status: "ok" | "warn" | "fail" | "skip";
-  message: string;
-  remedy?: string;
-}
 
 /** `rmm server doctor`: looks at everything a server needs and changes nothing. Exit 1 when something fails. */
 export function registerDoctor(group: Command, run: Run): void {

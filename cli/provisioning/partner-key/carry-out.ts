@@ -1,7 +1,7 @@
 import { NotFoundError } from "#sdk/errors";
-import type { ItemResult } from "../apply.ts";
 import type { OrganizationRun, Tools } from "../carry-out.ts";
 import { createOnce, idempotencyKey } from "../create-once.ts";
+import type { ItemResult } from "../item-result.ts";
 import { type FileKey, foldName, type Sink } from "../model.ts";
 import type { Step } from "../plan.ts";
 
@@ -61,8 +61,8 @@ async function createSite(step: Step, run: OrganizationRun, { rmm, sender }: Too
 }
 
 /**
- * Mints a key. How long it lasts is told in minutes, so that a rerun sends the same request and is given the same
- * secret. Nobody can look whether the key that the server remembers was deleted since.
+ * Mints a key. Its lifetime is sent in minutes, so that a rerun sends the same request and gets the same secret.
+ * Whether the key that the server remembers was deleted since cannot be checked.
  */
 async function mint(step: Step, run: OrganizationRun, { rmm, sender, deliver }: Tools): Promise<Done> {
   const key = step.key as FileKey;

@@ -9,7 +9,7 @@ export interface PartnerDiffOptions {
   readonly nowMs: number;
   /** Whether the secret of a key is where the file wants it. */
   sinkHolds(key: FileKey): boolean;
-  /** Mint keys of which nobody can see whether they exist. */
+  /** Mint keys whose existence cannot be checked. */
   readonly redeliver: boolean;
   /** Keys of organizations that are there already count as made: where no file outlives a run. */
   readonly assumeMade: boolean;

@@ -7,7 +7,8 @@ import { createClient } from "#sdk/client";
 import { fetchTransport, type Transport } from "#sdk/transport";
 import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../server/test/harness.ts";
-import { apply, type ItemResult } from "../apply.ts";
+import { apply } from "../apply.ts";
+import type { ItemResult } from "../item-result.ts";
 import { shownSteps } from "../plan.ts";
 import { readModel } from "../read-model.ts";
 import { paced } from "../sender.ts";
@@ -246,7 +247,7 @@ describe.each(databases)("provisioning with a partner key, on %s", (database) =>
     expect(plan.organizations[0]?.notes.map(({ message }) => message).join()).toContain("withholds");
   });
 
-  it("asks for a file, or for --redeliver, where nobody can see whether a key exists", async () => {
+  it("asks for a file, or for --redeliver, where the existence of a key cannot be checked", async () => {
     const hidden = (sink: string) =>
       `apiVersion: rmm/v1\norganizations:\n  - slug: harbor\n    name: Harbor\n    enrollmentKeys: [{ name: a, sink: "${sink}" }]\n`;
     expect(await steps(hidden("stdout"))).toHaveLength(2);

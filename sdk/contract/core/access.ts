@@ -5,13 +5,13 @@ import type { Permission } from "./permissions.ts";
 export const credentialKinds = ["user", "apiKey", "partnerKey", "agent", "public"] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
-/** Where in the hierarchy a signed-in user stands (contract 1 A2). */
+/** Scope of a signed-in user (docs/conventions.md, "Callers"). */
 export const scopes = ["organization", "partner", "system"] as const;
 export type Scope = (typeof scopes)[number];
 
 /**
- * Who may call an endpoint. Checked in this order: credential kind, partner guard, scope,
- * permission, MFA (contract 1 A1); `fullPartner` is checked with the scope.
+ * Who may call an endpoint. Checked in this order: credential kind, partner guard, scope, permission, MFA
+ * (docs/conventions.md, "Order of checks"); `fullPartner` is checked with the scope.
  */
 export interface Access {
   readonly kinds: readonly CredentialKind[];
@@ -20,13 +20,13 @@ export interface Access {
   /** A key needs at least one of these; none = the endpoint asks a key for no scope. */
   readonly keyScopes: readonly (ApiKeyScope | PartnerKeyScope)[];
   readonly mfa: boolean;
-  /** Partner scope needs `orgAccess: "all"` (contract 1 A2 "W"). */
+  /** Partner scope needs `orgAccess: "all"` (docs/conventions.md, "Full partner access"). */
   readonly fullPartner: boolean;
   /** Acts on the caller's own partner: a caller without one, of system scope, is refused. */
   readonly ownPartner: boolean;
   /** Reachable while the caller's partner is not active, and before a forced MFA enrolment. */
   readonly exempt: { readonly partnerGuard: boolean; readonly mfaEnrollment: boolean };
-  /** The watchdog credential of a device may call it too (contract 1 H1). */
+  /** The watchdog credential of a device may call it too (docs/fleet.md, "Agent identity"). */
   readonly watchdog: boolean;
   needs(...permissions: Permission[]): Access;
   withMfa(): Access;
@@ -34,7 +34,7 @@ export interface Access {
   ofOwnPartner(): Access;
   exemptFrom(...guards: ("partnerGuard" | "mfaEnrollment")[]): Access;
   orWatchdog(): Access;
-  /** An organization's API key may call it too, and decides alone where one is given (specification 2). */
+  /** An organization's API key may call it too, and decides alone if it is present (docs/conventions.md, "Callers"). */
   orApiKey(...scopes: ApiKeyScope[]): Access;
 }
 
@@ -88,7 +88,10 @@ export function apiKey(...scopes: ApiKeyScope[]): Access {
   return access({ ...none, kinds: ["apiKey"], keyScopes: scopes });
 }
 
-/** A key of a partner's service principal that has one of these scopes (contract 4 §5.2). */
+/**
+ * A key of a partner's service principal that has one of these scopes
+ * (docs/credentials.md, "Partner service principals").
+ */
 export function partnerKey(...scopes: PartnerKeyScope[]): Access {
   return access({ ...none, kinds: ["partnerKey"], keyScopes: scopes });
 }

@@ -23,8 +23,11 @@ export function shape<S extends z.ZodType>(name: string, build: () => S): Shape<
 /** A mutation names its audit action; one that writes no entry says why. */
 export type AuditRule = AuditAction | { readonly none: string };
 
-/** How an endpoint speaks when it is not JSON in, JSON out. A `redirect` answers 302; its result is `{ location }`. */
-export type Transport = "json" | "text" | "html" | "redirect" | "multipart" | "stream" | "proxy" | "websocket";
+/**
+ * How an endpoint answers; JSON unless it says otherwise. A `redirect` answers 302; its result is `{ location }`. What
+ * the server cannot send is none: a new kind comes with its sender (`server/http/respond.ts`).
+ */
+export type Transport = "json" | "text" | "html" | "redirect";
 
 /** What a successful call destroys for good: the command asks before it, and says what will be lost. */
 export type Loss = "nothing" | "row" | "secret" | "tenant";
@@ -91,7 +94,10 @@ export interface EndpointSpec<
   readonly emits?: readonly EventKind[];
   /** Default: what an agent may call comes from a machine. */
   readonly from?: Origin;
-  /** Accepts `X-Idempotency-Key` (contract 1 A1). Every create and every minting of a secret does. */
+  /**
+   * Accepts `X-Idempotency-Key` (docs/conventions.md, "Idempotency keys"). Every create and every minting of a secret
+   * does.
+   */
   readonly idempotent?: boolean;
   readonly transport?: Transport;
   /** Default 1 MB. */

@@ -1,6 +1,6 @@
 /**
- * Every error code of the API with its HTTP status and public message (contract 1 A5).
- * Closed list: an endpoint may only answer with the codes it names plus the generic ones below.
+ * Every error code of the API with its HTTP status and public message (docs/conventions.md, "Errors"). Closed list: an
+ * endpoint may only answer with the codes it names and the generic ones below.
  */
 export const errorTable = {
   // 400
@@ -15,44 +15,17 @@ export const errorTable = {
   INVALID_STATUS: [400, "Invalid status"],
   PSA_CONNECTION_REQUIRED: [400, "PSA connection required"],
   PSA_CONNECTION_NOT_ALLOWED: [400, "PSA connection not allowed"],
-  INVALID_MERGE_TARGET: [400, "Invalid merge target"],
   SITE_NOT_IN_ORG: [400, "Site is not in this organization"],
   "site-not-in-org": [400, "Site is not in this organization"],
-  GROUP_NOT_IN_ORG: [400, "Group not in organization"],
-  DEVICE_NOT_IN_ORG: [400, "Device not in organization"],
-  SIGNER_GROUP_NOT_IN_ORG: [400, "Signer group not in organization"],
   ORG_NOT_IN_PARTNER: [400, "Organization not in partner"],
-  TARGET_NOT_IN_SCOPE: [400, "Target not in scope"],
   "no-identifier": [400, "A name, email, phone or mobile is required"],
   "invalid-role": [400, "Invalid role"],
-  FILTER_INVALID_STRUCTURE: [400, "Invalid filter"],
-  FILTER_UNKNOWN_FIELD: [400, "Invalid filter"],
-  FILTER_OPERATOR_NOT_ALLOWED: [400, "Invalid filter"],
-  FILTER_VALUE_REQUIRED: [400, "Invalid filter"],
-  FILTER_TYPE_MISMATCH: [400, "Invalid filter"],
-  FILTER_INVALID_REGEX: [400, "Invalid filter"],
-  FILTER_TOO_DEEP: [400, "Invalid filter"],
-  FILTER_TOO_LARGE: [400, "Invalid filter"],
-  FILTER_REQUIRED: [400, "A dynamic group needs a filter"],
-  FILTER_NOT_ALLOWED: [400, "A static group takes no filter"],
-  CUSTOM_FIELD_UNKNOWN: [400, "Custom field unknown"],
-  CUSTOM_FIELD_INVALID: [400, "Custom field invalid"],
   INVALID_CURSOR: [400, "Invalid cursor"],
-  SAME_ORG: [400, "Device is already in this organization"],
-  USE_SCRIPT_ENDPOINT: [400, "Use script endpoint"],
-  COMMAND_TYPE_NOT_ALLOWED: [400, "Command type not allowed"],
-  UNSUPPORTED_OS: [400, "Not supported on this operating system"],
   DEVICE_DECOMMISSIONED: [400, "Device is decommissioned"],
-  INVALID_PARENT: [400, "Invalid parent"],
-  DYNAMIC_GROUP: [400, "Membership of a dynamic group is computed"],
-  NOT_DYNAMIC: [400, "Group is not dynamic"],
-  NOT_PINNED: [400, "Device is not pinned"],
   INVALID_ROLE: [400, "Role cannot be assigned here"],
   ORG_IDS_REQUIRED: [400, "Organization ids required"],
   ORG_IDS_NOT_ALLOWED: [400, "Organization ids not allowed"],
   NOT_INVITED: [400, "User has no open invitation"],
-  UNKNOWN_PERMISSION: [400, "Unknown permission"],
-  PENDING_ITEMS: [400, "Pending items"],
   WEAK_PASSWORD: [400, "Weak password"],
   PASSWORD_LOGIN_UNAVAILABLE: [400, "Password login unavailable"],
   MFA_ALREADY_ENABLED: [400, "MFA already enabled"],
@@ -61,12 +34,7 @@ export const errorTable = {
   INVALID_TOKEN: [400, "Invalid or expired token"],
   INVALID_INVITE: [400, "Invalid or expired invitation"],
   INVALID_EXCHANGE_CODE: [400, "Invalid or expired token exchange code"],
-  NO_TARGETS: [400, "No eligible target"],
   UNSAFE_URL: [400, "Unsafe URL"],
-  UNKNOWN_EVENT: [400, "Unknown event"],
-  RANGE_TOO_LARGE: [400, "Range too large"],
-  WRONG_SESSION_TYPE: [400, "Wrong session type"],
-  PLUGIN_DEPRECATED: [400, "Plugin deprecated"],
   WILDCARD_SCOPE: [400, "Wildcard API key scopes are not supported"],
   UNSUPPORTED_SCOPE: [400, "Unsupported API key scope"],
   API_KEY_NOT_ACTIVE: [400, "Cannot update revoked API key"],
@@ -79,16 +47,6 @@ export const errorTable = {
   OIDC_ISSUER_REQUIRED: [400, "OIDC issuer required"],
   PROVIDER_INCOMPLETE: [400, "Provider incomplete"],
   PROVIDER_INVALID: [400, "Provider cannot be used for login"],
-  FLOOR_CANNOT_BE_LOWERED: [400, "Floor cannot be lowered"],
-  PAM_RULE_INVALID_SHAPE: [400, "PAM rule invalid shape"],
-  pam_rule_risk_tier_unreachable: [400, "Risk tier is unreachable"],
-  NOT_SUSPENDED: [400, "Rule is not suspended pending re-approval"],
-  ASSIGNEE_INVALID: [400, "Assignee invalid"],
-  RESOLUTION_NOTE_REQUIRED: [400, "Resolution note required"],
-  INVALID_MULTIPART: [400, "Exactly one file part is required"],
-  INVALID_LINE_PATCH: [400, "Invalid line patch"],
-  CATALOG_ITEM_NOT_FOUND: [400, "Catalog item not found"],
-  OVERPAYMENT: [400, "Amount exceeds the balance"],
   // 401
   UNAUTHENTICATED: [401, "Authentication required"],
   INVALID_CREDENTIALS: [401, "Invalid email or password"],
@@ -107,11 +65,6 @@ export const errorTable = {
   API_KEY_REVOKED: [401, "API key is revoked"],
   API_KEY_EXPIRED: [401, "API key is expired"],
   API_KEY_OWNER_INACTIVE: [401, "API key owner is not active"],
-  reauth_required: [401, "Re-authentication required"],
-  ASSERTION_FAILED: [401, "Assertion could not be verified"],
-  INVALID_TICKET: [401, "Invalid or expired ticket"],
-  INVALID_LINK: [401, "Invalid or expired link"],
-  INVALID_SIGNATURE: [401, "Invalid signature"],
   // 403
   FORBIDDEN: [403, "Not allowed"],
   PERMISSION_DENIED: [403, "Permission denied"],
@@ -122,21 +75,11 @@ export const errorTable = {
   PARTNER_INACTIVE: [403, "Account inactive"],
   FULL_PARTNER_ACCESS_REQUIRED: [403, "Full partner access required"],
   ORG_CONTEXT_REQUIRED: [403, "Organization context required"],
-  TENANT_CONTEXT_REQUIRED: [403, "Tenant context required"],
   ORG_SUSPENDED: [403, "Organization suspended"],
   DEVICE_LIMIT_REACHED: [403, "Device limit reached"],
-  CROSS_PARTNER_MOVE: [403, "Devices cannot move between partners"],
   MFA_REQUIRED_BY_POLICY: [403, "MFA required by policy"],
   SSO_REQUIRED: [403, "SSO required"],
-  REGISTRATION_DISABLED: [403, "Registration disabled"],
   ROLE_EXCEEDS_CALLER: [403, "Role exceeds your permissions"],
-  PERMISSION_NOT_HELD: [403, "You do not hold this permission"],
-  WILDCARD_NOT_ASSIGNABLE: [403, "Wildcards cannot be assigned"],
-  BUILT_IN_IMMUTABLE: [403, "Built-in entries cannot be changed"],
-  SELF_UPDATE_FORBIDDEN: [403, "Not possible on your own account"],
-  SELF_REVIEW_FORBIDDEN: [403, "You cannot revoke yourself"],
-  SELF_APPROVAL: [403, "You cannot approve your own request"],
-  USER_SHARED: [403, "User also belongs to other tenants"],
   ENROLLMENT_SECRET_REQUIRED: [403, "Enrollment secret required"],
   ENROLLMENT_SECRET_INVALID: [403, "Enrollment secret invalid"],
   TENANT_INACTIVE: [403, "Tenant inactive"],
@@ -145,19 +88,9 @@ export const errorTable = {
   API_KEY_SCOPE_REQUIRED: [403, "API key does not have required permissions"],
   SCOPE_DELEGATION_DENIED: [403, "You do not hold a requested scope"],
   partner_provisioning_principal_restrictions_required: [403, "Principal needs an expiry and a source allowlist"],
-  STEP_UP_REQUIRED: [403, "Step up required"],
-  ACTUATOR_DISABLED: [403, "Actuator disabled"],
-  REMOTE_ACCESS_POLICY_DENIED: [403, "Blocked by remote-access policy"],
-  PORT_NOT_ALLOWED: [403, "Port not allowed"],
-  TARGET_BLOCKED: [403, "Target blocked"],
-  SUBSCRIPTION_ORG_MISMATCH: [403, "Subscription belongs to another organization"],
   // 404
   NOT_FOUND: [404, "Not found"],
-  LINE_NOT_FOUND: [404, "Line not found"],
-  PERIOD_NOT_FOUND: [404, "Period not found"],
-  INVOICE_LINE_NOT_FOUND: [404, "Invoice line not found"],
   NO_ACTIVE_SSO_PROVIDER: [404, "No active SSO provider for this organization"],
-  NO_ACTIVE_INTEGRATION: [404, "No active integration"],
   // 405 (chosen: the path exists, the method does not)
   METHOD_NOT_ALLOWED: [405, "Method not allowed"],
   // 409
@@ -166,99 +99,25 @@ export const errorTable = {
   ORG_READ_ONLY: [409, "Organization read only"],
   SLUG_TAKEN: [409, "Slug taken"],
   NAME_TAKEN: [409, "Name taken"],
-  HOSTNAME_TAKEN: [409, "Hostname taken"],
-  DUPLICATE: [409, "Entry exists already"],
   USER_EXISTS: [409, "User is already a member"],
-  IN_USE: [409, "In use"],
-  HAS_CHILDREN: [409, "Has children"],
-  HAS_ACTIVE_ALERTS: [409, "Rule has open alerts"],
   SITE_NOT_EMPTY: [409, "Site not empty"],
   ORG_LIMIT_REACHED: [409, "Organization limit reached"],
-  MERGE_TOO_LARGE: [409, "Merge needs manual scheduling"],
-  MERGE_IN_PROGRESS: [409, "Merge in progress"],
-  ALREADY_PENDING: [409, "Already pending"],
-  ALREADY_DECOMMISSIONED: [409, "Device is already decommissioned"],
-  ALREADY_DISMISSED: [409, "Alert is already dismissed"],
-  LAST_ADMIN: [409, "Last administrator"],
   IDEMPOTENCY_KEY_REUSED: [409, "Idempotency key used with another body"],
   IDEMPOTENCY_IN_FLIGHT: [409, "Request with this key is running"],
-  MAINTENANCE_SUPPRESSED: [409, "Suppressed by maintenance"],
-  MAX_RETRIES_EXCEEDED: [409, "Max retries exceeded"],
-  wrong_status: [409, "Elevation is not approved"],
-  race_lost: [409, "Elevation was already claimed"],
-  EXECUTION_TIMED_OUT: [409, "Tool execution timed out"],
   CONCURRENT_MODIFICATION: [409, "Changed by someone else"],
-  ATTACHMENT_NOT_CLAIMABLE: [409, "Attachment cannot be used"],
-  TICKET_DELETED: [409, "Ticket deleted"],
-  BILLING_DISABLED: [409, "Billing is not managed here"],
-  NO_PRICE_FOR_CURRENCY: [409, "No price in this currency"],
-  PRICE_NOT_REPRESENTABLE: [409, "Price has too many decimals"],
-  CURRENCY_LOCKED: [409, "Lines must be cleared or repriced"],
-  NO_LINES: [409, "No billable line"],
-  DEPOSIT_INVALID: [409, "Deposit invalid"],
-  SITE_DELETED: [409, "Site deleted"],
-  GROUP_DELETED: [409, "Group deleted"],
-  LINE_ALREADY_LINKED: [409, "Line already linked"],
-  QUOTE_ORDER: [409, "Order comes from a quote"],
-  SUBMIT_IN_PROGRESS: [409, "Submit in progress"],
-  RESTAGE_REQUIRED: [409, "Restage required"],
-  BASELINE_CHANGED: [409, "Baseline changed"],
-  DUPLICATE_TARGET: [409, "Subscription is already on this order"],
   // 410
   INVITE_ALREADY_ACCEPTED: [410, "Invite already accepted"],
-  SESSION_EXPIRED: [410, "Session expired"],
-  QUOTE_EXPIRED: [410, "Quote expired"],
-  // 412
-  NO_MAC: [412, "No hardware address known"],
-  NO_RELAY: [412, "No relay device online"],
   // 413
   PAYLOAD_TOO_LARGE: [413, "Body too large"],
-  FILE_TOO_LARGE: [413, "File too large"],
-  ATTACHMENT_TOO_LARGE: [413, "Attachment too large"],
-  // 415
-  UNSUPPORTED_ATTACHMENT_TYPE: [415, "Unsupported attachment type"],
-  // 422
-  FILTER_TIMEOUT: [422, "Filter timeout"],
-  DISPATCH_FAILED: [422, "Dispatch failed"],
-  LIMIT_REACHED: [422, "Limit reached"],
-  COMPANY_NOT_MAPPED: [422, "Company not mapped"],
-  LINE_ORG_MISMATCH: [422, "Line belongs to another organization"],
-  LINE_NOT_MANUAL: [422, "Line not manual"],
-  CONTRACT_NOT_OPEN: [422, "Contract not open"],
-  ORG_NOT_MAPPED: [422, "Organization not mapped"],
-  MAPPING_AMBIGUOUS: [422, "Mapping ambiguous"],
-  COMPANY_NOT_READY: [422, "Company not ready"],
-  PRODUCT_PAIR_INVALID: [422, "Product and catalog item do not match"],
-  LINK_REQUIRED: [422, "Subscription is not linked"],
-  COMMITMENT_UNDETERMINED: [422, "Commitment undetermined"],
-  COMMITMENT_FORBIDS: [422, "Commitment does not allow this"],
-  NO_CHANGE: [422, "Quantity is unchanged"],
-  CANCEL_DATE_UNSUPPORTED: [422, "Only immediate cancellation is supported"],
   // 428
   MFA_ENROLLMENT_REQUIRED: [428, "MFA enrollment required"],
   // 429
   RATE_LIMITED: [429, "Rate limit exceeded"],
-  SESSION_LIMIT: [429, "Too many open sessions"],
-  TUNNEL_LIMIT: [429, "Too many tunnels"],
-  TOO_MANY_PENDING: [429, "Too many pending uploads"],
   // 500
   INTERNAL_ERROR: [500, "Internal error"],
-  // 502
-  AGENT_ERROR: [502, "The agent reported an error"],
-  AGENT_BAD_RESPONSE: [502, "Agent bad response"],
-  ENRICHMENT_FAILED: [502, "Enrichment failed"],
-  MARKETPLACE_ERROR: [502, "Marketplace error"],
   // 503
   SERVICE_UNAVAILABLE: [503, "Try again later"],
   NOT_CONFIGURED: [503, "Not configured"],
-  DEVICE_OFFLINE: [503, "Device offline"],
-  GROUP_EVALUATION_FAILED: [503, "Group evaluation failed"],
-  STORAGE_UNAVAILABLE: [503, "Storage unavailable"],
-  // 504
-  AGENT_TIMEOUT: [504, "Agent timeout"],
-  // item
-  MARKETPLACE_UNREACHABLE: [200, "Marketplace unreachable"],
-  TOOL_DENIED: [200, "Denied by policy"],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type ErrorCode = keyof typeof errorTable;
@@ -266,7 +125,7 @@ export type ErrorCode = keyof typeof errorTable;
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code);
 
 export const statusOf = (code: ErrorCode): number => errorTable[code][0];
-/** Status as the receiver sees it: `DEVICE_DECOMMISSIONED` is 400 to users and 403 to agents (contract 1 A5). */
+/** Status of a code: `DEVICE_DECOMMISSIONED` is 400 to users and 403 to agents (docs/conventions.md, "Errors"). */
 export const statusFor = (code: ErrorCode, toAgent: boolean): number =>
   toAgent && code === "DEVICE_DECOMMISSIONED" ? 403 : statusOf(code);
 export const messageOf = (code: ErrorCode): string => errorTable[code][1];
@@ -296,7 +155,7 @@ export const genericErrors = {
   tenancy: ["NOT_FOUND", "ORG_ACCESS_DENIED", "SITE_ACCESS_DENIED", "ORG_READ_ONLY"],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
-/** The body of every error answer (contract 1 A1). */
+/** The body of every error (docs/conventions.md, "Errors"). */
 export interface ErrorBody {
   error: string;
   code: ErrorCode;

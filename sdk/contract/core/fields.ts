@@ -30,7 +30,10 @@ const uuid = () =>
 /** uuid of any version that names no row of the product, or one of several kinds. */
 export const id = () => uuid().meta({ published: { type: "string", format: "uuid" } } satisfies FieldMeta);
 
-/** uuid of a row of this kind: names stand for it on the command line, and the tenancy sweeps try another tenant's. */
+/**
+ * uuid of a row of this kind: the command accepts names in its place, and the tenancy sweep tries ids of another
+ * tenant.
+ */
 export const ref = (name: RefName) =>
   uuid().meta({ ref: name, published: { type: "string", format: "uuid", "x-ref": name } } satisfies FieldMeta);
 
@@ -56,7 +59,7 @@ export const text = (max: number, min = 1) =>
 const emailPattern =
   /^[^\s\u0000-\u001f@<>()[\]\\,;:"]+@[^\s\u0000-\u001f@<>()[\]\\,;:"]+\.[^\s\u0000-\u001f@<>()[\]\\,;:".]+$/;
 
-/** Trimmed and lower-cased at the boundary (contract 1 A1). */
+/** Email address, trimmed and lower-cased (docs/conventions.md, "Text"). */
 export const email = (max = 255) =>
   z
     .string()
@@ -111,9 +114,8 @@ const dayOnly = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
 
 /**
- * Bound of a range: an instant, or a day. `from` reads a day as its first millisecond, `to` as its
- * last (contract 1 A1: a date as upper bound includes that whole UTC day). A time without an offset is UTC,
- * wherever the server stands.
+ * Bound of a range: an instant, or a day. `from` reads a day as its first millisecond, `to` as its last
+ * (docs/conventions.md, "Times and date ranges"). A time without an offset is UTC, wherever the server runs.
  */
 export const bound = (side: "from" | "to") =>
   z
@@ -155,7 +157,7 @@ export const timezone = () =>
     }, "must be an IANA time zone")
     .meta({ published: { type: "string", maxLength: 50 } } satisfies FieldMeta);
 
-/** Free JSON object of at most `maxBytes` serialized (contract 1 C2, C4). */
+/** Free JSON object of at most `maxBytes` serialized. */
 export const freeObject = (maxBytes = 16 * 1024) =>
   z
     .record(z.string(), z.unknown())
@@ -175,7 +177,7 @@ export const flag = () =>
     .transform((value) => value === "true")
     .meta({ published: { type: "boolean" } } satisfies FieldMeta);
 
-/** Comma-separated uuids of rows of one kind, in a query string. */
+/** Comma-separated uuids of rows of one kind, in a query string; `x-ref` without a format tells it from one id. */
 export const refList = (name: RefName) =>
   z
     .string()
@@ -212,14 +214,17 @@ export const slug = () =>
       published: { type: "string", maxLength: 100, pattern: "^[a-zA-Z0-9][a-zA-Z0-9_-]{0,99}$" },
     } satisfies FieldMeta);
 
-/** The answer to a delete (contract 1 A1). */
+/** The answer to a delete (docs/conventions.md, "Bodies and updates"). */
 export const success = () => z.object({ success: z.literal(true) });
 
-/** An optional field of a device's report: what is malformed reads as absent, never as an error (contract 1 H3). */
+/** An optional field of a device's report: a malformed value reads as absent (docs/fleet.md, "Agent leniency"). */
 export const lenient = <S extends z.ZodType>(schema: S) =>
   schema.optional().catch(undefined as never) as unknown as z.ZodOptional<S>;
 
-/** A list in a device's report: malformed entries are left out, the rest is cut at `max`. */
+/**
+ * A list in a device's report: malformed items are left out, the rest is cut at `max`
+ * (docs/fleet.md, "Agent leniency").
+ */
 export const lenientList = <S extends z.ZodType>(item: S, max: number) =>
   z.preprocess(
     (value) =>

@@ -1,4 +1,7 @@
-/** What an API key may be allowed to do (contract 4 §1). Each is also the permission its owner must hold. */
+/**
+ * Scopes of an API key (docs/credentials.md, "Scopes of an API key"). Each is also the permission that its owner must
+ * hold.
+ */
 export const apiKeyScopes = [
   "devices:read",
   "devices:write",
@@ -14,7 +17,7 @@ export const apiKeyScopes = [
 ] as const;
 export type ApiKeyScope = (typeof apiKeyScopes)[number];
 
-/** What a partner service principal has unless something else is chosen: reading (specification 2). */
+/** Default scopes of a partner service principal: all that read (docs/credentials.md, "Partner service principals"). */
 export const partnerReadScopes = [
   "organizations:read",
   "sites:read",

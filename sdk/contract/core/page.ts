@@ -4,7 +4,10 @@ import type { FieldMeta } from "./fields.ts";
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 100;
 
-/** Whole number in a query: unparsable reads as the default, out of range is clamped (contract 1 A1). */
+/**
+ * Whole number in a query: unreadable text is the default, out of range is clamped
+ * (docs/conventions.md, "Lists and pages").
+ */
 export function lenientInt(options: { default: number; min: number; max: number }) {
   return z
     .string()
@@ -33,14 +36,14 @@ export interface Pagination {
   total: number;
 }
 
-/** `{data, pagination}` (contract 1 A1). */
+/** `{data, pagination}` (docs/conventions.md, "Lists and pages"). */
 export const pageOf = <S extends z.ZodType>(item: S) =>
   z.object({
     data: z.array(item),
     pagination: z.object({ page: z.int(), limit: z.int(), total: z.int() }),
   });
 
-/** `{data}`, everything at once. */
+/** `{data}`, without pages. */
 export const wholeOf = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item) });
 
 export const paged = { kind: "page", items: "data" } as const;

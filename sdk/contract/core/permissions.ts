@@ -1,4 +1,7 @@
-/** The permission catalogue: every `resource:action` a role may hold (contract 1 A4). */
+/**
+ * The permission catalogue: every `resource:action` that a role may hold
+ * (docs/conventions.md, "Permissions and roles").
+ */
 const catalogue = {
   devices: ["read", "write", "delete", "execute"],
   scripts: ["read", "write", "delete", "execute"],
@@ -31,7 +34,7 @@ export const permissions: readonly Permission[] = Object.entries(catalogue).flat
   actions.map((action) => `${resource}:${action}` as Permission),
 );
 
-/** A grant matches when each half is equal or `*` (contract 1 A4). */
+/** A grant matches when each half is equal or `*` (docs/conventions.md, "Permissions and roles"). */
 export function grants(held: readonly string[], wanted: Permission): boolean {
   const [resource, action] = wanted.split(":");
   return held.some((grant) => {
@@ -49,7 +52,10 @@ export interface BuiltInRole {
 const all = (...resources: (keyof Catalogue)[]): Permission[] =>
   resources.flatMap((resource) => catalogue[resource].map((action) => `${resource}:${action}` as Permission));
 
-/** Seeded at every start and immutable (contract 1 A4). Their ids are fixed: see `server/access/roles.ts`. */
+/**
+ * Written at every start and immutable (docs/conventions.md, "Permissions and roles"). Their ids are fixed: see
+ * `server/access/roles.ts`.
+ */
 export const builtInRoles: readonly BuiltInRole[] = [
   { name: "System Admin", scope: "system", grants: ["*:*"] },
   { name: "Partner Admin", scope: "partner", grants: ["*:*"] },

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type QueryCompiler } from "kysely";
 import pg from "pg";
+import { migrations } from "../../generated/migrations.ts";
 import { migrate } from "../migrate.ts";
-import { migrations } from "../migrations/index.ts";
 import { type Row, rowsOf } from "../naming.ts";
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import { APP_ROLE } from "../row-level-security.ts";

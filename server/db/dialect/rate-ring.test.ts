@@ -40,7 +40,7 @@ describe.each(databases)("the ring of a rate limit on %s", (database) => {
     }
   });
 
-  it("a clock that was wrong by years and is set right locks nobody out for years, and forgets no call", async () => {
+  it("a clock that was wrong by years and is corrected locks no one out for years, and forgets no call", async () => {
     const now = 30_000;
     const wrong = now + 5_000_000;
     for (let call = 0; call < 3; call += 1) await change("years", wrong, 3, 1);

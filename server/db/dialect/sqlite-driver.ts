@@ -6,13 +6,13 @@ export interface SqliteConnections {
   readonly watch: boolean;
   /** Transactions and single writes, one after the other. */
   readonly writer: SqliteDatabase;
-  /** Reads outside transactions: they see what is committed and wait for nobody (write-ahead log). */
+  /** Reads outside transactions: they see what is committed and wait for no one (write-ahead log). */
   readonly reader: SqliteDatabase;
 }
 
 /**
- * Kysely's own driver has one connection and queues reads behind every open transaction; the waiters wake
- * each other in turns, which under load costs more than the reads.
+ * Kysely's own driver has one connection and queues reads behind every open transaction; the waiters wake each other
+ * one by one, which under load costs more than the reads.
  */
 export class SqliteReadWriteDriver implements Driver {
   readonly #databases: SqliteConnections;
@@ -76,7 +76,7 @@ class Connection implements DatabaseConnection {
     this.release();
   }
 
-  /** A full disk ends the transaction by itself: what failed is told then, not that nothing is left to undo. */
+  /** A full disk ends the transaction by itself: report the failure itself, not that there is nothing to roll back. */
   rollback(): void {
     try {
       run(this.#databases.writer, "rollback");
@@ -86,7 +86,7 @@ class Connection implements DatabaseConnection {
     this.release();
   }
 
-  /** Also after a `begin` or `commit` that failed: the next writer must not wait for ever. */
+  /** Also after a failed `begin` or `commit`: otherwise the next writer would never get its turn. */
   release(): void {
     if (!this.#inTransaction) return;
     this.#inTransaction = false;

@@ -88,7 +88,7 @@ export function connectSqlite(file: string, options: { readonly?: boolean } = {}
   return raw;
 }
 
-/** Kysely prepares every statement anew, which costs more than running it; this keeps the last ones. */
+/** Kysely prepares every statement each time, which costs more than running it; this keeps the last ones. */
 function cached(raw: Sqlite.Database): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {

@@ -1,8 +1,8 @@
 import { type Expression, type SqlBool, sql } from "kysely";
 
 /**
- * Case-insensitive, literal substring: `%` and `_` mean themselves, and every script folds
- * (contract 1 D1 "contains"). `fold` is a function both databases have (migration 0001; SQLite registers it).
+ * Case-insensitive literal substring: `%` and `_` have no special meaning (docs/conventions.md, "Lists and pages").
+ * Both databases have the function `fold` (migration 0001; SQLite registers it).
  */
 export function contains(column: Expression<string | null>, needle: string): Expression<SqlBool> {
   return sql<SqlBool>`${fold(column)} like ${`%${escapeLike(needle.toLowerCase())}%`} escape '!'`;

@@ -6,9 +6,9 @@ const PAUSE_MS = 15;
 const LIMIT_MS = 2_000;
 
 /**
- * Resolves when every transaction that is writing now has ended, after two seconds at the latest. Rows stamped
- * before this moment are visible then, or never will be. SQLite's writers take turns, so
- * whoever gets a turn knows that those before are done.
+ * Resolves when every transaction that is writing now has ended, after two seconds at the latest. Rows stamped before
+ * this moment are visible then, or never will be. SQLite's writers run one after the other, so a writer's turn means
+ * that those before it have ended.
  */
 export async function writersDone(store: Store): Promise<void> {
   const db = store.connection("system");

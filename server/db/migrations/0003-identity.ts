@@ -1,8 +1,10 @@
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
-/** Users, their memberships, roles and sessions (contract 1 B, G), and the credentials of machines (contract 4 §1, §3). */
-export const identity: SchemaChange = {
-  name: "0003-identity",
+/**
+ * Users, memberships, roles and sessions (docs/people.md, docs/sign-in.md), API keys and enrollment keys
+ * (docs/credentials.md).
+ */
+export const migration: SchemaChange = {
   statements: schemaText(`
 create table users (
   id {uuid} primary key,

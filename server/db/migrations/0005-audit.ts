@@ -2,8 +2,7 @@ import type { SchemaChange } from "../schema-change.ts";
 import { postgresAuditTables } from "./audit-postgres.ts";
 import { sqliteAuditTables } from "./audit-sqlite.ts";
 
-/** The record that nobody rewrites (contract 4 §8.1). */
-export const audit: SchemaChange = {
-  name: "0005-audit",
+/** The audit log (docs/audit.md). */
+export const migration: SchemaChange = {
   statements: (dialect) => (dialect === "postgres" ? postgresAuditTables : sqliteAuditTables),
 };

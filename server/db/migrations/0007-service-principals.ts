@@ -1,9 +1,8 @@
 import type { DialectName } from "../dialect/index.ts";
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
-/** Service principals, and API keys that belong to one (contract 4 §4). */
-export const servicePrincipals: SchemaChange = {
-  name: "0007-service-principals",
+/** Service principals and the API keys that belong to them (docs/credentials.md, "Service principals"). */
+export const migration: SchemaChange = {
   statements: (dialect) => [...table(dialect), ...reference[dialect](dialect), ...indexes(dialect)],
 };
 

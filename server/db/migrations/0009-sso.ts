@@ -1,8 +1,10 @@
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
-/** Single sign-on: providers, identities, sign-ins under way, proven domains and login branding (contract 4 §6). */
-export const sso: SchemaChange = {
-  name: "0009-sso",
+/**
+ * Single sign-on: providers, identities, sign-ins in progress, email domains and login branding
+ * (docs/single-sign-on.md).
+ */
+export const migration: SchemaChange = {
   statements: schemaText(`
 create table sso_providers (
   id {uuid} primary key,

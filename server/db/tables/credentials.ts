@@ -1,5 +1,6 @@
 import type { PartnerKeyScope } from "#contract/core/key-scopes";
-import type { Fixed } from "./tenancy.ts";
+import type { Fixed } from "../column-types.ts";
+import type { Declared } from "../table-declaration.ts";
 
 export interface ApiKeysTable {
   id: Fixed<string>;
@@ -26,7 +27,10 @@ export interface ApiKeysTable {
   updatedAt: string;
 }
 
-/** An identity of an organization that is no person: its keys outlive the people who made them (contract 4 §4). */
+/**
+ * A machine identity of an organization, whose keys outlive the people who made them
+ * (docs/credentials.md, "Service principals").
+ */
 export interface ServicePrincipalsTable {
   id: Fixed<string>;
   orgId: Fixed<string>;
@@ -40,7 +44,7 @@ export interface ServicePrincipalsTable {
   updatedAt: string;
 }
 
-/** An identity of a partner for its provisioning and export API (contract 4 §5). */
+/** A machine identity of a partner for the partner API (docs/credentials.md, "Partner service principals"). */
 export interface PartnerServicePrincipalsTable {
   id: Fixed<string>;
   partnerId: Fixed<string>;
@@ -114,3 +118,16 @@ export interface CredentialTables {
   partnerServicePrincipalKeys: PartnerServicePrincipalKeysTable;
   enrollmentKeys: EnrollmentKeysTable;
 }
+
+export const credentialTables = {
+  apiKeys: { owner: "org", writtenBy: "credentials/api-keys", json: ["scopes"] },
+  servicePrincipals: { owner: "org", writtenBy: "credentials/service-principals", json: ["scopes"] },
+  partnerServicePrincipals: {
+    owner: "partner",
+    writtenBy: "credentials/partner-service-principals",
+    json: ["scopes", "sourceCidrs"],
+  },
+  partnerServicePrincipalOrgs: { owner: "partner", writtenBy: "credentials/partner-service-principals" },
+  partnerServicePrincipalKeys: { owner: "partner", writtenBy: "credentials/partner-service-principals" },
+  enrollmentKeys: { owner: "org+site", writtenBy: "credentials/enrollment-keys" },
+} as const satisfies Declared<CredentialTables>;

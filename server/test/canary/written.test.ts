@@ -31,7 +31,7 @@ describe("no secret of a hand-written command is anywhere but where it was promi
     return { ran, plants, ...rest };
   }
 
-  it("every hand-written command is told apart: it has secrets in its hands, or it has none", async () => {
+  it("every hand-written command is classified: it handles secrets, or it handles none", async () => {
     const named = [...Object.keys(writtenCommands), ...harmless];
     const known = new Set(nouns.map(({ noun }) => noun));
     const leaves: string[] = [];

@@ -38,7 +38,7 @@ interface Fault {
 
 function faultsOf(schema: JsonSchema, path: string): Fault[] {
   const extra: Fault = {
-    what: `${path || "body"}: a field nobody knows`,
+    what: `${path || "body"}: an unknown field`,
     put: fc.constant((good) => ({ ...good, unheardOf: 1 })),
   };
   const missing = (schema.required ?? []).map(
@@ -94,7 +94,7 @@ function wrongValues(options: readonly JsonSchema[]): Record<string, fc.Arbitrar
   return {
     ...(others.length > 0 ? { "of another type": fc.oneof(...others.map(([, value]) => value)) } : {}),
     ...(bounds.length > 0 ? { "beyond its bounds": fc.oneof(...bounds) } : {}),
-    ...(enums ? { "a word nobody knows": fc.constantFrom("unheard-of", "") } : {}),
+    ...(enums ? { "an unknown word": fc.constantFrom("unheard-of", "") } : {}),
   };
 }
 

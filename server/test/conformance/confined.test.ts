@@ -8,8 +8,9 @@ import { type IdField, idFields, valueFor } from "./ids.ts";
 import { type CallOptions, type Case, cases, type Swept, startSweep } from "./sweep.ts";
 
 /**
- * What of a tenant lies at its first site. The callers here are confined to the second, and must not see, count or
- * change it (contract 1 A2 SITE rule). A new row of the world does not compile until it says where it lies.
+ * Rows of a tenant at its first site. The callers here are confined to the second site and must not see, count or
+ * change them (docs/conventions.md, "Site rule"). A new row of the world does not compile until it says which site it
+ * is at.
  */
 const places = {
   partnerId: "elsewhere",

@@ -76,7 +76,7 @@ describe.each(databases)("odd requests on %s", (database) => {
   );
 
   const withParams = cases.filter(({ endpoint }) => endpoint.path.includes(":"));
-  it.each(withParams)("$name answers an id that is none, or nobody's, with JSON and 400 or 404 (C16)", async (item) => {
+  it.each(withParams)("$name answers a malformed or unknown id with JSON and 400 or 404 (C16)", async (item) => {
     const names = [...item.endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
     const odd = ["not-a-uuid", "123", "[object Object]", "undefined", "\u0000", "%", "..%2f..", "é".repeat(50), "a'--"];
     for (const id of [...odd, swept.server.services.random.uuid()]) {
@@ -86,7 +86,7 @@ describe.each(databases)("odd requests on %s", (database) => {
       const answer = await swept.call(item, { tenant, ...credential, params });
       const told = `${id}: ${JSON.stringify(answer.body)}`;
       expect(answer.headers.get("content-type"), told).toMatch(/^application\/json/);
-      // Whom nobody knows is told no more than that there is nothing to see.
+      // An unknown caller learns only that there is nothing to see.
       const nobodys = item.endpoint.access.kinds.includes("public") ? [200, 302, 404] : [403, 404];
       expect(odd.includes(id) ? [400, 404] : nobodys, told).toContain(answer.status);
       expect(told).not.toMatch(/ at .+:\d+:\d+|node_modules/);

@@ -137,7 +137,7 @@ describe.each(databases)("secrets planted everywhere on %s", (database) => {
     await succeed("users.acceptInvite", { body: { token: invitation, password: `Aa1-${planted("chosen")}` } });
   }
 
-  /** Everything that mints a secret, twice with one idempotency key, so that the answer lies sealed. */
+  /** Every request that mints a secret, twice with one idempotency key, so that the answer is stored encrypted. */
   async function keysOfEveryKind(): Promise<void> {
     const minting = cases.filter(
       ({ endpoint, example }) =>
@@ -195,7 +195,7 @@ describe.each(databases)("secrets planted everywhere on %s", (database) => {
     return example && { ...example, ...Object.fromEntries(fields.map((path) => [path, planted(path)])) };
   }
 
-  /** Who calls: every role, every other credential, and nobody with a forged one. */
+  /** Callers: every role, every other credential, and an unknown one with a forged credential. */
   async function callersIn(at: Tenant): Promise<Pick<CallOptions, "token" | "headers">[]> {
     const users = await Promise.all([
       swept.caller("system", at),
@@ -218,7 +218,7 @@ describe.each(databases)("secrets planted everywhere on %s", (database) => {
   async function failEverywhere(): Promise<void> {
     for (const target of cases) {
       const [at, other] = [await swept.freshTenant(), swept.world.b];
-      // Endpoints for everybody look at no credential.
+      // Public endpoints look at no credential.
       const callers = await callersIn(at);
       const open = target.endpoint.access.kinds.includes("public");
       for (const caller of open ? [...callers.slice(0, 1), {}] : callers) {

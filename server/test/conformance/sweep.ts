@@ -24,7 +24,7 @@ export interface Case {
   example(tenant: Tenant): Example;
 }
 
-/** Every endpoint of the contract, unasked. */
+/** Every endpoint of the contract. */
 export const cases: readonly Case[] = Object.entries(contract).flatMap(([noun, resource]) =>
   Object.entries(resource as Record<string, AnyEndpoint>).map(([verb, endpoint]) => ({
     name: `${noun}.${verb}`,
@@ -38,7 +38,7 @@ export const forUsers = cases.filter(({ endpoint }) => endpoint.access.kinds.inc
 export interface Swept {
   server: TestServer;
   world: World;
-  /** A tenant nobody has touched: success cases change what they meet. */
+  /** A tenant that no other test uses: success cases change what they find. */
   freshTenant(): Promise<Tenant>;
   call(item: Case, options: CallOptions): Promise<Answer>;
   /** A caller of this scope in a tenant; every permission and MFA unless the options say otherwise. */

@@ -21,7 +21,7 @@ describe.each(databases)("tenancy on %s", (database) => {
   const tenantScopes = (item: Case): ScopeName[] => item.endpoint.access.scopes.filter((scope) => scope !== "system");
 
   const byPath = forUsers.filter((item) => item.endpoint.path.includes(":") && tenantScopes(item).length > 0);
-  it.each(byPath)("$name answers another tenant's id exactly like an id of nobody", async (item) => {
+  it.each(byPath)("$name answers another tenant's id exactly like an unknown id", async (item) => {
     const { a, b } = swept.world;
     for (const scope of tenantScopes(item)) {
       const { token } = await swept.caller(scope, b);
@@ -43,7 +43,7 @@ describe.each(databases)("tenancy on %s", (database) => {
     .flatMap((item) => idFields(item.endpoint).map((field) => ({ item, field })))
     .map(({ item, field }) => ({ item, field, label: `${item.name} ${field.at}.${field.name}` }));
 
-  it.each(byField)("$label answers another tenant's id exactly like an id of nobody", async ({ item, field }) => {
+  it.each(byField)("$label answers another tenant's id exactly like an unknown id", async ({ item, field }) => {
     const { a } = swept.world;
     for (const scope of tenantScopes(item)) {
       const tenant = await swept.freshTenant();
@@ -157,7 +157,7 @@ describe.each(databases)("tenancy on %s", (database) => {
   );
 
   const forAgents = cases.filter((item) => item.endpoint.access.kinds.includes("agent"));
-  it.each(forAgents)("$name answers another device's id like an id of nobody", async (item) => {
+  it.each(forAgents)("$name answers another device's id like an unknown id", async (item) => {
     const { a, b } = swept.world;
     const foreign = await swept.call(item, { tenant: a, token: b.agentToken });
     const unknown = await swept.call(item, { tenant: a, token: b.agentToken, params: { id: random() } });

@@ -65,7 +65,7 @@ describe("rmm users accept-invite", () => {
     expect(await isPending("lee@acme.example")).toBe("invited");
   });
 
-  it("puts the tokens into --secret-file instead, and signs nobody in here", async () => {
+  it("puts the tokens into --secret-file instead, and does not sign in here", async () => {
     const path = join(rmm.dir, "tokens");
     const ran = await accept(await invite("sam@acme.example"), "--secret-file", path, "--profile", "sam");
     expect(ran.code, ran.stderr).toBe(0);

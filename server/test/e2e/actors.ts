@@ -23,7 +23,7 @@ export class Refused extends Error {
   }
 }
 
-/** One person with one way to call: a story is told once and holds for both. */
+/** One person with one way to call, so that a story is written once for both. */
 export interface Actor {
   /** The result; of a list every entry. Throws `Refused`. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever comes

@@ -4,7 +4,7 @@ import { auditEntries } from "../audit-entries.ts";
 import { seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
 
-/** Whose members are meant decides: those of one organization are everybody's to list. */
+/** The target decides: members of an organization may be listed by all its users. */
 const ofTarget = (path: string, code: string): boolean =>
   path.startsWith("/users") && code === "FULL_PARTNER_ACCESS_REQUIRED";
 
@@ -136,7 +136,7 @@ describe("rmm auth can-i", () => {
     expect(list.find(({ command }) => command === "partner-api create-enrollment-key")?.allowed).toBe(false);
   });
 
-  it("says of an API key what the contract says, and admits what nobody can tell", async () => {
+  it("answers for an API key what the contract says, and admits what is unknown", async () => {
     const key = { RMM_API_KEY: "svc_0123456789abcdefghijklmnopqrstuv" };
     expect(await ask(key, "GET /devices")).toMatchObject({ code: 5, stdout: "no\n" });
   });

@@ -62,7 +62,7 @@ describe.each(databases)("minting an enrollment key, on %s", (database) => {
     expect(await keysNamed("once")).toBe(1);
   });
 
-  it("in a workflow the runner is told to mask the key before anything else", async () => {
+  it("in a workflow the key is masked before anything else is printed", async () => {
     const { stdout, stderr } = await rmm.run(create("masked"), { env: { GITHUB_ACTIONS: "true" } });
     expect(stdout.trim()).toMatch(KEY);
     expect(stderr.split("\n").filter((line) => line.includes(stdout.trim()))).toEqual([`::add-mask::${stdout.trim()}`]);

@@ -55,7 +55,7 @@ describe.each(databases)("provisioning from a file, on %s", (database) => {
     expect((await rmm.run(["organizations", "list", "--json"])).stdout.trim()).toBe("[]");
   });
 
-  it("nobody is asked in a pipeline: without --yes nothing happens", async () => {
+  it("no question is asked in a pipeline: without --yes nothing happens", async () => {
     const ran = await rmm.run(["apply", "book.json"]);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toContain("--yes");

@@ -155,7 +155,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     expect(await rmm.run(["users", "me"])).toMatchObject(nothing);
   });
 
-  it("a code that somebody else redeemed is worth nothing, and the browser is told", async () => {
+  it("a code that was already redeemed is refused, and the browser shows that", async () => {
     await harborMember();
     const login = start(["--org", orgId]);
     const location = await sso.browser().signIn(await addressOf(login));
@@ -203,10 +203,10 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     expect(existsSync(seen)).toBe(false);
   });
 
-  it("ends with 130 on Ctrl-C and with 4 after --timeout, and then nobody listens", async () => {
+  it("ends with 130 on Ctrl-C and with 4 after --timeout, and then stops listening", async () => {
     for (const [argv, code, says] of [
       [["--org", orgId], 130, "Interrupted"],
-      [["--org", orgId, "--timeout", "2s"], 4, "Nobody signed in within 2 s"],
+      [["--org", orgId, "--timeout", "2s"], 4, "No one signed in within 2 s"],
     ] as const) {
       const login = start(argv);
       const redirect = new URL(await addressOf(login)).searchParams.get("redirect") as string;
@@ -220,7 +220,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     }
   });
 
-  it("exits 2 at once where nobody is, naming what works unattended, and asks nobody anything", async () => {
+  it("exits 2 immediately without a person, naming what works unattended, and asks nothing", async () => {
     const before = sso.idp.requests.length;
     for (const [more, env] of [
       [["--no-input"], {}],

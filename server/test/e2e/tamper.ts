@@ -5,8 +5,8 @@ import type { TestServer } from "../harness.ts";
 const walls = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes", "audit_unsigned_prunes"];
 
 /**
- * Statements as whoever owns the database, behind the server's back: the walls that keep the record append-only are
- * taken down before and put up again after them.
+ * Statements as the database's owner, behind the server's back: the protections that keep the log append-only are
+ * removed before and restored after them.
  */
 export async function tamper(server: TestServer, ...statements: string[]): Promise<void> {
   const { file, url } = server.services.store;

@@ -134,7 +134,7 @@ async function expectConverged(installation: Installation, folder: string): Prom
     const path = join(folder, "secrets", files[name] as string);
     expect(enrollmentKeyHash(pepper, readFileSync(path, "utf8").trim()), path).toBe(keyHash);
   }
-  // A draft that a kill left behind may be there too: nobody else may read that either.
+  // A draft that a kill left behind may be there too: no other user may read that either.
   for (const file of readdirSync(join(folder, "secrets"))) {
     expect(statSync(join(folder, "secrets", file)).mode & 0o777, file).toBe(0o600);
   }

@@ -9,7 +9,7 @@ const MINUTES = 60_000;
 /** Cuts while the server still works on the request. */
 const BEFORE_ANSWER = 15;
 
-describe.each(databases)("the answer that mints a key, cut on its way, on %s", (database) => {
+describe.each(databases)("the answer that mints a key, cut in transit, on %s", (database) => {
   let server: TestServer;
   let proxy: CuttingProxy;
   let admin: SignedInUser;

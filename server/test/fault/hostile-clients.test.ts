@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedWorld, type World } from "#fixtures/world";
 import { type SignedInUser, startTestServer, type TestServer } from "../harness.ts";
 
-describe("hostile clients cost nobody else anything", () => {
+describe("hostile clients do not affect other clients", () => {
   let server: TestServer;
   let world: World;
   let user: SignedInUser;

@@ -52,7 +52,7 @@ async function story(installation: Installation, database: DatabaseName): Promis
   expect(await last.stop(), last.log()).toBe(0);
 }
 
-/** The server of the moment: whoever asks for it while it is gone waits for the next. */
+/** The current server: a request while it is down waits for the next one. */
 function killable(installation: Installation, first: ServerProcess) {
   let current = Promise.resolve(first);
   let kills = 0;

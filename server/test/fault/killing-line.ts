@@ -10,7 +10,7 @@ import { exitOf } from "./processes.ts";
 export const moments = ["unseen", "unanswered", "answered"] as const;
 export type Moment = (typeof moments)[number];
 
-/** A line to the server that kills whoever uses it at a mutation of the test's choice. */
+/** A connection to the server that kills the client at a mutation of the test's choice. */
 export async function startLine(server: { readonly url: string }) {
   let strike: { left: number; moment: Moment; victim: ChildProcess } | undefined;
   let mutations = 0;
@@ -35,7 +35,7 @@ export async function startLine(server: { readonly url: string }) {
     const body = Buffer.from(await answer.arrayBuffer());
     if (hit?.moment === "unanswered") return kill(hit.victim);
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(body);
-    // Somewhere in what it does with the answer: a secret is on its way to its file.
+    // At some point while it handles the answer: a secret is being written to its file.
     if (hit) setTimeout(() => hit.victim.kill("SIGKILL"), Math.random() * 25);
   };
   const proxy = createServer((request, response) => {

@@ -13,7 +13,7 @@ export interface Made {
   name: string;
   /** Changes after the creation. */
   updates: number;
-  /** Nobody knows whether the last change counted; it is left alone. */
+  /** It is unknown whether the last change took effect; it is left alone. */
   inDoubt: boolean;
 }
 
@@ -103,7 +103,7 @@ export async function mutate(options: LoadOptions): Promise<void> {
   await Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)));
 }
 
-/** With a key a client tries again at once; undefined when nobody can say what became of it. */
+/** With an idempotency key a client tries again immediately; undefined if the outcome is unknown. */
 async function attempt(options: LoadOptions, mutation: Mutation): Promise<Answer | undefined> {
   for (let left = mutation.key === undefined ? 1 : 2; left > 0; left -= 1) {
     const server = await options.server();

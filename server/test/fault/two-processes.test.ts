@@ -80,7 +80,7 @@ const devicesOf = async (orgId: string): Promise<number> =>
 
 describe("processes that start on an empty database at once", () => {
   it("migrate it once", async () => {
-    expect(await missingMigrations(installation.services.store)).toEqual([]);
+    expect(await missingMigrations(installation.services)).toEqual([]);
     for (const server of processes) expect((await server.request("GET", "/health/ready")).status).toBe(200);
   });
 
@@ -96,7 +96,7 @@ describe("processes that start on an empty database at once", () => {
     try {
       await fresh.services.store.migrate();
       const config = { ...fresh.services.config, bootstrapAdmin: ADMIN };
-      // Everybody may look, nobody may write, until all have looked.
+      // All may read and none may write until all have read.
       const holder = await fresh.db.startTransaction().execute();
       await sql`lock table users in share mode`.execute(holder);
       const starting = Promise.allSettled([1, 2, 3].map(() => bootstrap({ ...fresh.services, config })));
@@ -148,7 +148,7 @@ async function waitingOn(db: Installation["db"]): Promise<number> {
 }
 
 describe("what two processes are asked at once", () => {
-  it("a key of 5 lets exactly 5 of 40 devices in; rotated it counts anew (C02)", async () => {
+  it("a key of 5 lets exactly 5 of 40 devices in; after a rotation the count restarts (C02)", async () => {
     const { admin, orgId } = await seedAdmin();
     const key = await mint(processes[0], admin.token, { name: "five", orgId, maxUsage: 5 });
     const answers = await parallel(40, (server, index) => enroll(server, key.key, `pc-${index}`));

@@ -77,7 +77,7 @@ const leaderLease = () =>
 async function roles(): Promise<{ leader: ServerProcess; other: ServerProcess }> {
   const before = await Promise.all(processes.map(lastRun));
   let leading: number[] = [];
-  await until("somebody leads", async () => {
+  await until("a process leads", async () => {
     const now = await Promise.all(processes.map(lastRun));
     leading = now.flatMap((at, index) => (at > (before[index] as number) ? [index] : []));
     return leading.length > 0;

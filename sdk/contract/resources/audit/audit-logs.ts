@@ -26,7 +26,7 @@ const Pagination = shape("AuditPagination", () =>
   }),
 );
 
-/** One entry for a viewer (specification 3, "Audit logs"). */
+/** One entry as a viewer shows it (docs/audit.md, "Reading entries"). */
 export const AuditViewEntry = shape("AuditViewEntry", () =>
   z.object({
     id: z.string(),
@@ -72,7 +72,7 @@ const anchor = () => ({
   ...signature(),
 });
 
-/** A signed statement of where a chain stood (contract 4 §8.1). */
+/** A signed statement of where a chain stood (docs/audit-format.md, "Statements"). */
 export const AuditAnchor = shape("AuditAnchor", () => z.object(anchor()));
 
 /** A signed record of what retention removed, in the sequence of the anchors. */
@@ -117,7 +117,7 @@ export const anchorProblemReasons = [
   "count_shrank",
 ] as const;
 
-/** What walking a chain found (contract 4 §8.2). `ok` false is an answer, not an error. */
+/** Result of a verification (docs/audit.md, "Verification"). `ok: false` is an answer, not an error. */
 export const AuditVerify = shape("AuditVerify", () =>
   z.object({
     orgId: z.string().nullable(),

@@ -7,7 +7,7 @@ import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const apiKeyStatuses = ["active", "expired", "revoked"] as const;
 
-/** API key without its material (specification 2, "API key"; contract 4 §1). */
+/** API key without its material (docs/credentials.md, "API keys"). */
 export const ApiKey = shape("ApiKey", () =>
   z.object({
     id: z.string(),
@@ -134,7 +134,7 @@ export const apiKeys = resource(about, {
       }),
   }),
   rotate: post("/api-keys/:id/rotate", {
-    summary: "Replace the key material; the old key stops at once",
+    summary: "Replace the key material; the old key stops working immediately",
     access: writers,
     audit: "api_key.rotate",
     loses: "secret",

@@ -4,7 +4,7 @@ import { create, del, get, type Noun, post, resource, shape } from "../../core/e
 import { flag, instant, ref, secret, success, text, timestamp } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
-/** Token that lets agents join an organization (specification 2, "Enrollment key"; contract 4 §3). */
+/** Key that lets agents join an organization (docs/credentials.md, "Enrollment keys"). */
 export const EnrollmentKey = shape("EnrollmentKey", () =>
   z.object({
     id: z.string(),
@@ -84,8 +84,8 @@ export const enrollmentKeys = resource(about, {
     returns: EnrollmentKey,
   }),
   rotate: post("/enrollment-keys/:id/rotate", {
-    summary: "Replace the key material and start counting anew",
-    description: "The old key stops at once. What is not given stays as it is.",
+    summary: "Replace the key material and reset the usage count",
+    description: "The old key stops working immediately. Omitted settings stay as they are.",
     access: writers,
     audit: "enrollment_key.rotate",
     loses: "secret",

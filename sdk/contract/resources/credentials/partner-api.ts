@@ -5,7 +5,7 @@ import { instant, ref, secret, slug, text, timestamp, timezone } from "../../cor
 import { lenientInt } from "../../core/page.ts";
 import { EnrollmentKey } from "./enrollment-keys.ts";
 
-/** What every exported row has; `revision` is the SHA-256 of the rest of it (contract 4 §5.3). */
+/** Fields of every exported row; `revision` is the SHA-256 of the rest of it (docs/credentials.md, "Exports"). */
 const sourced = () => ({
   id: z.string(),
   orgId: z.string(),
@@ -126,6 +126,7 @@ export const partnerApi = resource(about, {
     audit: "partner_api.export",
     errors: exportErrors,
     paging: byCursor,
+    columns: ["slug", "name", "type", "sourceUpdatedAt", "id"],
     query: () => z.strictObject(walk()),
     returns: () => pageOf(ExportedOrganization()),
   }),
@@ -135,6 +136,7 @@ export const partnerApi = resource(about, {
     audit: "partner_api.export",
     errors: exportErrors,
     paging: byCursor,
+    columns: ["name", "timezone", "orgId", "sourceUpdatedAt", "id"],
     query: () => z.strictObject(walk()),
     returns: () => pageOf(ExportedSite()),
   }),
@@ -145,6 +147,7 @@ export const partnerApi = resource(about, {
     audit: "partner_api.export",
     errors: exportErrors,
     paging: byCursor,
+    columns: ["hostname", "displayName", "type.os", "orgId", "siteId", "sourceUpdatedAt", "id"],
     query: walkOfSites,
     returns: () => pageOf(ExportedDevice()),
   }),
@@ -155,6 +158,7 @@ export const partnerApi = resource(about, {
     audit: "partner_api.export",
     errors: exportErrors,
     paging: byCursor,
+    columns: ["hardware.processor.model", "hardware.memory.totalMb", "orgId", "siteId", "sourceUpdatedAt", "id"],
     query: walkOfSites,
     returns: () => pageOf(ExportedInventory()),
   }),

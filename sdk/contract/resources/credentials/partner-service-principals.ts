@@ -5,7 +5,7 @@ import { blankable, type FieldMeta, instant, ref, secret, success, text, timesta
 import { partnerKeyScopes, partnerReadScopes } from "../../core/key-scopes.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
-/** Key of a partner service principal without its material (contract 4 §5.1). */
+/** Key of a partner service principal without its material (docs/credentials.md, "Partner keys"). */
 export const PartnerKey = shape("PartnerKey", () =>
   z.object({
     id: z.string(),
@@ -21,7 +21,7 @@ export const PartnerKey = shape("PartnerKey", () =>
   }),
 );
 
-/** Identity of a partner for its provisioning and export API (specification 2; contract 4 §5.1). */
+/** Machine identity of a partner for the partner API (docs/credentials.md, "Partner service principals"). */
 export const PartnerPrincipal = shape("PartnerPrincipal", () =>
   z.object({
     id: z.string(),
@@ -88,6 +88,7 @@ export const partnerServicePrincipals = resource(about, {
     access: readers,
     errors: ["PARTNER_ID_REQUIRED", "PARTNER_ACCESS_DENIED", "NOT_FOUND"],
     paging: whole,
+    columns: ["name", "status", "scopes", "orgAccess", "expiresAt", "id"],
     query: () => z.object({ partnerId: ref("partner").optional().describe("needed in system scope") }),
     returns: () => wholeOf(PartnerPrincipal()),
   }),
@@ -134,7 +135,7 @@ export const partnerServicePrincipals = resource(about, {
     returns: minted,
   }),
   rotateKey: post("/partner-service-principals/:id/keys/:keyId/rotate", {
-    summary: "Replace a key; the old one stops at once",
+    summary: "Replace a key; the old one stops working immediately",
     access: writers,
     audit: "partner_service_principal_key.rotate",
     status: 201,

@@ -7,7 +7,7 @@ import { ApiKey, material, scopeList } from "./api-keys.ts";
 
 export const servicePrincipalStatuses = ["active", "disabled"] as const;
 
-/** Identity of an organization that owns at most one active API key (specification 2, "Service principal"; contract 4 §4). */
+/** Machine identity of an organization with at most one active API key (docs/credentials.md, "Service principals"). */
 export const ServicePrincipal = shape("ServicePrincipal", () =>
   z.object({
     id: z.string(),
@@ -47,6 +47,7 @@ export const servicePrincipals = resource(about, {
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
+    columns: ["name", "status", "scopes", "currentKey.keyPrefix", "currentKey.lastUsedAt", "orgId", "id"],
     query: () =>
       z.object({
         ...pageQuery(),
@@ -80,7 +81,7 @@ export const servicePrincipals = resource(about, {
     returns: ServicePrincipal,
   }),
   rotate: post("/service-principals/:id/rotate", {
-    summary: "Make a new key; the one before stops at once",
+    summary: "Create a new key; the previous one stops working immediately",
     access: writers,
     audit: "service_principal.rotate_key",
     loses: "secret",
@@ -98,7 +99,8 @@ export const servicePrincipals = resource(about, {
   }),
   migrateKey: post("/service-principals/:id/migrate-key", {
     summary: "Make an existing API key this principal's own",
-    description: "The key keeps the scopes that the principal has too. The principal's key before stops at once.",
+    description:
+      "The key keeps the scopes that the principal also has. The principal's previous key stops working immediately.",
     access: writers,
     audit: "service_principal.migrate_key",
     loses: "nothing",

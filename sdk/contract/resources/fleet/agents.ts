@@ -13,7 +13,7 @@ const count = () => z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const amount = () => z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 const percent = () => z.number().min(0).max(100);
 
-/** One sample (contract 1 H3): percents 0 to 100, bandwidth in bits and disk in bytes per second. */
+/** One sample: percents 0 to 100, bandwidth in bits and disk in bytes per second (docs/fleet.md, "Samples"). */
 export const Metrics = shape("Metrics", () =>
   z.object({
     timestamp: lenient(timestamp()),
@@ -53,7 +53,7 @@ const fact = (max: number) => blankable(max).optional();
 const number = () => z.int().min(0).max(1_000_000).nullable().optional();
 const quantity = () => amount().nullable().optional();
 
-/** Hardware as an agent reports it (contract 1 H4). */
+/** Hardware as an agent reports it (docs/fleet.md, "Inventory"). */
 export const HardwareReport = shape("HardwareReport", () =>
   z.object({
     manufacturer: fact(255),
@@ -69,7 +69,7 @@ export const HardwareReport = shape("HardwareReport", () =>
   }),
 );
 
-/** One network interface as an agent reports it (contract 1 H4). */
+/** One network interface as an agent reports it (docs/fleet.md, "Inventory"). */
 export const NetworkReport = shape("NetworkReport", () =>
   z.object({
     interfaceName: text(255),
@@ -143,7 +143,7 @@ export const agents = resource(about, {
   heartbeat: post("/agents/:id/heartbeat", {
     summary: "Report that the device is alive and collect work",
     description:
-      "Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential reports as the watchdog whatever `role` says.",
+      "Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential always reports as the watchdog, regardless of `role`.",
     access: agent().orWatchdog(),
     audit: { none: "agent report; a change of state is audited as agent.heartbeat.state_change" },
     loses: "nothing",

@@ -29,7 +29,7 @@ export const deviceRoles = [
   "unknown",
 ] as const;
 
-/** A managed machine (contract 1 E1). */
+/** A managed machine (docs/fleet.md, "Devices"). */
 export const Device = shape("Device", () =>
   z.object({
     id: z.string(),
@@ -66,7 +66,7 @@ export const Device = shape("Device", () =>
   }),
 );
 
-/** What the agent reports about the machine itself (contract 1 H4); absent facts are null. */
+/** Hardware facts that the agent reports (docs/fleet.md, "Inventory"); unknown facts are null. */
 export const Hardware = shape("Hardware", () =>
   z.object({
     manufacturer: z.string().nullable(),

@@ -9,7 +9,7 @@ import { handedOutToken, SignedIn } from "../sign-in/sessions.ts";
 export const userStatuses = ["invited", "active", "disabled"] as const;
 export const orgAccessLevels = ["all", "selected", "none"] as const;
 
-/** A person's account (contract 1 B). */
+/** A person's account (docs/people.md, "Accounts"). */
 export const User = shape("User", () =>
   z.object({
     id: z.string(),
@@ -29,7 +29,7 @@ export const User = shape("User", () =>
   }),
 );
 
-/** The caller with what its membership allows (contract 1 G). */
+/** The caller's account with what its membership allows (docs/people.md, "Own account"). */
 export const Me = shape("Me", () =>
   z.object({
     ...User().shape,
@@ -135,7 +135,7 @@ export const users = resource(about, {
   }),
   invite: create("/users/invite", {
     summary: "Invite a user",
-    description: "A person who is already active elsewhere becomes a member at once, without an invitation.",
+    description: "A person who is already active elsewhere becomes a member immediately, without an invitation.",
     access: staff().needs("users:invite").withMfa(),
     audit: "user.invite",
     errors: [

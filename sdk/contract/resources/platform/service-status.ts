@@ -10,7 +10,10 @@ const about: Noun = {
   auditPrefixes: [],
 };
 
-/** Operational endpoints (contract 3 §14): at the host root and under /api/v1, without a credential or a rate limit. */
+/**
+ * Operational endpoints, at the host root and under /api/v1, without a credential or a rate limit
+ * (docs/platform.md, "Operational endpoints").
+ */
 export const serviceStatus = resource(about, {
   health: get("/health", {
     ...everywhere,

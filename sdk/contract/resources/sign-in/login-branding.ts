@@ -3,7 +3,7 @@ import { staff } from "../../core/access.ts";
 import { get, type Noun, put, resource, shape } from "../../core/endpoint.ts";
 import { blankable, type FieldMeta } from "../../core/fields.ts";
 
-/** How a partner's login page looks (specification 2, "Login branding"). */
+/** How a partner's login page looks (docs/single-sign-on.md, "Login branding"). */
 export const LoginBranding = shape("LoginBranding", () =>
   z.object({
     logoUrl: z.string().nullable().describe("https address, or an image as data:image/png;base64,…"),
@@ -47,8 +47,8 @@ export const loginBranding = resource(about, {
   }),
   replace: put("/partners/me/login-branding", {
     summary: "Set how your partner's login page looks",
-    description: "Everything at once: what is left out is cleared.",
-    access: staff("partner").withFullPartnerAccess().withMfa().ofOwnPartner(),
+    description: "Replaces everything: omitted fields are cleared.",
+    access: staff("partner").needs("organizations:write").withFullPartnerAccess().withMfa().ofOwnPartner(),
     audit: "partner.login_branding.update",
     body: () =>
       z.strictObject({

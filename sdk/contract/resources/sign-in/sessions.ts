@@ -4,7 +4,7 @@ import { del, get, type Noun, post, resource, shape } from "../../core/endpoint.
 import { email, instant, secret, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
-/** Access token (JWT, 15 minutes) and single-use refresh token (7 days) (contract 1 B). */
+/** Access token (JWT, 15 minutes) and single-use refresh token (7 days) (docs/sign-in.md, "Tokens"). */
 export const TokenPair = shape("TokenPair", () =>
   z.object({
     accessToken: secret(),
@@ -49,7 +49,7 @@ export const SecondFactorNeeded = shape("SecondFactorNeeded", () =>
   }),
 );
 
-/** One signed-in session, which is a refresh family (contract 1 B). */
+/** One session: a sign-in and its refresh tokens (docs/sign-in.md, "Sessions"). */
 export const Session = shape("Session", () =>
   z.object({
     id: z.string(),

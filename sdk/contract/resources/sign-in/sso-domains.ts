@@ -4,7 +4,7 @@ import { create, del, get, type Noun, post, resource, shape } from "../../core/e
 import { type FieldMeta, instant, ref, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
-/** Email domain that an organization proves to be its own (contract 4 §6.2). */
+/** Email domain that an organization proves to be its own (docs/single-sign-on.md, "Email domains"). */
 export const SsoDomain = shape("SsoDomain", () =>
   z.object({
     id: z.string(),

@@ -56,7 +56,7 @@ const about: Noun = {
   auditPrefixes: [],
 };
 
-/** Signing in through an identity provider (contract 4 §6.3) and attaching one to an account (§6.2). */
+/** Signing in through an identity provider, and linking one to an account (docs/single-sign-on.md). */
 export const ssoLogins = resource(about, {
   check: get("/sso/check/:orgId", {
     summary: "Show whether an organization has single sign-on",
@@ -88,7 +88,7 @@ export const ssoLogins = resource(about, {
     refs: { partnerId: "partner" },
     ...start,
     summary: "Start signing in to a partner",
-    description: "As for an organization. Nobody is provisioned: who signs in needs an invitation.",
+    description: "As for an organization. No account is created: signing in needs an invitation.",
   }),
   callback: get("/sso/callback", {
     summary: "Receive the browser from the identity provider",
@@ -118,6 +118,7 @@ export const ssoLogins = resource(about, {
     summary: "List the identity providers you can attach to your account",
     access: staff("organization", "partner"),
     paging: whole,
+    columns: ["name", "type", "linked", "id"],
     returns: () => wholeOf(z.object({ id: z.string(), name: z.string(), type: providerType(), linked: z.boolean() })),
   }),
   startLink: post("/sso/link/start/:providerId", {

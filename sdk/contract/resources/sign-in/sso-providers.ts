@@ -18,7 +18,7 @@ export const AttributeMapping = shape("AttributeMapping", () =>
   }),
 );
 
-/** What is known of a common provider (specification 2, "Presets"; contract 4 §6.1). Placeholders stand in braces. */
+/** Template of a common provider, with placeholders in braces (docs/single-sign-on.md, "Presets"). */
 export const SsoPreset = shape("SsoPreset", () =>
   z.strictObject({
     id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,99}$/, "must be of a-z, 0-9 and -"),
@@ -32,7 +32,7 @@ export const SsoPreset = shape("SsoPreset", () =>
   }),
 );
 
-/** Identity provider of an organization or a partner (specification 2, "SSO provider"; contract 4 §6.1). */
+/** Identity provider of an organization or a partner (docs/single-sign-on.md, "Identity providers"). */
 export const SsoProvider = shape("SsoProvider", () =>
   z.object({
     id: z.string(),
@@ -130,6 +130,7 @@ export const ssoProviders = resource(about, {
     summary: "List presets of common identity providers",
     access: staff(),
     paging: whole,
+    columns: ["name", "type", "issuerTemplate", "scopes", "id"],
     returns: () => wholeOf(SsoPreset()),
   }),
   list: get("/sso/providers", {
@@ -149,7 +150,7 @@ export const ssoProviders = resource(about, {
     summary: "Create an identity provider",
     description:
       "It begins `inactive`. The endpoints of an oidc provider are discovered from its issuer; where that fails, " +
-      "`discoveryError` says why and the provider is made all the same.",
+      "`discoveryError` says why and the provider is created anyway.",
     access: writers,
     audit: "sso.provider.create",
     errors: [
@@ -190,7 +191,7 @@ export const ssoProviders = resource(about, {
   update: patch("/sso/providers/:id", {
     summary: "Change an identity provider",
     description:
-      "Sign-ins under way end. Null clears a field. A changed issuer is discovered anew, or nothing is saved.",
+      "Sign-ins in progress end. Null clears a field. If a changed issuer cannot be discovered, nothing is saved.",
     access: writers,
     audit: "sso.provider.update",
     errors: [

@@ -6,7 +6,7 @@ import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const contactRoles = ["billing", "technical", "escalation", "admin", "site", "after_hours", "portal"] as const;
 
-/** A person attached to an organization, or to one of its sites (specification 1, "Contact"; contract 1 C5). */
+/** A contact of an organization, or of one of its sites (docs/tenancy.md, "Contacts"). */
 export const Contact = shape("Contact", () =>
   z.object({
     id: z.string(),

@@ -15,7 +15,7 @@ export const organizationStatuses = [
   "purging",
 ] as const;
 
-/** Organization (specification 1, "Organization"; contract 1 C2). */
+/** Organization (docs/tenancy.md, "Organizations"). */
 export const Organization = shape("Organization", () =>
   z.object({
     id: z.string(),
@@ -76,6 +76,7 @@ export const organizations = resource(about, {
     summary: "List every organization you can reach, by name",
     access: staff().needs("organizations:read"),
     paging: whole,
+    columns: ["slug", "name", "type", "status", "deviceCount", "createdAt", "id"],
     returns: () => wholeOf(Organization()),
   }),
   list: get("/orgs/organizations", {

@@ -9,7 +9,7 @@ export const partnerPlans = ["free", "starter", "community", "pro", "enterprise"
 export const partnerStatuses = ["pending", "active", "suspended", "churned"] as const;
 export const serviceManagementModes = ["native", "external", "off"] as const;
 
-/** Partner (specification 1, "Partner"). */
+/** Partner (docs/tenancy.md, "Partners"). */
 export const Partner = shape("Partner", () =>
   z.object({
     id: z.string(),
@@ -36,9 +36,8 @@ const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "satur
 const openingHours = () => z.strictObject({ start: clock(), end: clock(), closed: z.boolean().optional() });
 
 /**
- * Settings as sent: each key replaces the stored one, `businessHours`, `contact` and `security` one level
- * deeper, and null removes a key (contract 1 C1). An empty text is kept as it is. Keys that are not listed
- * are refused.
+ * Changed settings: each key replaces the stored one, `businessHours`, `contact` and `security` one level deeper, and
+ * null removes a key (docs/tenancy.md, "Partner settings"). Empty text is kept. Unknown keys are refused.
  */
 export const PartnerSettingsChange = shape("PartnerSettingsChange", () =>
   z.strictObject({

@@ -4,7 +4,7 @@ import { create, del, get, type Noun, patch, resource, shape } from "../../core/
 import { freeObject, instant, ref, success, text, timezone } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
-/** Site (specification 1, "Site"; contract 1 C4). */
+/** Site (docs/tenancy.md, "Sites"). */
 export const Site = shape("Site", () =>
   z.object({
     id: z.string(),

@@ -8,7 +8,7 @@ interface Actor {
 
 export type NameOf = (entry: Actor) => string;
 
-/** Names of the people and agents behind a page of entries, looked up once (contract 4 §8.3). */
+/** Names of the people and agents of a page of entries, looked up once (docs/audit.md, "Reading entries"). */
 export async function namesOfActors(call: Call, entries: readonly Actor[]): Promise<NameOf> {
   const idsOf = (type: string) => [
     ...new Set(entries.flatMap((entry) => (entry.actorType === type && entry.actorId !== null ? [entry.actorId] : []))),
@@ -16,7 +16,7 @@ export async function namesOfActors(call: Call, entries: readonly Actor[]): Prom
   const [users, agents] = [idsOf("user"), idsOf("agent")];
   const names = new Map<string, string>();
   if (users.length > 0) {
-    // Whoever may read an entry may read who acted, also when that person has left since.
+    // A reader of an entry may know who acted, even if that person has left the tenant.
     const rows = await call.readAsSystem("resolve user names", (db) =>
       db.selectFrom("users").select(["id", "name"]).where("id", "in", users).execute(),
     );

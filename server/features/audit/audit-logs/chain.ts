@@ -16,7 +16,7 @@ export interface ChainSelector {
 /**
  * The chain a caller names; organization scope has one only and need not name it. Everybody else must: a client that
  * lost its `orgId` would read "ok" of another chain. Partner chains are never seen by organization scope, the system
- * chain by system scope alone (contract 4 §8.1), and a chain is shown whole or not at all.
+ * chain by system scope alone, and a chain is shown whole or not at all (docs/audit.md, "Choosing a chain").
  */
 export async function chosenChain(call: Call, selector: ChainSelector): Promise<ChainRef> {
   const who = user(call);

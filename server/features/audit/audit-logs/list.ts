@@ -42,7 +42,7 @@ export async function getAuditLog(call: GetCall) {
   return fullEntry(row, await namesOfActors(call, [row]));
 }
 
-/** One page; with `skipCount` total and totalPages are -1 and nothing is counted (contract 4 §8.3). */
+/** One page; with `skipCount` total and totalPages are -1 and nothing is counted (docs/audit.md, "Reading entries"). */
 async function pageOf(
   call: Pick<ListCall, "query">,
   entries: SelectQueryBuilder<Database, "auditLogs", AuditRow>,

@@ -4,7 +4,7 @@ import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
 import { refuseForeignRecord } from "./chain.ts";
 
-/** The filters every list of entries takes (specification 3, "Audit logs"). */
+/** The filters of every list of entries (docs/audit.md, "Reading entries"). */
 export interface AuditFilters {
   orgId?: string | undefined;
   user?: string | undefined;
@@ -51,7 +51,7 @@ export async function auditEntries(call: Call, filters: AuditFilters) {
   return query;
 }
 
-/** Callers confined to sites do not see what agents of other sites did (contract 4 §8.3). */
+/** Callers confined to sites do not see what agents of other sites did (docs/audit.md, "Reading entries"). */
 export function visible(call: Call) {
   const query = call.db.selectFrom("auditLogs").select(columns);
   if (call.scope.kind !== "organization" || call.scope.siteIds === null) return query;
@@ -63,7 +63,7 @@ export function visible(call: Call) {
   );
 }
 
-/** `q` looks into what an entry says, its details included. */
+/** `q` searches the fields of an entry, its details included. */
 export const matching = <O>(query: SelectQueryBuilder<Database, "auditLogs", O>, text: string) =>
   query.where((eb) =>
     anyContains(

@@ -131,7 +131,7 @@ describe.each(databases)("sign-ins that fail, on %s", (database) => {
   });
   afterAll(() => server?.stop());
 
-  it("are on record for the person's organization alone; of unknown addresses nobody has a record (C35)", async () => {
+  it("are recorded for the person's organization only; those of unknown addresses are not recorded (C35)", async () => {
     const { orgId } = world.a;
     const known = await seedPerson(server, { role: "Org Admin", orgId, mfa: false });
     const { email, token } = await seedPerson(server, { role: "Org Admin", orgId, mfa: false });

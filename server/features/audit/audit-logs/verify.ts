@@ -9,7 +9,7 @@ import { openIncident, recordVerdict } from "#server/audit/incidents";
 import { anchorOptions, verifyOptions } from "#server/audit/keeper";
 import { verifyInWorker } from "#server/audit/verify-in-worker";
 import type { AuditVerify } from "#server/audit/verify-result";
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
@@ -20,7 +20,7 @@ type VerifyCall = typeof auditLogs.verify extends Endpoint<infer T> ? Call<T> : 
 /** Per user. */
 export const verifyLimit = { name: "audit-verify", max: 30, windowSeconds: 3_600 };
 
-/** Walks a chain in a thread of its own; a broken chain is an answer, not an error (contract 4 §8.2). */
+/** Verifies a chain in a separate thread; a broken chain is an answer, not an error (docs/audit.md, "Verification"). */
 export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
   const chain = await chosenChain(call, call.body);
   await takeAttempt(call.services, verifyLimit, user(call).userId);
@@ -57,7 +57,7 @@ function sharedRun(services: Services, chain: ChainRef): Promise<AuditVerify> | 
 }
 
 /**
- * Verifies and, when all is well, anchors the head that was found (contract 4 §8.1 "Anchor"). The verdict is answered
+ * Verifies and, when all is well, anchors the head that was found (docs/audit.md, "Anchors"). The verdict is answered
  * whatever becomes of anchor, incident and anchor file.
  */
 export async function verifyOne(services: Services, chain: ChainRef): Promise<AuditVerify> {
@@ -77,7 +77,7 @@ export async function verifyOne(services: Services, chain: ChainRef): Promise<Au
 async function anchored(services: Services, chain: ChainRef, result: AuditVerify): Promise<AuditVerify> {
   try {
     const options = { ...anchorOptions(services), head: result.head };
-    const anchor = await takeAnchor(auditHandle(systemHandle(services.store)), chain, options);
+    const anchor = await takeAnchor(auditHandle(asSystem(services, "write audit chain")), chain, options);
     return anchor ? { ...result, anchors: { ...result.anchors, latest: anchor } } : result;
   } catch (error) {
     if (!(error instanceof AnchorRefused)) throw error;

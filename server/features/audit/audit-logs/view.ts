@@ -8,7 +8,7 @@ type Viewed = z.infer<ReturnType<typeof AuditViewEntry>>;
 type Full = z.infer<ReturnType<typeof AuditLogEntry>>;
 type Category = (typeof auditCategories)[number];
 
-/** Category by prefix of the action, first match (specification 3, "Audit log entry"). */
+/** Category by prefix of the action, first match (docs/audit.md, "Categories"). */
 const categories: readonly [prefix: string, category: Category][] = [
   ["user.login", "authentication"],
   ["user.logout", "authentication"],

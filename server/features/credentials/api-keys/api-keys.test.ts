@@ -85,7 +85,7 @@ describe.each(databases)("API keys on %s", (database) => {
     expect((await made({ scopes: [...apiKeyScopes] })).scopes).toEqual([...apiKeyScopes]);
   });
 
-  it("hands on only what the caller holds: on create, on a change of scopes, on rotation", async () => {
+  it("gets only scopes that the caller holds: on create, on a change of scopes, on rotation", async () => {
     const limited = await server.signIn({
       role: "",
       partnerId: acme.partnerId,

@@ -7,12 +7,13 @@ import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { invalid } from "#server/problem";
 import { delegable } from "./delegation.ts";
+import { getApiKey } from "./get-api-key.ts";
+import { insertApiKey } from "./insert-api-key.ts";
 import { newApiKey, WARNING } from "./key-material.ts";
-import { getApiKey } from "./queries.ts";
 
 type CreateCall = typeof apiKeys.create extends Endpoint<infer T> ? Call<T> : never;
 
-/** Makes a key of an organization. Its material is in this answer and nowhere else (contract 4 §1). */
+/** Creates a key of an organization. Only this answer shows its material (docs/credentials.md, "API keys"). */
 export async function createApiKey(call: CreateCall) {
   refuseSiteRestricted(call);
   return call.transaction(async (tx) => {
@@ -27,28 +28,9 @@ export async function createApiKey(call: CreateCall) {
     }
     const scopes = delegable(call, call.body.scopes);
     const { key, keyPrefix, keyHash } = newApiKey(call.random);
-    await tx
-      .insertInto("apiKeys")
-      .values({
-        id,
-        orgId: org.id,
-        name,
-        keyPrefix,
-        keyHash,
-        scopes,
-        expiresAt,
-        rateLimit,
-        status: "active",
-        principalType: "human",
-        principalId: null,
-        createdBy: user(call).userId,
-        lastUsedAt: null,
-        usageCount: 0,
-        keyIssuedAt: now,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .execute();
+    const chosen = { id, orgId: org.id, name, keyPrefix, keyHash, scopes, expiresAt, rateLimit };
+    const owner = { principalType: "human" as const, principalId: null, createdBy: user(call).userId };
+    await insertApiKey(tx, { ...chosen, ...owner }, now);
     call.audit.note({ details: { keyPrefix, scopes, expiresAt, rateLimit } });
     const made = await getApiKey(call, tx, id);
     return {
@@ -68,7 +50,7 @@ export async function createApiKey(call: CreateCall) {
   });
 }
 
-/** An organization that is being closed waits for this key, and then revokes it with the others. */
+/** An organization that is being deleted waits for this key, and then revokes it with the others. */
 async function holdOrganization(call: CreateCall, tx: Tx): Promise<void> {
   const row = tx.selectFrom("organizations").select("id").where("id", "=", call.body.orgId);
   await held(row, call.services.store.dialect).execute();

@@ -3,7 +3,7 @@ import { sha256 } from "#server/platform/vault";
 
 const PREFIX_LENGTH = 12;
 
-/** Says that the material is shown this once (specification 2, "API key"). */
+/** Tells the client that the material is shown only once. */
 export const WARNING = "Store this key securely now: it cannot be shown again.";
 
 /** What the database keeps of an API key. */

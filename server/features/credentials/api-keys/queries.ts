@@ -1,46 +1,9 @@
 import { held } from "#server/db/dialect/locks";
-import type { Reader, Tx } from "#server/db/unit-of-work";
+import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { type ApiKeyStatus, statusAt } from "./rules.ts";
-
-/** Everything but the hash, which nobody is ever shown. */
-export const apiKeyColumns = [
-  "apiKeys.id",
-  "apiKeys.orgId",
-  "apiKeys.name",
-  "apiKeys.keyPrefix",
-  "apiKeys.scopes",
-  "apiKeys.expiresAt",
-  "apiKeys.rateLimit",
-  "apiKeys.status",
-  "apiKeys.principalType",
-  "apiKeys.principalId",
-  "apiKeys.createdBy",
-  "apiKeys.lastUsedAt",
-  "apiKeys.usageCount",
-  "apiKeys.keyIssuedAt",
-  "apiKeys.createdAt",
-  "apiKeys.updatedAt",
-] as const;
-
-/** The key with the status it has now. */
-export const view = <R extends { status: ApiKeyStatus; expiresAt: string | null }>(row: R, now: string): R => ({
-  ...row,
-  status: statusAt(row, now),
-});
-
-/** NOT_FOUND, also for another tenant's key. */
-export async function getApiKey(call: Pick<Call, "clock">, db: Reader, id: string) {
-  const row = await db
-    .selectFrom("apiKeys")
-    .innerJoin("organizations", "organizations.id", "apiKeys.orgId")
-    .select(apiKeyColumns)
-    .where("apiKeys.id", "=", id)
-    .executeTakeFirst();
-  if (!row) throw problem("NOT_FOUND");
-  return view(row, call.clock.now());
-}
+import { getApiKey } from "./get-api-key.ts";
+import type { ApiKeyStatus } from "./rules.ts";
 
 /** The key, held until the transaction ends and named in its audit entry. */
 export async function holdApiKey(call: Call, tx: Tx, id: string) {
@@ -54,7 +17,7 @@ export async function holdApiKey(call: Call, tx: Tx, id: string) {
   return key;
 }
 
-/** Revoked and expired are the end of a key (contract 4 §1). */
+/** Revoked and expired keys cannot be changed (docs/credentials.md, "Life of an API key"). */
 export function refuseInactive(key: { status: ApiKeyStatus }): void {
   if (key.status === "active") return;
   throw problem("API_KEY_NOT_ACTIVE", {

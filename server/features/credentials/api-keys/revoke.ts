@@ -3,13 +3,15 @@ import type { apiKeys } from "#contract/resources/credentials/api-keys";
 import { refuseSiteRestricted } from "#server/access/org-access";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { getApiKey, holdApiKey, refuseInactive } from "./queries.ts";
+import { getApiKey } from "./get-api-key.ts";
+import { holdApiKey, refuseInactive } from "./queries.ts";
 
 type RevokeCall = typeof apiKeys.revoke extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * The end of an active or expired key, whatever the state of its organization (contract 1 A2 exempts
- * revoking). The row stays. Service-owned keys can be revoked here as well.
+ * Revokes an active or expired key, whatever the state of its organization
+ * (docs/conventions.md, "Read-only organizations"). The row stays. Keys of service principals can be revoked here as
+ * well.
  */
 export async function revokeApiKey(call: RevokeCall) {
   refuseSiteRestricted(call);

@@ -5,7 +5,8 @@ import { changedFields } from "#server/audit/changed-fields";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { delegable } from "./delegation.ts";
-import { getApiKey, holdApiKey, refuseInactive } from "./queries.ts";
+import { getApiKey } from "./get-api-key.ts";
+import { holdApiKey, refuseInactive } from "./queries.ts";
 
 type UpdateCall = typeof apiKeys.update extends Endpoint<infer T> ? Call<T> : never;
 

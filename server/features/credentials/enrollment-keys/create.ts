@@ -5,14 +5,14 @@ import { user } from "#server/access/principal";
 import { refuseForeignSite } from "#server/access/site-access";
 import type { Call } from "#server/http/call";
 import { expiryFor } from "./expiry.ts";
+import { getEnrollmentKey } from "./get-enrollment-key.ts";
 import { insertEnrollmentKey } from "./insert.ts";
-import { getEnrollmentKey } from "./queries.ts";
 
 type CreateCall = typeof enrollmentKeys.create extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * Makes a key that lets agents join (contract 4 §3). Callers confined to sites can only make keys that pin
- * devices to one of them. The raw key is in this answer and nowhere else.
+ * Creates a key that lets agents join (docs/credentials.md, "Enrollment keys"). Callers confined to sites can only
+ * create keys that pin devices to one of their sites. Only this answer shows the raw key.
  */
 export async function createEnrollmentKey(call: CreateCall) {
   return call.transaction(async (tx) => {

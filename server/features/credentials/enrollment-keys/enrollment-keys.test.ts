@@ -56,7 +56,7 @@ describe.each(databases)("enrollment keys on %s", (database) => {
     expect((await send("GET", `/${body.id}`)).body).toEqual(metadata);
   });
 
-  it("defaults the end by the server's setting, whoever asks, and refuses ends that make no sense (C03)", async () => {
+  it("takes its default expiry from the server's setting for every caller, and refuses impossible ones (C03)", async () => {
     const body = await made();
     expect(body.expiresAt).toBe(minutesOn(90));
     expect(body.maxUsage).toBe(1);

@@ -8,7 +8,7 @@ export function expiryFor(
   call: Pick<Call, "clock" | "config">,
   org: AccessibleOrg,
   expiresAt: string | undefined,
-  /** A further cap in minutes, where the caller has one (contract 4 §5.4). */
+  /** A further cap in minutes, where the caller has one (docs/credentials.md, "End of an enrollment key"). */
   cap?: number,
 ): string {
   const decision = decideExpiry({

@@ -11,7 +11,7 @@ type Chosen = Omit<
   "keyHash" | "usageCount" | "keyIssuedAt" | "createdAt" | "updatedAt"
 >;
 
-/** Writes an unused enrollment key, whoever asks for it, and returns its material: stored is only the hash. */
+/** Writes an unused enrollment key and returns its material; only the hash is stored. */
 export async function insertEnrollmentKey(call: Call, tx: Tx, chosen: Chosen): Promise<string> {
   const { key, keyHash } = newEnrollmentKey(call.config, call.random);
   const now = call.clock.now();

@@ -2,7 +2,7 @@ import type { Config } from "#server/config";
 import type { Random } from "#server/platform/random";
 import { sha256 } from "#server/platform/vault";
 
-/** What the database keeps of an enrollment key (contract 4 §3). */
+/** The stored form of an enrollment key (docs/credentials.md, "Enrollment keys"). */
 export const enrollmentKeyHash = (pepper: string, raw: string): string => sha256(`${pepper}:${raw}`);
 
 /** 32 random bytes, shown once, and their hash under the current pepper. */

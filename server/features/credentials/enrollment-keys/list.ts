@@ -3,11 +3,11 @@ import type { enrollmentKeys } from "#contract/resources/credentials/enrollment-
 import { listedOrgs } from "#server/access/org-access";
 import { paginate } from "#server/db/paginate";
 import type { Call } from "#server/http/call";
-import { enrollmentKeyColumns } from "./queries.ts";
+import { enrollmentKeyColumns } from "./get-enrollment-key.ts";
 
 type ListCall = typeof enrollmentKeys.list extends Endpoint<infer T> ? Call<T> : never;
 
-/** Newest first; callers confined to sites see the keys of those sites (contract 1 A2 SITE rule). */
+/** Newest first; callers confined to sites see the keys of those sites (docs/conventions.md, "Site rule"). */
 export async function listEnrollmentKeys(call: ListCall) {
   const { orgId, expired } = call.query;
   const orgs = await listedOrgs(call, orgId);

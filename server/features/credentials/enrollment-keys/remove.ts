@@ -2,11 +2,11 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { enrollmentKeys } from "#contract/resources/credentials/enrollment-keys";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { getEnrollmentKey } from "./queries.ts";
+import { getEnrollmentKey } from "./get-enrollment-key.ts";
 
 type RemoveCall = typeof enrollmentKeys.remove extends Endpoint<infer T> ? Call<T> : never;
 
-/** Hard delete, whatever the organization's state: taking a key away is always allowed (contract 1 A2). */
+/** Hard delete, whatever the organization's state (docs/conventions.md, "Read-only organizations"). */
 export async function removeEnrollmentKey(call: RemoveCall) {
   return call.transaction(async (tx) => {
     const key = await getEnrollmentKey(call, tx, call.params.id);

@@ -5,14 +5,14 @@ import { held } from "#server/db/dialect/locks";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { expiryFor } from "./expiry.ts";
+import { getEnrollmentKey } from "./get-enrollment-key.ts";
 import { newEnrollmentKey } from "./key-hash.ts";
-import { getEnrollmentKey } from "./queries.ts";
 
 type RotateCall = typeof enrollmentKeys.rotate extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * New material, count back to 0; `maxUsage` and `expiresAt` stay unless given (specification 2, "States").
- * From this commit on the old key enrols nobody; that is wanted of a suspended organization's key as well.
+ * New material, count back to 0; `maxUsage` and `expiresAt` stay unless given (docs/credentials.md, "Enrollment keys").
+ * The old key enrolls no device after this commit, so rotating is also allowed for a suspended organization.
  */
 export async function rotateEnrollmentKey(call: RotateCall) {
   return call.transaction(async (tx) => {

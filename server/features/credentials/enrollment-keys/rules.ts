@@ -1,9 +1,9 @@
-import type { Json } from "#server/db/tables/tenancy";
+import type { Json } from "#server/db/column-types";
 
 const MINUTE_MS = 60_000;
 const LAST_MOMENT_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** The organization's cap `settings.enrollment.maxTtlMinutes`; anything that is no positive number is no cap. */
+/** The organization's cap `settings.enrollment.maxTtlMinutes`; anything but a positive number is no cap. */
 export function ttlCapMinutes(settings: Json): number | undefined {
   const cap = (settings["enrollment"] as { maxTtlMinutes?: unknown } | null | undefined)?.maxTtlMinutes;
   return typeof cap === "number" && Number.isFinite(cap) && cap > 0 ? cap : undefined;
@@ -14,7 +14,10 @@ export type ExpiryDecision =
   | { refused: "past" }
   | { refused: "TTL_EXCEEDS_CAP"; maxTtlMinutes: number };
 
-/** When a key ends: what is asked for within the cap, else the default, clamped by the cap (contract 4 §3). */
+/**
+ * When a key ends: the requested time if the cap allows it, else the default cut by the cap
+ * (docs/credentials.md, "End of an enrollment key").
+ */
 export function decideExpiry(given: {
   nowMs: number;
   expiresAt: string | undefined;

@@ -9,13 +9,13 @@ const mints: Limit = { name: "partner-mints", max: 10, windowSeconds: HOUR_SECON
 const partnerMints: Limit = { name: "partner-mints-all", max: 100, windowSeconds: HOUR_SECONDS };
 
 /**
- * Takes a write from the principal's hour, as part of the write: what is refused in the end, or answered from
- * memory, has cost nothing (specification 2, "Limits"). Writes of one principal wait for each other here.
+ * Counts a write against the principal's hour, in the write's own transaction: a refused or replayed write costs
+ * nothing (docs/credentials.md, "Budgets of partner writes"). Writes of one principal run one after the other.
  */
 export const takeWrite = (call: Call): Promise<void> =>
   take(call, [{ limit: writes, subject: partnerPrincipal(call).principalId, name: "writes" }]);
 
-/** A write that mints an enrollment key: also one of the principal's and of the partner's mints. */
+/** A write that mints an enrollment key also counts against the mints of the principal and the partner. */
 export function takeMint(call: Call): Promise<void> {
   const { principalId, partnerId } = partnerPrincipal(call);
   return take(call, [
@@ -31,7 +31,7 @@ interface Budget {
   name: "writes" | "mints";
 }
 
-/** Joins the open transaction. Always in the order given, so that two writes never wait for each other in a ring. */
+/** Joins the open transaction. Always in the order given, so that two writes cannot deadlock. */
 async function take(call: Call, budgets: readonly Budget[]): Promise<void> {
   for (const { limit, subject, name } of budgets) {
     const allowance = await call.asSystem("rate limit", (all) => call.services.limiter.takeWithin(all, limit, subject));

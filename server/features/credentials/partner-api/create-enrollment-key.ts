@@ -3,9 +3,10 @@ import type { partnerApi } from "#contract/resources/credentials/partner-api";
 import { getNamedOrg } from "#server/access/org-access";
 import { partnerPrincipal } from "#server/access/principal";
 import { refuseForeignSite } from "#server/access/site-access";
+import { restricts } from "#server/access/source-address";
 import { expiryFor } from "#server/features/credentials/enrollment-keys/expiry";
+import { getEnrollmentKey } from "#server/features/credentials/enrollment-keys/get-enrollment-key";
 import { insertEnrollmentKey } from "#server/features/credentials/enrollment-keys/insert";
-import { getEnrollmentKey } from "#server/features/credentials/enrollment-keys/queries";
 import type { Call } from "#server/http/call";
 import { after, MINUTE } from "#server/platform/clock";
 import { sha256 } from "#server/platform/vault";
@@ -16,12 +17,12 @@ import { recordedWrite } from "./record-write.ts";
 type CreateCall = typeof partnerApi.createEnrollmentKey extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * Mints a key that lets devices join. Only a principal that ends one day and is tied to places may: whoever steals
- * its key cannot use it for ever nor from anywhere (specification 2, rule 5).
+ * Mints a key that lets devices join. The principal needs an expiry and a source list, so that a stolen key works
+ * neither indefinitely nor from everywhere (docs/credentials.md, "Partner writes").
  */
 export async function createEnrollmentKey(call: CreateCall) {
   const { principalId, expiresAt: end, sourceCidrs } = partnerPrincipal(call);
-  if (end === null || sourceCidrs.length === 0) throw problem("partner_provisioning_principal_restrictions_required");
+  if (end === null || !restricts(sourceCidrs)) throw problem("partner_provisioning_principal_restrictions_required");
   const { orgId, name, siteId = null, maxUsage, issueEnrollmentSecret } = call.body;
   const wanted = wantedEnd(call);
   return recordedWrite(call, "enrollment-keys", async (tx) => {
@@ -56,7 +57,7 @@ export async function createEnrollmentKey(call: CreateCall) {
   });
 }
 
-/** `ttlMinutes` or `expiresAt`; the contract refuses both (specification 2). */
+/** `ttlMinutes` or `expiresAt`; the contract refuses both. */
 function wantedEnd(call: CreateCall): string | undefined {
   const { ttlMinutes, expiresAt } = call.body;
   return ttlMinutes === undefined ? expiresAt : after(call.clock.now(), ttlMinutes * MINUTE);

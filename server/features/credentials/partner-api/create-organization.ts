@@ -10,7 +10,7 @@ import { recordedWrite } from "./record-write.ts";
 
 type CreateCall = typeof partnerApi.createOrganization extends Endpoint<infer T> ? Call<T> : never;
 
-/** Within the partner's cap, which parallel creates cannot pass; the partner is the key's (contract 4 §5.4). */
+/** Creates an organization of the key's partner, within the partner's cap (docs/credentials.md, "Partner writes"). */
 export async function createOrganization(call: CreateCall) {
   const { partnerId, principalId, orgAccess } = partnerPrincipal(call);
   const { name, slug, type, status } = call.body;

@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { partnerApi } from "#contract/resources/credentials/partner-api";
 import { getNamedOrg } from "#server/access/org-access";
-import { insertSite } from "#server/features/tenancy/sites/create";
+import { insertSite } from "#server/features/tenancy/sites/insert-site";
 import type { Call } from "#server/http/call";
 import { takeWrite } from "./budgets.ts";
 import { recordedWrite } from "./record-write.ts";
@@ -9,7 +9,7 @@ import { exportedSite } from "./sites.ts";
 
 type CreateCall = typeof partnerApi.createSite extends Endpoint<infer T> ? Call<T> : never;
 
-/** In an organization the principal reaches, else 403 (specification 2, rule 3). */
+/** Creates a site in an organization that the principal reaches, else 403 (docs/credentials.md, "Partner writes"). */
 export async function createSite(call: CreateCall) {
   const { orgId, name, timezone, address, contact } = call.body;
   return recordedWrite(call, "sites", async (tx) => {

@@ -3,7 +3,10 @@ import type { Call } from "#server/http/call";
 import { sameText } from "#server/platform/vault";
 import { problem } from "#server/problem";
 
-/** Where an export stands, and everything it must not be used for anything else with (contract 4 §5.3). */
+/**
+ * The position of an export, and the partner, resource and filters that it is bound to
+ * (docs/credentials.md, "Export cursors").
+ */
 export interface ExportCursor {
   readonly v: 1;
   readonly resource: string;
@@ -16,7 +19,7 @@ export interface ExportCursor {
   readonly expiresAt: string;
 }
 
-/** What a request asks to walk. */
+/** What a request asks to export. */
 export type Walked = Pick<ExportCursor, "resource" | "partnerId" | "filters"> & {
   readonly updatedSince: string | undefined;
 };
@@ -30,7 +33,7 @@ export function signCursor(call: Signing, cursor: ExportCursor): string {
 
 /**
  * The cursor, if this server made it for this partner, resource and filters within the last day; it carries
- * `updatedSince`, which may be repeated but not changed. Nothing of it is read before its signature is right.
+ * `updatedSince`, which may be repeated but not changed. Nothing in it is read before its signature is verified.
  */
 export function readCursor(call: Signing & Pick<Call, "clock">, text: string, walked: Walked): ExportCursor {
   const [payload = "", signature = "", ...rest] = text.split(".");

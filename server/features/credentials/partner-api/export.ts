@@ -21,7 +21,7 @@ interface ExportQuery {
 
 export type ExportCall = Omit<Call, "query"> & { readonly query: ExportQuery };
 
-/** Which stretch of which rows a page is made of. */
+/** Which rows a page holds. */
 export interface Walk {
   readonly orgId: string | undefined;
   readonly siteId: string | undefined;
@@ -31,7 +31,7 @@ export interface Walk {
   readonly take: number;
 }
 
-/** What every row says of itself. */
+/** Fields of every exported row. */
 export interface Sourced {
   id: string;
   orgId: string;
@@ -40,9 +40,10 @@ export interface Sourced {
 }
 
 /**
- * One page of an export. The first page fixes the moment it is of: full walks give every row that was there then, in
- * the order of ids, which never change; incremental walks every row changed after `updatedSince`, oldest change
- * first. A row that changes during an incremental walk leaves it for the next, which starts at this `snapshotAt`.
+ * One page of an export (docs/credentials.md, "Exports"). The first page fixes `snapshotAt`: a full walk gives every
+ * row that existed then, ordered by id, which never changes; an incremental walk every row changed after
+ * `updatedSince`, oldest change first. A row that changes during an incremental walk comes with the next one, which
+ * starts at this `snapshotAt`.
  */
 export async function exportPage<R extends Sourced>(
   call: ExportCall,
@@ -91,14 +92,16 @@ export async function exportPage<R extends Sourced>(
   };
 }
 
-/** Now, once whoever is writing has finished: a row stamped before this moment must not appear after it was read. */
+/**
+ * The current time, after transactions under way have ended: a row stamped before it must not appear after it was read.
+ */
 async function momentOf(call: ExportCall): Promise<string> {
   const now = call.clock.now();
   await writersDone(call.services.store);
   return now;
 }
 
-/** 404 for what is unknown or out of the principal's reach (contract 4 §5.3). */
+/** 404 for an unknown filter, or one out of the principal's reach (docs/conventions.md, "Foreign ids"). */
 async function refuseOutOfReach(call: ExportCall, orgId: string | undefined, siteId: string | undefined) {
   if (orgId !== undefined && !(await findOrg(call, orgId))) throw problem("NOT_FOUND");
   if (siteId === undefined) return;

@@ -1,4 +1,4 @@
-/** What a text looks like that must not leave in an export (contract 4 §5.3). */
+/** Patterns of secrets that must not be exported (docs/credentials.md, "Withheld rows"). */
 const patterns: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]{1,40}-----/,
   /\bsvc_[A-Za-z0-9_-]{20,}/,

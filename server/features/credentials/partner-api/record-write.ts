@@ -13,8 +13,9 @@ interface Written {
 }
 
 /**
- * Runs a write and records it twice, in the same transaction: in the partner's chain as a call of its API, in the
- * organization's as the change it is, both by the key and naming its principal (specification 2, rule 8).
+ * Runs a write and records it twice in the same transaction: in the partner's chain as a call of the partner API, in
+ * the organization's chain as the plain action, both by the key and naming its principal
+ * (docs/credentials.md, "Partner writes").
  */
 export async function recordedWrite<R>(
   call: Call,

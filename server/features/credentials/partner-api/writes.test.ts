@@ -121,9 +121,15 @@ describe.each(databases)("partner API writes on %s", (database) => {
     expect((await send("GET", "/organizations")).body.data).toEqual([own.body.data]);
   });
 
-  it("mints only for a principal with both an end and an allowlist", async () => {
+  it("mints only for a principal with both an end and an allowlist that keeps somebody out", async () => {
     await fresh();
-    for (const change of [{ expiresAt: null }, { expiresAt: inMinutes(60), sourceCidrs: [] }]) {
+    const everywhere = [
+      ["0.0.0.0/0", "::/0"],
+      ["127.0.0.1", "0.0.0.0/1", "128.0.0.0/1"],
+      ["127.0.0.1", "::ffff:0:0/96"],
+    ];
+    const open = everywhere.map((sourceCidrs) => ({ expiresAt: inMinutes(60), sourceCidrs }));
+    for (const change of [{ expiresAt: null }, { expiresAt: inMinutes(60), sourceCidrs: [] }, ...open]) {
       await principal(change);
       const { status, body } = await mint();
       expect([status, body.code]).toEqual([403, "partner_provisioning_principal_restrictions_required"]);

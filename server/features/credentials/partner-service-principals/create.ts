@@ -11,7 +11,10 @@ import { setOrgs } from "./set-orgs.ts";
 
 type CreateCall = typeof partnerServicePrincipals.create extends Endpoint<infer T> ? Call<T> : never;
 
-/** Makes a principal without a key. Unless scopes are named it only reads (specification 2). */
+/**
+ * Creates a principal without a key. Unless scopes are given it can only read
+ * (docs/credentials.md, "Partner service principals").
+ */
 export async function createPartnerPrincipal(call: CreateCall) {
   return call.transaction(async (tx) => {
     const { partnerId: named, orgIds: wantedOrgs, ...fields } = call.body;

@@ -64,7 +64,7 @@ describe.each(databases)("partner service principals on %s", (database) => {
     expect(await code({ name: "provisioning" })).toBe("NAME_TAKEN");
   });
 
-  it("hands on nothing its maker does not hold: on create, change, issue and rotation", async () => {
+  it("gets no scope that the caller does not hold: on create, change, issue and rotation", async () => {
     const { id } = await principal({ scopes: ["sites:write"] });
     const key = (await send("POST", `/${id}/keys`, { name: "one" })).body;
     const limited = await server.signIn({

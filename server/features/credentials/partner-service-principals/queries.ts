@@ -7,7 +7,7 @@ import { problem } from "#server/problem";
 
 export type PrincipalRow = Selectable<PartnerServicePrincipalsTable>;
 
-/** Partner scope implies the partner, system scope names it (contract 4 §5.1). */
+/** Partner scope implies the partner, system scope names it (docs/conventions.md, "Full partner access"). */
 export async function partnerFor(call: Call, named: string | undefined, db: Reader): Promise<string> {
   const who = user(call);
   if (who.scope !== "system") {

@@ -3,8 +3,8 @@ import type { Permission } from "#contract/core/permissions";
 import { delegation } from "#server/access/delegation";
 
 /**
- * What a person must hold to hand a scope on. The contract gives partner principals no ceiling of their own; without
- * one, whoever manages principals could give a machine what they were never given (cases C09).
+ * The permission that a person must hold to give a scope (docs/credentials.md, "Delegation ceiling"). Without it,
+ * anyone who manages principals could give a machine permissions that they do not have (cases C09).
  */
 const permissionFor: Readonly<Record<PartnerKeyScope, Permission>> = {
   "organizations:read": "organizations:read",

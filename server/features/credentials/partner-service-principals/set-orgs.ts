@@ -13,7 +13,7 @@ export async function setOrgs(tx: Tx, place: Place, orgIds: readonly string[]): 
   await tx.insertInto("partnerServicePrincipalOrgs").values(rows).execute();
 }
 
-/** Lets a principal reach an organization it has just made (contract 4 §5.4). */
+/** Lets a principal reach an organization that it has created (docs/credentials.md, "Partner writes"). */
 export async function addOrg(tx: Tx, place: Place, orgId: string): Promise<void> {
   await tx
     .insertInto("partnerServicePrincipalOrgs")

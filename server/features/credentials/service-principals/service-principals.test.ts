@@ -172,7 +172,7 @@ describe.each(databases)("service principals on %s", (database) => {
     expect(await adopt(server.services.random.uuid())).toEqual([404, "NOT_FOUND"]);
   });
 
-  it("hands on nothing its maker does not hold: on create, rotate and adoption", async () => {
+  it("gets no scope that the caller does not hold: on create, rotate and migrate-key", async () => {
     const limited = await server.signIn({
       role: "custom",
       partnerId: acme.partnerId,

@@ -1,11 +1,12 @@
 import { lockText } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
+import { insertSite } from "#server/features/tenancy/sites/insert-site";
 import { problem } from "#server/problem";
 import type { AdmittingKey, EnrollCall } from "./enrollment-key.ts";
 
 /**
- * Where a new device goes: the key's site, else the one it asks for, else the organization's oldest, else a new site
- * "Default" (contract 1 H2). Devices that arrive together at an organization without sites share one "Default".
+ * The site of a new device (docs/fleet.md, "Site of a new device"). Devices that arrive together at an organization
+ * without sites share one "Default".
  */
 export async function siteForNewDevice(call: EnrollCall, tx: Tx, key: AdmittingKey): Promise<string> {
   const named = await namedSite(call, tx, key);
@@ -44,21 +45,8 @@ async function oldestSite(tx: Tx, orgId: string): Promise<string | undefined> {
 
 async function createDefaultSite(call: EnrollCall, tx: Tx, orgId: string): Promise<string> {
   const id = call.random.uuid();
-  const now = call.clock.now();
-  await tx
-    .insertInto("sites")
-    .values({
-      id,
-      orgId,
-      name: "Default",
-      timezone: "UTC",
-      address: null,
-      contact: null,
-      settings: {},
-      createdAt: now,
-      updatedAt: now,
-    })
-    .execute();
+  const blank = { address: null, contact: null, settings: {} };
+  await insertSite(call, tx, { id, orgId, name: "Default", timezone: "UTC", ...blank });
   call.audit.also({
     action: "site.create",
     resource: { id, name: "Default" },

@@ -1,32 +1,34 @@
 import { takeAttempt } from "#server/access/attempts";
 import { isForeignKeyViolation } from "#server/db/dialect/violations";
 import type { Tx } from "#server/db/unit-of-work";
+import { claimUse } from "#server/features/credentials/enrollment-keys/claim-use";
 import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
+import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
-import { createDevice, type EnrolledDevice, findPresented, rekeyDevice } from "./enroll-device.ts";
-import { admit, claimUse, type EnrollCall } from "./enrollment-key.ts";
+import { createDevice, type EnrolledDevice, findPresented, rekeyPresented } from "./enroll-device.ts";
+import { admit, type EnrollCall } from "./enrollment-key.ts";
 import { intervals } from "./intervals.ts";
 import { newTokenPair } from "./tokens.ts";
 
 /**
- * Lets a device into an organization (contract 1 H2). Everything happens in one transaction, the use of the key
- * included: an enrollment that is refused at any step leaves nothing behind but its audit entry.
+ * Enrolls a device in an organization (docs/fleet.md, "Enrollment"). Everything happens in one transaction, including
+ * the use of the key: a refused enrollment leaves only its audit entry.
  */
 export async function enrollAgent(call: EnrollCall) {
   const { services, config } = call;
   await takeAttempt(
     services,
     { name: "agent-enroll", max: config.agentEnrollRateLimit, windowSeconds: 60 },
-    call.ip ?? "unknown",
+    clientBlock(call.ip),
   );
   const work = call.transaction(() =>
     call.asSystem("enroll device", async (tx) => {
       const key = await admit(call, tx);
-      await claimUse(tx, key, call.clock.now());
+      if (!(await claimUse(tx, key, call.clock.now()))) throw problem("ENROLLMENT_KEY_EXHAUSTED");
       const pair = newTokenPair(call.random);
       const presented = await findPresented(call, tx, key);
       const device = presented
-        ? await rekeyDevice(call, tx, { key, pair, device: presented })
+        ? await rekeyPresented(call, tx, { key, pair, device: presented })
         : await createDevice(call, tx, { key, pair });
       await keepInventory(call, tx, device);
       record(call, device, { rekeyed: presented !== undefined });
@@ -34,7 +36,7 @@ export async function enrollAgent(call: EnrollCall) {
       return { ...placed, deviceId, ...pair, config: intervals };
     }),
   );
-  // The site was deleted between its choice and the insert: the device asks again and gets another.
+  // The site was deleted between its choice and the insert: the agent tries again and gets another site.
   return work.catch((error: unknown) => {
     throw isForeignKeyViolation(error) ? problem("CONCURRENT_MODIFICATION", { cause: error }) : error;
   });

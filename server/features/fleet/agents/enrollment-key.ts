@@ -10,9 +10,9 @@ import { problem } from "#server/problem";
 export type EnrollCall = typeof agents.enroll extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * The key that lets this device in, with its tenant, after every check of contract 1 H2 that looks at nothing else:
- * known, not expired, not used up, second factor, tenant active. From the moment the key is known a refusal stands in
- * the organization's chain; an unknown key belongs to no tenant and is only counted.
+ * The enrollment key with its tenant, after every check that depends on them alone: known, not expired, not used up,
+ * second secret, tenant active (docs/fleet.md, "Enrollment"). Once the key is known, a refusal is recorded in the
+ * organization's chain; an unknown key has no tenant and is only counted.
  */
 export async function admit(call: EnrollCall, tx: Tx) {
   const key = await find(call, tx);
@@ -33,22 +33,6 @@ export async function admit(call: EnrollCall, tx: Tx) {
 }
 
 export type AdmittingKey = Awaited<ReturnType<typeof admit>>;
-
-/**
- * Counts one use if both bounds still hold; of callers that race for the last use one wins. The row stays locked
- * until the transaction ends, and an enrollment that fails later gives the use back with it.
- */
-export async function claimUse(tx: Tx, key: AdmittingKey, now: string): Promise<void> {
-  const claimed = await tx
-    .updateTable("enrollmentKeys")
-    .set((eb) => ({ usageCount: eb("usageCount", "+", 1), updatedAt: now }))
-    .where("id", "=", key.id)
-    .where("keyHash", "=", key.keyHash)
-    .where("expiresAt", ">", now)
-    .where((eb) => eb.or([eb("maxUsage", "is", null), eb("usageCount", "<", eb.ref("maxUsage"))]))
-    .executeTakeFirst();
-  if (claimed.numUpdatedRows !== 1n) throw problem("ENROLLMENT_KEY_EXHAUSTED");
-}
 
 /** Hashed with the current pepper, then with what older keys were hashed with. */
 function find(call: EnrollCall, tx: Tx) {
@@ -76,7 +60,7 @@ function find(call: EnrollCall, tx: Tx) {
     .executeTakeFirst();
 }
 
-/** The key's own secret, else the server's; in production one of them must exist (contract 1 H2). */
+/** The key's own secret, else the server's; in production one of them must exist (docs/fleet.md, "Enrollment"). */
 function checkSecret(call: EnrollCall, keySecretHash: string | null): void {
   const { agentEnrollmentSecret, production } = call.config;
   const wanted = keySecretHash ?? (agentEnrollmentSecret === undefined ? undefined : sha256(agentEnrollmentSecret));

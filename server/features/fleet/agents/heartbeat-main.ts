@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
 import type { AgentPrincipal, KnownDevice } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
+import { noteMainAgent } from "#server/features/fleet/devices/note-sign-of-life";
 import { aliveStatus, appendAvailability, reachability } from "#server/features/fleet/devices/presence";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -11,13 +12,13 @@ import { noteSourceIp } from "./source-ip.ts";
 
 export type HeartbeatCall = typeof agents.heartbeat extends Endpoint<infer T> ? Call<T> : never;
 
-/** A status that changes under every attempt is not contention but a fault. */
+/** A status that changes on every attempt is a fault, not contention. */
 const ATTEMPTS_MAX = 5;
 
 /**
- * The main agent is alive: last seen, status (contract 1 E1), what it reports of itself, one sample of metrics. The
- * status is a compare-and-swap on the one that was read, so a sweep or an administrator that changes it at the same
- * moment is never overwritten.
+ * Records a heartbeat of the main agent (docs/fleet.md, "Heartbeat"): last seen, status, reported facts, one sample of
+ * metrics. The status is a compare-and-swap on the one that was read, so a change by a sweep or an administrator at the
+ * same moment is never overwritten.
  */
 export async function recordMain(call: HeartbeatCall, tx: Tx, who: AgentPrincipal): Promise<void> {
   let known = who.device;
@@ -37,27 +38,17 @@ interface Seen {
 }
 
 /** False when the status is no longer the one that was read. */
-async function update(call: HeartbeatCall, tx: Tx, { who, known }: Seen): Promise<boolean> {
-  const now = call.clock.now();
-  const role = isDraining(who) || known.deviceRoleSource === "manual" ? undefined : call.body.deviceRole;
-  let query = tx
-    .updateTable("devices")
-    .set({
-      lastSeenAt: now,
-      ...(call.ip === null ? {} : { lastSeenIp: call.ip }),
-      status: aliveStatus[known.status],
-      mainAgentSilentSince: null,
-      ...(isDraining(who) ? {} : facts(call.body)),
-      ...(role === undefined ? {} : { deviceRole: role }),
-      updatedAt: now,
-    })
-    .where("id", "=", who.deviceId)
-    .where("status", "=", known.status);
-  if (role !== undefined) query = query.where("deviceRoleSource", "=", "auto");
-  return (await query.executeTakeFirst()).numUpdatedRows === 1n;
+function update(call: HeartbeatCall, tx: Tx, { who, known }: Seen): Promise<boolean> {
+  return noteMainAgent(tx, who.deviceId, {
+    from: known.status,
+    ip: call.ip,
+    report: isDraining(who) ? {} : facts(call.body),
+    role: isDraining(who) || known.deviceRoleSource === "manual" ? undefined : call.body.deviceRole,
+    now: call.clock.now(),
+  });
 }
 
-/** Only what was supplied; a report of an organization being wound down leaves these alone (contract 1 H6). */
+/** Facts that were supplied; reports of a draining device leave them unchanged (docs/fleet.md, "Draining devices"). */
 function facts(body: HeartbeatCall["body"]) {
   const { agentVersion, hostname, osVersion, osBuild, lastUser } = body;
   const { uptimeSeconds, pendingReboot, isHeadless, watchdogVersion } = body;

@@ -8,11 +8,11 @@ import { isDraining, ownDevice } from "./own-device.ts";
 const TOKEN_AGE_MAX_MS = 30 * DAY;
 
 /**
- * A device says it is alive (contract 1 H3). The hottest write of the product: what it decides on came with the
- * authentication, so a heartbeat that changes nothing costs one update and, with metrics, one insert.
+ * Handles a heartbeat (docs/fleet.md, "Heartbeat"). It is the most frequent write of the product: it decides on the row
+ * that authentication read, so a heartbeat that changes nothing costs one update and, with metrics, one insert.
  *
- * `commands` is always present, because agents of every version read it; there are none while the product queues no
- * commands, and the policies are null until configuration policies exist.
+ * `commands` is always present, because agents of every version read it; it is empty while the product queues no
+ * commands, and the policies are null until there are configuration policies.
  */
 export async function heartbeat(call: HeartbeatCall) {
   const who = ownDevice(call);
@@ -28,7 +28,7 @@ export async function heartbeat(call: HeartbeatCall) {
   };
 }
 
-/** A device whose organization is being wound down cannot rotate, so it is not asked to. */
+/** A draining device cannot rotate its tokens, so it is not asked to. */
 function mustRotate(who: AgentPrincipal, now: string): boolean {
   const { tokensIssuedAt } = who.device;
   return !isDraining(who) && tokensIssuedAt !== null && tokensIssuedAt <= after(now, -TOKEN_AGE_MAX_MS);

@@ -1,2 +1,2 @@
-/** How often an agent reports, as every answer to it says (contract 1 H2, H3). */
+/** Report intervals that every answer to an agent names (docs/fleet.md, "Enrollment"). */
 export const intervals = { heartbeatIntervalSeconds: 60, metricsIntervalSeconds: 60 };

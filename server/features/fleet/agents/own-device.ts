@@ -2,7 +2,10 @@ import type { AgentPrincipal } from "#server/access/principal";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 
-/** The calling device; its token says which one, so a path that names another is 404 (contract 1 H1). */
+/**
+ * The calling device. Its token identifies it, so a path that names another device is 404
+ * (docs/fleet.md, "Agent identity").
+ */
 export function ownDevice(call: Pick<Call, "who"> & { readonly params: { id: string } }): AgentPrincipal {
   const { who } = call;
   if (who.kind !== "agent") throw new Error("the endpoint let a caller through that is no agent");
@@ -11,7 +14,7 @@ export function ownDevice(call: Pick<Call, "who"> & { readonly params: { id: str
   return who;
 }
 
-/** The organization is being wound down: devices report and uninstall themselves, nothing else (contract 1 H6). */
+/** The organization is offboarding: the device may only send heartbeats (docs/fleet.md, "Draining devices"). */
 export const isDraining = (who: AgentPrincipal): boolean => who.orgStatus === "offboarding";
 
 export function refuseDraining(who: AgentPrincipal): void {

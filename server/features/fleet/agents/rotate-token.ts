@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
+import { replaceTokens } from "#server/features/fleet/devices/replace-tokens";
 import type { Call } from "#server/http/call";
 import { after, MINUTE } from "#server/platform/clock";
 import { sha256 } from "#server/platform/vault";
@@ -12,9 +13,9 @@ type RotateCall = typeof agents.rotateToken extends Endpoint<infer T> ? Call<T> 
 const GRACE_MS = 10 * MINUTE;
 
 /**
- * Replaces both tokens; the pair in use lasts ten more minutes (contract 1 H2). A device that lost the answer asks
- * again with its old token: the pair it never got stops, and the old one keeps the end it was given. Of two calls at
- * the same moment one is refused with 409.
+ * Replaces both tokens; the previous pair lasts ten more minutes (docs/fleet.md, "Rotating tokens"). A device that lost
+ * the answer asks again with its old token: the pair it never received is replaced, and the old one keeps its end. Of
+ * two calls at the same moment one gets 409.
  */
 export async function rotateToken(call: RotateCall) {
   const who = ownDevice(call);
@@ -33,18 +34,9 @@ export async function rotateToken(call: RotateCall) {
       previousWatchdogTokenHash: before.watchdogTokenHash,
       previousTokensExpireAt: after(now, GRACE_MS),
     };
-    const changed = await tx
-      .updateTable("devices")
-      .set({
-        ...hashesOf(pair),
-        ...(presentedHash(call) === before.agentTokenHash ? retiring : {}),
-        tokensIssuedAt: now,
-        updatedAt: now,
-      })
-      .where("id", "=", who.deviceId)
-      .where("agentTokenHash", "=", before.agentTokenHash)
-      .executeTakeFirst();
-    if (changed.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+    const tokens = { ...hashesOf(pair), ...(presentedHash(call) === before.agentTokenHash ? retiring : {}) };
+    const known = { id: who.deviceId, agentTokenHash: before.agentTokenHash };
+    if (!(await replaceTokens(tx, known, tokens, now))) throw problem("CONCURRENT_MODIFICATION");
     call.audit.note({
       resource: { type: "device", id: who.deviceId, name: who.hostname },
       owner: { orgId: who.orgId },

@@ -9,7 +9,7 @@ type Metrics = NonNullable<HeartbeatCall["body"]["metrics"]>;
 const AGE_MAX_MS = DAY;
 const AHEAD_MAX_MS = 5 * MINUTE;
 
-/** True for a moment a sample may carry: at most 24 hours old, at most 5 minutes ahead (contract 1 H3). */
+/** Whether a sample may carry this time (docs/fleet.md, "Samples"). */
 export const isPlausible = (timestamp: string, now: string): boolean =>
   timestamp >= after(now, -AGE_MAX_MS) && timestamp <= after(now, AHEAD_MAX_MS);
 

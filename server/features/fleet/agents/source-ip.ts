@@ -4,9 +4,8 @@ import type { Call } from "#server/http/call";
 import { after, DAY } from "#server/platform/clock";
 
 /**
- * Audits that a device reports from another address than last time, once per device and address in 24 hours
- * (contract 1 H1); a machine that flips between two lines does not flood the log. The first address ever seen is
- * no change.
+ * Records that a device reports from another address than last time, once per device and address in 24 hours
+ * (docs/fleet.md, "Source address"), so that a machine that alternates between two lines does not flood the log.
  */
 export async function noteSourceIp(call: Call, tx: Tx, who: AgentPrincipal): Promise<void> {
   const from = who.device.lastSeenIp;

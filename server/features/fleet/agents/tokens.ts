@@ -6,7 +6,7 @@ export interface TokenPair {
   readonly watchdogToken: string;
 }
 
-/** A main and a watchdog token: `agt_` and 64 hexadecimal characters each (contract 1 H1). */
+/** A main and a watchdog token (docs/fleet.md, "Agent identity"). */
 export const newTokenPair = (random: Random): TokenPair => ({
   agentToken: newToken(random),
   watchdogToken: newToken(random),

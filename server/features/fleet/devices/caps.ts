@@ -41,7 +41,7 @@ async function countOfOrg(tx: Tx, orgId: string): Promise<number> {
   return Number(count);
 }
 
-/** Devices of deleted organizations are nobody's any more. */
+/** Devices of deleted organizations do not count. */
 async function countOfPartner(tx: Tx, partnerId: string): Promise<number> {
   const { count } = await live(tx)
     .innerJoin("organizations", "organizations.id", "devices.orgId")

@@ -11,7 +11,7 @@ type GetCall = typeof devices.get extends Endpoint<infer T> ? Call<T> : never;
 const RECENT_MAX = 288;
 const STRETCH_SECONDS = 300;
 
-/** A device with all that is known of it (contract 1 E1). Disks, groups and commands come with their own rooms. */
+/** A device with everything known about it (docs/fleet.md, "Devices"). */
 export async function showDevice(call: GetCall) {
   const device = await getDevice(call, call.db, call.params.id);
   const mine = { orgId: device.orgId, deviceId: device.id };

@@ -29,7 +29,7 @@ export interface InterfaceFacts {
   isPrimary?: boolean;
 }
 
-/** Each report replaces the section as a whole (contract 1 H4). */
+/** A report replaces the section as a whole (docs/fleet.md, "Inventory"). */
 export async function replaceHardware(tx: Tx, device: Placed, report: HardwareFacts, now: string): Promise<void> {
   const facts = {
     manufacturer: report.manufacturer ?? null,

@@ -4,10 +4,10 @@ interface Address {
   isPrimaryInterface: boolean;
 }
 
-/** Loopback and link-local addresses reach nobody else. */
+/** Loopback and link-local addresses cannot be reached from other machines. */
 const unreachable = /^(127\.|169\.254\.|::1$|fe[89ab][0-9a-f]:|0\.0\.0\.0$|::$)/i;
 
-/** Address on the local network: the primary interface's, else the first usable one (contract 1 E1 `lanIp`). */
+/** Address on the local network: the primary interface's, else the first usable one (docs/fleet.md, "Devices"). */
 export function lanIpOf(interfaces: readonly Address[]): string | null {
   const usable = interfaces.filter((item) => item.ipAddress !== null && !unreachable.test(item.ipAddress));
   const inOrder = usable.toSorted(

@@ -12,9 +12,9 @@ import { deviceColumns } from "./queries.ts";
 type Builder = ExpressionBuilder<Database, "devices">;
 
 /**
- * One step of a walk over devices (contract 1 E2). The cursor says behind which key and id to go on, so devices that
- * come, go or change elsewhere neither repeat nor hide others. A device whose own key changes meanwhile moves in the
- * order: walk by `hostname` or `enrolled` to meet each exactly once.
+ * One page of devices by cursor (docs/fleet.md, "Device cursors"). The cursor holds the last key and id, so devices
+ * that are added, removed or changed elsewhere do not repeat or hide others. A device whose own key changes meanwhile
+ * moves in the order: with `hostname` or `enrolled` each device appears exactly once.
  */
 export async function listByCursor(call: ListCall) {
   const { cursor, includeTotal } = call.query;

@@ -3,8 +3,8 @@ import { lanIpOf } from "./lan-ip.ts";
 import type { DeviceRow } from "./queries.ts";
 
 /**
- * Adds to a page of devices what stands beside them in a list: names, addresses, hardware, newest metrics (contract 1
- * E1). One query each for the whole page.
+ * Adds names, addresses, hardware and newest metrics to a page of devices (docs/fleet.md, "Devices"). One query each
+ * for the whole page.
  */
 export async function toListItems(db: Reader, rows: readonly DeviceRow[]) {
   if (rows.length === 0) return [];

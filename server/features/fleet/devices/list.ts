@@ -5,7 +5,7 @@ import { listByCursor } from "./list-by-cursor.ts";
 import { toListItems } from "./list-item.ts";
 import { deviceColumns } from "./queries.ts";
 
-/** Devices by cursor or by page; which one is told by the parameters that are present (contract 1 E2). */
+/** Devices by cursor or by page, depending on the parameters that are present (docs/fleet.md, "Listing devices"). */
 export async function listDevices(call: ListCall) {
   const { page, cursor, sort, sortDir, includeTotal } = call.query;
   const walks = [cursor, sort, sortDir, includeTotal].some((value) => value !== undefined);

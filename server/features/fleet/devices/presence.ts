@@ -1,10 +1,10 @@
-import type { DeviceStatus } from "#server/db/tables/devices";
+import type { DeviceStatus } from "#server/db/tables/fleet";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Services } from "#server/services";
 
 /**
- * What a sign of life of the main agent makes of each status (contract 1 E1). Maintenance is sticky; a
- * quarantined or decommissioned device does not get this far.
+ * The status after a sign of life of the main agent (docs/fleet.md, "Device status"). Maintenance stays; a quarantined
+ * or decommissioned device is refused before.
  */
 export const aliveStatus: Readonly<Record<DeviceStatus, DeviceStatus>> = {
   pending: "online",
@@ -27,7 +27,7 @@ interface Placed {
   orgId: string;
 }
 
-/** Appends an online/offline change, the input of service-level reports (contract 1 E1). */
+/** Appends an online/offline change (docs/fleet.md, "Availability"). */
 export async function appendAvailability(
   tx: Tx,
   { clock, random }: Pick<Services, "clock" | "random">,

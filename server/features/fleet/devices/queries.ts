@@ -3,7 +3,7 @@ import { prepared } from "#server/db/prepared";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 
-/** Every column of contract 1 E1; token hashes are not among them. */
+/** Every column that the API shows; token hashes are not among them. */
 export const deviceColumns = [
   "devices.id",
   "devices.orgId",
@@ -38,7 +38,10 @@ export const deviceColumns = [
   "devices.updatedAt",
 ] as const;
 
-/** A device the caller reaches: 404 outside its tenant, 403 on another site of its own (contract 1 A2). */
+/**
+ * A device that the caller reaches: 404 outside its tenant, 403 at another site of its organization
+ * (docs/conventions.md, "Site rule").
+ */
 export async function getDevice(call: Pick<Call, "who" | "readAsSystem">, db: Reader, id: string) {
   const device = await byId(db, { id });
   if (!device) throw await unseen(call, "devices", id);

@@ -1,5 +1,6 @@
+import { asSystem } from "#server/db/as-system";
 import { held } from "#server/db/dialect/locks";
-import { systemHandle, type Tx } from "#server/db/unit-of-work";
+import type { Tx } from "#server/db/unit-of-work";
 import { after, MINUTE } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import { appendAvailability } from "./presence.ts";
@@ -8,8 +9,8 @@ const BATCH = 500;
 const WATCHDOG_SILENT_MS = 5 * MINUTE;
 
 /**
- * Online and updating devices that have not been heard of for `DEVICE_OFFLINE_THRESHOLD_MINUTES` become offline, each
- * with its availability row (contract 1 E1). The condition is checked again where it is written, so a device that
+ * Sets online and updating devices offline that were not heard of for `DEVICE_OFFLINE_THRESHOLD_MINUTES`, each with its
+ * availability row (docs/fleet.md, "Device status"). The condition is checked again in the update, so a device that
  * reports at the same moment stays online. Returns how many changed.
  */
 export async function markSilentDevicesOffline(services: Services): Promise<number> {
@@ -36,9 +37,9 @@ export async function markSilentDevicesOffline(services: Services): Promise<numb
   });
 }
 
-/** Watchdogs that have not reported for five minutes are offline (contract 1 E1). */
+/** Sets watchdogs offline that have not reported for five minutes (docs/fleet.md, "Watchdog"). */
 export async function markSilentWatchdogsOffline(services: Services): Promise<number> {
-  const changed = await systemHandle(services.store)
+  const changed = await asSystem(services, "sweep devices")
     .updateTable("devices")
     .set({ watchdogStatus: "offline", updatedAt: services.clock.now() })
     .where("watchdogStatus", "in", ["connected", "failover"])
@@ -47,7 +48,10 @@ export async function markSilentWatchdogsOffline(services: Services): Promise<nu
   return Number(changed.numUpdatedRows);
 }
 
-/** Manual maintenance whose end has come gives way to what the last sign of life says (contract 1 E1). */
+/**
+ * Ends expired manual maintenance: the device becomes online or offline by its last sign of life
+ * (docs/fleet.md, "Device status").
+ */
 export async function endExpiredMaintenance(services: Services): Promise<number> {
   const { store, clock, config } = services;
   const now = clock.now();
@@ -107,7 +111,7 @@ interface Batch {
 async function inBatches(services: Services, work: (tx: Tx) => Promise<Batch>): Promise<number> {
   let total = 0;
   for (;;) {
-    const { found, changed } = await systemHandle(services.store).transaction().execute(work);
+    const { found, changed } = await asSystem(services, "sweep devices").transaction().execute(work);
     total += changed;
     if (found < BATCH) return total;
   }

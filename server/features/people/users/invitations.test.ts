@@ -292,7 +292,7 @@ describe.each(databases)("invitations on %s", (database) => {
     expect((await accept(token)).status).toBe(200);
   });
 
-  it("replays an invitation for its idempotency key and keeps its token out of database, trail and log", async () => {
+  it("replays an invitation for its idempotency key and keeps its token out of database, audit entries and log", async () => {
     partnerAdmin = await server.signIn({ role: "Partner Admin", partnerId });
     orgAdmin = await server.signIn({ role: "Org Admin", orgId });
     const email = newEmail();
@@ -360,7 +360,7 @@ describe.each(databases)("without a mail server on %s", (database) => {
   const resend = (who: SignedInUser, body: object) =>
     server.request("POST", "/users/resend-invite", { token: who.token, body });
 
-  it("nobody sees a link that would open another tenant's membership as well", async () => {
+  it("no one sees a link that would open another tenant's membership as well", async () => {
     const email = newEmail();
     const mine = await invite(partnerAdmin, { email, roleId: technician, orgAccess: "all" });
     expect(mine.body.inviteUrl).toMatch(/^http/);
@@ -389,7 +389,7 @@ describe.each(databases)("without a mail server on %s", (database) => {
     expect((await resend(selected, { userId: body.id, orgId })).body.inviteUrl).toBeNull();
   });
 
-  it("nobody sees a link to more permissions or sites than their own", async () => {
+  it("no one sees a link to more permissions or sites than their own", async () => {
     const siteId = await makeSite(server, orgId);
     const inviter = await server.signIn({ role: "inviter", orgId, permissions: ["users:invite"] });
     const confined = await server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] });

@@ -1,8 +1,8 @@
 import { type Caller, findOrg, outsideSites } from "#server/access/org-access";
 import { user } from "#server/access/principal";
 import type { Reader, Tx } from "#server/db/unit-of-work";
+import { permissionsAboveCaller } from "#server/features/people/core/assignable-role";
 import type { Call } from "#server/http/call";
-import { permissionsAboveCaller } from "./assignable-role.ts";
 
 interface Opened {
   roleId: string;
@@ -13,9 +13,9 @@ interface Opened {
 }
 
 /**
- * Whether the caller may see this person's invitation link. Accepting opens every membership of the person at once,
- * whoever gave it, so whoever holds the link could take all of them: each must be one that the caller could have
- * given, of a tenant it reaches and with neither permissions nor sites beyond its own.
+ * Whether the caller may see this person's invitation link. Accepting opens every membership of the person, whoever
+ * gave it, so the holder of the link could take all of them: each must be one that the caller could have given, of a
+ * tenant it reaches and with neither permissions nor sites beyond its own.
  */
 export async function mayHoldLink(call: Caller & Pick<Call, "asSystem">, tx: Tx, userId: string): Promise<boolean> {
   const opened = await call.asSystem("invite user", (all) => membershipsOf(all, userId));
@@ -36,7 +36,9 @@ async function reaches(call: Caller, tx: Tx, { partnerId, orgId, siteIds }: Open
   return !confined.some((siteId) => outsideSites(call, siteId)) && (await findOrg(call, orgId, tx)) !== undefined;
 }
 
-/** Undefined for a platform administrator, whose membership is no row. A deleted organization opens to nobody. */
+/**
+ * Undefined for a platform administrator, whose membership is no row. A deleted organization gives access to no one.
+ */
 async function membershipsOf(db: Reader, userId: string): Promise<Opened[] | undefined> {
   const person = await db.selectFrom("users").select("isPlatformAdmin").where("id", "=", userId).executeTakeFirst();
   if (!person || person.isPlatformAdmin) return undefined;

@@ -77,7 +77,7 @@ export async function selectedOrgs(db: Reader, membershipIds: string[]): Promise
   return byMembership;
 }
 
-/** The member of this target; NOT_FOUND for everybody else. */
+/** The member of this target; NOT_FOUND for any other person. */
 export async function getMember(db: Reader, target: Target, userId: string) {
   if (target.kind === "organization") {
     const row = await organizationMembers(db, target.orgId).where("users.id", "=", userId).executeTakeFirst();

@@ -1,7 +1,7 @@
 import type { Limit } from "#server/access/rate-limit";
 import { invalid, problem } from "#server/problem";
 
-/** Failed acceptances only (contract 1 B). */
+/** Counts failed acceptances only (docs/people.md, "Accepting an invitation"). */
 export const acceptPerAddress: Limit = { name: "accept-invite", max: 10, windowSeconds: 3_600 };
 
 const PREFERENCES_MAX_BYTES = 64 * 1024;
@@ -24,7 +24,7 @@ export interface AccessFields {
   siteIds?: readonly string[] | null | undefined;
 }
 
-/** Which access fields belong to which kind of membership (contract 1 G). */
+/** Which access fields belong to which kind of membership (docs/people.md, "Inviting"). */
 export function refuseMisplacedAccess(kind: "partner" | "organization", fields: AccessFields): void {
   if (kind === "organization") {
     if (fields.orgIds !== undefined) throw problem("ORG_IDS_NOT_ALLOWED");
@@ -47,9 +47,9 @@ export interface ExistingUser {
 }
 
 /**
- * What an invitation does with an address that may be known: a new person and one who still has to accept
- * get a token; one who is active elsewhere joins at once; one left without any membership starts anew. A
- * person whom another tenant disabled joins but stays disabled: only that tenant may undo it.
+ * What an invitation does with an address that may be known: a new person and one who has not accepted yet get a token;
+ * one who is active elsewhere joins immediately; one without any membership starts again. A person whom another tenant
+ * disabled joins but stays disabled: only that tenant may undo it.
  */
 export function decideInvite(existing: ExistingUser | undefined): "create" | "invite" | "join" | "revive" | "member" {
   if (!existing) return "create";

@@ -3,7 +3,7 @@ import type { Reader } from "#server/db/unit-of-work";
 import { user } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
 
-/** Whose members a request is about (contract 1 G "Target scope"). */
+/** The tenant whose members a request is about (docs/people.md, "Whose members"). */
 export type Target =
   | { readonly kind: "partner"; readonly partnerId: string; readonly name: string }
   | {

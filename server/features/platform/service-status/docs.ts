@@ -39,7 +39,10 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The viewer of the API document; off in production unless `ENABLE_API_DOCS_UI` is set (contract 3 §14). */
+/**
+ * The viewer of the API document; off in production unless `ENABLE_API_DOCS_UI` is set
+ * (docs/platform.md, "Operational endpoints").
+ */
 export async function showDocs(call: Pick<Call, "config" | "setHeader">): Promise<string> {
   if (!call.config.apiDocsUi) throw problem("NOT_FOUND");
   call.setHeader("Content-Security-Policy", policy);

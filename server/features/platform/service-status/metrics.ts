@@ -1,6 +1,6 @@
 import { deviceStatuses } from "#contract/resources/fleet/devices";
 import { countBrokenChains } from "#server/audit/incidents";
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import type { Call } from "#server/http/call";
 import { SECOND } from "#server/platform/clock";
 import { sameText } from "#server/platform/vault";
@@ -8,8 +8,8 @@ import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 
 /**
- * Counters of this process and of the installation, without tenant labels (contract 3 §14). A server without a scrape
- * token shows them to anybody in development and to nobody in production.
+ * Metrics of this process and of the installation (docs/platform.md, "Metrics"). Without a scrape token they are open
+ * in development and not found in production.
  */
 export async function scrapeMetrics(call: Pick<Call, "services" | "config" | "header">): Promise<string> {
   admit(call);
@@ -39,7 +39,7 @@ async function countDevices(services: Services): Promise<void> {
   if (nowMs - (counted.get(services) ?? Number.NEGATIVE_INFINITY) < KEPT_MS) return;
   const gauge = services.metrics.devices;
   try {
-    const rows = await systemHandle(services.store)
+    const rows = await asSystem(services, "report health")
       .selectFrom("devices")
       .select((eb) => ["status", eb.fn.countAll<number>().as("count")])
       .groupBy("status")

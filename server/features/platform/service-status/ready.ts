@@ -1,5 +1,5 @@
+import { asSystem } from "#server/db/as-system";
 import { missingMigrations } from "#server/db/migration-status";
-import { systemHandle } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { after, MINUTE, SECOND } from "#server/platform/clock";
 import { problem } from "#server/problem";
@@ -18,7 +18,10 @@ const PATIENCE_MS = 2 * SECOND;
 const OVERDUE_MS = 5 * MINUTE;
 const LEADERLESS_MS = MINUTE;
 
-/** 200 while this replica can do its work, else 503 with the same fields beside the error (contract 3 §14). */
+/**
+ * 200 while this process can do its work, else 503 with the same fields beside the error
+ * (docs/platform.md, "Readiness").
+ */
 export async function ready(call: Pick<Call, "services">) {
   const checks = await readiness(call.services);
   if (Object.values(checks).every((check) => check === "ok")) return { status: "ready" as const, checks };
@@ -40,21 +43,22 @@ function readiness(services: Services): Promise<Readiness> {
 async function look(services: Services): Promise<Readiness> {
   const [database, migrations, workers] = await Promise.all([
     check(async () => {
-      await systemHandle(services.store).selectFrom("leases").select("name").limit(1).execute();
+      await asSystem(services, "report health").selectFrom("leases").select("name").limit(1).execute();
       return true;
     }),
-    check(async () => (await missingMigrations(services.store)).length === 0),
+    check(async () => (await missingMigrations(services)).length === 0),
     check(() => workersRun(services)),
   ]);
   return { database, migrations, workers };
 }
 
 /**
- * Judged by what every replica sees: no job is left lying, and nobody's hold on the schedules ran out without another
- * taking over. Between two holders there is none, which is no fault.
+ * Judged by what every process sees: no job is overdue, and the lease of the schedules has not run out without a
+ * successor. Between two holders there is briefly none, which is not a fault.
  */
-async function workersRun({ store, clock }: Services): Promise<boolean> {
-  const db = systemHandle(store);
+async function workersRun(services: Services): Promise<boolean> {
+  const db = asSystem(services, "report health");
+  const { clock } = services;
   const overdue = await db
     .selectFrom("jobs")
     .select("id")

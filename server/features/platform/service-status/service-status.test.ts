@@ -91,7 +91,7 @@ describe.each(databases)("service status on %s", (database) => {
     await server.db.deleteFrom("leases").where("name", "=", "scheduler").execute();
   });
 
-  it("shows metrics to whoever holds the scrape token, without tenants or ids in them", async () => {
+  it("shows metrics for the scrape token, without tenants or ids in them", async () => {
     const { orgIds } = await seedPartner(server, "acme", ["acme"]);
     const orgId = orgIds[0] as string;
     await makeDevices(server, [{ orgId, siteId: await makeSite(server, orgId), status: "offline" }]);

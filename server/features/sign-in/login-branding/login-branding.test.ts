@@ -86,7 +86,7 @@ describe.each(databases)("login branding on %s", (database) => {
     await set({ accentColor: "#aBcDeF" });
   });
 
-  it("is the whole partner's: changed with full access alone, and no affair of anybody else", async () => {
+  it("belongs to the whole partner: it takes full access to change, and no other caller reaches it", async () => {
     const partial = await server.signIn({
       role: "Partner Admin",
       partnerId: acme.partnerId,
@@ -100,5 +100,20 @@ describe.each(databases)("login branding on %s", (database) => {
     const member = await server.signIn({ role: "Org Admin", orgId: acme.orgId });
     const attempts = [put({ headline: "x" }, member.token), server.request("GET", path, { token: member.token })];
     for (const attempt of await Promise.all(attempts)) expect(attempt.status).toBe(403);
+  });
+
+  it("is read by every role of the partner, and changed by those alone that may write organizations", async () => {
+    await put({ headline: "As it was" });
+    for (const role of ["Partner Viewer", "Partner Technician", "Partner Billing"]) {
+      const { token } = await server.signIn({ role, partnerId: acme.partnerId });
+      expect((await put({ headline: "Changed" }, token)).body.code, role).toBe("PERMISSION_DENIED");
+      expect((await read(token)).headline, role).toBe("As it was");
+    }
+    const writer = await server.signIn({
+      role: "Brand keeper",
+      permissions: ["organizations:write"],
+      partnerId: acme.partnerId,
+    });
+    expect((await put({ headline: "Changed" }, writer.token)).body.headline).toBe("Changed");
   });
 });

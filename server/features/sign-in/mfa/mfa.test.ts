@@ -177,7 +177,7 @@ describe.each(databases)("mfa on %s", (database) => {
     expect((await verify("unknown", "123456")).body.code).toBe("MFA_SESSION_EXPIRED");
   });
 
-  it("steps a session up, after which its older refresh token is worth nothing", async () => {
+  it("steps a session up, after which its older refresh token is refused", async () => {
     const who = await enrolled();
     await server.db.updateTable("sessions").set({ mfaVerifiedAt: null }).where("id", "=", who.sessionId).execute();
     const codes = { currentPassword: PASSWORD };
@@ -244,7 +244,7 @@ describe.each(databases)("mfa on %s", (database) => {
     expect((await off({ code, currentPassword: PASSWORD })).body.code).toBe("MFA_REQUIRED");
   });
 
-  it("keeps secrets, codes and tokens out of database, trail and log", async () => {
+  it("keeps secrets, codes and tokens out of database, audit entries and log", async () => {
     const who = await enrolled();
     const pending = await person();
     const setup = (await post("/mfa/setup", { currentPassword: PASSWORD }, pending.token)).body;

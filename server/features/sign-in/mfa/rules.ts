@@ -4,7 +4,7 @@ import { MINUTE } from "#server/platform/clock";
 import type { Random } from "#server/platform/random";
 import { sameText } from "#server/platform/vault";
 
-/** Failed codes of a person, wherever they are given (contract 1 B). */
+/** Failed codes of a person, over all endpoints that take one (docs/sign-in.md, "Guessing"). */
 export const mfaPerUser: Limit = { name: "mfa", max: 5, windowSeconds: 300 };
 
 export const SETUP_MS = 10 * MINUTE;
@@ -32,8 +32,8 @@ export const otpAuthUrl = (secret: string, email: string): string => totp(secret
 export const totpCode = (secret: string, atMs: number): string => totp(secret).generate({ timestamp: atMs });
 
 /**
- * The time step that a code is right for: the current one or its neighbours, and only steps after the
- * last one accepted, so that a code that was seen is worth nothing.
+ * The time step that a code is valid for: the current one or its neighbours, and only steps after the last accepted
+ * one, so that a code cannot be used again.
  */
 export function acceptedStep(secret: string, code: string, nowMs: number, lastStep: number): number | undefined {
   const current = Math.floor(nowMs / 1_000 / PERIOD_SECONDS);

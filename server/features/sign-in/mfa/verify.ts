@@ -3,26 +3,28 @@ import type { mfa } from "#contract/resources/sign-in/mfa";
 import { takeAttempt } from "#server/access/attempts";
 import { ownerOf } from "#server/access/membership";
 import { passwordStandingOf } from "#server/access/password-standing";
+import { findUserById } from "#server/features/people/core/find-user";
+import { completeSignIn } from "#server/features/sign-in/core/complete-sign-in";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { proofOf } from "#server/features/sign-in/core/proof-of";
 import {
   findUserToken,
   isLive,
   takeTry,
   type UserToken,
   useUserToken,
-} from "#server/features/people/users/user-tokens";
-import { completeSignIn, noteUser } from "#server/features/sign-in/sessions/complete-sign-in";
-import { findUserById } from "#server/features/sign-in/sessions/queries";
+} from "#server/features/sign-in/core/user-tokens";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { alsoRecoveryCode, useFactor } from "./factor.ts";
 import { mfaPerUser } from "./rules.ts";
-import { proofOf } from "./start-mfa-login.ts";
 
 type VerifyCall = typeof mfa.verify extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * Finishes a sign-in with the second factor (contract 1 B). The temporary token ends with success, five
- * wrong codes, or any change of the user's password, factor or status. Of two calls with one code one wins.
+ * Finishes a sign-in with the second factor (docs/sign-in.md, "Using a second factor"). The temporary token ends with
+ * success, five wrong codes, or any change of the user's password, factor or status. Of two calls with one code one
+ * wins.
  */
 export async function verifyMfa(call: VerifyCall) {
   const { token, user, membership, breaksGlass } = await load(call);
@@ -58,7 +60,7 @@ async function load(call: VerifyCall) {
   call.audit.note({
     action: "user.login.failed",
     ...(standing.owner && { owner: standing.owner }),
-    // Enforced since the password was given: the temporary token is worth nothing either.
+    // Enforcement that was turned on after the password was given also ends the temporary token.
     details: { reason: standing.refusal === "sso_enforced" ? standing.refusal : "mfa_session_expired" },
   });
   const { membership, breaksGlass } = standing;

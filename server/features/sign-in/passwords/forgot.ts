@@ -1,8 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { passwords } from "#contract/resources/sign-in/passwords";
+import { trustedBase } from "#server/features/sign-in/core/trusted-base";
 import type { Call } from "#server/http/call";
 import { enqueueJob } from "#server/jobs/queue";
-import { trustedBase } from "./reset-mail.ts";
+import { clientBlock } from "#server/platform/ip-address";
 import { forgotPerAddress } from "./rules.ts";
 
 type ForgotCall = typeof passwords.forgot extends Endpoint<infer T> ? Call<T> : never;
@@ -12,7 +13,7 @@ type ForgotCall = typeof passwords.forgot extends Endpoint<infer T> ? Call<T> : 
  * whether the account exists, because nothing is looked up before it.
  */
 export async function forgotPassword(call: ForgotCall) {
-  const { allowed } = await call.services.limiter.take(forgotPerAddress, call.ip ?? "unknown");
+  const { allowed } = await call.services.limiter.take(forgotPerAddress, clientBlock(call.ip));
   const base = trustedBase(call);
   if (allowed) {
     const payload = { email: call.body.email, ...(base !== undefined && { base }) };

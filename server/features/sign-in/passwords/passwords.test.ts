@@ -174,7 +174,7 @@ describe.each(databases)("passwords on %s", (database) => {
     expect(answer.body.code).toBe("PASSWORD_LOGIN_UNAVAILABLE");
   });
 
-  it("keeps passwords and reset tokens out of database, trail and log", async () => {
+  it("keeps passwords and reset tokens out of database, audit entries and log", async () => {
     const who = await person();
     await forgot(who.email);
     const token = await mailedToken(who.email);

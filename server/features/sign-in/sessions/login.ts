@@ -1,29 +1,32 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sign-in/sessions";
-import { refuseWhenUsedUp } from "#server/access/attempts";
+import { judged } from "#server/access/attempts";
 import type { Membership } from "#server/access/membership";
 import { checkPassword } from "#server/access/password";
 import { passwordStandingOf } from "#server/access/password-standing";
 import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
-import { startMfaLogin } from "#server/features/sign-in/mfa/start-mfa-login";
+import { findUserByEmail, type SignInUser } from "#server/features/people/core/find-user";
+import { clearWrongPasswords, countWrongPassword } from "#server/features/people/core/wrong-passwords";
+import { completeSignIn } from "#server/features/sign-in/core/complete-sign-in";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { startMfaLogin } from "#server/features/sign-in/core/start-mfa-login";
 import type { Call } from "#server/http/call";
+import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
-import { completeSignIn, noteUser } from "./complete-sign-in.ts";
-import { clearWrongPasswords, countWrongPassword, findUserByEmail, type SignInUser } from "./queries.ts";
 import { responseFloor } from "./response-floor.ts";
 import { LOGIN_FLOOR_MS, type LoginRefusal, loginPerAddress, loginPerAddressAndEmail, refusalOf } from "./rules.ts";
 
 type LoginCall = typeof sessions.login extends Endpoint<infer T> ? Call<T> : never;
 
 /**
- * Signs in with email and password (contract 1 B). Every refusal is the same 401 after the same work and
- * no sooner than the floor; its reason is in the trail of the user's tenant alone.
+ * Signs in with email and password (docs/sign-in.md, "Signing in with a password"). Every refusal is the same 401 after
+ * the same work and not before the response floor; only the audit log of the user's tenant has the reason.
  */
 export async function login(call: LoginCall) {
   const floor = responseFloor(LOGIN_FLOOR_MS);
   try {
-    return await attempt(call);
+    return await judged(call.services, failureLimits(call), () => attempt(call));
   } catch (error) {
     await floor.reached();
     throw error;
@@ -31,7 +34,6 @@ export async function login(call: LoginCall) {
 }
 
 async function attempt(call: LoginCall) {
-  for (const [limit, subject] of failureLimits(call)) await refuseWhenUsedUp(call.services, limit, subject);
   const { user, standing } = await call.readAsSystem("sign-in", async (db) => {
     const found = await findUserByEmail(db, call.body.email);
     const rules = { breakGlass: call.config.ssoBreakGlass };
@@ -64,7 +66,7 @@ async function admit(call: LoginCall, tx: Tx, { user, membership, breaksGlass }:
   if (user.mfaSecret === null) {
     return completeSignIn(call, tx, { user, membership, mfa: false, method: "password", breaksGlass });
   }
-  // Nobody is signed in yet: the entry comes with the second factor.
+  // The user is not signed in yet: the entry is written with the second factor.
   call.audit.skip();
   return startMfaLogin(call, tx, user);
 }
@@ -73,13 +75,12 @@ async function admit(call: LoginCall, tx: Tx, { user, membership, breaksGlass }:
 async function refuse(call: LoginCall, user: SignInUser | undefined, reason: LoginRefusal): Promise<never> {
   const counted = reason === "wrong_password" && user ? user.id : ZERO_UUID;
   const lockedUntil = await call.asSystem("sign-in", (tx) => countWrongPassword(tx, counted, call.clock.now()));
-  for (const [limit, subject] of failureLimits(call)) await call.services.limiter.take(limit, subject);
   call.audit.note({ action: "user.login.failed", details: { reason, ...(lockedUntil && { lockedUntil }) } });
   throw problem("INVALID_CREDENTIALS");
 }
 
 function failureLimits(call: LoginCall) {
-  const address = call.ip ?? "unknown";
+  const address = clientBlock(call.ip);
   return [
     [loginPerAddress, address],
     [loginPerAddressAndEmail, `${address} ${call.body.email}`],

@@ -1,41 +1,41 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sign-in/sessions";
-import { refuseWhenUsedUp } from "#server/access/attempts";
+import { judged } from "#server/access/attempts";
 import { type Membership, membershipIn, standingOf } from "#server/access/membership";
 import { passwordStandingOf } from "#server/access/password-standing";
 import { lockRow } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
+import { issueTokens, spendRefreshToken, type TokenPair } from "#server/features/sign-in/core/tokens";
 import type { Call } from "#server/http/call";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
-import { noteUser } from "./complete-sign-in.ts";
 import { findRefreshToken } from "./queries.ts";
-import { revokeSessions } from "./revoke-sessions.ts";
 import { decideRefresh, refreshPerUser } from "./rules.ts";
-import { issueTokens, type TokenPair } from "./tokens.ts";
 
 type RefreshCall = typeof sessions.refresh extends Endpoint<infer T> ? Call<T> : never;
 type Found = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 
 /**
- * Exchanges a refresh token for a new pair in the same session (contract 1 B). Of parallel calls with one
- * token exactly one gets the pair, the others `REFRESH_RACED`. A spent token that comes back later was
- * copied: the session ends. While the user's tenant is closed the token is refused but not spent.
+ * Exchanges a refresh token for a new pair in the same session (docs/sign-in.md, "Refreshing"). Of parallel calls with
+ * one token exactly one gets the pair, the others `REFRESH_RACED`. A spent token that comes back later was copied: the
+ * session ends. While the user's tenant is closed the token is refused but not spent.
  */
 export async function refresh(call: RefreshCall): Promise<TokenPair> {
   const tokenHash = sha256(call.body.refreshToken);
   const found = await call.readAsSystem("sign-in", (db) => findRefreshToken(db, tokenHash));
   if (!found) throw problem("INVALID_REFRESH_TOKEN");
-  await refuseWhenUsedUp(call.services, refreshPerUser, found.userId);
-  const outcome = await call.transaction(() =>
-    call.asSystem("sign-in", async (tx) => {
-      await lockRow(tx, call.services.store.dialect, "sessions", found.sessionId);
-      return decide(call, tx, tokenHash);
-    }),
-  );
-  if (typeof outcome !== "string") return outcome;
-  await call.services.limiter.take(refreshPerUser, found.userId);
-  throw problem(outcome === "raced" ? "REFRESH_RACED" : "INVALID_REFRESH_TOKEN");
+  return judged(call.services, [[refreshPerUser, found.userId]], async () => {
+    const outcome = await call.transaction(() =>
+      call.asSystem("sign-in", async (tx) => {
+        await lockRow(tx, call.services.store.dialect, "sessions", found.sessionId);
+        return decide(call, tx, tokenHash);
+      }),
+    );
+    if (typeof outcome !== "string") return outcome;
+    throw problem(outcome === "raced" ? "REFRESH_RACED" : "INVALID_REFRESH_TOKEN");
+  });
 }
 
 /** Under the session's lock: what was read before it may have changed. */
@@ -49,7 +49,7 @@ async function decide(call: RefreshCall, tx: Tx, tokenHash: string): Promise<Tok
   if (decision !== "rotate") return decision === "raced" ? "raced" : "invalid";
   const membership = await membershipOf(tx, token);
   if (!membership) return "invalid";
-  await tx.updateTable("refreshTokens").set({ spentAt: now }).where("id", "=", token.id).execute();
+  await spendRefreshToken(tx, token.id, now);
   const { sessionId: id, userId, absoluteExpiresAt, mfaVerifiedAt } = token;
   return issueTokens(call, tx, { id, userId, absoluteExpiresAt, mfa: mfaVerifiedAt !== null }, membership);
 }
@@ -65,7 +65,7 @@ async function membershipOf(tx: Tx, token: Found): Promise<Membership | undefine
     return member?.usable ? member.membership : undefined;
   }
   const user = { id: token.userId, isPlatformAdmin: token.isPlatformAdmin, mfaSecret: null };
-  // Breaking the glass is a sign-in, which the trail has by itself: a session that began so goes on as any other does.
+  // Break-glass is recorded at the sign-in: a session that began so is refreshed like any other.
   return (await passwordStandingOf(tx, user, { breakGlass: false, begunIn: tenant })).membership;
 }
 

@@ -1,13 +1,13 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sign-in/sessions";
+import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { openSessions } from "./queries.ts";
-import { revokeSessions } from "./revoke-sessions.ts";
 
 type RemoveCall = typeof sessions.remove extends Endpoint<infer T> ? Call<T> : never;
 
-/** Ends one of the caller's sessions; anybody else's does not exist. */
+/** Ends one of the caller's sessions; those of other people are not found. */
 export async function removeSession(call: RemoveCall) {
   const who = user(call);
   const { id } = call.params;

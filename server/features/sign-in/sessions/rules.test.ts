@@ -19,7 +19,7 @@ describe("why a sign-in is refused", () => {
   ])("case %#", (attempt, reason) => expect(refusalOf(attempt)).toBe(reason));
 });
 
-describe("what a refresh token is worth", () => {
+describe("what happens to a refresh token", () => {
   const session = { revokedAt: null, absoluteExpiresAt: "2026-04-01T00:00:00.000Z" };
   const fresh = { spentAt: null, expiresAt: "2026-03-09T00:00:00.000Z", session, userStatus: "active" };
 

@@ -1,20 +1,14 @@
 import type { Limit } from "#server/access/rate-limit";
-import { DAY, MINUTE, SECOND } from "#server/platform/clock";
+import { SECOND } from "#server/platform/clock";
 
-/** Failed sign-ins only (contract 1 B). */
+/** Counts failed sign-ins only (docs/sign-in.md, "Guessing"). */
 export const loginPerAddressAndEmail: Limit = { name: "login-email", max: 5, windowSeconds: 300 };
 export const loginPerAddress: Limit = { name: "login-ip", max: 30, windowSeconds: 300 };
 /** Refused refreshes of a user's known tokens. */
 export const refreshPerUser: Limit = { name: "refresh", max: 30, windowSeconds: 60 };
 
-/** A sign-in ends for good after this, however often it is refreshed. */
-export const SESSION_MS = 30 * DAY;
-export const REFRESH_TOKEN_MS = 7 * DAY;
 /** A spent refresh token that comes back within this was raced by a parallel refresh, not stolen. */
 export const REFRESH_RACE_MS = 10 * SECOND;
-export const TEMP_TOKEN_SECONDS = 300;
-export const WRONG_PASSWORDS_TO_LOCK = 5;
-export const LOCK_MS = 5 * MINUTE;
 /** No refused sign-in is answered sooner. */
 export const LOGIN_FLOOR_MS = 200;
 
@@ -37,13 +31,13 @@ interface LoginAttempt {
   now: string;
 }
 
-/** Why a sign-in is refused, for the audit trail alone: callers get one and the same answer. */
+/** Why a sign-in is refused, for the audit log only: every caller gets the same answer. */
 export function refusalOf({ user, passwordMatches, closed, now }: LoginAttempt): LoginRefusal | undefined {
   if (!user) return "unknown_email";
   if (user.status === "invited") return "user_invited";
   if (user.status === "disabled") return "user_disabled";
   if (user.lockedUntil !== null && user.lockedUntil > now) return "account_locked";
-  // Whatever the password: where none is asked for, none is guessed, so none locks the account.
+  // Regardless of the password: enforcement takes no password, so a wrong one must not lock the account.
   if (closed === "sso_enforced") return closed;
   if (!passwordMatches) return "wrong_password";
   return closed;
@@ -58,7 +52,7 @@ interface RefreshState {
 
 export type RefreshDecision = "rotate" | "raced" | "reused" | "invalid";
 
-/** What a refresh token that exists is worth (contract 1 B). */
+/** What to do with a refresh token that exists (docs/sign-in.md, "Refreshing"). */
 export function decideRefresh(token: RefreshState, now: string): RefreshDecision {
   const over = token.session.revokedAt !== null || token.session.absoluteExpiresAt <= now;
   if (over || token.userStatus !== "active") return "invalid";

@@ -1,3 +1,3 @@
-/** The TXT record that proves a domain (contract 4 §6.2). */
+/** The TXT record that proves a domain (docs/single-sign-on.md, "Email domains"). */
 export const recordName = (domain: string) => `_svc-verify.${domain}`;
 export const recordValue = (token: string) => `svc-domain-verify=${token}`;

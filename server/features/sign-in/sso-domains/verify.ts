@@ -6,7 +6,10 @@ import { writableDomain } from "./queries.ts";
 
 type VerifyCall = typeof ssoDomains.verify extends Endpoint<infer T> ? Call<T> : never;
 
-/** Looks for the record. What was proven once stays proven, whatever the record does later (contract 4 §6.2). */
+/**
+ * Looks for the record. A verified domain stays verified, whatever happens to the record
+ * (docs/single-sign-on.md, "Email domains").
+ */
 export async function verifyDomain(call: VerifyCall) {
   const domain = await writableDomain(call, call.params.id, call.db);
   const found = domain.verifiedAt !== null || (await isPublished(call.services, domain));

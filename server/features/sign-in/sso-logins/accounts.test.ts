@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Person } from "#fixtures/simulators/identity-provider";
 import { builtInRoleId } from "#server/access/roles";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, seedPartner, type TestUser } from "../../../test/harness.ts";
 import { type SsoTest, startSsoTest } from "../../../test/sso.ts";
@@ -77,7 +77,7 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
       );
     return [await of("users"), await of("sessions"), await of("ssoIdentities"), await of("organizationUsers")];
   };
-  /** Whoever may give this role away, by holding all it grants. */
+  /** A person who may assign this role, by holding all that it grants. */
   const configure = async (change: Partial<ProviderRow> = {}) => {
     const admin = await sso.server.signIn({ role: "Org Admin", orgId });
     const chosen = {
@@ -146,7 +146,7 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     expect(users.length).toBe(1);
   });
 
-  it("makes nobody where it is not set to, has no role, or nobody knows who chose it", async () => {
+  it("creates no account if it is not configured to, has no role, or the role's configurer is unknown", async () => {
     as(newAddress("harbor.example"), true);
     const refuses = async (change: Partial<ProviderRow>, outcome: string) => {
       await configure(change);
@@ -211,7 +211,7 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     expect(await outcome()).toBe("in");
   });
 
-  it("signs in nobody who is disabled, left the organization, or whose organization is closed", async () => {
+  it("refuses people who are disabled, left the organization, or whose organization is closed", async () => {
     const email = newAddress("harbor.example");
     const { userId } = await member(email);
     as(email, true);
@@ -333,7 +333,7 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     expect((await ask("GET", "/users/me", elsewhere)).status).toBe(200);
   });
 
-  it("follows a person whose account the directory made anew, and keeps one link", async () => {
+  it("recognizes a person whose account was recreated in the directory, and keeps one link", async () => {
     const email = newAddress("harbor.example");
     const { userId } = await member(email);
     as(email, true, { subject: `old ${email}` });

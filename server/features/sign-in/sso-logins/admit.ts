@@ -1,15 +1,15 @@
 import { type Membership, membershipIn } from "#server/access/membership";
 import { lockText } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
-import { noteUser } from "#server/features/sign-in/sessions/complete-sign-in";
-import { openSession } from "#server/features/sign-in/sessions/open-session";
-import { findUserById, type SignInUser } from "#server/features/sign-in/sessions/queries";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import { findUserById, type SignInUser } from "#server/features/people/core/find-user";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { openSession } from "#server/features/sign-in/core/open-session";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
+import { keepIdentity } from "#server/features/sign-in/sso-providers/keep-identity";
 import type { Call } from "#server/http/call";
 import { after } from "#server/platform/clock";
 import { sha256 } from "#server/platform/vault";
 import type { Assertion } from "./assertion.ts";
-import { keepIdentity } from "./identity.ts";
 import { ensureActive, findPerson } from "./person.ts";
 import { provisionPerson } from "./provision.ts";
 import { recheckProvider } from "./recheck-provider.ts";
@@ -23,8 +23,8 @@ interface Admission {
 }
 
 /**
- * Signs in whoever the provider vouched for: identity link, session, one-time code and trail in one transaction, or
- * nothing. No token exists yet: the exchange makes the pair, so that none waits in the database.
+ * Signs in the person whose identity the provider asserted: identity link, session, one-time code and audit entry in
+ * one transaction, or nothing. No token exists yet: the exchange makes the pair, so that none is stored.
  */
 export function admitPerson(call: Call, { provider, assertion, redirectPath }: Admission): Promise<string> {
   return call.transaction(() =>
@@ -52,8 +52,8 @@ export function admitPerson(call: Call, { provider, assertion, redirectPath }: A
 }
 
 /**
- * The session counts in the provider's own tenant and nowhere else, whatever more the person belongs to: an organization
- * chooses its identity provider, and that one must not speak for anybody in other tenants.
+ * The session counts in the provider's own tenant and nowhere else, whatever other memberships the person has: an
+ * organization chooses its identity provider, which must not speak for people in other tenants.
  */
 async function memberOf(tx: Tx, provider: ProviderRow, user: SignInUser): Promise<Membership> {
   const ofOrganization = provider.orgId !== null;

@@ -1,4 +1,4 @@
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { after, SECOND } from "#server/platform/clock";
 import type { LoginSession } from "./login-session.ts";
@@ -6,7 +6,7 @@ import { callbackUri, oidcClient } from "./oidc-client.ts";
 import { type Claims, type Profile, readProfile } from "./profile.ts";
 import { rejection } from "./rejection.ts";
 
-/** What the provider vouches for, every check of it passed. */
+/** What the provider asserts, after every check has passed. */
 export interface Assertion {
   subject: string;
   profile: Profile;

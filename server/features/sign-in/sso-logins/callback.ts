@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { admitPerson } from "./admit.ts";
 import { type Assertion, obtainAssertion } from "./assertion.ts";
@@ -21,8 +21,8 @@ interface Progress {
 }
 
 /**
- * Receives the browser from the identity provider (contract 4 §6.3). Always a redirect; the first check that fails
- * decides. Checks come in the order of the contract, those that cost a request to the provider after those that do not.
+ * Receives the browser from the identity provider (docs/single-sign-on.md, "Callback"). Always a redirect; the first
+ * check that fails decides.
  */
 export async function receiveCallback(call: CallbackCall) {
   const progress: Progress = {};
@@ -63,8 +63,8 @@ async function signIn(call: CallbackCall, progress: Progress): Promise<string> {
 }
 
 /**
- * The cookie is compared before anything else is believed; only then the sign-in is taken, once. An error of the provider
- * takes it too: nobody goes on with a sign-in that the provider has ended.
+ * The cookie is compared first; only then is the sign-in taken, once. An error of the provider takes it too: a sign-in
+ * that the provider has ended cannot continue.
  */
 async function takeSession(call: CallbackCall, progress: Progress) {
   const { code = "", state = "", iss, error } = call.query;
@@ -83,7 +83,10 @@ async function takeSession(call: CallbackCall, progress: Progress) {
   return { code, state, iss };
 }
 
-/** Before every other answer, but after the provider is known: the refusal stands in its owner's trail. */
+/**
+ * Before every other refusal, but after the provider is known: the refusal is recorded in the chain of the provider's
+ * owner.
+ */
 function refuseProviderError(call: CallbackCall): void {
   const { error } = call.query;
   if (error === undefined) return;

@@ -50,7 +50,7 @@ describe("the page that hands over to the command line", () => {
     expect(body).not.toMatch(/https?:\/\/(?!127\.0\.0\.1:")/);
   });
 
-  it("is told of a refusal in its fragment, as the command line waits for it", async () => {
+  it("gets a refusal in its fragment, because the command line waits for it", async () => {
     sso.idp.person = { subject: "stranger", email: "stranger@harbor.example", emailVerified: true };
     const page = `/api/v1/sso/cli?port=49152&state=${STATE}`;
     const login = `/sso/login/${orgId}?redirect=${encodeURIComponent(page)}`;

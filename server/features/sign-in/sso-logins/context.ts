@@ -1,6 +1,6 @@
 import type { Store } from "#server/db/dialect/index";
 import type { Reader } from "#server/db/unit-of-work";
-import { findActiveProvider } from "#server/features/sign-in/sso-providers/queries";
+import { findActiveProvider } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { MINUTE } from "#server/platform/clock";
 import { buttonOf } from "./login-url.ts";
@@ -15,7 +15,9 @@ const KEEP_MS = MINUTE;
 /** Every visitor of the login page asks; what it says may be a minute old. */
 const kept = new WeakMap<Store, { untilMs: number; context: LoginContext }>();
 
-/** What the login page of a self-hosted server with a single partner shows (specification 2, "Partner-wide SSO"). */
+/**
+ * What the login page of a self-hosted server with a single partner shows (docs/single-sign-on.md, "Public lookups").
+ */
 export async function showLoginContext(
   call: Pick<Call, "config" | "clock" | "services" | "readAsSystem">,
 ): Promise<LoginContext> {

@@ -9,9 +9,9 @@ interface Configured {
 }
 
 /**
- * Whether whoever chose the default role could still give it away now: an account that is active, may still configure
- * the organization and holds everything the role grants. Asked each time somebody is provisioned (specification 2,
- * "Security behaviours"); a provider of which nobody knows who chose provisions nobody.
+ * Whether the person who configured the default role could still assign it: the account is active, may still configure
+ * the organization and holds everything that the role grants. Asked each time an account is created
+ * (docs/single-sign-on.md, "Default role"); a provider without such a person creates none.
  */
 export async function isStillGrantable(db: Reader, provider: Configured): Promise<boolean> {
   const { orgId, defaultRoleId, defaultRoleConfiguredBy } = provider;
@@ -31,7 +31,7 @@ async function isRoleOf(db: Reader, orgId: string, roleId: string): Promise<bool
   return role?.scope === "organization" && (role.isSystem || role.orgId === orgId);
 }
 
-/** What a person holds in an organization, by each way in which they reach it as a whole. */
+/** The permissions of a person throughout an organization, one list per membership. */
 async function holdingsIn(db: Reader, orgId: string, userId: string): Promise<readonly string[][]> {
   const user = await db
     .selectFrom("users")
@@ -58,7 +58,7 @@ async function holdingsIn(db: Reader, orgId: string, userId: string): Promise<re
     .where("partnerUsers.userId", "=", userId)
     .execute();
   const roles = [
-    // A member confined to sites configures nothing of the organization (contract 1 A2, SITE rule).
+    // Members confined to sites cannot configure the organization (docs/conventions.md, "Site rule").
     ...asMember.filter(({ siteIds }) => siteIds === null || siteIds.length === 0),
     ...asStaff.filter(({ orgAccess, selected }) => orgAccess === "all" || (orgAccess === "selected" && selected)),
   ];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtInRoleId } from "#server/access/roles";
-import { issueUserToken } from "#server/features/people/users/user-tokens";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import { issueUserToken } from "#server/features/sign-in/core/user-tokens";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, type SignedInUser, seedPartner, type TestUser } from "../../../test/harness.ts";
 import { enrol, freshCode, logIn, PASSWORD, seedPerson } from "../../../test/people.ts";
@@ -196,7 +196,7 @@ describe.each(databases)("enforced single sign-on on %s (cases C22)", (database)
     expect((await refresh(again.body.refreshToken)).body.code).toBe("INVALID_REFRESH_TOKEN");
   });
 
-  it("locks nobody out of other tenants: the password opens those that do not enforce", async () => {
+  it("locks no one out of other tenants: the password opens those that do not enforce", async () => {
     const { email, userId } = await person();
     expect((await log(email)).status).toBe(401);
     await join(userId, otherOrgId, sso.server.clock.now());
@@ -255,7 +255,7 @@ describe.each(databases)("break-glass on %s", (database) => {
   it.each([
     ["Org Admin", () => ({ orgId })],
     ["Partner Admin", () => ({ partnerId })],
-  ])("lets a %s in by password and second factor, and says so in the trail", async (role, tenant) => {
+  ])("lets a %s in by password and second factor, and records it in the audit log", async (role, tenant) => {
     const admin = await enrolled({ role, ...tenant() });
     const first = await log(admin.email);
     expect(first.body).toMatchObject({ mfaRequired: true });
@@ -277,14 +277,14 @@ describe.each(databases)("break-glass on %s", (database) => {
     expect(renewed.status).toBe(200);
   });
 
-  it("lets in nobody without a second factor, in another role, or in one of their own making with the same rights", async () => {
+  it("refuses people without a second factor, in another role, or in a custom role with the same permissions", async () => {
     const withoutFactor = await seedPerson(sso.server, { role: "Org Admin", orgId, mfa: false });
     expect((await log(withoutFactor.email)).status).toBe(401);
     expect((await log((await enrolled({ role: "Org Technician", orgId })).email)).status).toBe(401);
     expect((await log((await enrolled({ role: "custom", permissions: ["*:*"], orgId })).email)).status).toBe(401);
   });
 
-  it("moves no session into a tenant that enforces: the glass breaks at a sign-in alone, which the trail shows", async () => {
+  it("moves no session into a tenant that enforces: break-glass happens only at a sign-in, which is recorded", async () => {
     const other = await seedPartner(sso.server, "other", ["island"]);
     const guest = await enrolled({ orgId: other.orgIds[0] as string });
     const code = freshCode(sso.server, guest.secret);

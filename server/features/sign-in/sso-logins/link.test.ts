@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { SECOND } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, type SignedInUser, seedPartner, type TestUser } from "../../../test/harness.ts";
@@ -66,7 +66,7 @@ describe.each(databases)("attaching an identity to an account on %s", (database)
     expect(await sso.browser().signIn(`/sso/login/${orgId}`)).toMatch(/#ssoCode=/);
   });
 
-  it("refuses another address, an identity of somebody else, and an address that is not verified", async () => {
+  it("refuses another address, an identity of another person, and an address that is not verified", async () => {
     const first = await member();
     expect(await attach(first)).toBe("/settings/profile?ssoLinked=1");
     const taken = sso.idp.person;

@@ -1,14 +1,14 @@
 import { membershipIn, ownerOf } from "#server/access/membership";
 import { lockText } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
-import { proofOf } from "#server/features/sign-in/mfa/start-mfa-login";
-import { noteUser } from "#server/features/sign-in/sessions/complete-sign-in";
-import { findUserById, type SignInUser } from "#server/features/sign-in/sessions/queries";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import { findUserById, type SignInUser } from "#server/features/people/core/find-user";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { proofOf } from "#server/features/sign-in/core/proof-of";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
+import { findIdentity, keepIdentity } from "#server/features/sign-in/sso-providers/keep-identity";
 import type { Call } from "#server/http/call";
 import { sameText } from "#server/platform/vault";
 import type { Assertion } from "./assertion.ts";
-import { findIdentity, keepIdentity } from "./identity.ts";
 import type { LinkTarget } from "./login-session.ts";
 import { recheckProvider } from "./recheck-provider.ts";
 import { rejection } from "./rejection.ts";
@@ -19,7 +19,10 @@ interface Link {
   target: LinkTarget;
 }
 
-/** Attaches the identity to the account whose session asked for it; no session is made (contract 4 §6.2). */
+/**
+ * Links the identity to the account whose session asked for it; makes no session
+ * (docs/single-sign-on.md, "Linking an identity").
+ */
 export function linkIdentity(call: Call, { provider, assertion, target }: Link): Promise<string> {
   return call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {

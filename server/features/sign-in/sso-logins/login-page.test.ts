@@ -54,7 +54,7 @@ describe.each(databases)("what a login page may know of single sign-on, on %s", 
     expect(await found("real@notharbor.example")).toBeNull();
   });
 
-  it("discovers nothing where the domain is not proven, two have proven it, or nobody can sign in", async () => {
+  it("discovers nothing if the domain is not proven, two organizations have proven it, or the provider signs no one in", async () => {
     await prove(orgId, "claimed.example", false);
     await prove(orgId, "shared.example");
     await prove(otherOrgId, "shared.example");
@@ -114,7 +114,7 @@ describe.each(databases)("what a login page may know of single sign-on, on %s", 
     expect(await context()).toEqual({ branding: null, partnerSso: null });
   });
 
-  it("signs in a partner's technicians and makes nobody, whatever the provider is set to", async () => {
+  it("signs in a partner's technicians and creates no account, whatever the provider's settings", async () => {
     const staff = await sso.server.signIn({ role: "Partner Technician", partnerId, email: "tech@acme.example" });
     await sso.seedProvider(
       { partnerId },

@@ -1,8 +1,8 @@
 import type * as OpenId from "openid-client";
-import { trustedBase } from "#server/features/sign-in/passwords/reset-mail";
+import { trustedBase } from "#server/features/sign-in/core/trusted-base";
 import { openClientSecret } from "#server/features/sign-in/sso-providers/client-secret";
 import { assertSafeEndpoints } from "#server/features/sign-in/sso-providers/discovery";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 
@@ -12,7 +12,7 @@ export interface OidcClient {
   readonly configuration: OpenId.Configuration;
 }
 
-/** Public-key signatures alone: with a shared secret whoever holds it could sign, and `none` is no signature. */
+/** Public-key signatures only: anyone who holds a shared secret could sign with it, and `none` is no signature. */
 const SIGNATURES = [
   "RS256",
   "PS256",
@@ -62,12 +62,12 @@ export async function oidcClient(
     return call.services.outbound.fetch(url, { method, headers, body: form, signal, redirect: "manual" });
   };
   if (call.config.ssoAllowPrivateNetwork) library.allowInsecureRequests(configuration);
-  // The token comes over TLS, but its signature is checked all the same: by the keys, not by the connection.
+  // The token comes over TLS, but its signature is checked as well: by the keys, not by the connection.
   library.enableNonRepudiationChecks(configuration);
   return { library, configuration };
 }
 
-/** Null also for one that was sealed under another server's key: only its owner can enter it anew. */
+/** Null also for a secret that was encrypted under another server's key: its owner must enter it again. */
 function readableSecret({ services, log }: Pick<Call, "services" | "log">, provider: ProviderRow): string | null {
   try {
     return openClientSecret(services.vault, provider);

@@ -1,5 +1,5 @@
 import { email as emailSchema } from "#contract/core/fields";
-import type { AttributeMapping } from "#server/db/tables/sso";
+import type { AttributeMapping } from "#server/db/tables/sign-in";
 import { domainOf } from "./domain-of.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export function readProfile(idToken: Claims, userInfo: Claims, mapping: Attribut
   const claim = (name: string | undefined) =>
     name === undefined ? undefined : (textIn(userInfo, name) ?? textIn(idToken, name));
   const address = emailSchema().safeParse(claim(mapping.email));
-  // An address is taken as it stands or not at all: one that had to be repaired first could be somebody else's.
+  // An address is used unchanged or not at all: one that had to be repaired could be another person's.
   if (!address.success || [userInfo, idToken].some((claims) => isRepaired(own(claims, mapping.email))))
     return undefined;
   const email = address.data;

@@ -1,4 +1,4 @@
-/** Why a sign-in ends without one: the value of `error` in the address (contract 4 §6.3). */
+/** Why a sign-in is refused: the value of `error` in the address (docs/single-sign-on.md, "Refused sign-ins"). */
 export type RejectionCode =
   | "sso_error"
   | "invalid_callback"
@@ -28,7 +28,7 @@ export class Rejection extends Error {
   override name = "Rejection";
   readonly code: RejectionCode;
   readonly phase: Phase;
-  /** For the trail alone; the browser learns the code. */
+  /** For the audit entry only; the browser gets the code. */
   readonly reason: string;
 
   constructor(code: RejectionCode, phase: Phase, reason: string = code, cause?: unknown) {

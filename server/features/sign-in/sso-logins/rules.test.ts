@@ -76,7 +76,7 @@ describe("a profile", () => {
   );
 
   it.each(["mi\u212Ae@x.example", "mike\u0000@x.example", "mike\ud800@x.example", "mike@x.exam\u0000ple"])(
-    "makes nobody else's address of %j",
+    "does not turn %j into another person's address",
     (email) => {
       expect(read({ email, email_verified: true })).toBeUndefined();
       expect(read({}, { email, email_verified: true })).toBeUndefined();

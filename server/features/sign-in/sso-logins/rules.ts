@@ -2,7 +2,7 @@ import { asciiDomain } from "#contract/resources/sign-in/sso-domains";
 import type { Limit } from "#server/access/rate-limit";
 import { MINUTE } from "#server/platform/clock";
 
-/** Starts of sign-ins, whatever becomes of them (contract 4 §6.3). */
+/** Starts of sign-ins, whatever their outcome (docs/single-sign-on.md, "Starting a sign-in"). */
 export const startPerAddress: Limit = { name: "sso-start-ip", max: 30, windowSeconds: 300 };
 export const startPerAddressAndTarget: Limit = { name: "sso-start-target", max: 10, windowSeconds: 300 };
 export const discoveryPerAddress: Limit = { name: "sso-discovery", max: 20, windowSeconds: 60 };
@@ -17,10 +17,10 @@ const PATH_MAX = 2_000;
 export const CLI_PAGE = "/api/v1/sso/cli";
 
 /**
- * Where a sign-in may end: a path of this server. Whatever a browser could read as another host, and whatever is no path,
- * is `/`. A fragment is dropped: the one-time code takes its place. Of the API only the page of the command line: a
- * browser carries the fragment on through a redirect, so ending at `/sso/login/<org>` would take the code to whatever
- * host that organization calls its identity provider.
+ * Where a sign-in may end: a path of this server. Anything that a browser could read as another host, or that is no
+ * path, becomes `/`. A fragment is dropped: the one-time code takes its place. Of the API only the page of the command
+ * line is allowed: a browser keeps the fragment through a redirect, so ending at `/sso/login/<org>` would take the code
+ * to any host that the organization names as its identity provider.
  */
 export function safeRedirect(given: string | undefined): string {
   if (given === undefined || given.length > PATH_MAX || !/^\/(?![/\\])[\x21-\x7e]*$/.test(given)) return "/";
@@ -31,7 +31,7 @@ export function safeRedirect(given: string | undefined): string {
   return pathname === CLI_PAGE || !leadsToApi(pathname) ? path : "/";
 }
 
-/** Also where only a proxy in front, which decodes and tidies paths, would lead there. */
+/** Also if only a proxy in front, which decodes and normalizes paths, would lead there. */
 function leadsToApi(pathname: string): boolean {
   const plain = pathname.replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
   const isUntidy = /\/\/|[\\%]|\/\.{1,2}(\/|$)/.test(plain);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { SECOND } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, seedPartner } from "../../../test/harness.ts";
@@ -83,7 +83,7 @@ describe.each(databases)("signing in through an identity provider on %s", (datab
     expect(entry?.details).toMatchObject({ method: "sso", mfa: false, providerId: provider.id, provisioned: false });
   });
 
-  it("seals what the provider handed out: neither token nor verifier is in the database, trail or answer", async () => {
+  it("encrypts the provider's tokens: neither token nor verifier is in the database, the audit log or the answer", async () => {
     const { userId } = await member();
     await sso.browser().tokens(login);
     const link = await sso.server.db
@@ -217,7 +217,7 @@ describe.each(databases)("signing in through an identity provider on %s", (datab
     expect(locations.filter((location) => location.includes("#ssoCode=")).length).toBe(1);
   });
 
-  it("ends the sign-in when the provider says so, in its owner's trail", async () => {
+  it("ends the sign-in when the provider says so, and records it in its owner's chain", async () => {
     await member();
     sso.idp.person = null;
     const browser = sso.browser();
@@ -274,7 +274,7 @@ describe.each(databases)("signing in through an identity provider on %s", (datab
     expect(await lastRejection()).toMatchObject({ orgId, actorId: other.userId, actorEmail: other.email });
   });
 
-  it("exchanges a code once, whoever comes first, and not after two minutes (cases C23)", async () => {
+  it("exchanges a code once, also in parallel, and not after two minutes (cases C23)", async () => {
     await member();
     const exchange = (code: string) => sso.server.request("POST", "/sso/exchange", { body: { code } });
     const before = (await counts())[1] as number;
@@ -294,7 +294,7 @@ describe.each(databases)("signing in through an identity provider on %s", (datab
     expect((await exchange(fresh)).status).toBe(200);
   });
 
-  it("ends the session of a code that nobody redeemed", async () => {
+  it("ends the session of a code that was never redeemed", async () => {
     const { userId, sessionId } = await member();
     await sso.browser().code(login);
     await sso.browser().goToProvider(login);
@@ -329,7 +329,7 @@ describe.each(databases)("signing in through an identity provider on %s", (datab
     await sso.reconfigure(provider.id, { trustsIdpMfa: false });
   });
 
-  it("keeps what one organization's provider vouches for inside it, also when the session is renewed", async () => {
+  it("keeps a session of one organization's provider inside that organization, also when it is renewed", async () => {
     const { userId, email } = await member();
     const now = sso.server.clock.now();
     await sso.server.db.updateTable("users").set({ isPlatformAdmin: true }).where("id", "=", userId).execute();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { databases, seedPartner } from "../../../test/harness.ts";
 import { type SsoTest, startSsoTest } from "../../../test/sso.ts";
 
@@ -52,7 +52,7 @@ describe.each(databases)("starting a sign-in on %s", (database) => {
       expect(await sso.browser().signIn(`${login}?redirect=${encodeURIComponent(target)}`)).toMatch(/^\/#ssoCode=/);
   });
 
-  it("asks nobody for an owner that was deleted", async () => {
+  it("contacts no provider of a deleted owner", async () => {
     const gone = await seedPartner(sso.server, "gone", ["wreck", "shoal"]);
     const [wreck, shoal] = gone.orgIds as [string, string];
     for (const owner of [{ orgId: wreck }, { orgId: shoal }, { partnerId: gone.partnerId }])

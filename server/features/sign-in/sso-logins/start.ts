@@ -1,8 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
 import { takeAttempt } from "#server/access/attempts";
-import { findActiveProvider, type ProviderOwner } from "#server/features/sign-in/sso-providers/queries";
+import { findActiveProvider, type ProviderOwner } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
+import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
 import { beginAtProvider } from "./authorization-url.ts";
 import { safeRedirect, startPerAddress, startPerAddressAndTarget } from "./rules.ts";
@@ -17,7 +18,7 @@ export const startLogin = (call: StartCall) => start(call, { orgId: call.params.
 export const startPartnerLogin = (call: StartPartnerCall) => start(call, { partnerId: call.params.partnerId });
 
 async function start(call: Call<{ query: { redirect?: string | undefined } } & Rest>, owner: ProviderOwner) {
-  const address = call.ip ?? "unknown";
+  const address = clientBlock(call.ip);
   const target = "orgId" in owner ? owner.orgId : owner.partnerId;
   await takeAttempt(call.services, startPerAddressAndTarget, `${address} ${target}`);
   await takeAttempt(call.services, startPerAddress, address);

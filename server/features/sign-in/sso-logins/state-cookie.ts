@@ -11,7 +11,10 @@ const signature = (vault: Vault, state: string): string => vault.mac(state, "sso
 
 type Setter = Pick<Call, "config" | "services" | "setHeader">;
 
-/** Binds a sign-in to this browser: its state comes back only together with this cookie (specification 2, "SSO login flow"). */
+/**
+ * Binds a sign-in to this browser: its state counts only together with this cookie
+ * (docs/single-sign-on.md, "Starting a sign-in").
+ */
 export function setStateCookie(call: Setter, state: string): void {
   call.setHeader("Set-Cookie", cookie(call, signature(call.services.vault, state), LOGIN_SESSION_MS / 1_000));
 }
@@ -25,7 +28,7 @@ function cookie({ config }: Setter, value: string, maxAgeSeconds: number): strin
   return `${NAME}=${value}; Path=${PATH}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 }
 
-/** Compared in constant time: a state that this browser did not start is worth nothing. */
+/** Compared in constant time: a state that another browser started is refused. */
 export function isBoundToBrowser(call: Pick<Call, "header" | "services">, state: string): boolean {
   const given = cookieNamed(call.header("cookie") ?? "");
   return given !== undefined && sameText(given, signature(call.services.vault, state));

@@ -1,9 +1,9 @@
 import type { Vault } from "#server/platform/vault";
 
-/** Bound to its provider: copied into another provider's row it does not open. */
+/** Bound to its provider: copied into another provider's row it cannot be decrypted. */
 const contextOf = (providerId: string) => `sso.client-secret:${providerId}`;
 
-/** The client secret as it is stored (specification 2: encrypted at rest, never returned). */
+/** The client secret as it is stored: encrypted and never returned (docs/conventions.md, "Secrets"). */
 export const sealClientSecret = (vault: Vault, providerId: string, secret: string): string =>
   vault.seal(secret, contextOf(providerId));
 

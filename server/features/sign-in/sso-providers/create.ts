@@ -20,12 +20,12 @@ interface Asked {
 }
 
 /**
- * Makes a provider, `inactive`. Whether its issuer answers decides nothing (specification 2): what it says fills the
- * endpoints that were not given, and what went wrong is said beside the provider.
+ * Creates a provider with status `inactive`, whether or not its issuer answers (docs/single-sign-on.md, "Discovery"):
+ * the discovery document fills the endpoints that were not given, and a failure is reported in the answer.
  */
 export const createProvider = afterAsking<Types, Asked>(askIssuer, insertProvider);
 
-/** Everything that refuses is asked first, so that nobody makes this server ask a host for nothing. */
+/** Checks everything that can refuse the request before this server contacts the issuer. */
 async function askIssuer(call: CreateCall): Promise<Asked> {
   const { type, issuer } = call.body;
   const owner = await ownerForCreate(call, call.db);
@@ -43,7 +43,7 @@ async function askIssuer(call: CreateCall): Promise<Asked> {
   }
 }
 
-/** Nobody can sign in through SAML yet, so enforcing it would lock everybody out. */
+/** SAML sign-in does not exist yet, so enforcing it would lock everyone out. */
 export const samlCannotEnforce = () =>
   invalid({ path: "enforceSSO", message: "enforceSSO: needs an oidc provider; SAML sign-in is not available" });
 
@@ -78,7 +78,7 @@ function insertProvider(call: CreateCall, { discovery, discoveryError }: Asked) 
         clientSecretSealed: body.clientSecret ? sealClientSecret(call.services.vault, id, body.clientSecret) : null,
         requestedScopes: body.scopes ?? defaults.scopes,
         attributeMapping: body.attributeMapping ?? defaults.attributeMapping,
-        // Technicians are invited, never made (specification 2, "Partner-wide SSO").
+        // A partner's provider never creates accounts (docs/single-sign-on.md, "Accounts and identities").
         autoProvision: "orgId" in owner && body.autoProvision,
         ...role,
         allowedDomains: body.allowedDomains ?? null,

@@ -1,13 +1,13 @@
 import type { Reader } from "#server/db/unit-of-work";
-import { getAssignableRole, refuseRoleAboveCaller } from "#server/features/people/users/assignable-role";
+import { getAssignableRole, refuseRoleAboveCaller } from "#server/features/people/core/assignable-role";
 import { type Call, user } from "#server/http/call";
 import { Problem, problem } from "#server/problem";
-import type { ProviderOwner } from "./queries.ts";
+import type { ProviderOwner } from "./find-active-provider.ts";
 
 /**
- * The role people get who are made at their first sign-in, and whose permissions it was measured against: nobody hands
- * on what they do not hold. Every save measures it again and records who did; each sign-in that makes a user measures it
- * against that person's permissions of then.
+ * The role of accounts created at their first sign-in, and the person whose permissions it was checked against
+ * (docs/single-sign-on.md, "Default role"). Every save checks it again and records the caller; each sign-in that
+ * creates an account checks it against that person's permissions at that time.
  */
 export async function decideDefaultRole(
   call: Pick<Call, "who" | "asSystem" | "readAsSystem">,

@@ -3,7 +3,7 @@ import { type DiscoveryHost, INSIDE, OUTSIDE, startDiscoveryHost } from "#fixtur
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { assertSafeEndpoints, UnsafeEndpoint } from "./discovery.ts";
-import { findActiveProvider } from "./queries.ts";
+import { findActiveProvider } from "./find-active-provider.ts";
 
 describe.each(databases)("discovery of identity providers on %s (cases C21)", (database) => {
   let host: DiscoveryHost;
@@ -62,7 +62,7 @@ describe.each(databases)("discovery of identity providers on %s (cases C21)", (d
     ["plain http", () => `http://idp.example:${host.port}`, "the address must begin with https://"],
     ["a private literal", () => `https://${INSIDE}:${host.port}`, "the address is not on the public internet"],
     ["a mapped literal", () => `https://[::ffff:${INSIDE}]:${host.port}`, "the address is not on the public internet"],
-    ["a name nobody has", () => "https://nobody.example", "the name of the host cannot be resolved"],
+    ["an unknown name", () => "https://nobody.example", "the name of the host cannot be resolved"],
   ];
   it.each(ISSUERS)("makes the provider without endpoints when the issuer is %s", async (_, issuer, discoveryError) => {
     const { status, body } = await create({ issuer: issuer() });
@@ -177,7 +177,7 @@ describe.each(databases)("discovery of identity providers on %s (cases C21)", (d
     expect(saved.body).toMatchObject({ issuer: second, ...endpoints(second), configVersion: 3 });
   });
 
-  it("ends identity links with the issuer that vouched for them, and no others", async () => {
+  it("ends the identity links of a changed issuer, and no others", async () => {
     const { id } = (await create({ issuer: host.issuer })).body;
     const link = (providerId: string) =>
       server.db

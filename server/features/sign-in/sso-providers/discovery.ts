@@ -3,7 +3,7 @@ import type { Config } from "#server/config";
 import { type GuardedFetch, OutboundRefused } from "#server/platform/guarded-fetch";
 import type { Services } from "#server/services";
 
-/** What an OpenID provider says of itself, every address checked. */
+/** What a discovery document contains, every address checked. */
 export interface Discovery {
   issuer: string;
   authorizationEndpoint: string;
@@ -13,7 +13,7 @@ export interface Discovery {
   jwksUri: string;
 }
 
-/** Its message is shown to whoever set the provider up. */
+/** Its message is shown to the person who configures the provider. */
 export class DiscoveryFailed extends Error {
   override name = "DiscoveryFailed";
 }
@@ -21,12 +21,12 @@ export class DiscoveryFailed extends Error {
 type Deps = Pick<Services, "outbound"> & { readonly config: Pick<Config, "ssoAllowPrivateNetwork"> };
 
 /**
- * Reads `<issuer>/.well-known/openid-configuration` (contract 4 §6.1). The document must name the issuer that was asked,
- * and nothing in it may point into this server's network. Rejects with `DiscoveryFailed` alone.
+ * Reads `<issuer>/.well-known/openid-configuration` (docs/single-sign-on.md, "Discovery"). The document must name the
+ * issuer that was asked, and no address in it may lead into this server's network. Rejects only with `DiscoveryFailed`.
  */
 export async function discover(issuer: string, deps: Deps): Promise<Discovery> {
   const document = await readDocument(issuer, deps);
-  // The library lets the shared addresses of one provider answer for every tenant of it; a provider here is one of them.
+  // The library accepts the shared issuer of a provider for each of its tenants; a provider here must be one of them.
   if (!isSameUrl(document.issuer, issuer)) throw new DiscoveryFailed("the document names another issuer");
   const found: Discovery = {
     issuer: stated(document, "issuer"),
@@ -65,7 +65,7 @@ function reasonOf(error: unknown): string {
   return "the answer is no OpenID Connect discovery document";
 }
 
-/** As long and as plain as an address that is set by hand; whatever else a document holds there, it names none. */
+/** A string as short and plain as an address set by hand; anything else counts as absent. */
 function stated(document: ServerMetadata, name: keyof ServerMetadata): string {
   const value: unknown = document[name];
   const isPlain = typeof value === "string" && value.length <= 2048 && /^[\x21-\x7e]+$/.test(value);
@@ -99,7 +99,7 @@ export async function refuseUnsafe(
   }
 }
 
-/** The stored addresses again, as each sign-in must check them: what a name stands for may have changed since. */
+/** Checks the stored addresses again at each sign-in: what a name resolves to may have changed. */
 export async function assertSafeEndpoints(
   provider: {
     issuer: string | null;

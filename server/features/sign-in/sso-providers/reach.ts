@@ -4,7 +4,7 @@ import { getWritableOrg, orgForCreate, refuseSiteRestricted } from "#server/acce
 import type { Reader } from "#server/db/unit-of-work";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
-import type { ProviderOwner, ProviderRow } from "./queries.ts";
+import type { ProviderOwner, ProviderRow } from "./find-active-provider.ts";
 
 type CreateCall = typeof ssoProviders.create extends Endpoint<infer T> ? Call<T> : never;
 
@@ -23,7 +23,9 @@ export async function findProvider(db: Reader, id: string): Promise<ProviderRow>
   return provider;
 }
 
-/** The provider when this caller may change it, named in the audit entry (contract 4 §6.2). */
+/**
+ * The provider, if this caller may change it; named in the audit entry (docs/single-sign-on.md, "Identity providers").
+ */
 export async function writableProvider(call: Call, id: string, db: Reader): Promise<ProviderRow> {
   refuseSiteRestricted(call);
   const provider = await findProvider(db, id);
@@ -49,7 +51,7 @@ export async function ownerForCreate(call: CreateCall, db: Reader): Promise<Prov
   return { partnerId: who.partnerId };
 }
 
-/** What concerns a partner's whole staff is not for those who see a part of its organizations. */
+/** A provider of the whole partner takes full partner access (docs/conventions.md, "Full partner access"). */
 function refusePartial(call: Pick<Call, "who">): void {
   const who = user(call);
   if (who.scope === "partner" && who.orgAccess !== "all") throw problem("FULL_PARTNER_ACCESS_REQUIRED");

@@ -1,11 +1,11 @@
-import type { AttributeMapping } from "#server/db/tables/sso";
+import type { AttributeMapping } from "#server/db/tables/sign-in";
 import type { Preset } from "#server/sso-presets";
-import type { ProviderRow } from "./queries.ts";
+import type { ProviderRow } from "./find-active-provider.ts";
 
 export const DEFAULT_SCOPES = "openid profile email";
 const DEFAULT_MAPPING: AttributeMapping = { email: "email", name: "name" };
 
-/** What a provider asks for and reads where nobody said otherwise (specification 2, "SSO provider"). */
+/** Scopes and attribute mapping where none are given (docs/single-sign-on.md, "Identity providers"). */
 export function defaultsOf(preset: Preset | undefined): { scopes: string; attributeMapping: AttributeMapping } {
   return {
     scopes: preset?.scopes ?? DEFAULT_SCOPES,
@@ -26,10 +26,7 @@ type Configured = Pick<
   | "certificate"
 >;
 
-/**
- * What a provider lacks to be active (contract 4 §6.2). The contract speaks of OpenID Connect; a SAML provider needs
- * what identifies it and signs for it.
- */
+/** Fields that a provider lacks to be active (docs/single-sign-on.md, "Provider status"). */
 export function missingForActive(provider: Configured): string[] {
   const { issuer, clientId, clientSecretSealed: clientSecret, authorizationUrl, tokenUrl } = provider;
   const { entityId, ssoUrl, certificate } = provider;

@@ -4,7 +4,7 @@ import { builtInRoleId } from "#server/access/roles";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { openClientSecret } from "./client-secret.ts";
-import { findActiveProvider } from "./queries.ts";
+import { findActiveProvider } from "./find-active-provider.ts";
 
 describe.each(databases)("identity providers on %s", (database) => {
   let server: TestServer;
@@ -210,7 +210,7 @@ describe.each(databases)("identity providers on %s", (database) => {
     await send("DELETE", `/${id}`);
   });
 
-  it("keeps SAML to its record: it can be active, but enforces nothing that nobody could get past", async () => {
+  it("keeps SAML as a record only: it can be active, but cannot enforce, which would lock everyone out", async () => {
     const saml = { type: "saml", entityId: "urn:acme", ssoUrl: "https://fs.acme.example/adfs/ls/", certificate: "MII" };
     const { id } = await provider(saml);
     expect((await send("POST", `/${id}/status`, { status: "active" })).body).toMatchObject({
@@ -265,7 +265,7 @@ describe.each(databases)("identity providers on %s", (database) => {
       expect(await codeOf(create(wrong))).toEqual([400, "INVALID_DEFAULT_ROLE"]);
     });
 
-    it("is no more than its configurer holds", async () => {
+    it("grants at most what its configurer holds", async () => {
       const { token } = await writer();
       const { id } = await provider({}, token);
       const defaultRoleId = builtInRoleId("Org Admin");
@@ -274,7 +274,7 @@ describe.each(databases)("identity providers on %s", (database) => {
       expect(await row(id)).toMatchObject({ defaultRoleId: null, configVersion: 1 });
     });
 
-    it("records whoever saved it last, also where it stays the same, and nobody when it is cleared", async () => {
+    it("records who saved it last, also if it stays the same, and no one when it is cleared", async () => {
       const defaultRoleId = builtInRoleId("Org Viewer");
       const { id, ...made } = await provider({ defaultRoleId });
       expect(made.defaultRoleConfiguredBy).toBe(admin.userId);

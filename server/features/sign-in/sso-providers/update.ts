@@ -8,14 +8,15 @@ import { sealClientSecret } from "./client-secret.ts";
 import { samlCannotEnforce } from "./create.ts";
 import { decideDefaultRole } from "./default-role.ts";
 import { type Discovery, type DiscoveryFailed, discover } from "./discovery.ts";
-import type { ProviderRow } from "./queries.ts";
+import type { ProviderRow } from "./find-active-provider.ts";
+import { unlinkIdentities } from "./keep-identity.ts";
 import { writableProvider } from "./reach.ts";
 import { defaultsOf, needsDiscovery } from "./rules.ts";
 import { refuseUnsafeUrls } from "./safe-urls.ts";
 
 type UpdateCall = typeof ssoProviders.update extends Endpoint<infer T> ? Call<T> : never;
 
-/** Changes a provider. A new issuer must answer first: nothing is saved when it does not (contract 4 §6.2). */
+/** Changes a provider. If a new issuer does not answer, nothing is saved (docs/single-sign-on.md, "Discovery"). */
 export async function updateProvider(call: UpdateCall) {
   const before = await writableProvider(call, call.params.id, call.db);
   await roleChange(call, call.db, before);
@@ -26,7 +27,7 @@ export async function updateProvider(call: UpdateCall) {
     await writableProvider(call, before.id, tx);
     const change = { ...discovered(discovery), ...plain, ...(await roleChange(call, tx, before)) };
     const after = await changeProvider(call, tx, before, { ...change, ...(discovery && { issuer: discovery.issuer }) });
-    const unlinked = after.issuer === before.issuer ? 0 : await unlinkIdentities(call, before.id);
+    const unlinked = after.issuer === before.issuer ? 0 : await forgetPeople(call, before.id);
     call.audit.note({
       details: {
         changedFields: changedNames(before, after, typeof call.body.clientSecret === "string"),
@@ -49,7 +50,7 @@ function plainChange(call: UpdateCall, before: ProviderRow) {
     ...(clientSecret === undefined ? {} : { clientSecretSealed: sealed(call, before.id, clientSecret) }),
     ...(scopes === undefined ? {} : { requestedScopes: scopes ?? defaults.scopes }),
     ...(attributeMapping === undefined ? {} : { attributeMapping: attributeMapping ?? defaults.attributeMapping }),
-    // Technicians are invited, never made.
+    // A partner's provider never creates accounts.
     ...(autoProvision === undefined ? {} : { autoProvision: autoProvision && before.orgId !== null }),
     ...(enforceSSO === undefined ? {} : { enforceSso: enforceSSO }),
   };
@@ -62,7 +63,7 @@ type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 const given = <T extends object>(fields: T) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 
-/** Naming the role again records anew who vouches for it, also where it stays the same. */
+/** Sending the role again records the caller as the person who configured it, even if the role stays the same. */
 async function roleChange(call: UpdateCall, db: Tx | UpdateCall["db"], before: ProviderRow) {
   const { defaultRoleId } = call.body;
   if (defaultRoleId === undefined) return {};
@@ -85,12 +86,6 @@ const discovered = (discovery: Discovery | undefined) =>
     jwksUrl: discovery.jwksUri,
   };
 
-/**
- * A subject is unique within its issuer alone (OpenID Connect Core 2): kept, a link would let whoever has that subject at
- * the new issuer sign in as the person of the old one.
- */
-const unlinkIdentities = (call: UpdateCall, providerId: string): Promise<number> =>
-  call.asSystem("unlink identities", async (tx) => {
-    const gone = await tx.deleteFrom("ssoIdentities").where("providerId", "=", providerId).executeTakeFirst();
-    return Number(gone.numDeletedRows);
-  });
+/** Who was linked at the issuer before is nobody at the new one. */
+const forgetPeople = (call: UpdateCall, providerId: string): Promise<number> =>
+  call.asSystem("unlink identities", (tx) => unlinkIdentities(tx, providerId));

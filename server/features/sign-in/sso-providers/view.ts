@@ -1,6 +1,6 @@
-import type { ProviderRow } from "./queries.ts";
+import type { ProviderRow } from "./find-active-provider.ts";
 
-/** A provider as it is shown: of its secret no more than that there is one. */
+/** A provider as the API shows it: of its secret only whether it exists. */
 export function shownProvider(row: ProviderRow) {
   const { clientSecretSealed, requestedScopes, enforceSso, ...shown } = row;
   return {

@@ -147,7 +147,7 @@ describe.each(databases)("contacts on %s", (database) => {
     expect((await patch(id, { name: "x" })).body.code).toBe("NOT_FOUND");
   });
 
-  it("answers another tenant's ids like ids of nobody", async () => {
+  it("answers another tenant's ids like unknown ids", async () => {
     const random = server.services.random.uuid();
     for (const id of [other.contactId, random]) {
       expect((await patch(id, { name: "x" })).body.code).toBe("NOT_FOUND");

@@ -23,7 +23,7 @@ const blank = {
   notes: null,
 };
 
-/** A contact of the organization in the path, or of one of its sites (contract 1 C5). */
+/** Creates a contact of the organization in the path, or of one of its sites (docs/tenancy.md, "Contacts"). */
 export async function createContact(call: CreateCall) {
   return call.transaction(async (tx) => {
     const org = await getWritableOrg(call, call.params.id, tx);
@@ -53,7 +53,7 @@ export async function createContact(call: CreateCall) {
   });
 }
 
-/** Held by whatever may change which contact is primary. */
+/** Held by everything that may change which contact is primary. */
 export const contactLock = (orgId: string) => `contacts:${orgId}`;
 
 /** The site was deleted between the check and the write. */

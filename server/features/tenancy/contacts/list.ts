@@ -10,7 +10,7 @@ import { contactColumns, view } from "./queries.ts";
 
 type ListCall = typeof contacts.list extends Endpoint<infer T> ? Call<T> : never;
 
-/** Primary ones first, then by name whatever its case, nameless ones last (contract 1 C5). */
+/** Primary contacts first, then by name without regard to case, nameless ones last (docs/tenancy.md, "Contacts"). */
 export async function listContacts(call: ListCall) {
   const org = await findOrg(call, call.params.id);
   if (!org) throw problem("NOT_FOUND");
@@ -37,7 +37,10 @@ export async function listContacts(call: ListCall) {
   return { ...page, data: page.data.map(view) };
 }
 
-/** A site named in a filter that the caller does not reach is 403, whether it exists or not (contract 1 A2). */
+/**
+ * A site in a filter that the caller does not reach is 403, whether it exists or not
+ * (docs/conventions.md, "Foreign ids").
+ */
 async function refuseUnknownSite(call: ListCall, orgId: string, siteId: string): Promise<void> {
   const site = await call.db
     .selectFrom("sites")

@@ -25,7 +25,10 @@ export const view = <R extends { roles: ContactsTable["roles"] }>(row: R) => ({
   roles: row.roles as ContactRole[],
 });
 
-/** NOT_FOUND also for another tenant's contact and for one of a site the caller is not allowed (contract 1 A2). */
+/**
+ * NOT_FOUND also for another tenant's contact and for one of a site that the caller does not reach
+ * (docs/conventions.md, "Site rule").
+ */
 export async function getContact(db: Reader, id: string) {
   const row = await db
     .selectFrom("contacts")
@@ -38,8 +41,8 @@ export async function getContact(db: Reader, id: string) {
 }
 
 /**
- * Makes room for a primary contact of an organization (siteId null) or one of its sites (specification 1,
- * contact rule 4). Call it under the organization's contact lock.
+ * Demotes the present primary contact of an organization (siteId null) or of one of its sites
+ * (docs/tenancy.md, "Primary contacts"). Call it under the organization's contact lock.
  */
 export async function demotePrimary(
   tx: Tx,

@@ -6,7 +6,7 @@ import { getWritableContact } from "./update.ts";
 
 type RemoveCall = typeof contacts.remove extends Endpoint<infer T> ? Call<T> : never;
 
-/** Hard delete; nobody takes the place of a primary contact. */
+/** Hard delete; no other contact becomes primary. */
 export async function removeContact(call: RemoveCall) {
   return call.transaction(async (tx) => {
     const contact = await getWritableContact(call, tx, call.params.contactId);

@@ -9,7 +9,7 @@ describe("contact rules", () => {
     expect(contactProblem({ ...nobody, [field]: "x" })).toBeUndefined();
   });
 
-  it("refuses a contact nobody could identify or reach, before it looks at roles", () => {
+  it("refuses a contact without a name, email or number, before it looks at roles", () => {
     expect(contactProblem(nobody)).toBe("no-identifier");
     expect(contactProblem({ ...nobody, roles: ["nonsense"] })).toBe("no-identifier");
   });

@@ -7,7 +7,7 @@ interface Identifiers {
   mobile: string | null;
 }
 
-/** Rules 1 and 2 of the specification, on the row as it will be stored; `undefined` = nothing wrong. */
+/** Checks the row as it will be stored (docs/tenancy.md, "Contacts"); `undefined` if it is valid. */
 export function contactProblem(row: Identifiers & { roles: readonly string[] }) {
   if ([row.name, row.email, row.phone, row.mobile].every((value) => value === null)) return "no-identifier" as const;
   if (row.roles.some((role) => !isContactRole(role))) return "invalid-role" as const;

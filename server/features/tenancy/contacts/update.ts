@@ -13,7 +13,9 @@ import { contactProblem, distinctRoles } from "./rules.ts";
 
 type UpdateCall = typeof contacts.update extends Endpoint<infer T> ? Call<T> : never;
 
-/** Null clears, what is omitted stays; the rules hold on the row as it will be (contract 1 C5). */
+/**
+ * Null clears, an omitted field stays; the rules are checked on the row as it will be (docs/tenancy.md, "Contacts").
+ */
 export async function updateContact(call: UpdateCall) {
   const { orgId, ...fields } = call.body;
   return call.transaction(async (tx) => {

@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { organizations } from "#contract/resources/tenancy/organizations";
 import type { Tx } from "#server/db/unit-of-work";
+import { grantOrganization } from "#server/features/people/core/grant-organization";
 import { type Call, user } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
 import { insertOrganization } from "./insert.ts";
@@ -8,7 +9,7 @@ import { getOrganization } from "./queries.ts";
 
 type CreateCall = typeof organizations.create extends Endpoint<infer T> ? Call<T> : never;
 
-/** Creates an organization within its partner's cap (contract 1 C2). */
+/** Creates an organization within its partner's cap (docs/tenancy.md, "Creating an organization"). */
 export async function createOrganization(call: CreateCall) {
   const { partnerId: _named, ...fields } = call.body;
   refuseEndBeforeStart(fields);
@@ -25,7 +26,7 @@ export async function createOrganization(call: CreateCall) {
   });
 }
 
-/** Partner scope implies the partner, system scope names it (specification 1, "Organizations"). */
+/** Partner scope implies the partner, system scope names it (docs/tenancy.md, "Creating an organization"). */
 function partnerOf(call: CreateCall): string {
   const who = user(call);
   const named = call.body.partnerId;
@@ -43,7 +44,7 @@ function partnerOf(call: CreateCall): string {
 async function grantToCreator(call: CreateCall, tx: Tx, partnerId: string, orgId: string): Promise<void> {
   const who = user(call);
   if (who.orgAccess !== "selected" || who.membershipId === null) return;
-  await tx.insertInto("partnerUserOrgs").values({ partnerId, membershipId: who.membershipId, orgId }).execute();
+  await grantOrganization(tx, { partnerId, membershipId: who.membershipId, orgId });
 }
 
 export function refuseEndBeforeStart(contract: { contractStart?: string | null; contractEnd?: string | null }): void {

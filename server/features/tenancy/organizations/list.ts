@@ -11,7 +11,10 @@ import { organizationColumns } from "./queries.ts";
 
 type ListCall = typeof organizations.list extends Endpoint<infer T> ? Call<T> : never;
 
-/** The partner's own order first, then by creation; the order is applied before paging (contract 1 C2). */
+/**
+ * In the partner's order, then by creation; the order is applied before paging
+ * (docs/tenancy.md, "Order of organizations").
+ */
 export async function listOrganizations(call: ListCall) {
   const { partnerId, status, search } = call.query;
   let query = call.db.selectFrom("organizations").select(organizationColumns).select(deviceCount);
@@ -35,7 +38,7 @@ const counted = <R extends { deviceCount: number | null }>(row: R) => ({
   deviceCount: Number(row.deviceCount ?? 0),
 });
 
-/** Every reachable organization by name, whatever its number (specification 1, "Organizations"). */
+/** Every organization that the caller reaches, by name, without pages (docs/tenancy.md, "Organizations"). */
 export async function listAccessibleOrganizations(call: Call) {
   const data = await call.db
     .selectFrom("organizations")

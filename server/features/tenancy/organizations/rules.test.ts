@@ -29,7 +29,7 @@ describe("status of an organization", () => {
     ]);
   });
 
-  it("tells what nobody may ask for from what is not possible now", () => {
+  it("distinguishes statuses that may never be requested from those that are not possible now", () => {
     for (const status of ["archived", "merging", "purging"] as const) {
       expect(decideStatus("active", status)).toBe("INVALID_STATUS");
       expect(decideStatus(status, "active")).toBe("INVALID_TRANSITION");

@@ -1,11 +1,11 @@
 import type { OrganizationStatus } from "#server/db/tables/tenancy";
 
-/** States that only the server sets (contract 1 C2). */
+/** Statuses that only the server sets (docs/tenancy.md, "Status changes of an organization"). */
 export const serverSetStatuses: readonly OrganizationStatus[] = ["archived", "merging", "purging"];
 
 /**
- * Status changes a PATCH may make (contract 1 C3); the same status again is a no-op. Nothing leads to
- * `offboarding` until devices can be told to uninstall: asking for it is refused rather than half done.
+ * Status changes that a PATCH may make (docs/tenancy.md, "Status changes of an organization"); the same status again
+ * changes nothing. `offboarding` is refused until devices can be told to uninstall.
  */
 export const transitions: Readonly<Record<OrganizationStatus, readonly OrganizationStatus[]>> = {
   active: ["trial", "suspended", "churned"],

@@ -7,12 +7,14 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { refuseEndBeforeStart } from "./create.ts";
 import { getOrganization, slugIsTaken } from "./queries.ts";
-import { severAgents } from "./revoke-access.ts";
 import { decideStatus, transitions } from "./rules.ts";
 
 type UpdateCall = typeof organizations.update extends Endpoint<infer T> ? Call<T> : never;
 
-/** Changes an organization; a change of status follows contract 1 C3 and is a compare-and-swap. */
+/**
+ * Changes an organization; a change of status is a compare-and-swap
+ * (docs/tenancy.md, "Status changes of an organization").
+ */
 export async function updateOrganization(call: UpdateCall) {
   const { partnerId, status, ...fields } = call.body;
   if (partnerId !== undefined) throw problem("FIELD_IMMUTABLE", { details: { field: "partnerId" } });
@@ -42,7 +44,10 @@ export async function updateOrganization(call: UpdateCall) {
       .where("status", "=", before.status)
       .executeTakeFirst();
     if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
-    if (decision === "change" && status === "churned") await severAgents(call, before.id);
+    if (decision === "change" && status === "churned") {
+      const churned = { orgId: before.id, now: call.clock.now() };
+      await call.asSystem("revoke access", (all) => call.services.hooks.onOrganizationChurned({ tx: all, ...churned }));
+    }
     call.audit.note({
       details: {
         changedFields: changedFields(before, decision === "change" ? { ...fields, status } : fields),

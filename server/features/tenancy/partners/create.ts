@@ -7,7 +7,7 @@ import { getPartner } from "./queries.ts";
 
 type CreateCall = typeof partners.create extends Endpoint<infer T> ? Call<T> : never;
 
-/** An administrator's partner starts `active` (specification 1, "Partner"); registration makes `pending` ones. */
+/** Creates a partner with status `active` (docs/tenancy.md, "Partner status"). */
 export async function createPartner(call: CreateCall) {
   return call.transaction(async (tx) => {
     const id = call.random.uuid();

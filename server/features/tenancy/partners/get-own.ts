@@ -4,8 +4,8 @@ import { problem } from "#server/problem";
 import { getPartner } from "./queries.ts";
 
 /**
- * The caller's partner. Whoever is confined to some organizations sees those alone in the partner's order of them: the
- * others' ids, and how many there are, are not theirs to know.
+ * The caller's partner. A caller who reaches only some organizations sees only those in the stored order: it must not
+ * learn the ids or the number of the others.
  */
 export async function getOwnPartner(call: Call) {
   const { partnerId, orgAccess } = user(call);

@@ -6,7 +6,7 @@ import { partnerColumns } from "./queries.ts";
 
 type ListCall = typeof partners.list extends Endpoint<infer T> ? Call<T> : never;
 
-/** Oldest first (contract 1 C1). */
+/** Oldest first. */
 export async function listPartners(call: ListCall) {
   const query = call.db.selectFrom("partners").select(partnerColumns).orderBy("createdAt").orderBy("id");
   return paginate(query, call.query);

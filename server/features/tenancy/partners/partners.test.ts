@@ -158,7 +158,7 @@ describe.each(databases)("partners on %s", (database) => {
     expect((await patch(id, off)).body).toMatchObject(off);
   });
 
-  it("blocks everybody of a partner that is not active, and lets them back in", async () => {
+  it("blocks all people of a partner that is not active, and lets them back in", async () => {
     const { partnerId, orgIds } = await seedPartner(server, "guarded", ["customer"]);
     const staff = await server.signIn({ role: "Partner Admin", partnerId });
     const customer = await server.signIn({ role: "Org Admin", orgId: orgIds[0] as string });

@@ -4,11 +4,12 @@ import { lockRow } from "#server/db/dialect/locks";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getPartner } from "./queries.ts";
-import { revokePartnerAccess } from "./revoke-access.ts";
 
 type RemoveCall = typeof partners.remove extends Endpoint<infer T> ? Call<T> : never;
 
-/** Soft delete: status `churned`, sessions and keys revoked, organizations untouched (contract 1 C1). */
+/**
+ * Soft delete: status `churned`, sessions and keys revoked, organizations kept (docs/tenancy.md, "Deleting a partner").
+ */
 export async function removePartner(call: RemoveCall) {
   return call.transaction(async (tx) => {
     await lockRow(tx, call.services.store.dialect, "partners", call.params.id);
@@ -22,8 +23,11 @@ export async function removePartner(call: RemoveCall) {
       .where("deletedAt", "is", null)
       .executeTakeFirst();
     if (removed.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
-    await revokePartnerAccess(call, partner.id, "partner deleted");
-    call.audit.note({ details: { previousStatus: partner.status } });
+    // Its agents are refused from now on by the partner's `deletedAt`, its enrollment keys by its status.
+    const closed = { partnerId: partner.id, reason: "partner deleted", now };
+    const { hooks } = call.services;
+    const taken = await call.asSystem("revoke access", (all) => hooks.onPartnerClosed({ tx: all, ...closed }));
+    call.audit.note({ details: { previousStatus: partner.status, ...taken } });
     return { success: true as const };
   });
 }

@@ -1,12 +1,16 @@
-import type { Json, PartnersTable } from "#server/db/tables/tenancy";
+import type { Json } from "#server/db/column-types";
+import type { PartnersTable } from "#server/db/tables/tenancy";
 
-/** Keys that are merged one level deeper (contract 1 C1). */
+/** Keys that are merged one level deeper (docs/tenancy.md, "Partner settings"). */
 const deeper: readonly string[] = ["businessHours", "contact", "security"];
 
 /** Kept by the server: `PATCH /orgs/organizations/order` is the only writer. */
 const serverOwned: readonly string[] = ["organizationOrder"];
 
-/** The stored settings with a change laid over them: null removes a key, what is not named stays (contract 1 C1). */
+/**
+ * The stored settings with a change applied: null removes a key, an omitted key stays
+ * (docs/tenancy.md, "Partner settings").
+ */
 export function mergeSettings(stored: Json, change: Json): Json {
   const allowed = Object.fromEntries(Object.entries(change).filter(([name]) => !serverOwned.includes(name)));
   return overlay(stored, allowed, (name, value) =>
@@ -26,7 +30,7 @@ const asObject = (value: unknown): Json => (value !== null && typeof value === "
 
 type ServiceManagement = Pick<PartnersTable, "serviceManagementMode" | "serviceManagementPsaConnectionId">;
 
-/** Mode and connection go together: `external` needs one, the others take none. */
+/** `external` needs a connection, other modes take none (docs/tenancy.md, "Service management"). */
 export function servicePairProblem(
   merged: ServiceManagement,
 ): "PSA_CONNECTION_REQUIRED" | "PSA_CONNECTION_NOT_ALLOWED" | undefined {

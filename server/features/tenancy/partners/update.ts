@@ -12,10 +12,10 @@ import { mergeSettings, servicePairProblem } from "./rules.ts";
 type UpdateCall = typeof partners.update extends Endpoint<infer T> ? Call<T> : never;
 type UpdateMineCall = typeof partners.updateMine extends Endpoint<infer T> ? Call<T> : never;
 
-/** Any field; `suspended` and `churned` refuse the tenant's users and keys until it is `active` again. */
+/** Changes any field; `suspended` and `churned` refuse the tenant's users and keys until it is `active` again. */
 export const updatePartner = (call: UpdateCall) => change(call, call.params.id, call.body);
 
-/** What a partner may change about itself (contract 1 C1 `PATCH /orgs/partners/me`). */
+/** Changes that a partner may make to itself (docs/tenancy.md, "Partners"). */
 export function updateOwnPartner(call: UpdateMineCall) {
   const { partnerId } = user(call);
   if (partnerId === null) throw problem("PARTNER_CONTEXT_REQUIRED");

@@ -9,7 +9,7 @@ import { siteColumns } from "./queries.ts";
 
 type ListCall = typeof sites.list extends Endpoint<infer T> ? Call<T> : never;
 
-/** Oldest first, with the number of devices that are not decommissioned (contract 1 C4). */
+/** Oldest first, with the number of devices that are not decommissioned (docs/tenancy.md, "Sites"). */
 export async function listSites(call: ListCall) {
   const orgs = await listedOrgs(call, call.query.orgId ?? call.query.organizationId);
   const query = call.db

@@ -17,9 +17,9 @@ export const siteColumns = [
 ] as const;
 
 /**
- * A site out of reach is 403 whether it exists or not, so the answer tells nothing about other tenants
- * (specification 1, "Errors"); system scope reaches every site, so there it is 404. The join leaves out
- * sites of deleted organizations.
+ * A site out of reach is 403 whether it exists or not, so that the answer reveals nothing about other tenants; in
+ * system scope, which reaches every site, it is 404 (docs/conventions.md, "Foreign ids"). The join leaves out sites of
+ * deleted organizations.
  */
 export async function getSite(call: Pick<Caller, "who">, db: Reader, id: string) {
   const row = await byId(db, { id });

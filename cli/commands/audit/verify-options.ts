@@ -1,0 +1,11 @@
+import type { RequiredAnchor } from "./judge.ts";
+
+/** Flags of `rmm audit verify`. */
+export interface VerifyOptions {
+  partner?: string;
+  system?: boolean;
+  bundle?: string;
+  anchorFile?: string;
+  publicKey: string[];
+  requireAnchor?: RequiredAnchor;
+}

@@ -1,0 +1,22 @@
+/** Actions of the list that no call writes by succeeding: workers, failures, and what happens on the way. */
+export const writtenElsewhere: readonly string[] = [
+  "organization.offboarding_completed",
+  "user.login.failed",
+  "auth.mfa.stepup.failed",
+  "auth.refresh.reuse_detected",
+  "sso.break_glass.login",
+  "agent.heartbeat.state_change",
+  "agent.source.ip.changed",
+  "agent.elevation_request.ignored",
+  "remote_session.connect",
+  "remote_session.consent_granted",
+  "remote_session.consent_denied",
+  "remote_session.consent_bypassed",
+  "alert.suppression_expired",
+  "alert.notification.throttled",
+  "policy.evaluate",
+  "automation.policy.evaluate",
+  "pam.elevation_request.expired",
+  "device.elevation.actuate.rejected",
+  "accounting.sweep",
+];
