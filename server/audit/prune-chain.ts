@@ -1,10 +1,4 @@
-import {
-  type Anchor,
-  type ChainStatement,
-  type PruneRecord,
-  type PruneStatement,
-  statementHash,
-} from "./anchor-format.ts";
+import { type ChainStatement, type PruneRecord, type PruneStatement, statementHash } from "./anchor-format.ts";
 import { type AnchorSigner, signedBy } from "./anchor-signing.ts";
 import {
   type AuditContent,
@@ -17,8 +11,6 @@ import {
 } from "./chain.ts";
 
 const DAY = 24 * 60 * 60 * 1_000;
-/** So many entries go in one transaction and prune record. */
-const PRUNED_AT_ONCE = 50_000;
 
 /** Removes the entries of a chain that are older than `before` (ISO-8601). */
 export interface PruneTask {
@@ -43,8 +35,11 @@ export interface Pruned {
 
 export type OldEntry = ChainLink & { row: (AuditContent & { checksum: string }) | null };
 
-/** One chain inside the transaction that prunes it, under the lock of the chain; methods answer from that transaction. */
+/** One chain inside the transaction that prunes it; methods answer from that transaction. */
 export interface PrunableChain {
+  /** So many entries at most go in one transaction and prune record. */
+  readonly atOnce: number;
+  /** Before a record is made: what it follows stays the latest until the transaction ends. */
   latest(): Promise<ChainStatement | undefined>;
   newestPrune(): Promise<PruneRecord | undefined>;
   /** The lowest head of the anchors taken after a moment. */
@@ -67,7 +62,11 @@ export async function pruneChain(chain: PrunableChain, task: PruneTask, signer?:
   let prefix: ReturnType<typeof prefixWalk> | undefined;
   for await (const entry of chain.entries()) {
     if (!isOld(entry, task)) break;
-    prefix ??= prefixWalk(task, await chain.newestPrune(), await chain.lowestHeadAfter(dayAfter));
+    prefix ??= prefixWalk(task, {
+      previous: await chain.newestPrune(),
+      lowestHead: (await chain.lowestHeadAfter(dayAfter)) ?? Number.POSITIVE_INFINITY,
+      atOnce: chain.atOnce,
+    });
     if (!prefix.take(entry)) break;
   }
   if (!prefix) return { record: null, stop: null };
@@ -105,8 +104,8 @@ export async function restatePrune(
   unsigned: UnsignedPrune,
   signer?: AnchorSigner,
 ): Promise<PruneRecord | null> {
+  const before = await chain.latest();
   if (await chain.newestPrune()) return null;
-  const before: Anchor | PruneRecord | undefined = await chain.latest();
   const record = signedBy<PruneStatement>(signer, {
     type: "prune",
     anchorSeq: (before?.anchorSeq ?? 0) + 1,
@@ -124,7 +123,13 @@ export async function restatePrune(
 const isOld = ({ row }: OldEntry, { before }: PruneTask): boolean =>
   row === null || Date.parse(row.timestamp) < Date.parse(before);
 
-function prefixWalk(task: PruneTask, previous: PruneRecord | undefined, lowestHead = Number.POSITIVE_INFINITY) {
+interface Bounds {
+  previous: PruneRecord | undefined;
+  lowestHead: number;
+  atOnce: number;
+}
+
+function prefixWalk(task: PruneTask, { previous, lowestHead, atOnce }: Bounds) {
   const hashOf = chainHasher(task.chain);
   let last: ChainLink | undefined;
   let count = 0;
@@ -147,7 +152,7 @@ function prefixWalk(task: PruneTask, previous: PruneRecord | undefined, lowestHe
   return {
     /** False where the prefix ends. */
     take(entry: OldEntry): boolean {
-      if (count >= PRUNED_AT_ONCE || entry.chainSeq > lowestHead) return false;
+      if (count >= atOnce || entry.chainSeq > lowestHead) return false;
       const reason = faultOf(entry);
       if (reason) {
         stop ??= { chainSeq: entry.chainSeq, reason };

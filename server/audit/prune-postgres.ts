@@ -9,7 +9,7 @@ const ENTRIES_AT_ONCE = 1_000;
 const SESSION =
   "set local search_path = pg_catalog, pg_temp; set local timezone = 'UTC'; set local rmm.scope = 'system'";
 
-/** Runs `work` on one chain in a transaction that holds the chain's lock: nothing is sealed or anchored meanwhile. */
+/** Runs `work` on one chain in a transaction of its own. From `latest` on nothing else is sealed or anchored in it. */
 export async function withPostgresChain<R>(
   client: pg.ClientBase,
   chain: ChainRef,
@@ -18,11 +18,6 @@ export async function withPostgresChain<R>(
   await client.query("begin isolation level read committed");
   try {
     await client.query(SESSION);
-    // As the tables' triggers lock it.
-    await client.query("select pg_advisory_xact_lock(hashtextextended($1 || $2::uuid::text, 7141))", [
-      chain.kind,
-      chain.id,
-    ]);
     const result = await work(prunableChain(client, chain));
     await client.query("commit");
     return result;
@@ -44,7 +39,12 @@ function prunableChain(client: pg.ClientBase, { kind, id }: ChainRef): PrunableC
     return rows[0] && storedStatement(rows[0].statement);
   };
   return {
-    latest: () => statement(""),
+    atOnce: 50_000,
+    latest: async () => {
+      // As the tables' triggers lock it, and as late as can be: the writer waits meanwhile.
+      await client.query("select pg_advisory_xact_lock(hashtextextended($1 || $2::uuid::text, 7141))", bound);
+      return statement("");
+    },
     newestPrune: async () => {
       const record = await statement(
         `where anchor_seq = (select max(anchor_seq) from public.audit_prunes where ${ofChain})`,
