@@ -34,7 +34,7 @@ function prunableChain(db: Database, { kind, id }: ChainRef): PrunableChain {
   };
   return {
     // Whoever writes waits as long as the transaction takes.
-    atOnce: 2_000,
+    atOnce: 1_000,
     latest: async () => statement(`max(${highest("audit_anchors")}, ${highest("audit_prunes")})`),
     newestPrune: async () => {
       const record = statement(`select max(anchor_seq) from audit_prunes where ${ofChain}`);

@@ -260,6 +260,20 @@ describe.each(["sqlite", "postgres"] as const)("prune records on %s", (dialect) 
     expect(await verify(chain, false)).toMatchObject({ ok: true, head: null });
   });
 
+  it("are several where a long prefix goes, so that nothing waits for all of it", async () => {
+    const long: ChainRef = { kind: "organization", id: "0190c0de-0000-7000-8000-00000000000d" };
+    await world.append(entriesOf(4_500, { orgId: long.id }));
+    const how = { signer, now: "2026-03-01T00:00:00.000Z" };
+    const counts: number[] = [];
+    for (;;) {
+      const record = await world.prune(long, "2026-02-01T00:00:00.000Z", how);
+      if (!record) break;
+      counts.push(record.prunedCount);
+    }
+    expect(counts).toEqual(dialect === "sqlite" ? [1_000, 1_000, 1_000, 1_000, 500] : [4_500]);
+    expect(await verify(long, false)).toMatchObject({ ok: true, head: null, prunedPrefix: true });
+  });
+
   it("refuse what nobody may remove: the last day, whatever was asked", async () => {
     const now = new Date(Date.parse(entries[9]!.timestamp) + 60_000).toISOString();
     expect(await world.prune(chain, now, { signer, now })).toBeNull();
