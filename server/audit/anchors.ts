@@ -1,9 +1,10 @@
 import { type Anchor, type ChainStatement, type PruneRecord, statementHash } from "./anchor-format.ts";
 import { type AnchorSigner, signedBy } from "./anchor-signing.ts";
 import type { ChainRef } from "./chain.ts";
+import { insertAnchor, type StatementKey } from "./insert-anchor.ts";
 import { listChains } from "./list-chains.ts";
 import { merkleTree } from "./merkle.ts";
-import { type AuditDb, insertAnchor, latestAnchor, latestPrune, latestStatement } from "./statements.ts";
+import { type AuditDb, latestAnchor, latestPrune, latestStatement } from "./statements.ts";
 import { hexOf } from "./tables.ts";
 
 export interface AnchorOptions {
@@ -12,6 +13,8 @@ export interface AnchorOptions {
   signer?: AnchorSigner | undefined;
   /** Whether a prune record of the database counts; without it every one does. */
   trusts?(record: PruneRecord): boolean;
+  /** Proves the server to the database; see `insertAnchor`. */
+  key?: StatementKey | undefined;
   /** Takes each anchor out of the database: file, log. Called after it is stored; must not throw. */
   keep(anchor: Anchor): Promise<void>;
 }
@@ -62,7 +65,7 @@ export async function takeAnchor(
     anchoredAt: options.now().toISOString(),
   };
   const anchor = signedBy(options.signer, statement);
-  if (!(await store(db, anchor))) return null;
+  if (!(await store(db, anchor, options.key))) return null;
   await options.keep(anchor);
   return anchor;
 }
@@ -153,9 +156,9 @@ async function growthRoot(db: AuditDb, chain: ChainRef, since: number, through: 
 }
 
 /** False when another replica, or the retention worker, took the place in the meantime. */
-async function store(db: AuditDb, anchor: Anchor): Promise<boolean> {
+async function store(db: AuditDb, anchor: Anchor, key: StatementKey | undefined): Promise<boolean> {
   try {
-    await insertAnchor(db, anchor);
+    await insertAnchor(db, anchor, key);
     return true;
   } catch (error) {
     if (await latestStatement(db, { kind: anchor.chainKind, id: anchor.chainId }).then(isAtLeast(anchor))) return false;

@@ -30,10 +30,11 @@ export function trustedAnchorKeys(services: Pick<Services, "config">): string[] 
 
 /** Each anchor leaves the database twice: into the anchor file and onto the log (docs/audit-format.md, "The anchor file"). */
 export function anchorOptions(services: Services): AnchorOptions {
-  const { config, clock } = services;
+  const { config, clock, store } = services;
   const verifiers = trustedAnchorKeys(services).map(anchorVerifier);
   return {
     now: () => new Date(clock.nowMs()),
+    key: store.key,
     signer: config.anchorSigningKey === undefined ? undefined : anchorSigner(config.anchorSigningKey),
     trusts: (record) => verifiers.length === 0 || verifiers.some((valid) => valid(record)),
     keep: (anchor) => keepStatement(services, anchor),
@@ -64,7 +65,7 @@ export function verifyOptions(services: Services): VerifyOptions {
 
 /** What retention works with; undefined where nothing may remove audit rows. */
 export function pruneSetup({ store, config }: Pick<Services, "store" | "config">): PruneSetup | undefined {
-  const { anchorSigningKey: signingKey, auditAdminDatabaseUrl: url } = config;
+  const { anchorSigningKey: signingKey, auditAdminDatabaseUrl: url, encryptionKey } = config;
   if (store.file !== undefined) return { database: { file: store.file }, signingKey };
-  return url === undefined ? undefined : { database: { url }, signingKey };
+  return url === undefined ? undefined : { database: { url, encryptionKey }, signingKey };
 }

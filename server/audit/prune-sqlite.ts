@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { SqliteConnection } from "../db/dialect/sqlite-library.ts";
 import { type ChainStatement, isPrune, type PruneRecord } from "./anchor-format.ts";
 import { type ChainRef, contentFields } from "./chain.ts";
 import type { OldEntry, PrunableChain, UnsignedPrune } from "./prune-chain.ts";
@@ -10,7 +10,7 @@ import { storedStatement } from "./stored-statement.ts";
  * serves nothing else meanwhile.
  */
 export async function withSqliteChain<R>(
-  db: Database,
+  db: SqliteConnection,
   chain: ChainRef,
   work: (prunable: PrunableChain) => Promise<R>,
 ): Promise<R> {
@@ -25,7 +25,7 @@ export async function withSqliteChain<R>(
   }
 }
 
-function prunableChain(db: Database, { kind, id }: ChainRef): PrunableChain {
+function prunableChain(db: SqliteConnection, { kind, id }: ChainRef): PrunableChain {
   const bound = { kind, id };
   const statement = (seq: string): ChainStatement | undefined => {
     const found = db.prepare(`select statement from (${statementsSql}) where anchor_seq = (${seq})`).pluck();
@@ -99,7 +99,7 @@ const insertSql = `
     @cutoff, @prunedAt, @restates, @breakCount, @signature, @signingKeyId)`;
 
 /** The newest unsigned record of every chain that has no other yet. */
-export const sqliteUnsignedPrunes = (db: Database): { chain: ChainRef; unsigned: UnsignedPrune }[] =>
+export const sqliteUnsignedPrunes = (db: SqliteConnection): { chain: ChainRef; unsigned: UnsignedPrune }[] =>
   (db.prepare(unsignedSql).all() as (UnsignedPrune & { kind: ChainRef["kind"]; id: string })[]).map(
     ({ kind, id, ...unsigned }) => ({ chain: { kind, id }, unsigned }),
   );

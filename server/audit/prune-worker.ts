@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
-import Sqlite from "better-sqlite3";
 import pg from "pg";
+import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
+import { serverKey } from "../db/server-key.ts";
 import type { PruneRecord } from "./anchor-format.ts";
 import { type AnchorSigner, anchorSigner } from "./anchor-signing.ts";
 import type { ChainRef } from "./chain.ts";
@@ -55,13 +56,14 @@ async function connect(database: PruneDatabase): Promise<PruneConnection> {
   if ("url" in database) {
     const client = new pg.Client({ connectionString: database.url, application_name: "rmm-audit-retention" });
     await client.connect();
+    const key = serverKey(database.encryptionKey);
     return {
-      withChain: (chain, work) => withPostgresChain(client, chain, work),
+      withChain: (chain, work) => withPostgresChain(client, { chain, key }, work),
       unsigned: () => postgresUnsignedPrunes(client),
       close: () => client.end(),
     };
   }
-  const db = new Sqlite(database.file, { fileMustExist: true, timeout: 30_000 });
+  const db = openSqliteFile(database.file, { fileMustExist: true, timeout: 30_000 });
   registerAuditFunctions(db, { mayPrune: true });
   return {
     withChain: (chain, work) => withSqliteChain(db, chain, work),

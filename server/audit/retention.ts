@@ -5,8 +5,11 @@ import { workerResults } from "./worker-results.ts";
 
 export type { PruneTask } from "./prune-chain.ts";
 
-/** The privileged way in: the file, or `AUDIT_ADMIN_DATABASE_URL` (the owner, or a role that may execute `audit_prune`). */
-export type PruneDatabase = { file: string } | { url: string };
+/**
+ * The privileged way in: the file, or `AUDIT_ADMIN_DATABASE_URL` (a member of `rmm_retention`, or the owner) with the
+ * server's key, which that database knows.
+ */
+export type PruneDatabase = { file: string } | { url: string; encryptionKey: string };
 
 /** What the retention thread works with. The seed signs prune records; without it they are unsigned. */
 export interface PruneSetup {

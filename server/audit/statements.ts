@@ -68,14 +68,6 @@ export async function* statementsAfter(
   }
 }
 
-/**
- * The one way by which an anchor enters the database (prune records: `retention.ts`). Throws when its place is taken,
- * or is not the next one.
- */
-export async function insertAnchor(db: AuditDb, anchor: Anchor): Promise<void> {
-  await db.insertInto("auditAnchors").values(anchor).execute();
-}
-
 const placesOf = (db: AuditDb, chain: ChainRef) =>
   db.selectFrom(
     db

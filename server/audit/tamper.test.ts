@@ -138,7 +138,8 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
         await expect(
           world.asOwner(`insert into public.lookalike select * from public.audit_logs limit 1`),
         ).rejects.toThrow(/belongs to audit_logs/);
-        await expect(world.asApp("select audit_prune('{}')")).rejects.toThrow(/permission denied/);
+        for (const call of ["audit_remove('{}')", "audit_prune('{}', 'key', '\\x00')"])
+          await expect(world.asApp(`select ${call}`)).rejects.toThrow(/permission denied/);
         await expect(world.asApp("alter table audit_logs disable trigger all")).rejects.toThrow(/must be owner/);
         await expect(world.asApp("set session_replication_role = replica")).rejects.toThrow(/permission denied/);
       },

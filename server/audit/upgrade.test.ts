@@ -1,26 +1,21 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Kysely, Migrator, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
-import { type Environment, readConfig } from "#server/config";
-import type { Store } from "#server/db/dialect/index";
-import { rowLevelSecurity } from "#server/db/row-level-security";
-import type { SchemaChange } from "#server/db/schema-change";
-import type { Database } from "#server/db/tables";
+import type { Environment } from "#server/config";
+import { openSqliteFile } from "#server/db/dialect/sqlite-library";
+import { makeRoles } from "#server/db/roles";
 import { migrations } from "#server/generated/migrations";
-import { openStore } from "#server/open-store";
-import { silentLog } from "#server/platform/log";
 import { entriesOf } from "../test/audit-world.ts";
 import { tamper } from "../test/e2e/tamper.ts";
 import { databases, startTestServer, type TestServer } from "../test/harness.ts";
 import { appendLines } from "./anchor-file.ts";
 import { anchorSigner, signedBy } from "./anchor-signing.ts";
-import { type ChainRef, contentHash } from "./chain.ts";
+import { type ChainRef, contentFields, contentHash } from "./chain.ts";
 import { auditHandle } from "./handle.ts";
-import { hexOf } from "./tables.ts";
+import { registerAuditFunctions } from "./sqlite-functions.ts";
 
 const ORG = "0190c0de-0000-7000-8000-00000000000a";
 const chain: ChainRef = { kind: "organization", id: ORG };
@@ -31,23 +26,51 @@ const ANCHORED = "2026-01-02T04:00:00.000Z";
 const PRUNED = "2026-01-10T03:30:00.000Z";
 const CUTOFF = "2026-01-09T03:30:00.000Z";
 
-/** The schema of the release before, as that release made it. */
-async function migrateToBefore({ dialect, url, connection }: Store): Promise<void> {
-  const owner =
-    dialect === "postgres"
-      ? new Kysely<Database>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }) })
-      : connection("system");
-  const up = (change: SchemaChange) => async (db: Kysely<unknown>) => {
-    for (const statement of change.statements(dialect)) await sql.raw(statement).execute(db);
-    if (dialect === "postgres")
-      for (const statement of await rowLevelSecurity(db)) await sql.raw(statement).execute(db);
-  };
-  const older = migrations.filter(({ name }) => name < "2").map((change) => [change.name, { up: up(change) }] as const);
-  const provider = { getMigrations: async () => Object.fromEntries(older) };
-  const { error } = await new Migrator({ db: owner, provider }).migrateToLatest();
-  if (dialect === "postgres") await owner.destroy();
-  if (error) throw error;
+/** Statements as the owner of a database that no server of this release has opened yet. */
+interface Owner {
+  run(statement: string): Promise<void>;
+  read(statement: string): Promise<Record<string, string>[]>;
+  close(): Promise<void>;
 }
+
+async function ownerOf(url: string): Promise<Owner> {
+  if (url.startsWith("sqlite:")) {
+    const db = openSqliteFile(url.slice("sqlite:".length));
+    registerAuditFunctions(db, { mayPrune: true });
+    return {
+      run: async (statement) => void db.exec(statement),
+      read: async (statement) => db.prepare(statement).all() as Record<string, string>[],
+      close: async () => void db.close(),
+    };
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return {
+    run: async (statement) => void (await client.query(statement)),
+    read: async (statement) => (await client.query(statement)).rows,
+    close: () => client.end(),
+  };
+}
+
+/** The schema of the release before, as that release made it. */
+async function migrateToBefore(owner: Owner, dialect: "sqlite" | "postgres"): Promise<void> {
+  if (dialect === "postgres") await owner.run(makeRoles);
+  await owner.run(
+    `create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)`,
+  );
+  await owner.run(
+    `create table kysely_migration_lock (id varchar(255) not null primary key, is_locked integer default 0 not null)`,
+  );
+  await owner.run("insert into kysely_migration_lock (id, is_locked) values ('migration_lock', 0)");
+  for (const { name, statements } of migrations) {
+    if (name === FIRST_SIGNED) return;
+    for (const statement of statements(dialect)) await owner.run(statement);
+    await owner.run(`insert into kysely_migration (name, timestamp) values ('${name}', '2026-01-01T00:00:00.000Z')`);
+  }
+  throw new Error(`there is no migration ${FIRST_SIGNED}`);
+}
+
+const FIRST_SIGNED = "202611281330-audit-prune-records";
 
 describe.each(databases)("a database from before prune records were signed, on %s", (database) => {
   let directory: string;
@@ -71,35 +94,34 @@ describe.each(databases)("a database from before prune records were signed, on %
 
   /** Ten entries, an anchor over them, and the first four removed as the release before did it. */
   async function fromBefore({ signer }: { signer?: ReturnType<typeof anchorSigner> } = {}): Promise<void> {
-    const store = openStore(readConfig({ PORT: "0", ...place(signer ? signed : {}) }), silentLog);
-    const db = store.connection("system");
-    await migrateToBefore(store);
-    const audit = auditHandle(db);
-    const rows = entriesOf(10).map((entry) => ({ ...entry, checksum: contentHash(entry) }));
-    for (const row of rows) await audit.insertInto("auditLogs").values(row).execute();
-    const at = async (seq: number) => {
-      const row = await audit
-        .selectFrom("auditChain")
-        .select("chainHash")
-        .where("chainSeq", "=", seq)
-        .executeTakeFirstOrThrow();
-      return hexOf(row.chainHash);
-    };
+    const owner = await ownerOf(url);
+    await migrateToBefore(owner, database);
+    const text = (value: string | null) => (value === null ? "null" : `'${value.replaceAll("'", "''")}'`);
+    const column = (field: string) => `"${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`;
+    for (const entry of entriesOf(10))
+      await owner.run(`insert into audit_logs (${contentFields.map(column).join(", ")}, checksum)
+        values (${contentFields.map((field) => text(entry[field])).join(", ")}, '${contentHash(entry)}')`);
+    const hex = database === "postgres" ? "encode(chain_hash, 'hex')" : "chain_hash";
+    const at = async (seq: number) =>
+      (await owner.read(`select ${hex} as hash from audit_chain where chain_seq = ${seq}`))[0]!["hash"]!;
     const anchor = signedBy(signer, {
       ...{ anchorSeq: 1, chainKind: chain.kind, chainId: ORG, headChainSeq: 10, headChainHash: await at(10) },
       ...{ entryCount: 10, merkleRoot: null, prevAnchorHash: null, anchoredAt: ANCHORED },
     });
-    await audit.insertInto("auditAnchors").values(anchor).execute();
+    await owner.run(`insert into audit_anchors (chain_kind, chain_id, anchor_seq, head_chain_seq, head_chain_hash,
+      entry_count, anchored_at, signature, signing_key_id) values ('organization', '${ORG}', 1, 10, '${anchor.headChainHash}',
+      10, '${ANCHORED}', ${text(anchor.signature)}, ${text(anchor.signingKeyId)})`);
     await appendLines(anchorFile(), [anchor]);
-    const through = await at(4);
-    await tamper(
-      { services: { store } } as unknown as TestServer,
-      `insert into audit_prunes (chain_kind, chain_id, pruned_through_seq, pruned_through_hash, pruned_count, cutoff, pruned_at)
-        values ('organization', '${ORG}', 4, '${through}', 4, '${CUTOFF}', '${PRUNED}')`,
-      `delete from audit_logs where id in (select audit_id from audit_chain where chain_seq <= 4)`,
-      `delete from audit_chain where chain_seq <= 4`,
-    );
-    await store.close();
+    const record = `insert into audit_prunes
+      (chain_kind, chain_id, pruned_through_seq, pruned_through_hash, pruned_count, cutoff, pruned_at)
+      values ('organization', '${ORG}', 4, '${await at(4)}', 4, '${CUTOFF}', '${PRUNED}')`;
+    // A delete passes in the transaction of its record alone.
+    await owner.run("begin");
+    await owner.run(record);
+    await owner.run("delete from audit_logs where id in (select audit_id from audit_chain where chain_seq <= 4)");
+    await owner.run("delete from audit_chain where chain_seq <= 4");
+    await owner.run("commit");
+    await owner.close();
   }
 
   const verify = async (server: TestServer) => {

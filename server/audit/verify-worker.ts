@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import Sqlite from "better-sqlite3";
+import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
 import { readStatements } from "./anchor-file.ts";
 import type { ChainStatement } from "./anchor-format.ts";
 import type { ChainRef } from "./chain.ts";
@@ -51,7 +51,7 @@ async function outsideOf(path: string | undefined, chains: ChainRef[]) {
 
 async function openSource(database: VerifyOptions["database"], chain: ChainRef): Promise<ChainSource> {
   if ("url" in database) return postgresChainSource(database.url, chain);
-  const db = new Sqlite(database.file, { readonly: true, fileMustExist: true, timeout: 10_000 });
+  const db = openSqliteFile(database.file, { readonly: true, fileMustExist: true, timeout: 10_000 });
   const source = sqliteChainSource(db, chain);
   return { ...source, close: () => source.close().finally(() => db.close()) };
 }

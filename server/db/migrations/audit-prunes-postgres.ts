@@ -61,11 +61,11 @@ begin
 end $$`;
 
 /**
- * The only way to remove: stores the record that the caller has signed, and removes what it says, in one statement.
- * Nothing is removed that is not older than its cutoff, and only a record that counts breaks passes over missing rows.
- * A record that restates one from before removes nothing, and is a chain's first.
+ * Stores a record and removes what it says, in one statement. Nothing is removed that is not older than its cutoff, and
+ * only a record that counts breaks passes over missing rows. A record that restates one from before removes nothing, and
+ * is a chain's first.
  */
-const prune = `create function public.audit_prune(record jsonb) returns void ${definer} as $$
+const remove = `create function public.audit_remove(record jsonb) returns void ${definer} as $$
 declare kind text := record->>'chainKind'; chain uuid := (record->>'chainId')::uuid; locked boolean;
   through bigint := (record->>'prunedThroughSeq')::bigint; hash text := record->>'prunedThroughHash';
   older_than timestamptz := (record->>'cutoff')::timestamptz; removed bigint;
@@ -104,6 +104,16 @@ begin
   delete from public.audit_chain c where c.chain_kind = kind and c.chain_id = chain and c.chain_seq <= through;
 end $$`;
 
+/** The only way to remove for whoever does not own the tables: the server proves itself, as for an anchor. */
+const prune = `create function public.audit_prune(statement text, key text, signature bytea) returns void ${definer} as $$
+begin
+  perform rmm_private.require_signature('audit-prune', statement, key, signature);
+  perform public.audit_remove(statement::jsonb);
+end $$`;
+
+/** Retention recomputes what it removes, so it reads the record. */
+const read = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes", "audit_unsigned_prunes"];
+
 const triggers = [
   ...["update", "delete", "truncate"].flatMap((event) => refuseStatement("audit_prunes", event)),
   ...refuseStatement("audit_unsigned_prunes", "insert"),
@@ -122,9 +132,16 @@ export const postgresSignedPrunes: string[] = [
   seal,
   inSequence,
   "drop function public.audit_prune(text, uuid, timestamptz)",
+  remove,
   prune,
   ...triggers,
-  "revoke all on function public.audit_in_sequence(), public.audit_prune(jsonb) from public, rmm_app",
-  "revoke all on public.audit_prunes, public.audit_unsigned_prunes from public, rmm_app",
-  "grant select on public.audit_prunes, public.audit_unsigned_prunes to rmm_app",
+  "revoke all on function public.audit_in_sequence(), public.audit_remove(jsonb), public.audit_prune(text, text, bytea) from public, rmm_app",
+  "revoke all on public.audit_prunes, public.audit_unsigned_prunes from public, rmm_app, rmm_system",
+  "grant select on public.audit_prunes, public.audit_unsigned_prunes to rmm_system",
+  "grant execute on function public.audit_prune(text, text, bytea) to rmm_retention",
+  "grant usage on schema public to rmm_retention",
+  ...read.flatMap((table) => [
+    `grant select on public.${table} to rmm_retention`,
+    `create policy retention_read on public.${table} for select to rmm_retention using (true)`,
+  ]),
 ];
