@@ -17,6 +17,8 @@ import { migration as m13 } from "../db/migrations/202611281220-audit-outbox-cou
 import { migration as m14 } from "../db/migrations/202611281230-audit-limits.ts";
 import { migration as m15 } from "../db/migrations/202611281240-tenancy-address-region.ts";
 import { migration as m16 } from "../db/migrations/202611281310-audit-definer-functions.ts";
+import { migration as m17 } from "../db/migrations/202611281330-audit-prune-records.ts";
+import { migration as m18 } from "../db/migrations/202611281331-audit-incidents.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -37,4 +39,6 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281230-audit-limits", ...m14 },
   { name: "202611281240-tenancy-address-region", ...m15 },
   { name: "202611281310-audit-definer-functions", ...m16 },
+  { name: "202611281330-audit-prune-records", ...m17 },
+  { name: "202611281331-audit-incidents", ...m18 },
 ];

@@ -24,5 +24,7 @@ export const auditTables = {
   auditLogs: { owner: "tenant", writtenBy: "audit" },
   auditChain: { owner: "system", writtenBy: "audit" },
   auditAnchors: { owner: "system", writtenBy: "audit" },
-  auditPrunes: { owner: "system", writtenBy: "audit" },
+  auditPrunes: { owner: "system", writtenBy: "audit", booleans: ["restates"] },
+  auditUnsignedPrunes: { owner: "system", writtenBy: "audit" },
+  auditIncidents: { owner: "system", writtenBy: "audit" },
 } as const satisfies Declared<AuditAreaTables & AuditTables>;

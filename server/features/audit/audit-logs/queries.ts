@@ -1,8 +1,8 @@
 import type { ExpressionBuilder, SelectQueryBuilder } from "kysely";
-import { getNamedOrg } from "#server/access/org-access";
 import { contains } from "#server/db/dialect/text";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
+import { refuseForeignRecord } from "./chain.ts";
 
 /** The filters of every list of entries (docs/audit.md, "Reading entries"). */
 export interface AuditFilters {
@@ -39,7 +39,7 @@ export async function auditEntries(call: Call, filters: AuditFilters) {
   const { orgId, user, action, resource, from, to } = filters;
   let query = visible(call);
   if (orgId !== undefined) {
-    await getNamedOrg(call, orgId);
+    await refuseForeignRecord(call, orgId);
     query = query.where("auditLogs.orgId", "=", orgId);
   }
   if (user) query = query.where((eb) => eb.or([contains(eb.ref("auditLogs.actorEmail"), user), byName(eb, user)]));
