@@ -12,6 +12,7 @@ import { migration as m8 } from "../db/migrations/0009-sso.ts";
 import { migration as m9 } from "../db/migrations/0010-key-issued-at.ts";
 import { migration as m10 } from "../db/migrations/0011-session-tenant.ts";
 import { migration as m11 } from "../db/migrations/202611281100-platform-idempotency-process.ts";
+import { migration as m12 } from "../db/migrations/202611281130-people-accepted-memberships.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -27,4 +28,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "0010-key-issued-at", ...m9 },
   { name: "0011-session-tenant", ...m10 },
   { name: "202611281100-platform-idempotency-process", ...m11 },
+  { name: "202611281130-people-accepted-memberships", ...m12 },
 ];

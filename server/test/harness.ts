@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { vi } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
-import { plainOrganization, plainPartner, plainUser } from "#fixtures/rows";
+import { plainMembership, plainOrganization, plainPartner, plainUser } from "#fixtures/rows";
 import { builtInRoleId } from "#server/access/roles";
 import type { Seams } from "#server/app";
 import { type Environment, readConfig } from "#server/config";
@@ -185,8 +185,7 @@ export async function signIn(server: Behind, user: TestUser): Promise<SignedInUs
         userId,
         roleId,
         siteIds: user.siteIds ?? null,
-        createdAt: now,
-        updatedAt: now,
+        ...plainMembership(now),
       })
       .execute();
   } else if (user.partnerId) {
@@ -200,8 +199,7 @@ export async function signIn(server: Behind, user: TestUser): Promise<SignedInUs
         userId,
         roleId,
         orgAccess: user.orgAccess ?? "all",
-        createdAt: now,
-        updatedAt: now,
+        ...plainMembership(now),
       })
       .execute();
     for (const orgId of user.orgIds ?? [])
@@ -221,6 +219,8 @@ export async function signIn(server: Behind, user: TestUser): Promise<SignedInUs
       absoluteExpiresAt: "2099-01-01T00:00:00.000Z",
       revokedAt: null,
       revokedReason: null,
+      memberOrgId: user.orgId ?? null,
+      memberPartnerId: user.orgId ? null : (user.partnerId ?? null),
     })
     .execute();
   const token = accessTokens.sign({

@@ -28,6 +28,8 @@ export const auditActions = [
   "user.invite",
   "user.invite.resend",
   "user.invite.accepted",
+  "user.remove",
+  "user.membership.select",
   "auth.mfa.setup",
   "auth.mfa.disable",
   "auth.mfa.stepup.granted",

@@ -156,6 +156,8 @@ export interface SsoDomainsTable {
   /** Sticky: kept when the record disappears later. */
   verifiedAt: string | null;
   lastCheckedAt: string | null;
+  /** When the record was last there: a domain proves an address for a week after that. */
+  seenAt: string | null;
   createdBy: Fixed<string | null>;
   createdAt: Fixed<string>;
   updatedAt: string;

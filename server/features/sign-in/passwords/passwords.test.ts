@@ -73,10 +73,11 @@ describe.each(databases)("passwords on %s", (database) => {
     const shut = await seedPerson(server, { role: "Org Admin", orgId: partner.orgIds[0] as string });
     await server.db.updateTable("partners").set({ status: "suspended" }).where("id", "=", partner.partnerId).execute();
     const disabled = await person();
-    const noPassword = await server.signIn({ role: "Org Admin", orgId });
+    const invited = await server.signIn({ role: "Org Admin", orgId });
+    await server.db.updateTable("users").set({ status: "invited" }).where("id", "=", invited.userId).execute();
     await server.db.updateTable("users").set({ status: "disabled" }).where("id", "=", disabled.userId).execute();
     const known = await person();
-    const emails = [known.email, "nobody@unknown.example", shut.email, disabled.email, noPassword.email];
+    const emails = [known.email, "nobody@unknown.example", shut.email, disabled.email, invited.email];
     const answers = new Set<string>();
     for (const email of emails) {
       const { status, body } = await forgot(email);
@@ -87,6 +88,22 @@ describe.each(databases)("passwords on %s", (database) => {
     await mailedToken(known.email);
     await jobsDone();
     for (const email of emails.slice(1)) expect(mailsTo(email)).toEqual([]);
+  });
+
+  it("sets the first password of who has none: an answered mail proves the address, and frees it of others' setups", async () => {
+    const { email, userId, token } = await server.signIn({ role: "Org Admin", orgId });
+    await server.db
+      .updateTable("users")
+      .set({ emailVerifiedAt: null, mfaSecret: "set up by a provider" })
+      .where("id", "=", userId)
+      .execute();
+    await forgot(email);
+    const answer = await post("/reset-password", { token: await mailedToken(email), password: NEW });
+    expect(answer.status).toBe(200);
+    expect((await server.request("GET", "/users/me", { token })).status).toBe(401);
+    expect((await logIn(server, email, NEW)).body).toMatchObject({ mfaRequired: false, user: { mfaEnabled: false } });
+    const row = await server.db.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
+    expect(row).toMatchObject({ emailVerifiedAt: server.clock.now(), mfaSecret: null });
   });
 
   it("ends an older link with a newer one, and every link after an hour", async () => {

@@ -10,6 +10,7 @@ import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
 import { endUserTokens, findUserToken, isLive, useUserToken } from "#server/features/sign-in/core/user-tokens";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
+import { proveAddress } from "./prove-address.ts";
 
 type ResetCall = typeof passwords.reset extends Endpoint<infer T> ? Call<T> : never;
 
@@ -26,6 +27,7 @@ export async function resetPassword(call: ResetCall) {
       if (!(await useUserToken(tx, token.id, call.clock.now()))) throw problem("INVALID_TOKEN");
       const now = call.clock.now();
       await replacePassword(tx, user.id, { passwordHash, now });
+      await proveAddress(tx, user, now);
       await endUserTokens(tx, user.id, ["mfa_login", "password_reset"]);
       const ended = await revokeSessions(tx, { userId: user.id }, "password reset", now);
       call.audit.note({ details: { endedSessions: ended } });

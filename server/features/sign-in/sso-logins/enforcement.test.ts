@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { plainMembership } from "#fixtures/rows";
 import { builtInRoleId } from "#server/access/roles";
 import { issueUserToken } from "#server/features/sign-in/core/user-tokens";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
@@ -52,8 +53,7 @@ describe.each(databases)("enforced single sign-on on %s (cases C22)", (database)
       userId,
       roleId: builtInRoleId("Org Admin"),
       siteIds: null,
-      createdAt,
-      updatedAt: createdAt,
+      ...plainMembership(createdAt),
     };
     await sso.server.db.insertInto("organizationUsers").values(row).execute();
   };
@@ -144,6 +144,12 @@ describe.each(databases)("enforced single sign-on on %s (cases C22)", (database)
       .updateTable("users")
       .set({ status: "invited", passwordHash: null })
       .where("id", "=", userId)
+      .execute();
+    await sso.server.db.updateTable("users").set({ emailVerifiedAt: null }).where("id", "=", userId).execute();
+    await sso.server.db
+      .updateTable("organizationUsers")
+      .set({ acceptedAt: null })
+      .where("userId", "=", userId)
       .execute();
     const membershipId = (
       await sso.server.db.selectFrom("organizationUsers").select("id").where("userId", "=", userId).executeTakeFirst()
