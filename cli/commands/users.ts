@@ -4,6 +4,7 @@ import { runEndpoint } from "../generic/run-endpoint.ts";
 import type { StoreKind } from "../profile/profiles.ts";
 import type { Register } from "../register.ts";
 import { keepSignIn, readyStore } from "../sign-in/keep-sign-in.ts";
+import { proveFactor } from "../sign-in/prove-factor.ts";
 import { reportSignIn } from "../sign-in/report-sign-in.ts";
 
 /** Lets `rmm users accept-invite` sign the person in, as `rmm auth login` does. */
@@ -20,7 +21,7 @@ export const extendUsers: Register = async (group, run) => {
         const given = { args: [], options };
         if (options["secretFile"] !== undefined || globals.dryRun) return runEndpoint(context, spec, given);
         const store = await readyStore(context, options["store"]);
-        const finish = (result: unknown) => signIn(context, store, result as Accepted);
+        const finish = async (result: unknown) => signIn(context, store, await finished(context, result as Accepted));
         return runEndpoint(context, spec, { ...given, finish });
       }),
     );
@@ -31,7 +32,8 @@ You are signed in then, as by \`rmm auth login\`: no token is printed. With --se
 for another machine, and you are not signed in here.
 `;
 
-interface Accepted {
+interface SignedIn {
+  mfaRequired: false;
   accessToken: string;
   refreshToken: string;
   expiresIn: number;
@@ -39,7 +41,15 @@ interface Accepted {
   user: { email: string; scope: string };
 }
 
-async function signIn(context: Context, store: StoreKind, accepted: Accepted) {
+type Accepted = SignedIn | { mfaRequired: true; tempToken: string };
+
+/** An account that has a second factor proves it before it becomes a member. */
+async function finished(context: Context, accepted: Accepted): Promise<SignedIn> {
+  if (!accepted.mfaRequired) return accepted;
+  return proveFactor(context, await context.client("none"), accepted.tempToken, undefined);
+}
+
+async function signIn(context: Context, store: StoreKind, accepted: SignedIn) {
   const { accessToken, refreshToken, ...shown } = accepted;
   const { expiresIn, mfaEnrollmentRequired, user } = shown;
   await keepSignIn(context, { account: user.email, store, tokens: { accessToken, refreshToken, expiresIn } });

@@ -90,6 +90,10 @@ export const systemReasons = {
     covers: "users by address, their memberships, userTokens, mailOutbox, jobs",
     why: "who forgot a password is not signed in",
   },
+  "rescue account": {
+    covers: "one user with factor and tokens, addresses of administrators over them, auditOutbox, mailOutbox, jobs",
+    why: "whoever holds the server's host is signed in nowhere",
+  },
   "sweep devices": {
     covers: "status of devices and deviceAvailability, of every tenant",
     why: "what time changes, it changes for all",

@@ -28,6 +28,7 @@ export const auditActions = [
   "user.invite",
   "user.invite.resend",
   "user.invite.accepted",
+  "user.mfa_reset",
   "user.remove",
   "user.membership.select",
   "auth.mfa.setup",
