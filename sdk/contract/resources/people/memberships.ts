@@ -51,6 +51,7 @@ export const memberships = resource(about, {
     access: own,
     audit: "user.membership.select",
     loses: "nothing",
+    idempotent: true,
     errors: ["NOT_FOUND", "HOME_SESSION_REQUIRED", "SSO_REQUIRED"],
     returns: TokenPair,
   }),

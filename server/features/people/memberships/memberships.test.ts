@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { plainMembership } from "#fixtures/rows";
+import { plainProvider } from "#fixtures/single-sign-on";
 import { builtInRoleId } from "#server/access/roles";
-import { HOUR, MINUTE } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { joinOrganization, providerSession } from "../../../test/guest.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
@@ -39,31 +38,10 @@ describe.each(databases)("own memberships on %s", (database) => {
   const own = (token: string, method = "GET", rest = "") =>
     server.request(method, `/users/me/memberships${rest}`, { token });
   const me = (token: string) => server.request("GET", "/users/me", { token });
-  const seedProvider = async (owner: { orgId: string } | { partnerId: string }, enforceSso = false) => {
+  const seedProvider = async (orgId: string, enforceSso = false) => {
     const id = server.services.random.uuid();
-    const now = server.clock.now();
-    const endpoints = { issuer: null, authorizationUrl: null, tokenUrl: null, userInfoUrl: null, jwksUrl: null };
-    await server.db
-      .insertInto("ssoProviders")
-      .values({
-        ...{ id, orgId: null, partnerId: null, ...owner, ...endpoints, name: "IdP", type: "oidc", preset: null },
-        ...{
-          clientId: "c",
-          clientSecretSealed: null,
-          requestedScopes: "openid",
-          attributeMapping: { email: "email", name: "name" },
-        },
-        ...{
-          autoProvision: false,
-          defaultRoleId: null,
-          defaultRoleConfiguredBy: null,
-          allowedDomains: null,
-          enforceSso,
-        },
-        ...{ trustsIdpMfa: false, status: "active", entityId: null, ssoUrl: null, certificate: null, configVersion: 1 },
-        ...{ createdBy: null, createdAt: now, updatedAt: now },
-      })
-      .execute();
+    const row = { ...plainProvider(server.clock.now()), id, orgId, partnerId: null, createdBy: null, enforceSso };
+    await server.db.insertInto("ssoProviders").values(row).execute();
     return id;
   };
 
@@ -136,7 +114,7 @@ describe.each(databases)("own memberships on %s", (database) => {
   it("are accepted by who can speak for the address alone", async () => {
     const { email, userId, token } = await person();
     const id = await invite(email);
-    const providerId = await seedProvider({ orgId: homeOrgId });
+    const providerId = await seedProvider(homeOrgId);
     const provided = (await providerSession(server, { userId, orgId: homeOrgId, providerId })).token;
     expect((await own(provided)).body.data).toHaveLength(1);
     const accept = async (as: string) => (await own(as, "POST", `/${id}/accept`)).body.code;
@@ -190,7 +168,7 @@ describe.each(databases)("own memberships on %s", (database) => {
     it("not a person of two tenants: neither closes the other, and five wrong codes in one leave the other alone", async () => {
       const { email, userId, token } = await person();
       await joinOrganization(server, { userId, orgId: otherOrgId });
-      const providerId = await seedProvider({ orgId: otherOrgId }, true);
+      const providerId = await seedProvider(otherOrgId, true);
       const guest = await providerSession(server, { userId, orgId: otherOrgId, providerId });
       const secret = server.services.vault.seal("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", `mfa:${userId}`);
       await server.db.updateTable("users").set({ mfaSecret: secret }).where("id", "=", userId).execute();
@@ -223,7 +201,7 @@ describe.each(databases)("own memberships on %s", (database) => {
       const id = await invite(admin.email);
       expect((await logIn(server, admin.email)).body.user.scope).toBe("system");
       expect((await own(admin.token, "POST", `/${id}/accept`)).status).toBe(200);
-      const providerId = await seedProvider({ orgId: otherOrgId }, true);
+      const providerId = await seedProvider(otherOrgId, true);
       const guest = await providerSession(server, { userId: admin.userId, orgId: otherOrgId, providerId });
       const change = await server.request("PATCH", "/users/me", { token: guest.token, body: { name: "Owned" } });
       expect(change.body.code).toBe("HOME_SESSION_REQUIRED");

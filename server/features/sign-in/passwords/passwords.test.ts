@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { plainProvider } from "#fixtures/single-sign-on";
+import { rescueAccount } from "#server/features/sign-in/passwords/rescue";
 import { HOUR, MINUTE } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";
 import { auditEntries } from "../../../test/audit-entries.ts";
@@ -215,5 +217,40 @@ describe.each(databases)("passwords on %s", (database) => {
     const secrets = { token, unused, planted, other: "Planted-Other-43", wrong: "Planted-Wrong-44" };
     expect(await leaksInDatabase(server, secrets)).toEqual([]);
     for (const [name, secret] of Object.entries(secrets)) expect(lines.join(""), name).not.toContain(secret);
+  });
+
+  it("a rescue sets a password where single sign-on is enforced, for one sign-in, and is told and recorded", async () => {
+    const closed = await seedPartner(server, `enforced-${database}`, ["enforced"]);
+    const orgId = closed.orgIds[0] as string;
+    const boss = await server.signIn({ role: "Partner Admin", partnerId: closed.partnerId });
+    const only = await seedPerson(server, { role: "Org Admin", orgId });
+    const id = server.services.random.uuid();
+    const enforcing = {
+      ...plainProvider(server.clock.now()),
+      id,
+      orgId,
+      partnerId: null,
+      createdBy: null,
+      enforceSso: true,
+    };
+    await server.db.insertInto("ssoProviders").values(enforcing).execute();
+    expect(await rescueAccount(server.services, { email: "nobody@x.example", clearMfa: true })).toBeUndefined();
+    await server.db.updateTable("users").set({ mfaSecret: "lost" }).where("id", "=", only.userId).execute();
+    const token = (await rescueAccount(server.services, { email: only.email, clearMfa: true })) as string;
+    expect((await logIn(server, only.email)).status).toBe(401);
+    expect((await post("/reset-password", { token, password: NEW })).status).toBe(200);
+    expect((await post("/reset-password", { token, password: NEW })).body.code).toBe("INVALID_TOKEN");
+    const signedIn = await logIn(server, only.email, NEW);
+    expect(signedIn.body.user).toMatchObject({ orgId, mfaEnabled: false });
+    expect((await logIn(server, only.email, NEW)).status).toBe(401);
+    expect((await auditEntries(server, "sso.break_glass.login")).map(({ actorId }) => actorId)).toEqual([only.userId]);
+    const resets = await auditEntries(server, "user.mfa_reset");
+    expect(resets.map(({ orgId: owner, partnerId: over, resourceId }) => [owner, over, resourceId])).toEqual([
+      [null, null, only.userId],
+    ]);
+    await jobsDone();
+    for (const { email } of [boss, only])
+      expect(mailsTo(email).map(({ subject }) => subject)).toContain("An account was rescued on the server");
+    expect(server.mails.map(({ text }) => text).join()).not.toContain(token);
   });
 });
