@@ -3,6 +3,7 @@ import { citationFaults } from "./check/citations.ts";
 import { cycleFaults } from "./check/cycles.ts";
 import { exitFaults } from "./check/exits.ts";
 import { generatedFaults } from "./check/generated.ts";
+import { installingFaults } from "./check/installing.ts";
 import { migrationFaults } from "./check/migrations.ts";
 import { roomFaults } from "./check/rooms.ts";
 import { sizeFaults } from "./check/size.ts";
@@ -22,6 +23,7 @@ const checks = {
   words: wordFaults,
   citations: citationFaults,
   generated: generatedFaults,
+  installing: installingFaults,
   migrations: migrationFaults,
 };
 

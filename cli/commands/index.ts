@@ -41,6 +41,10 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     summary: "Bring the server to what a provisioning file says",
     load: async () => (await provisioning()).registerApply,
   },
+  diff: {
+    summary: "Show where the server differs from a provisioning file",
+    load: async () => (await provisioning()).registerDiff,
+  },
   export: {
     summary: "Write what the server has as a provisioning file",
     load: async () => (await provisioning()).registerExport,

@@ -1,16 +1,18 @@
-import type { ObjectKind, Step } from "./plan.ts";
+import type { FieldChange, ObjectKind } from "./field-change.ts";
+import type { Step } from "./plan.ts";
 
-/** The result of one step of a plan. */
+/** What became of one step of a plan. */
 export interface ItemResult {
-  readonly organization: string;
-  readonly kind: ObjectKind;
-  readonly name: string;
+  readonly outcome: Outcome;
   readonly action: Step["action"];
-  /** `held`: a delete without --allow-delete. `skipped`: not tried, because of what came before. */
-  readonly outcome: "done" | "failed" | "skipped" | "held";
+  readonly kind: ObjectKind;
+  /** Slug, and inside an organization the name behind it: `harbor-dental/HQ`. */
+  readonly key: string;
+  readonly organization: string;
   readonly id?: string;
-  readonly fields: readonly string[];
-  readonly line?: number;
+  readonly changes: readonly FieldChange[];
+  /** What the file calls it, and where; no line where the file does not list it. */
+  readonly item: { readonly line: number | null; readonly name: string };
   readonly sink?: string;
   /** Of a key whose sink is stdout; for programs. */
   readonly secret?: string;
@@ -22,3 +24,6 @@ export interface ItemResult {
     readonly hint?: string;
   };
 }
+
+/** `held`: a delete without --allow-delete. `skipped`: not tried, because of what came before. */
+export type Outcome = "done" | "failed" | "skipped" | "held";

@@ -63,14 +63,12 @@ async function appendPostgres(sealed: boolean, connections: number): Promise<num
   await admin.end();
   const url = new URL("/bench", cluster!.url).href;
   const owner = await connect(url);
-  await owner.query("do $$ begin create role rmm_app nologin; exception when duplicate_object then null; end $$");
-  await owner.query("grant usage on schema public to rmm_app");
   for (const statement of auditTables.postgres) await owner.query(statement);
   if (!sealed) await owner.query("drop trigger audit_logs_seal on audit_logs");
   const clients = await Promise.all(
     batchesOf(connections).map(async (batches) => ({ client: await connect(url), batches })),
   );
-  for (const { client } of clients) await client.query("set role rmm_app");
+  for (const { client } of clients) await client.query("set role rmm_system");
   const text = auditInsert(AUDIT_BATCH);
   const started = performance.now();
   await Promise.all(

@@ -36,7 +36,7 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   memberships: {
     list: {"noun":"memberships","verb":"list","method":"GET","path":"/users/me/memberships","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     accept: {"noun":"memberships","verb":"accept","method":"POST","path":"/users/me/memberships/:id/accept","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
-    select: {"noun":"memberships","verb":"select","method":"POST","path":"/users/me/memberships/:id/select","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":["accessToken","refreshToken"]},
+    select: {"noun":"memberships","verb":"select","method":"POST","path":"/users/me/memberships/:id/select","status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["accessToken","refreshToken"]},
     remove: {"noun":"memberships","verb":"remove","method":"DELETE","path":"/users/me/memberships/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   users: {

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectGolden } from "../test/golden/golden.ts";
 import { databases, startTestServer, type TestServer } from "../test/harness.ts";
@@ -82,36 +81,6 @@ describe("the schema", () => {
       ).rejects.toThrow(/foreign key/i);
       await move(a.secondSiteId);
     }
-  });
-
-  it("serves through a login that owns nothing, once the owner has migrated", async () => {
-    const { createDatabase, dropDatabase, postgresUrl } = await import("#fixtures/postgres");
-    const { openPostgres } = await import("./dialect/postgres.ts");
-    const url = await createDatabase();
-    const owner = openPostgres({ url });
-    await owner.migrate();
-    await owner.close();
-    const admin = new pg.Client({ connectionString: await postgresUrl() });
-    await admin.connect();
-    await admin.query(
-      "drop role if exists rmm_server_login; create role rmm_server_login login password 'server' in role rmm_app",
-    );
-    await admin.end();
-    const login = Object.assign(new URL(url), { username: "rmm_server_login", password: "server" });
-    const store = openPostgres({ url: login.href });
-    expect(await store.migrate()).toEqual([]);
-    const { rows } = await sql`select current_user as role`.execute(store.connection("none"));
-    expect(rows).toEqual([{ role: "rmm_app" }]);
-    await store
-      .connection("none")
-      .connection()
-      .execute(async (one) => {
-        await sql`reset role`.execute(one);
-        await expect(sql`alter table sites disable row level security`.execute(one)).rejects.toThrow(/owner/);
-        await expect(sql`select * from sites`.execute(one)).resolves.toMatchObject({ rows: [] });
-      });
-    await store.close();
-    await dropDatabase(url);
   });
 
   it("is migrated once when many replicas start at the same moment", async () => {

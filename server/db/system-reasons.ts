@@ -20,6 +20,10 @@ export const systemReasons = {
       "ssoLoginSessions, ssoExchangeCodes, ssoDomains, partnerLoginBranding",
     why: "who signs in has no tenant yet; accounts, factors and sessions belong to a person, not to a tenant",
   },
+  "change own profile": {
+    covers: "users: the caller's own row",
+    why: "a person's row belongs to every tenant they work for: no tenant's connection may write it",
+  },
   "accept invitation": {
     covers: "users, userTokens, memberships with the names of their tenants, and the session that begins",
     why: "the invited person has no tenant yet",
@@ -100,15 +104,18 @@ export const systemReasons = {
   },
   "recheck domains": { covers: "ssoDomains that are proven, of every tenant", why: "one look for all" },
   "write audit chain": {
-    covers: "auditOutbox, auditLogs, auditAnchors; auditChain read",
+    covers: "auditOutbox, auditLogs, auditAnchors; auditOutboxCounts and auditChain read",
     why: "the writer, the anchors and the verification go through the chains of all tenants",
   },
   "prune audit": { covers: "auditRetention of every organization", why: "one run for all" },
   "report health": {
-    covers: "leases, jobs, number of devices by status, migrations that ran: read",
+    covers: "leases, jobs, auditOutbox, number of devices by status, migrations that ran: read",
     why: "whoever watches the installation sees no tenant's rows",
   },
-  "inspect installation": { covers: "users: whether there is any: read", why: "nobody can sign in yet" },
+  "inspect installation": {
+    covers: "users: whether there is any; number of entries in auditOutbox, auditOutboxCounts: read",
+    why: "nobody can sign in yet, or the server does not run",
+  },
   "export audit bundle": {
     covers: "auditOutbox, auditLogs, auditChain, auditAnchors, auditPrunes of one chain, ids of its owner: read",
     why: "for whoever holds the database itself; no server need run",

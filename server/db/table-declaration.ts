@@ -24,6 +24,8 @@ export type Ownership =
   | "member"
   | "system";
 
+export type RowChange = "insert" | "update" | "delete";
+
 /** What is said of a table once, beside its columns. */
 export interface TableDeclaration<Row> {
   readonly owner: Ownership;
@@ -32,6 +34,11 @@ export interface TableDeclaration<Row> {
    * `server/features` such as `tenancy/sites`, else a folder of `server` such as `jobs`. Everybody may read.
    */
   readonly writtenBy: string;
+  /**
+   * What a tenant's connection may not do with rows that it sees (Postgres): the server does it with its scope lifted,
+   * through `asSystem`.
+   */
+  readonly lifted?: readonly RowChange[];
   /** Columns that hold booleans or parsed JSON, which SQLite keeps as numbers and text (`dialect/codec.ts`). */
   readonly booleans?: readonly (keyof Row & string)[];
   readonly json?: readonly (keyof Row & string)[];

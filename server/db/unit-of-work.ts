@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import { type Exit, noteExit, SYSTEM_WALL } from "./as-system.ts";
 import { insideTransaction } from "./open-transaction.ts";
 import { scoped } from "./scoped.ts";
@@ -45,7 +45,8 @@ export class UnitOfWork {
     const result = await this.#begin(this.#wall, async (raw) => {
       const done = await work(this.#scoped(raw));
       const closing = this.#beforeCommit;
-      if (closing) await this.#lifted(raw, closing);
+      // Nothing comes after it, and the wall stands again with the end of the transaction.
+      if (closing) await this.#lifted(raw, closing, { last: true });
       return done;
     });
     for (const wake of this.#afterCommit.splice(0)) wake();
@@ -96,21 +97,22 @@ export class UnitOfWork {
       });
   }
 
-  async #lifted<R>(raw: Transaction<Database>, work: (tx: Tx) => Promise<R>): Promise<R> {
+  async #lifted<R>(
+    raw: Transaction<Database>,
+    work: (tx: Tx) => Promise<R>,
+    { last = false }: { last?: boolean } = {},
+  ): Promise<R> {
     const before = this.#wall;
     if (before === SYSTEM_WALL) return work(raw);
-    await this.#setWall(raw, SYSTEM_WALL);
+    await this.#exit.store.lift(raw);
+    this.#wall = SYSTEM_WALL;
     try {
       return await work(raw);
     } finally {
-      await this.#setWall(raw, before).catch(() => undefined);
+      this.#wall = before;
+      // A transaction that failed takes no more statements, and puts the wall up by its end.
+      if (!last) await this.#exit.store.lower(raw).catch(() => undefined);
     }
-  }
-
-  /** Local to the transaction: the connection's own wall returns at its end. */
-  async #setWall(raw: Transaction<Database>, wall: string): Promise<void> {
-    this.#wall = wall;
-    if (this.#exit.store.dialect === "postgres") await sql`select set_config('rmm.scope', ${wall}, true)`.execute(raw);
   }
 
   /** Made once for the connection in use: a handle is asked for at every query. */

@@ -12,7 +12,11 @@ import { migration as m8 } from "../db/migrations/0009-sso.ts";
 import { migration as m9 } from "../db/migrations/0010-key-issued-at.ts";
 import { migration as m10 } from "../db/migrations/0011-session-tenant.ts";
 import { migration as m11 } from "../db/migrations/202611281100-platform-idempotency-process.ts";
-import { migration as m12 } from "../db/migrations/202611281130-people-accepted-memberships.ts";
+import { migration as m12 } from "../db/migrations/202611281210-platform-signed-scope.ts";
+import { migration as m13 } from "../db/migrations/202611281220-audit-outbox-count.ts";
+import { migration as m14 } from "../db/migrations/202611281230-audit-limits.ts";
+import { migration as m15 } from "../db/migrations/202611281240-tenancy-address-region.ts";
+import { migration as m16 } from "../db/migrations/202611281250-people-accepted-memberships.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -28,5 +32,9 @@ export const migrations: readonly NamedChange[] = [
   { name: "0010-key-issued-at", ...m9 },
   { name: "0011-session-tenant", ...m10 },
   { name: "202611281100-platform-idempotency-process", ...m11 },
-  { name: "202611281130-people-accepted-memberships", ...m12 },
+  { name: "202611281210-platform-signed-scope", ...m12 },
+  { name: "202611281220-audit-outbox-count", ...m13 },
+  { name: "202611281230-audit-limits", ...m14 },
+  { name: "202611281240-tenancy-address-region", ...m15 },
+  { name: "202611281250-people-accepted-memberships", ...m16 },
 ];

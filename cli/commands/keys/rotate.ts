@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, declined, missingInput } from "../../errors/cli-error.ts";
 import { type ExitName, exitCode } from "../../errors/exit-codes.ts";
+import { exitOfItems } from "../../errors/exit-of-items.ts";
 import { type Journal, openJournal, prepareFolder } from "../../keys/journal.ts";
 import { type RotationItem, type RotationRun, rotateKeys, rotationResultFields } from "../../keys/rotate-keys.ts";
 import { deliverTo } from "../../keys/secret-sink.ts";
@@ -219,13 +220,11 @@ function goOn(context: Context, options: RotateOptions, results: RotationRun["re
 function exitOf(
   { shell }: Context,
   results: RotationRun["results"],
-  exits: readonly ExitName[],
+  failed: readonly ExitName[],
   unfinished: number,
 ): ExitName {
-  const left = results.filter(({ outcome }) => outcome !== "done");
-  if (left.length === 0) return unfinished > 0 ? "partial" : "ok";
-  if (shell.signal.aborted && left.some(({ outcome }) => outcome === "skipped")) return "interrupted";
-  if (exits.includes("unknown")) return "unknown";
-  const kinds = new Set(exits);
-  return left.length < results.length || kinds.size !== 1 ? "partial" : (exits[0] as ExitName);
+  const count = (outcome: string) => results.filter((one) => one.outcome === outcome).length;
+  const run = { done: count("done"), failed, skipped: count("skipped"), interrupted: shell.signal.aborted };
+  const exit = exitOfItems(run);
+  return exit === "ok" && unfinished > 0 ? "partial" : exit;
 }

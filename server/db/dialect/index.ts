@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { Database } from "../tables.ts";
 
 export type DialectName = "sqlite" | "postgres";
@@ -19,6 +19,9 @@ export interface Store {
    * `org:<uuid>` or `none`. On Postgres row-level security enforces it; SQLite has no second wall.
    */
   connection(wall: string): Kysely<Database>;
+  /** Lifts the wall of a tenant's transaction until `lower`, or its end. Only the server can: it signs for it. */
+  lift(tx: Transaction<Database>): Promise<void>;
+  lower(tx: Transaction<Database>): Promise<void>;
   /**
    * State that may be lost with the machine: rate limits. On Postgres the same database without waiting for the disk at
    * commit, shared by every process; SQLite serves one process and keeps it in memory. Needs no transaction of the
@@ -29,7 +32,7 @@ export interface Store {
   migrate(): Promise<string[]>;
   /** SQLite file, for workers that open a connection of their own. */
   readonly file: string | undefined;
-  /** Postgres URL, for the same purpose. */
+  /** Postgres URL of the login for system work, for the same purpose. */
   readonly url: string | undefined;
   close(): Promise<void>;
 }

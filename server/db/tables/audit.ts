@@ -17,8 +17,10 @@ export interface AuditAreaTables {
 }
 
 export const auditTables = {
-  auditRetention: { owner: "org", writtenBy: "audit/audit-retention" },
+  // Nobody shortens what is recorded of them.
+  auditRetention: { owner: "org", writtenBy: "audit/audit-retention", lifted: ["update", "delete"] },
   auditOutbox: { owner: "system", writtenBy: "audit", json: ["entry"] },
+  auditOutboxCounts: { owner: "system", writtenBy: "audit" },
   auditLogs: { owner: "tenant", writtenBy: "audit" },
   auditChain: { owner: "system", writtenBy: "audit" },
   auditAnchors: { owner: "system", writtenBy: "audit" },

@@ -107,7 +107,14 @@ export interface PeopleTables {
 }
 
 export const peopleTables = {
-  users: { owner: "member", writtenBy: "people/core", booleans: ["isPlatformAdmin"], json: ["preferences"] },
+  // People belong to several tenants.
+  users: {
+    owner: "member",
+    writtenBy: "people/core",
+    booleans: ["isPlatformAdmin"],
+    json: ["preferences"],
+    lifted: ["insert", "update", "delete"],
+  },
   partnerUsers: { owner: "partner", writtenBy: "people/core" },
   partnerUserOrgs: { owner: "partner", writtenBy: "people/core" },
   organizationUsers: { owner: "org", writtenBy: "people/core", json: ["siteIds"] },

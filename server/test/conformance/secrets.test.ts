@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { jsonSchemaOf, secretPaths } from "#contract/json-schema";
 import type { Tenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { openAuditBundle } from "#server/audit-bundle";
+import { openSqliteFile } from "#server/db/dialect/sqlite-library";
 import { totpCode } from "#server/features/sign-in/mfa/rules";
 import { MINUTE } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";
@@ -265,7 +265,7 @@ describe.each(databases)("secrets planted everywhere on %s", (database) => {
   async function owner(statement: string): Promise<void> {
     const { file, url } = swept.server.services.store;
     if (file !== undefined) {
-      const db = new Sqlite(file, { timeout: 10_000 });
+      const db = openSqliteFile(file, { timeout: 10_000 });
       db.exec(statement);
       return void db.close();
     }

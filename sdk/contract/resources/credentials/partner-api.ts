@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { partnerKey } from "../../core/access.ts";
+import { namesOneRegion, regionMismatch, withRegion } from "../../core/address.ts";
 import { create, get, type Noun, resource, shape } from "../../core/endpoint.ts";
 import { instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
@@ -111,6 +112,11 @@ const exportErrors = ["INVALID_CURSOR", "NOT_FOUND"] as const;
 
 const made = <S extends z.ZodType>(data: S) => z.object({ schemaVersion: z.literal("1"), data });
 const optionalText = () => z.string().trim().max(255).nullable().optional();
+const givenAddress = () =>
+  z
+    .strictObject({ ...address(optionalText()), state: optionalText().describe("read as region") })
+    .refine(namesOneRegion, { path: ["state"], message: regionMismatch })
+    .transform(withRegion);
 const writeErrors = ["ORG_ACCESS_DENIED"] as const;
 
 const about: Noun = {
@@ -187,7 +193,7 @@ export const partnerApi = resource(about, {
         orgId: ref("organization"),
         name: text(255),
         timezone: timezone().default("UTC"),
-        address: z.strictObject(address(optionalText())).nullable().default(null),
+        address: givenAddress().nullable().default(null),
         contact: z.strictObject(contact(optionalText())).nullable().default(null),
       }),
     returns: () => made(ExportedSite()),

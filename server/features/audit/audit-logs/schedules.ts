@@ -6,10 +6,12 @@ import { verifyInWorker } from "#server/audit/verify-in-worker";
 import { asSystem } from "#server/db/as-system";
 import type { Schedule } from "#server/jobs/scheduler";
 import type { Services } from "#server/services";
+import { checkOutbox } from "./check-outbox.ts";
 
 /** Hourly anchors, daily verification of every chain (docs/platform.md, "Schedules"). */
 export const schedules: readonly Schedule[] = [
   { name: "audit.anchors", cron: "45 * * * *", run: anchorGrowth },
+  { name: "audit.outbox", cron: "25 * * * *", run: checkOutbox },
   { name: "audit.verify", cron: "15 4 * * *", run: verifyEveryChain },
 ];
 

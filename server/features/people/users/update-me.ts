@@ -28,7 +28,7 @@ export async function updateMe(call: UpdateMeCall) {
       ...fields,
       ...(preferences === undefined ? {} : { preferences: mergePreferences(before.preferences, preferences) }),
     };
-    await updateProfile(tx, userId, change, call.clock.now());
+    await call.asSystem("change own profile", (all) => updateProfile(all, userId, change, call.clock.now()));
     call.audit.note({
       resource: { type: "user", id: userId, name: fields.name ?? before.name },
       details: { changedFields: changedFields(before, change) },

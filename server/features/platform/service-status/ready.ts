@@ -53,8 +53,8 @@ async function look(services: Services): Promise<Readiness> {
 }
 
 /**
- * Judged by what every process sees: no job is overdue, and the lease of the schedules has not run out without a
- * successor. Between two holders there is briefly none, which is not a fault.
+ * Judged by what every process sees: no job is overdue, no audit entry waits for longer, and the lease of the schedules
+ * has not run out without a successor. Between two holders there is briefly none, which is not a fault.
  */
 async function workersRun(services: Services): Promise<boolean> {
   const db = asSystem(services, "report health");
@@ -72,7 +72,13 @@ async function workersRun(services: Services): Promise<boolean> {
     .where("name", "=", "scheduler")
     .where("expiresAt", "<", after(clock.now(), -LEADERLESS_MS))
     .executeTakeFirst();
-  return !overdue && !leaderless;
+  const unmoved = await db
+    .selectFrom("auditOutbox")
+    .select("id")
+    .where("createdAt", "<", after(clock.now(), -OVERDUE_MS))
+    .limit(1)
+    .executeTakeFirst();
+  return !overdue && !leaderless && !unmoved;
 }
 
 /** A database that does not answer is a failed check, not a probe that hangs. */
