@@ -10,7 +10,7 @@ export interface SessionsTable {
   ipAddress: string | null;
   userAgent: string | null;
   mfaVerifiedAt: string | null;
-  absoluteExpiresAt: Fixed<string>;
+  absoluteExpiresAt: string;
   revokedAt: string | null;
   revokedReason: string | null;
   /** The identity provider that vouched for the person; null = a password or an invitation did. */

@@ -170,6 +170,21 @@ describe.each(databases)("enforced single sign-on on %s (cases C22)", (database)
     expect((await accept()).body.code).toBe("INVALID_INVITE");
   });
 
+  it("ends password sessions twelve hours after it began, and leaves other tenants' and the provider's own", async () => {
+    const other = await seedPartner(sso.server, `beside-${provider.id}`, ["beside"]);
+    await set({ enforceSso: false });
+    const boss = await sso.server.signIn({ role: "Org Admin", orgId });
+    const beside = await sso.server.signIn({ role: "Org Admin", orgId: other.orgIds[0] as string });
+    const body = { enforceSSO: true };
+    const patched = await sso.server.request("PATCH", `/sso/providers/${provider.id}`, { token: boss.token, body });
+    expect(patched.status, JSON.stringify(patched.body)).toBe(200);
+    const end = async ({ sessionId }: { sessionId: string }) =>
+      (await sso.server.db.selectFrom("sessions").selectAll().where("id", "=", sessionId).executeTakeFirst())
+        ?.absoluteExpiresAt;
+    expect(await end(boss)).toBe(new Date(sso.server.clock.nowMs() + 12 * 3_600_000).toISOString());
+    expect(await end(beside)).toBe("2099-01-01T00:00:00.000Z");
+  });
+
   it("takes no second factor after a password that was given before it was enforced", async () => {
     const admin = await person();
     const { secret } = await enrol(sso.server, admin.token);
