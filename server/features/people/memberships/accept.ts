@@ -29,7 +29,7 @@ export async function acceptOwn(call: AcceptCall) {
         if (!(await inviterStands(tx, found))) throw problem("INVALID_INVITE");
         if (!(await acceptMembership(tx, found, now))) throw problem("NOT_FOUND");
         await endInvitation(tx, who.userId, found.membershipId);
-      }
+      } else call.audit.skip();
       const accepted = await findMembership(tx, found.membershipId);
       if (!accepted) throw problem("NOT_FOUND");
       const [view] = await viewAll(call, tx, [accepted]);

@@ -10,7 +10,6 @@ import { clearWrongPasswords, countWrongPassword } from "#server/features/people
 import { completeSignIn } from "#server/features/sign-in/core/complete-sign-in";
 import { chainOf } from "#server/features/sign-in/core/invitation";
 import { loginLimits } from "#server/features/sign-in/core/login-limits";
-import { noteUser } from "#server/features/sign-in/core/note-user";
 import { redeemInvitation } from "#server/features/sign-in/core/redeem-invitation";
 import { refuseWeak } from "#server/features/sign-in/core/refuse-weak";
 import { startMfaLogin } from "#server/features/sign-in/core/start-mfa-login";
@@ -54,8 +53,10 @@ async function load(call: AcceptCall): Promise<Accepting> {
     return { invitation: found, user: found && (await findUserById(db, found.invited.userId)) };
   });
   if (!invitation || !user) throw problem("INVALID_INVITE");
-  noteUser(call, { ...user, name: invitation.invited.invitedName ?? user.name });
-  call.audit.note({ owner: chainOf(invitation.invited) });
+  const { invited } = invitation;
+  // Until it is accepted, the tenant's record too knows the invitation alone.
+  const resource = { type: "user", id: invited.membershipId, name: invited.invitedName ?? "" };
+  call.audit.note({ owner: chainOf(invited), resource });
   if (!invitation.stands || user.status === "disabled") throw problem("INVALID_INVITE");
   return { invitation, user };
 }

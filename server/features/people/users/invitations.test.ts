@@ -233,6 +233,9 @@ describe.each(databases)("invitations on %s", (database) => {
     expect((await accept(token, { password: "Another-Horse-8" })).body.code).toBe("INVALID_CREDENTIALS");
     const pending = await accept(token);
     expect(pending.body).toMatchObject({ mfaRequired: true });
+    const refused = (await auditEntries(server, "user.invite.accepted")).filter(({ result }) => result === "denied");
+    expect(refused.filter(({ details }) => details.reason === "wrong_password").length).toBeGreaterThan(0);
+    expect(JSON.stringify(refused)).not.toContain(known.userId);
     const memberships = async () =>
       (await server.db.selectFrom("organizationUsers").selectAll().where("userId", "=", known.userId).execute()).filter(
         ({ acceptedAt }) => acceptedAt !== null,
