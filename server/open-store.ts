@@ -3,7 +3,7 @@ import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
 import { openPostgres } from "./db/dialect/postgres.ts";
 import { openSqlite } from "./db/dialect/sqlite.ts";
-import { scopeKey } from "./db/scope-key.ts";
+import { serverKey } from "./db/server-key.ts";
 import type { Log } from "./platform/log.ts";
 
 /** Where the database is, and as whom. */
@@ -19,7 +19,7 @@ export function openStore(config: Place, log: Log): Store {
       url,
       systemUrl: config.systemDatabaseUrl,
       ownerUrl: config.migrationDatabaseUrl,
-      scopeKey: config.encryptionKey === undefined ? undefined : scopeKey(config.encryptionKey),
+      serverKey: config.encryptionKey === undefined ? undefined : serverKey(config.encryptionKey),
       watch,
       onError: (error) => log.warn("database.connection_lost", { error }),
     });

@@ -55,9 +55,10 @@ function copyNoun(root: string, noun: NounFile, round: number): void {
     [
       `import type { ${key} } from "#contract/resources/${noun.area}/${name}";`,
       'import type { ExamplesOf } from "../../example.ts";',
+      'import type { Tenant } from "../../world.ts";',
       `import { examples as original } from "./${noun.noun}.ts";`,
       "",
-      `export const examples: ExamplesOf<typeof ${key}> = original;`,
+      `export const examples: ExamplesOf<typeof ${key}, Tenant> = original;`,
       "",
     ].join("\n"),
   );

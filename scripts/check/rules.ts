@@ -158,7 +158,16 @@ export const otherRooms: readonly Room[] = [
   {
     paths: ["fixtures/"],
     owns: "worlds, examples, simulators",
-    imports: ["sdk/contract/", "server/services.ts", "server/access/roles.ts", "server/audit/chain.ts", "server/db/"],
+    imports: [
+      "sdk/contract/",
+      "server/services.ts",
+      "server/access/roles.ts",
+      "server/audit/chain.ts",
+      "server/db/",
+      "server/platform/",
+      // What an example seals or computes in order to succeed: a client secret, a code of a second factor.
+      "server/features/",
+    ],
   },
   { paths: ["scripts/", "vitest.config.ts"], owns: "tools", imports: "everything" },
 ];

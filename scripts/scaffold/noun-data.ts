@@ -35,7 +35,7 @@ export const tableEntry = ({ key, noun }: NounNames, { area }: NewNoun): string 
 export const fixtureFile = ({ key, noun, one, words }: NounNames, { area }: NewNoun): string => `\
 import type { ${key} } from "#contract/resources/${area}/${noun}";
 import { type ExamplesOf, noRequest } from "../../example.ts";
-import { tenantRows } from "../../tenant-rows.ts";
+import { type KnownOf, tenantRows } from "../../tenant-rows.ts";
 import { rows as organizations } from "../tenancy/organizations.ts";
 
 export const rows = tenantRows({
@@ -47,7 +47,7 @@ export const rows = tenantRows({
   },
 });
 
-export const examples: ExamplesOf<typeof ${key}> = {
+export const examples: ExamplesOf<typeof ${key}, KnownOf<typeof rows>> = {
   list: noRequest,
   create: (t) => ({ body: { orgId: t.orgId, name: "Second ${words}" } }),
   get: (t) => ({ params: { id: t.${one}Id } }),

@@ -23,9 +23,10 @@ export const anchorPublicKey = (services: Pick<Services, "config">): string | nu
   services.config.anchorSigningKey === undefined ? null : anchorSigner(services.config.anchorSigningKey).publicKey;
 
 /** Also writes each anchor to the anchor file and the log (docs/audit.md, "Anchors"). */
-export function anchorOptions({ config, clock, log }: Services): AnchorOptions {
+export function anchorOptions({ config, clock, log, store }: Services): AnchorOptions {
   return {
     now: () => new Date(clock.nowMs()),
+    key: store.key,
     signer: config.anchorSigningKey === undefined ? undefined : anchorSigner(config.anchorSigningKey),
     async keep(anchor) {
       log.info("audit.anchor", { ...anchor });

@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedWorld, type World } from "#fixtures/world";
+import { serverKey } from "../db/server-key.ts";
 import { type Hardened, hardenedDatabase, type LoginName } from "../test/hardened.ts";
 import { type SignedInUser, startTestServer, type TestServer } from "../test/harness.ts";
 import { auditHandle } from "./handle.ts";
+import { anchorGrowth } from "./keeper.ts";
 import { missingFromOutbox } from "./outbox.ts";
 
 /**
@@ -58,7 +60,12 @@ describe.each(["tenant", "system", "retention"] as const satisfies LoginName[])(
     await server.settled();
     const thief = await base.connect(login);
     const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
-    const before = await Promise.all(tables.map((table) => base.look(`select * from ${table}`)));
+    const all = async () => {
+      const rows: object[] = [];
+      for (const table of tables) rows.push(await base.look(`select * from ${table}`));
+      return rows;
+    };
+    const before = await all();
     await refused(
       thief,
       append,
@@ -78,7 +85,7 @@ describe.each(["tenant", "system", "retention"] as const satisfies LoginName[])(
       "drop trigger audit_outbox_moved on audit_outbox",
       "set session_replication_role = replica",
     ]);
-    expect(await Promise.all(tables.map((table) => base.look(`select * from ${table}`)))).toEqual(before);
+    expect(await all()).toEqual(before);
   });
 });
 
@@ -151,6 +158,60 @@ describe("the login for system work", () => {
     await thief.query("rollback");
     await server.settled();
     expect(await logged()).toBe(before + 1);
+  });
+
+  it("writes no anchor: not without the server's signature, not with one it has seen, not over an entry that is not there", async () => {
+    const thief = await base.connect("system");
+    await server.settled();
+    await anchorGrowth(server.services);
+    const chain = `chain_id = '${world.a.orgId}'`;
+    const anchors = () => base.look(`select * from audit_anchors where ${chain} order by anchor_seq`);
+    const before = await anchors();
+    expect(before.length).toBeGreaterThan(0);
+    const statement = {
+      ...{ chainKind: "organization", chainId: world.a.orgId, anchorSeq: 9_007_199_254_740_991, headChainSeq: 0 },
+      ...{
+        headChainHash: null,
+        entryCount: 0,
+        merkleRoot: null,
+        prevAnchorHash: null,
+        signature: null,
+        signingKeyId: null,
+      },
+      anchoredAt: "2026-01-01T00:00:00.000Z",
+    };
+    const text = JSON.stringify(statement);
+    const { id, sign } = serverKey(base.encryptionKey);
+    const own = serverKey("the thief's").sign(`audit-anchor ${text}`).toString("hex");
+    const prune = sign(`audit-prune ${text}`).toString("hex");
+    await refused(thief, /not signed by the server/, [
+      `select audit_anchor('${text}', '${id}', '\\x${own}')`,
+      `select audit_anchor('${text}', '${id}', '\\x${prune}')`,
+      `select audit_anchor('${text}', '${id}', null)`,
+      `select audit_anchor('${text}', 'mine', '\\x${own}')`,
+    ]);
+    // What even the server could not say.
+    const impossible = {
+      ...statement,
+      anchorSeq: before.length + 1,
+      headChainSeq: 1_000_000,
+      headChainHash: "00".repeat(32),
+    };
+    const signed = (said: object) => {
+      const said_ = JSON.stringify(said);
+      return `select audit_anchor('${said_}', '${id}', '\\x${sign(`audit-anchor ${said_}`).toString("hex")}')`;
+    };
+    await refused(thief, /names an entry of its chain/, [signed(impossible)]);
+    await refused(thief, /audit_anchors_possible/, [
+      signed({ ...statement, anchorSeq: -1 }),
+      signed({ ...statement, headChainHash: "00".repeat(32) }),
+    ]);
+    expect(await anchors()).toEqual(before);
+    const verified = await server.request("POST", "/audit-logs/verify", {
+      token: admin.token,
+      body: { orgId: world.a.orgId },
+    });
+    expect(verified.body).toMatchObject({ ok: true });
   });
 
   it("sets no retention that empties a chain", async () => {

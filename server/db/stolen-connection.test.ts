@@ -5,7 +5,7 @@ import { type Hardened, hardenedDatabase } from "../test/hardened.ts";
 import { startTestServer, type TestServer } from "../test/harness.ts";
 import { enterScope, type ScopedConnection } from "./dialect/postgres-scope.ts";
 import { snakeCase } from "./naming.ts";
-import { type ScopeKey, scopeKey } from "./scope-key.ts";
+import { type ServerKey, serverKey } from "./server-key.ts";
 import { ownership } from "./tables.ts";
 
 /**
@@ -15,14 +15,14 @@ import { ownership } from "./tables.ts";
 let base: Hardened;
 let server: TestServer;
 let world: World;
-let key: ScopeKey;
+let key: ServerKey;
 const tables = Object.keys(ownership).map(snakeCase);
 
 beforeAll(async () => {
   base = await hardenedDatabase();
   server = await startTestServer("postgres", base.env);
   world = await seedWorld(server.db, server.services);
-  key = scopeKey(base.encryptionKey);
+  key = serverKey(base.encryptionKey);
 });
 afterAll(async () => {
   await server?.stop();
@@ -71,7 +71,7 @@ describe("the password of the tenants' login", () => {
   });
 
   it("forges no signature, with a key of its own or with a known key's name", async () => {
-    const own = scopeKey("the thief's");
+    const own = serverKey("the thief's");
     await expect(enterScope(thief, undefined, { wall: `org:${world.a.orgId}`, key: own })).rejects.toThrow(
       /not signed/,
     );
@@ -129,7 +129,7 @@ describe("a tenant's connection, taken over with everything it was ever told", (
   let scoped: ScopedConnection;
   const told: { wall: string; signature: Buffer }[] = [];
   /** The server's own steps on a connection whose every word is overheard. */
-  const overheard = (): ScopeKey => ({
+  const overheard = (): ServerKey => ({
     ...key,
     sign(message) {
       const signature = key.sign(message);

@@ -16,7 +16,8 @@ import { migration as m12 } from "../db/migrations/202611281210-platform-signed-
 import { migration as m13 } from "../db/migrations/202611281220-audit-outbox-count.ts";
 import { migration as m14 } from "../db/migrations/202611281230-audit-limits.ts";
 import { migration as m15 } from "../db/migrations/202611281240-tenancy-address-region.ts";
-import { migration as m16 } from "../db/migrations/202611281250-people-accepted-memberships.ts";
+import { migration as m16 } from "../db/migrations/202611281310-audit-definer-functions.ts";
+import { migration as m17 } from "../db/migrations/202611281320-people-accepted-memberships.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -36,5 +37,6 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281220-audit-outbox-count", ...m13 },
   { name: "202611281230-audit-limits", ...m14 },
   { name: "202611281240-tenancy-address-region", ...m15 },
-  { name: "202611281250-people-accepted-memberships", ...m16 },
+  { name: "202611281310-audit-definer-functions", ...m16 },
+  { name: "202611281320-people-accepted-memberships", ...m17 },
 ];

@@ -1,4 +1,4 @@
-import { plainMembership } from "#fixtures/rows";
+import { plainMembership } from "#fixtures/nouns/people/users";
 import { builtInRoleId } from "#server/access/roles";
 import type { TestServer } from "./harness.ts";
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { seedPartnerPrincipal } from "#fixtures/partner-principal";
+import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../server/test/harness.ts";
 import { testCommand } from "../../test-shell.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { seedPartnerPrincipal } from "#fixtures/partner-principal";
+import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { nodeTransport } from "#sdk/node";
 import type { Transport, TransportRequest } from "#sdk/transport";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../server/test/harness.ts";

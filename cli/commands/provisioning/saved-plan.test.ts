@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { seedPartnerPrincipal } from "#fixtures/partner-principal";
+import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { createClient, type RmmClient } from "#sdk/client";
 import { seedPartner, startTestServer, type TestServer } from "../../../server/test/harness.ts";
 import { testCommand } from "../../test-shell.ts";

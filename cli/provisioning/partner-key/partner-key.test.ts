@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { seedPartnerPrincipal } from "#fixtures/partner-principal";
+import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { createClient } from "#sdk/client";
 import { fetchTransport, type Transport } from "#sdk/transport";
 import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";

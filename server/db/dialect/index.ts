@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
+import type { ServerKey } from "../server-key.ts";
 import type { Database } from "../tables.ts";
 
 export type DialectName = "sqlite" | "postgres";
@@ -28,6 +29,8 @@ export interface Store {
    * caller and may be used inside one.
    */
   readonly volatile: Kysely<Database>;
+  /** Proves the server to its database where that asks for it: on Postgres. */
+  readonly key: ServerKey | undefined;
   /** Runs every migration that is missing; replicas wait for the one that migrates. */
   migrate(): Promise<string[]>;
   /** SQLite file, for workers that open a connection of their own. */

@@ -2,7 +2,7 @@ import type { Kysely, PostgresPool } from "kysely";
 import pg from "pg";
 import { migrations } from "../../generated/migrations.ts";
 import { migrate } from "../migrate.ts";
-import type { ScopeKey } from "../scope-key.ts";
+import type { ServerKey } from "../server-key.ts";
 import type { Database } from "../tables.ts";
 import { postgresTypes } from "./postgres-pool.ts";
 
@@ -13,7 +13,7 @@ import { postgresTypes } from "./postgres-pool.ts";
 export async function migratePostgres(
   url: string,
   handleOn: (pool: PostgresPool) => Kysely<Database>,
-  key: ScopeKey,
+  key: ServerKey,
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, application_name: "rmm-migrate" });
   await client.connect();
@@ -48,7 +48,7 @@ async function migrateAsOwner(url: string, handleOn: (pool: PostgresPool) => Kys
 }
 
 /** The newest key and the one before it count: servers that still run with the old one are not cut off by the first new one. */
-async function trustKey(client: pg.Client, { id, pads }: ScopeKey): Promise<void> {
+async function trustKey(client: pg.Client, { id, pads }: ServerKey): Promise<void> {
   const { rows } = await client.query<{ owner: boolean; known: boolean }>(
     "select has_schema_privilege('rmm_private', 'usage') as owner, rmm_knows_key($1) as known",
     [id],

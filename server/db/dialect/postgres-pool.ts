@@ -3,7 +3,7 @@ import pg from "pg";
 import { type Row, rowsOf } from "../naming.ts";
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import { APP_ROLE, SYSTEM_ROLE } from "../roles.ts";
-import type { ScopeKey } from "../scope-key.ts";
+import type { ServerKey } from "../server-key.ts";
 import { encodeJson } from "./codec.ts";
 import { distrust, enterScope, ranLift, type ScopedConnection } from "./postgres-scope.ts";
 
@@ -65,7 +65,7 @@ export function systemPool(pool: pg.Pool, { watch }: { watch: boolean }): Postgr
 /** Hands out connections whose scope is `wall`; it is set only when the last user's differed. */
 export function tenantPool(
   pool: pg.Pool,
-  { watch, wall, key }: { watch: boolean; wall: string; key: ScopeKey },
+  { watch, wall, key }: { watch: boolean; wall: string; key: ServerKey },
 ): PostgresPool {
   const prepare = async (client: ServerClient) => {
     client.scoped = await enterScope(client, client.scoped, { wall, key });

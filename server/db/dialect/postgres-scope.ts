@@ -1,13 +1,13 @@
 import { sql, type Transaction } from "kysely";
 import type pg from "pg";
-import type { ScopeKey } from "../scope-key.ts";
+import type { ServerKey } from "../server-key.ts";
 import type { Database } from "../tables.ts";
 
 /** What the server knows of a connection that serves tenants; the session has the other half (migration "signed scope"). */
 export interface ScopedConnection {
   readonly database: string;
   readonly pid: number;
-  readonly key: ScopeKey;
+  readonly key: ServerKey;
   /** Number that the next signature must be made over; undefined after an error, until the connection is opened again. */
   turn: string | undefined;
   /** The scope outside `system`, and when it was set. */
@@ -22,7 +22,7 @@ const RENEW_MS = 120_000;
 export async function enterScope(
   client: pg.ClientBase,
   known: ScopedConnection | undefined,
-  { wall, key }: { wall: string; key: ScopeKey },
+  { wall, key }: { wall: string; key: ServerKey },
 ): Promise<ScopedConnection> {
   const nowMs = performance.now();
   const scoped = known?.turn === undefined ? await openScoped(client, key) : known;
@@ -33,7 +33,7 @@ export async function enterScope(
   return scoped;
 }
 
-async function openScoped(client: pg.ClientBase, key: ScopeKey): Promise<ScopedConnection> {
+async function openScoped(client: pg.ClientBase, key: ServerKey): Promise<ScopedConnection> {
   const { rows } = await client.query<{ database: string; pid: number; turn: string }>(
     "select database, pid, turn::text from rmm_open_connection()",
   );

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Kysely, PostgresDialect, type PostgresPool, type QueryCompiler } from "kysely";
-import { type ScopeKey, scopeKey } from "../scope-key.ts";
+import { type ServerKey, serverKey } from "../server-key.ts";
 import type { Database } from "../tables.ts";
 import { SnakeCasePostgresCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
@@ -16,8 +16,8 @@ export interface PostgresOptions {
   systemUrl?: string | undefined;
   /** Owns the tables; used by `migrate` alone. */
   ownerUrl?: string | undefined;
-  /** Signs the scopes of tenants' connections; without one, a key of this store alone, which only the owner can install. */
-  scopeKey?: ScopeKey | undefined;
+  /** Without one, a key of this store alone, which only the owner can install. */
+  serverKey?: ServerKey | undefined;
   poolSize?: number;
   onError?: (error: Error) => void;
   watch?: boolean;
@@ -36,7 +36,7 @@ const handleOn = (pool: PostgresPool) => new Kysely<Database>({ dialect: new Sna
  * of its own, so that those which serve tenants never see more than the scope that the server signed for them.
  */
 export function openPostgres(options: PostgresOptions): Store {
-  const { url, onError, watch = true, poolSize: size = 10, scopeKey: key = scopeKey(randomBytes(32)) } = options;
+  const { url, onError, watch = true, poolSize: size = 10, serverKey: key = serverKey(randomBytes(32)) } = options;
   const systemUrl = options.systemUrl ?? url;
   const tenants = connect({ url, onError, max: size });
   const system = connect({ url: systemUrl, onError, max: Math.max(2, Math.ceil(size / 2)) });
@@ -52,6 +52,7 @@ export function openPostgres(options: PostgresOptions): Store {
     watched: watch,
     file: undefined,
     url: systemUrl,
+    key,
     connection(wall) {
       const known = open.get(wall);
       if (known) return known;

@@ -41,6 +41,7 @@ export function openSqlite(file: string, options: { readonly?: boolean; watch?: 
     watched: watch,
     file,
     url: undefined,
+    key: undefined,
     connection: () => db,
     lift: async () => undefined,
     lower: async () => undefined,

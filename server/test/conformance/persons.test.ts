@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { joinOrganization, providerSession } from "../guest.ts";
 import { databases, type SignedInUser } from "../harness.ts";
 import { seedPerson } from "../people.ts";
-import { ask, type Case, forUsers, type Swept, startSweep } from "./sweep.ts";
+import { type Case, forUsers } from "./cases.ts";
+import { ask, type Swept, startSweep } from "./sweep.ts";
 
 /** The current password in the examples. */
 const PASSWORD = "Correct-Horse-1";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { plainProvider } from "#fixtures/single-sign-on";
+import { plainProvider } from "#fixtures/nouns/sign-in/sso-providers";
 import { builtInRoleId } from "#server/access/roles";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { joinOrganization, providerSession } from "../../../test/guest.ts";

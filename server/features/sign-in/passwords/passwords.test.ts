@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { plainProvider } from "#fixtures/single-sign-on";
+import { plainProvider } from "#fixtures/nouns/sign-in/sso-providers";
 import { rescueAccount } from "#server/features/sign-in/passwords/rescue";
 import { HOUR, MINUTE } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";

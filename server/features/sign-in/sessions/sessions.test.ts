@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { plainMembership } from "#fixtures/rows";
+import { plainMembership } from "#fixtures/nouns/people/users";
 import { purgeSessions } from "#server/features/sign-in/core/purge-sessions";
 import { DAY, MINUTE, SECOND } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { plainMembership } from "#fixtures/rows";
+import { plainMembership } from "#fixtures/nouns/people/users";
 import { builtInRoleId } from "#server/access/roles";
 import { issueUserToken } from "#server/features/sign-in/core/user-tokens";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
