@@ -9,6 +9,7 @@ const recordsOfCalls: readonly TableName[] = [
   "rateLimits",
   "idempotencyKeys",
   "auditOutbox",
+  "auditOutboxCounts",
   "auditLogs",
   "auditChain",
   "auditAnchors",

@@ -92,7 +92,7 @@ describe.each(databases)(
     it.each(forUsers)("$name changes nothing of it", async (item) => {
       const guest = await makeGuest();
       const before = await belongings(guest);
-      const answer = await swept.call(item, { ...aimed(item, guest), token: guest.guestToken });
+      const answer = await ask(swept.server, item, { ...aimed(item, guest), token: guest.guestToken });
       expect(answer.status).toBeLessThan(500);
       expect(await belongings(guest), JSON.stringify(answer.body)).toEqual(before);
     });
