@@ -32,7 +32,7 @@ export interface ${plural}Table {
 export const tableEntry = ({ key, noun }: NounNames, { area }: NewNoun): string =>
   `  ${key}: { owner: "org", writtenBy: "${area}/${noun}" },\n`;
 
-export const fixtureFile = ({ key, noun, one, words }: NounNames, { area }: NewNoun): string => `\
+export const fixtureFile = ({ key, noun, one, thing, words }: NounNames, { area }: NewNoun): string => `\
 import type { ${key} } from "#contract/resources/${area}/${noun}";
 import { type ExamplesOf, noRequest } from "../../example.ts";
 import { type KnownOf, tenantRows } from "../../tenant-rows.ts";
@@ -41,6 +41,7 @@ import { rows as organizations } from "../tenancy/organizations.ts";
 export const rows = tenantRows({
   after: [organizations],
   places: { ${one}Id: "whole organization" },
+  refs: { "${thing}": "${one}Id" },
   make: ({ orgId }, { id, stamps }) => {
     const ${one}Id = id();
     return { own: { ${one}Id }, rows: { ${key}: [{ id: ${one}Id, orgId, name: "First ${words}", ...stamps }] } };

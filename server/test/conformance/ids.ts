@@ -1,7 +1,7 @@
 import type { AnyEndpoint } from "#contract/core/endpoint";
 import type { RefName } from "#contract/core/refs";
 import { alternatives, type JsonSchema, jsonSchemaOf } from "#contract/json-schema";
-import type { Tenant } from "#fixtures/world";
+import { rowOfRef, type Tenant } from "#fixtures/world";
 
 /** A field of a query or body that names rows. */
 export interface IdField {
@@ -20,24 +20,6 @@ export const withoutRows = {
   "psa-connection": "there are no PSA connections yet",
 } as const satisfies Partial<Record<RefName, string>>;
 
-/** The row of a tenant that stands for an id of this kind. A new kind does not compile until it is listed here or above. */
-const rows: Readonly<Record<Exclude<RefName, keyof typeof withoutRows | "session">, keyof Tenant>> = {
-  partner: "partnerId",
-  organization: "orgId",
-  site: "siteId",
-  contact: "contactId",
-  user: "memberId",
-  "api-key": "apiKeyId",
-  "service-principal": "servicePrincipalId",
-  "partner-service-principal": "partnerPrincipalId",
-  "partner-key": "partnerKeyId",
-  "enrollment-key": "enrollmentKeyId",
-  "sso-provider": "ssoProviderId",
-  "sso-domain": "ssoDomainId",
-  device: "deviceId",
-  "audit-log": "auditLogId",
-};
-
 /** Every id field of an endpoint's query and body; one whose row is unknown throws: no sweep would turn it. */
 export function idFields(endpoint: AnyEndpoint): IdField[] {
   const { query, body } = endpoint.schemas();
@@ -47,7 +29,7 @@ export function idFields(endpoint: AnyEndpoint): IdField[] {
     return Object.entries(described?.properties ?? {}).flatMap(([name, field]) => {
       const named = namedBy(field);
       if (named === undefined || named.ref in withoutRows) return [];
-      const row = (rows as Partial<Record<RefName, keyof Tenant>>)[named.ref];
+      const row = rowOfRef[named.ref];
       if (row === undefined)
         throw new Error(`${endpoint.noun}.${endpoint.verb}: no row is known for the ${named.ref} in ${name}`);
       return [{ at, name, many: named.many, row }];
