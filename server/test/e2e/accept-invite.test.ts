@@ -35,7 +35,7 @@ describe("rmm users accept-invite", () => {
       const sent = server.mails.filter(({ to }) => to === email)[nth - 1];
       if (sent) return sent;
       throw new Error("no mail yet");
-    });
+    }, 10_000);
     const path = join(rmm.dir, `${email}.invite`);
     writeFileSync(path, /#token=(\S+)/.exec(mail.text)?.[1] as string);
     return path;
