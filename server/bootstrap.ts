@@ -6,6 +6,7 @@ import { createAccount } from "./features/people/core/create-account.ts";
 import type { Services } from "./services.ts";
 
 export { passwordProblem } from "./access/password.ts";
+export { rescueAccount } from "./features/sign-in/passwords/rescue.ts";
 
 /** Seeds what every installation has: built-in roles, and the first administrator when one is configured. */
 export async function bootstrap(services: Services): Promise<void> {

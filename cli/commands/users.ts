@@ -1,9 +1,11 @@
 import { type Context, openContext } from "../context.ts";
 import { commandsOf } from "../generic/commands-of.ts";
 import { runEndpoint } from "../generic/run-endpoint.ts";
+import { readSecrets } from "../generic/secret-flags.ts";
 import type { StoreKind } from "../profile/profiles.ts";
 import type { Register } from "../register.ts";
 import { keepSignIn, readyStore } from "../sign-in/keep-sign-in.ts";
+import { proveFactor } from "../sign-in/prove-factor.ts";
 import { reportSignIn } from "../sign-in/report-sign-in.ts";
 
 /** Lets `rmm users accept-invite` sign the person in, as `rmm auth login` does. */
@@ -12,6 +14,7 @@ export const extendUsers: Register = async (group, run) => {
   const spec = (await commandsOf("users")).find((one) => one.name === "accept-invite")!;
   accept
     .option("--store <where>", "keychain, or file: tokens in a file only you can read", "keychain")
+    .option("--code-file <path>", "read the second factor of an account that has one from a file")
     .addHelpText("after", help)
     .action(() =>
       run(async (shell, globals) => {
@@ -20,7 +23,8 @@ export const extendUsers: Register = async (group, run) => {
         const given = { args: [], options };
         if (options["secretFile"] !== undefined || globals.dryRun) return runEndpoint(context, spec, given);
         const store = await readyStore(context, options["store"]);
-        const finish = (result: unknown) => signIn(context, store, result as Accepted);
+        const finish = async (result: unknown) =>
+          signIn(context, store, await finished(context, result as Accepted, options));
         return runEndpoint(context, spec, { ...given, finish });
       }),
     );
@@ -31,7 +35,8 @@ You are signed in then, as by \`rmm auth login\`: no token is printed. With --se
 for another machine, and you are not signed in here.
 `;
 
-interface Accepted {
+interface SignedIn {
+  mfaRequired: false;
   accessToken: string;
   refreshToken: string;
   expiresIn: number;
@@ -39,7 +44,16 @@ interface Accepted {
   user: { email: string; scope: string };
 }
 
-async function signIn(context: Context, store: StoreKind, accepted: Accepted) {
+type Accepted = SignedIn | { mfaRequired: true; tempToken: string };
+
+/** An account that has a second factor proves it before it becomes a member. */
+async function finished(context: Context, accepted: Accepted, options: Record<string, unknown>): Promise<SignedIn> {
+  if (!accepted.mfaRequired) return accepted;
+  const code = (await readSecrets(context, ["code"], options)).get("code");
+  return proveFactor(context, await context.client("none"), accepted.tempToken, code);
+}
+
+async function signIn(context: Context, store: StoreKind, accepted: SignedIn) {
   const { accessToken, refreshToken, ...shown } = accepted;
   const { expiresIn, mfaEnrollmentRequired, user } = shown;
   await keepSignIn(context, { account: user.email, store, tokens: { accessToken, refreshToken, expiresIn } });

@@ -6,6 +6,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "organizations": () => import("./organizations.ts"),
   "partners": () => import("./partners.ts"),
   "sites": () => import("./sites.ts"),
+  "memberships": () => import("./memberships.ts"),
   "users": () => import("./users.ts"),
   "login-branding": () => import("./login-branding.ts"),
   "mfa": () => import("./mfa.ts"),

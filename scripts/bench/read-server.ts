@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { plainUser } from "#fixtures/nouns/people/users";
+import { plainMembership, plainUser } from "#fixtures/nouns/people/users";
 import { seedTenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { readConfig } from "#server/config";
@@ -41,8 +41,7 @@ await db
     userId,
     roleId,
     orgAccess: "all",
-    createdAt: now,
-    updatedAt: now,
+    ...plainMembership(now),
   })
   .execute();
 await db

@@ -33,6 +33,12 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     update: {"noun":"sites","verb":"update","method":"PATCH","path":"/orgs/sites/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     remove: {"noun":"sites","verb":"remove","method":"DELETE","path":"/orgs/sites/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
+  memberships: {
+    list: {"noun":"memberships","verb":"list","method":"GET","path":"/users/me/memberships","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    accept: {"noun":"memberships","verb":"accept","method":"POST","path":"/users/me/memberships/:id/accept","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    select: {"noun":"memberships","verb":"select","method":"POST","path":"/users/me/memberships/:id/select","status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["accessToken","refreshToken"]},
+    remove: {"noun":"memberships","verb":"remove","method":"DELETE","path":"/users/me/memberships/:id","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   users: {
     me: {"noun":"users","verb":"me","method":"GET","path":"/users/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     updateMe: {"noun":"users","verb":"updateMe","method":"PATCH","path":"/users/me","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
@@ -41,7 +47,7 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     invite: {"noun":"users","verb":"invite","method":"POST","path":"/users/invite","status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["inviteUrl"]},
     resendInvite: {"noun":"users","verb":"resendInvite","method":"POST","path":"/users/resend-invite","status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["inviteUrl"]},
     previewInvite: {"noun":"users","verb":"previewInvite","method":"POST","path":"/auth/invite/preview","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["token"],"secretResult":[]},
-    acceptInvite: {"noun":"users","verb":"acceptInvite","method":"POST","path":"/auth/accept-invite","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["token","password"],"secretResult":["accessToken","refreshToken"]},
+    acceptInvite: {"noun":"users","verb":"acceptInvite","method":"POST","path":"/auth/accept-invite","status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["token","password"],"secretResult":["accessToken","refreshToken","tempToken"]},
   },
   loginBranding: {
     get: {"noun":"login-branding","verb":"get","method":"GET","path":"/partners/me/login-branding","status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -175,6 +175,37 @@ export interface SitesMethods {
   remove: Method<Contract["sites"]["remove"]>;
 }
 
+export interface MembershipsMethods {
+  /**
+   * List your memberships and invitations.
+   *
+   * `GET /users/me/memberships` · user
+   */
+  list: Method<Contract["memberships"]["list"]>;
+  /**
+   * Accept an invitation.
+   *
+   * `POST /users/me/memberships/:id/accept` · user
+   * Errors: NOT_FOUND, HOME_SESSION_REQUIRED, INVALID_INVITE.
+   */
+  accept: Method<Contract["memberships"]["accept"]>;
+  /**
+   * Go on in another of your memberships.
+   * A new session in that tenant, with the second factor of this one; this one stays.
+   *
+   * `POST /users/me/memberships/:id/select` · user
+   * Errors: NOT_FOUND, HOME_SESSION_REQUIRED, SSO_REQUIRED.
+   */
+  select: Method<Contract["memberships"]["select"]>;
+  /**
+   * Leave a tenant, or decline its invitation.
+   *
+   * `DELETE /users/me/memberships/:id` · user
+   * Errors: NOT_FOUND, LAST_ADMIN.
+   */
+  remove: Method<Contract["memberships"]["remove"]>;
+}
+
 export interface UsersMethods {
   /**
    * Show who you are and what you may do.
@@ -186,7 +217,7 @@ export interface UsersMethods {
    * Change your own profile.
    *
    * `PATCH /users/me` · user
-   * Errors: NO_UPDATES.
+   * Errors: NO_UPDATES, HOME_SESSION_REQUIRED.
    */
   updateMe: Method<Contract["users"]["updateMe"]>;
   /**
@@ -205,7 +236,7 @@ export interface UsersMethods {
   get: Method<Contract["users"]["get"]>;
   /**
    * Invite a user.
-   * A person who is already active elsewhere becomes a member immediately, without an invitation.
+   * Nobody becomes a member before they accept. Until then `id` is the invitation's.
    *
    * `POST /users/invite` · user · needs users:invite, MFA
    * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED, INVALID_ROLE, ORG_IDS_REQUIRED, ORG_IDS_NOT_ALLOWED, SITE_NOT_IN_ORG, SITE_ACCESS_DENIED, ROLE_EXCEEDS_CALLER, USER_EXISTS, ORG_READ_ONLY.
@@ -215,7 +246,7 @@ export interface UsersMethods {
    * Send an invitation again; the old link stops.
    *
    * `POST /users/resend-invite` · user · needs users:invite, MFA
-   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED, NOT_FOUND, NOT_INVITED.
+   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED, NOT_FOUND, NOT_INVITED, ROLE_EXCEEDS_CALLER.
    */
   resendInvite: Method<Contract["users"]["resendInvite"]>;
   /**
@@ -227,9 +258,10 @@ export interface UsersMethods {
   previewInvite: Method<Contract["users"]["previewInvite"]>;
   /**
    * Accept an invitation and sign in.
+   * Sets the first password. An account that has one is signed in with it, and keeps it.
    *
    * `POST /auth/accept-invite` · public
-   * Errors: INVALID_INVITE, WEAK_PASSWORD, SSO_REQUIRED.
+   * Errors: INVALID_INVITE, WEAK_PASSWORD, SSO_REQUIRED, INVALID_CREDENTIALS.
    */
   acceptInvite: Method<Contract["users"]["acceptInvite"]>;
 }
@@ -256,14 +288,14 @@ export interface MfaMethods {
    * The temporary token ends after success, five failures or any change of the factor.
    *
    * `POST /auth/mfa/verify` · public
-   * Errors: MFA_SESSION_EXPIRED, INVALID_MFA_CODE.
+   * Errors: MFA_SESSION_EXPIRED, INVALID_MFA_CODE, INVALID_INVITE, SSO_REQUIRED.
    */
   verify: Method<Contract["mfa"]["verify"]>;
   /**
    * Start setting up a second factor.
    *
    * `POST /auth/mfa/setup` · user
-   * Errors: MFA_ALREADY_ENABLED, INVALID_PASSWORD.
+   * Errors: MFA_ALREADY_ENABLED, INVALID_PASSWORD, HOME_SESSION_REQUIRED, reauth_required.
    */
   setup: Method<Contract["mfa"]["setup"]>;
   /**
@@ -271,7 +303,7 @@ export interface MfaMethods {
    * This session becomes MFA-satisfied; your other sessions end.
    *
    * `POST /auth/mfa/enable` · user
-   * Errors: NO_PENDING_MFA_SETUP, INVALID_MFA_CODE.
+   * Errors: NO_PENDING_MFA_SETUP, INVALID_MFA_CODE, HOME_SESSION_REQUIRED.
    */
   enable: Method<Contract["mfa"]["enable"]>;
   /**
@@ -285,14 +317,14 @@ export interface MfaMethods {
    * Turn your second factor off.
    *
    * `POST /auth/mfa/disable` · user · needs MFA
-   * Errors: MFA_NOT_ENABLED, INVALID_MFA_CODE, INVALID_PASSWORD, MFA_REQUIRED_BY_POLICY.
+   * Errors: MFA_NOT_ENABLED, INVALID_MFA_CODE, INVALID_PASSWORD, MFA_REQUIRED_BY_POLICY, HOME_SESSION_REQUIRED, reauth_required.
    */
   disable: Method<Contract["mfa"]["disable"]>;
   /**
    * Replace all recovery codes.
    *
    * `POST /auth/mfa/recovery-codes` · user · needs MFA
-   * Errors: MFA_NOT_ENABLED, INVALID_PASSWORD.
+   * Errors: MFA_NOT_ENABLED, INVALID_PASSWORD, HOME_SESSION_REQUIRED, reauth_required.
    */
   recoveryCodes: Method<Contract["mfa"]["recoveryCodes"]>;
 }
@@ -318,7 +350,7 @@ export interface PasswordsMethods {
    * Your other sessions end; this one goes on with the tokens in the answer.
    *
    * `POST /auth/change-password` · user
-   * Errors: PASSWORD_LOGIN_UNAVAILABLE, INVALID_PASSWORD, SSO_REQUIRED, WEAK_PASSWORD.
+   * Errors: PASSWORD_LOGIN_UNAVAILABLE, INVALID_PASSWORD, SSO_REQUIRED, WEAK_PASSWORD, HOME_SESSION_REQUIRED.
    */
   change: Method<Contract["passwords"]["change"]>;
 }
@@ -344,6 +376,7 @@ export interface SessionsMethods {
    * End this session, or all of yours.
    *
    * `POST /auth/logout` · user
+   * Errors: HOME_SESSION_REQUIRED.
    */
   logout: Method<Contract["sessions"]["logout"]>;
   /**
@@ -456,7 +489,7 @@ export interface SsoLoginsMethods {
    * The answer sets a cookie: open `authUrl` in the same browser. It ends at /settings/profile with `?ssoLinked=1` or `?ssoLinkError=<reason>`.
    *
    * `POST /sso/link/start/:providerId` · user · needs MFA
-   * Errors: PROVIDER_INVALID, NOT_CONFIGURED.
+   * Errors: PROVIDER_INVALID, NOT_CONFIGURED, HOME_SESSION_REQUIRED.
    */
   startLink: Method<Contract["ssoLogins"]["startLink"]>;
   /**
@@ -905,6 +938,8 @@ export interface Methods {
   partners: PartnersMethods;
   /** Places of an organization. */
   sites: SitesMethods;
+  /** Where you belong, and are invited to. */
+  memberships: MembershipsMethods;
   /** People who sign in, and their invitations. */
   users: UsersMethods;
   /** Logo, colour and headline of a partner's login page. */

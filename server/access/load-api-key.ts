@@ -109,12 +109,14 @@ async function permissionsOver(
     .select(["roleId", "siteIds"])
     .where("orgId", "=", orgId)
     .where("userId", "=", userId)
+    .where("acceptedAt", "is not", null)
     .execute();
   const asPartner = await db
     .selectFrom("partnerUsers")
     .select("roleId")
     .where("partnerId", "=", partnerId)
     .where("userId", "=", userId)
+    .where("acceptedAt", "is not", null)
     .where((eb) =>
       eb.or([
         eb("orgAccess", "=", "all"),

@@ -35,6 +35,7 @@ export async function loadUser(
     roleName: row.roleName,
     permissions: await permissionsOfRole(db, row.roleId),
     sessionId: claims.sid,
+    ssoProviderId: row.ssoProviderId,
     mfa: row.mfaVerifiedAt !== null,
     mfaEnrolled: row.mfaSecret !== null,
     mfaForced: row.forceMfa || requiresMfa(row.settings) || requiresMfa(row.orgSettings),
@@ -78,6 +79,7 @@ const account = (db: Kysely<Database>, { sid, sub }: { sid: string; sub: string 
       "sessions.revokedAt",
       "sessions.absoluteExpiresAt",
       "sessions.mfaVerifiedAt",
+      "sessions.ssoProviderId",
     ]);
 
 const roleColumns = ["roles.id as roleId", "roles.name as roleName", "roles.forceMfa"] as const;
@@ -101,6 +103,7 @@ const partnerUser = prepared(["sid", "sub", "partnerId"], (db, at) =>
     .innerJoin("partners", "partners.id", "partnerUsers.partnerId")
     .innerJoin("roles", "roles.id", "partnerUsers.roleId")
     .where("partners.id", "=", at.partnerId)
+    .where("partnerUsers.acceptedAt", "is not", null)
     .select(roleColumns)
     .select(["partnerUsers.id as membershipId", "partnerUsers.orgAccess"])
     .select(partnerColumns),
@@ -114,6 +117,7 @@ const organizationUser = prepared(["sid", "sub", "orgId"], (db, at) =>
     .innerJoin("roles", "roles.id", "organizationUsers.roleId")
     .where("organizations.id", "=", at.orgId)
     .where("organizations.deletedAt", "is", null)
+    .where("organizationUsers.acceptedAt", "is not", null)
     .select(roleColumns)
     .select(["organizationUsers.id as membershipId", "organizationUsers.siteIds"])
     .select(["organizations.id as orgId", "organizations.status as orgStatus"])

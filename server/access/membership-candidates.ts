@@ -3,6 +3,8 @@ import { openOrganization, requiresMfa } from "./load-user.ts";
 
 /** The membership that an access token's claims name (docs/sign-in.md, "Tenant of a session"). */
 export interface Membership {
+  /** Null in system scope. */
+  readonly id: string | null;
   readonly scope: "organization" | "partner" | "system";
   /** Also of an organization's member: the partner above it. */
   readonly partnerId: string | null;
@@ -17,6 +19,7 @@ export interface Candidate {
   readonly membership: Membership;
   readonly roleScope: string;
   readonly partnerOpen: boolean;
+  readonly partnerSuspended: boolean;
   readonly organizationOpen: boolean;
   /**
    * An active provider of the tenant enforces single sign-on. A SAML provider cannot sign anyone in and enforces
@@ -42,11 +45,16 @@ export const isOf = ({ scope, orgId, partnerId }: Membership, tenant: TenantOf):
  */
 const openPartner: readonly string[] = ["active", "pending"];
 
-/** All memberships of a person in the order in which sign-in tries them. Needs an unscoped handle. */
-export const candidatesOf = async (db: Reader, userId: string): Promise<Candidate[]> => [
-  ...(await partnerMemberships(db, userId)),
-  ...(await organizationMemberships(db, userId)),
-];
+/**
+ * All memberships that a person has accepted in the order in which sign-in tries them: the one last selected, then those
+ * of partners, then those of organizations, each the first accepted first. Needs an unscoped handle.
+ */
+export async function candidatesOf(db: Reader, userId: string): Promise<Candidate[]> {
+  const all = [...(await partnerMemberships(db, userId)), ...(await organizationMemberships(db, userId))];
+  const user = await db.selectFrom("users").select("selectedMembershipId").where("id", "=", userId).executeTakeFirst();
+  const isSelected = ({ membership }: Candidate) => membership.id === user?.selectedMembershipId;
+  return [...all.filter(isSelected), ...all.filter((one) => !isSelected(one))];
+}
 
 async function partnerMemberships(db: Reader, userId: string): Promise<Candidate[]> {
   const rows = await db
@@ -54,9 +62,11 @@ async function partnerMemberships(db: Reader, userId: string): Promise<Candidate
     .innerJoin("partners", "partners.id", "partnerUsers.partnerId")
     .innerJoin("roles", "roles.id", "partnerUsers.roleId")
     .where("partnerUsers.userId", "=", userId)
+    .where("partnerUsers.acceptedAt", "is not", null)
+    .select("partnerUsers.id as membershipId")
     .select(["partners.id as partnerId", "partners.status", "partners.deletedAt", "partners.settings"])
     .select(["roles.id as roleId", "roles.forceMfa", "roles.scope as roleScope"])
-    .orderBy("partnerUsers.createdAt")
+    .orderBy("partnerUsers.acceptedAt")
     .orderBy("partnerUsers.id")
     .execute();
   const enforcing = await tenantsThatEnforce(
@@ -66,6 +76,7 @@ async function partnerMemberships(db: Reader, userId: string): Promise<Candidate
   );
   return rows.map((row) => ({
     membership: {
+      id: row.membershipId,
       scope: "partner",
       partnerId: row.partnerId,
       orgId: null,
@@ -74,6 +85,7 @@ async function partnerMemberships(db: Reader, userId: string): Promise<Candidate
     },
     roleScope: row.roleScope,
     partnerOpen: row.deletedAt === null && openPartner.includes(row.status),
+    partnerSuspended: row.deletedAt === null && row.status === "suspended",
     organizationOpen: true,
     ssoEnforced: enforcing.has(row.partnerId),
   }));
@@ -85,10 +97,12 @@ async function organizationMemberships(db: Reader, userId: string): Promise<Cand
     .innerJoin("organizations", "organizations.id", "organizationUsers.orgId")
     .innerJoin("roles", "roles.id", "organizationUsers.roleId")
     .where("organizationUsers.userId", "=", userId)
+    .where("organizationUsers.acceptedAt", "is not", null)
+    .select("organizationUsers.id as membershipId")
     .select(["organizations.id as orgId", "organizations.partnerId", "organizations.status"])
     .select(["organizations.deletedAt", "organizations.settings"])
     .select(["roles.id as roleId", "roles.forceMfa", "roles.scope as roleScope"])
-    .orderBy("organizationUsers.createdAt")
+    .orderBy("organizationUsers.acceptedAt")
     .orderBy("organizationUsers.id")
     .execute();
   const partners = await partnersOf(db, [...new Set(rows.map((row) => row.partnerId))]);
@@ -101,6 +115,7 @@ async function organizationMemberships(db: Reader, userId: string): Promise<Cand
     const partner = partners.get(row.partnerId);
     return {
       membership: {
+        id: row.membershipId,
         scope: "organization",
         partnerId: row.partnerId,
         orgId: row.orgId,
@@ -109,6 +124,7 @@ async function organizationMemberships(db: Reader, userId: string): Promise<Cand
       },
       roleScope: row.roleScope,
       partnerOpen: partner?.deletedAt === null && openPartner.includes(partner.status),
+      partnerSuspended: partner?.deletedAt === null && partner.status === "suspended",
       organizationOpen: row.deletedAt === null && openOrganization.includes(row.status as "active"),
       ssoEnforced: enforcing.has(row.orgId),
     };

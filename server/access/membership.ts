@@ -13,20 +13,10 @@ export interface Standing {
   readonly refusal: "partner_inactive" | "organization_inactive" | "no_membership" | undefined;
 }
 
-/**
- * Selects the membership of a user (docs/sign-in.md, "Tenant of a session"): system scope for platform administrators,
- * else the oldest usable membership of a partner, else the oldest of an active or trial organization. Memberships of
- * closed tenants are skipped, so that one suspended tenant does not lock a person out of the others.
- */
-export async function standingOf(db: Reader, user: { id: string; isPlatformAdmin: boolean }): Promise<Standing> {
-  if (user.isPlatformAdmin) return ofInstallation;
-  const candidates = await candidatesOf(db, user.id);
-  const chosen = candidates.find(usable);
-  return chosen ? admitted(chosen) : refused(candidates);
-}
-
-export const ofInstallation: Standing = {
+/** What a platform administrator's password opens (docs/sign-in.md, "Tenant of a session"). */
+export const ofInstallation = {
   membership: {
+    id: null,
     scope: "system",
     partnerId: null,
     orgId: null,
@@ -35,7 +25,7 @@ export const ofInstallation: Standing = {
   },
   owner: {},
   refusal: undefined,
-};
+} as const satisfies Standing;
 
 export const admitted = ({ membership }: Candidate) => ({ membership, owner: ownerOf(membership), refusal: undefined });
 
@@ -48,14 +38,20 @@ export function refused([closed]: readonly Candidate[]) {
   };
 }
 
-/** The membership in exactly this tenant, for a sign-in through the tenant's identity provider. */
-export async function membershipIn(
-  db: Reader,
-  userId: string,
-  tenant: TenantOf,
-): Promise<{ membership: Membership; usable: boolean; roleScope: string } | undefined> {
+export interface MemberIn {
+  readonly membership: Membership;
+  readonly usable: boolean;
+  /** Not usable now, and may be again: the partner is suspended. */
+  readonly suspended: boolean;
+  readonly roleScope: string;
+}
+
+/** The accepted membership in exactly this tenant, for its provider's sign-ins and for sessions that began there. */
+export async function membershipIn(db: Reader, userId: string, tenant: TenantOf): Promise<MemberIn | undefined> {
   const found = (await candidatesOf(db, userId)).find((one) => isOf(one.membership, tenant));
-  return found && { membership: found.membership, usable: usable(found), roleScope: found.roleScope };
+  if (!found) return undefined;
+  const { membership, roleScope, partnerSuspended: suspended } = found;
+  return { membership, roleScope, suspended, usable: usable(found) };
 }
 
 /** The audit chain of what a member does in this tenant. */

@@ -1,6 +1,6 @@
 import type { Reader } from "#server/db/unit-of-work";
 import { admitted, type Membership, ofInstallation, ownerOf, refused, type Standing } from "./membership.ts";
-import { type Candidate, candidatesOf, isOf, type TenantOf, usable } from "./membership-candidates.ts";
+import { type Candidate, candidatesOf, usable } from "./membership-candidates.ts";
 import { builtInRoleId } from "./roles.ts";
 
 /** The membership that a password alone opens, or why there is none. */
@@ -19,8 +19,8 @@ interface PasswordHolder {
 interface PasswordRules {
   /** The operator's `SSO_BREAK_GLASS`; resets never break it. */
   readonly breakGlass: boolean;
-  /** Tenant of an open session: enforcement that was turned on later does not end it. */
-  readonly begunIn?: TenantOf;
+  /** A rescue on the server's host lets this sign-in pass (docs/sign-in.md, "Rescue"). */
+  readonly rescued?: boolean;
 }
 
 /** Roles for break-glass: the built-in administrator of the tenant (docs/single-sign-on.md, "Break-glass"). */
@@ -31,22 +31,21 @@ const administrators: Record<Membership["scope"], string | undefined> = {
 };
 
 /**
- * `standingOf` for a sign-in by password (docs/single-sign-on.md, "Enforcement"). Tenants that enforce single sign-on
+ * The membership of a sign-in by password (docs/single-sign-on.md, "Enforcement"). Tenants that enforce single sign-on
  * are skipped like closed ones: a password opens none of them, and none of them locks a person out of the others. Runs
  * the same statements for every user.
  */
 export async function passwordStandingOf(
   db: Reader,
   user: PasswordHolder,
-  { breakGlass, begunIn }: PasswordRules,
+  { breakGlass, rescued = false }: PasswordRules,
 ): Promise<PasswordStanding> {
   if (user.isPlatformAdmin) return { ...ofInstallation, breaksGlass: false };
   const candidates = await candidatesOf(db, user.id);
-  const isGoingOn = ({ membership }: Candidate) => begunIn !== undefined && isOf(membership, begunIn);
   const mayBreak = ({ membership }: Candidate) =>
-    breakGlass && user.mfaSecret !== null && membership.roleId === administrators[membership.scope];
-  const chosen = candidates.find((one) => usable(one) && (!one.ssoEnforced || isGoingOn(one) || mayBreak(one)));
-  if (chosen) return { ...admitted(chosen), breaksGlass: chosen.ssoEnforced && !isGoingOn(chosen) };
+    rescued || (breakGlass && user.mfaSecret !== null && membership.roleId === administrators[membership.scope]);
+  const chosen = candidates.find((one) => usable(one) && (!one.ssoEnforced || mayBreak(one)));
+  if (chosen) return { ...admitted(chosen), breaksGlass: chosen.ssoEnforced };
   const enforcing = candidates.find(usable);
   if (!enforcing) return { ...refused(candidates), breaksGlass: false };
   const owner = ownerOf(enforcing.membership);

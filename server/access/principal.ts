@@ -18,6 +18,8 @@ export interface UserPrincipal {
   readonly roleName: string;
   readonly permissions: readonly string[];
   readonly sessionId: string;
+  /** The identity provider that began the session; null = a password or an invitation did. */
+  readonly ssoProviderId: string | null;
   /** The session has completed MFA. */
   readonly mfa: boolean;
   readonly mfaEnrolled: boolean;

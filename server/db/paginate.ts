@@ -1,6 +1,5 @@
 import type { SelectQueryBuilder } from "kysely";
 import type { Pagination } from "#contract/core/page";
-import type { Database } from "./tables.ts";
 
 interface PageRequest {
   page: number;
@@ -11,8 +10,8 @@ interface PageRequest {
  * One page and the total of the same query (docs/conventions.md, "Lists and pages"). The caller's query carries the
  * filters, a total order that `id` completes, and the selection.
  */
-export async function paginate<TB extends keyof Database, O>(
-  query: SelectQueryBuilder<Database, TB, O>,
+export async function paginate<DB, TB extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
   { page, limit }: PageRequest,
 ): Promise<{ data: O[]; pagination: Pagination }> {
   const counted = query

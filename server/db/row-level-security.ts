@@ -21,7 +21,9 @@ const visible: Record<Ownership, string> = {
   partner: "partner_id = (select rmm_partner())",
   tenant: byTenant,
   "tenant-or-builtin": `${byTenant} or (org_id is null and partner_id is null)`,
-  member: "id in (select user_id from organization_users) or id in (select user_id from partner_users)",
+  member:
+    "id in (select user_id from organization_users where accepted_at is not null) " +
+    "or id in (select user_id from partner_users where accepted_at is not null)",
   system: "false",
 };
 
@@ -35,15 +37,17 @@ const written: Partial<Record<Ownership, string>> = {
 
 /** Statements that put the policies of the ownership map on every table that exists so far. */
 export async function rowLevelSecurity(db: Kysely<never> | Kysely<unknown>): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select table_name as name from information_schema.tables where table_schema = 'public'`.execute(
-    db as Kysely<unknown>,
-  );
+  const { rows } = await sql<{ name: string; consent: boolean }>`
+    select table_name as name, bool_or(column_name = 'accepted_at') as consent
+    from information_schema.columns where table_schema = 'public' group by table_name`.execute(db as Kysely<unknown>);
   const existing = new Set(rows.map((row) => row.name));
+  // While an older installation is being brought up to date, memberships have no acceptance yet.
+  const consents = rows.some((row) => row.consent);
   return tableNames.flatMap((name) => {
     const { owner, lifted }: TableDeclaration<never> = tables[name];
     const table = snakeCase(name);
-    return existing.has(table) ? policies(table, owner, lifted) : [];
+    const known = existing.has(table) && (owner !== "member" || consents);
+    return known ? policies(table, owner, lifted) : [];
   });
 }
 

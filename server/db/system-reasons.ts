@@ -28,6 +28,11 @@ export const systemReasons = {
     covers: "users, userTokens, memberships with the names of their tenants, and the session that begins",
     why: "the invited person has no tenant yet",
   },
+  "own memberships": {
+    covers:
+      "the caller's user, memberships with the names of their tenants, sessions, refreshTokens, userTokens, ssoDomains",
+    why: "memberships are their person's; those of other tenants are out of the session's scope",
+  },
   "invite user": {
     covers: "users and their memberships by address, grants of roles, userTokens, mailOutbox, jobs",
     why: "an address may already be a user of another tenant; its invitation is the person's",
@@ -90,6 +95,10 @@ export const systemReasons = {
   "send password reset": {
     covers: "users by address, their memberships, userTokens, mailOutbox, jobs",
     why: "who forgot a password is not signed in",
+  },
+  "rescue account": {
+    covers: "one user with factor and tokens, addresses of administrators over them, auditOutbox, mailOutbox, jobs",
+    why: "whoever holds the server's host is signed in nowhere",
   },
   "sweep devices": {
     covers: "status of devices and deviceAvailability, of every tenant",

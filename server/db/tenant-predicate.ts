@@ -214,7 +214,11 @@ const rules: Record<Ownership, (context: Context) => Predicate | undefined> = {
       eb(
         column("id"),
         "in",
-        eb.selectFrom("organizationUsers").select("organizationUsers.userId").where(members),
+        eb
+          .selectFrom("organizationUsers")
+          .select("organizationUsers.userId")
+          .where("organizationUsers.acceptedAt", "is not", null)
+          .where(members),
       ) as Predicate,
     ];
     if (scope.userId !== null) parts.push(eb(column("id"), "=", scope.userId) as Predicate);
@@ -222,6 +226,7 @@ const rules: Record<Ownership, (context: Context) => Predicate | undefined> = {
       const staff = eb
         .selectFrom("partnerUsers")
         .select("partnerUsers.userId")
+        .where("partnerUsers.acceptedAt", "is not", null)
         .where("partnerUsers.partnerId", "=", scope.partnerId);
       parts.push(eb(column("id"), "in", staff) as Predicate);
     }

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { plainMembership } from "#fixtures/nouns/people/users";
 import { databases, seedPartner, startTestServer, type TestServer } from "../test/harness.ts";
 import type { Scope } from "./tenant-predicate.ts";
 import { UnitOfWork } from "./unit-of-work.ts";
@@ -211,8 +212,7 @@ describe.each(databases)("the tenant scope on %s", (database) => {
             .executeTakeFirstOrThrow()
         ).id,
         orgAccess: "selected",
-        createdAt: server.clock.now(),
-        updatedAt: server.clock.now(),
+        ...plainMembership(server.clock.now()),
       })
       .execute();
     await server.db

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
-import { plainUser } from "#fixtures/nouns/people/users";
+import { plainMembership, plainUser } from "#fixtures/nouns/people/users";
 import { plainOrganization } from "#fixtures/nouns/tenancy/organizations";
 import { plainPartner } from "#fixtures/nouns/tenancy/partners";
 import { dropDatabase } from "#fixtures/postgres";
@@ -222,8 +222,7 @@ export async function signIn(server: Behind, user: TestUser): Promise<SignedInUs
         userId,
         roleId,
         siteIds: user.siteIds ?? null,
-        createdAt: now,
-        updatedAt: now,
+        ...plainMembership(now),
       })
       .execute();
   } else if (user.partnerId) {
@@ -237,8 +236,7 @@ export async function signIn(server: Behind, user: TestUser): Promise<SignedInUs
         userId,
         roleId,
         orgAccess: user.orgAccess ?? "all",
-        createdAt: now,
-        updatedAt: now,
+        ...plainMembership(now),
       })
       .execute();
     for (const orgId of user.orgIds ?? [])
@@ -258,6 +256,8 @@ export async function signIn(server: Behind, user: TestUser): Promise<SignedInUs
       absoluteExpiresAt: "2099-01-01T00:00:00.000Z",
       revokedAt: null,
       revokedReason: null,
+      memberOrgId: user.orgId ?? null,
+      memberPartnerId: user.orgId ? null : (user.partnerId ?? null),
     })
     .execute();
   const token = accessTokens.sign({

@@ -2,8 +2,10 @@ import type { Register } from "../../register.ts";
 import { registerCanI } from "./can-i.ts";
 import { registerLogin } from "./login.ts";
 import { registerLogout } from "./logout.ts";
+import { registerMemberships } from "./memberships.ts";
 import { registerMfa } from "./mfa.ts";
 import { registerStatus } from "./status.ts";
+import { registerSwitch } from "./switch.ts";
 import { registerToken } from "./token.ts";
 
 /** `rmm auth …` */
@@ -13,6 +15,12 @@ export const registerAuth: Register = async (group, run, program) => {
   await registerLogout(group.command("logout").summary("Sign out and forget the tokens"), run, program);
   await registerStatus(group.command("status").summary("Show who you are and which credential won"), run, program);
   await registerToken(group.command("token").summary("Print an access token"), run, program);
+  await registerMemberships(
+    group.command("memberships").summary("List where you belong, and are invited to"),
+    run,
+    program,
+  );
+  await registerSwitch(group.command("switch").summary("Go on in another of your memberships"), run, program);
   await registerCanI(group.command("can-i").summary("Tell whether you may do something"), run, program);
   await registerMfa(
     group.command("mfa").summary("Set up, prove and turn off the second factor").helpCommand(false),

@@ -5,6 +5,7 @@ import { readSecrets } from "../../generic/secret-flags.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Register } from "../../register.ts";
 import { keepSignIn, readyStore } from "../../sign-in/keep-sign-in.ts";
+import { askSecret, proveFactor } from "../../sign-in/prove-factor.ts";
 import { reportSignIn } from "../../sign-in/report-sign-in.ts";
 
 interface Options {
@@ -93,12 +94,6 @@ function requireInput({ interactive }: Context, email: string | undefined, secre
   if (missing.length > 0) throw missingInput(missing);
 }
 
-async function askSecret({ shell }: Context, message: string): Promise<string> {
-  const secret = await prompterOf(shell).secret(message);
-  shell.secrets.add(secret);
-  return secret;
-}
-
 async function signIn(
   context: Context,
   client: RmmClient,
@@ -108,10 +103,5 @@ async function signIn(
   const { signal } = context.shell;
   const answer = await client.sessions.login({ body }, { signal });
   if (!answer.mfaRequired) return answer;
-  context.shell.secrets.add(answer.tempToken);
-  if (code === undefined && !context.interactive)
-    throw missingInput(["--code-file or --code-stdin"], "This account has a second factor");
-  const given = code ?? (await askSecret(context, "Code of your second factor, or a recovery code")).trim();
-  const method = /^\d{6}$/.test(given) ? "totp" : "recovery";
-  return client.mfa.verify({ body: { tempToken: answer.tempToken, code: given, method } }, { signal });
+  return proveFactor(context, client, answer.tempToken, code);
 }

@@ -65,6 +65,7 @@ export const errorTable = {
   API_KEY_REVOKED: [401, "API key is revoked"],
   API_KEY_EXPIRED: [401, "API key is expired"],
   API_KEY_OWNER_INACTIVE: [401, "API key owner is not active"],
+  reauth_required: [401, "Re-authentication required"],
   // 403
   FORBIDDEN: [403, "Not allowed"],
   PERMISSION_DENIED: [403, "Permission denied"],
@@ -78,6 +79,7 @@ export const errorTable = {
   ORG_SUSPENDED: [403, "Organization suspended"],
   DEVICE_LIMIT_REACHED: [403, "Device limit reached"],
   MFA_REQUIRED_BY_POLICY: [403, "MFA required by policy"],
+  HOME_SESSION_REQUIRED: [403, "Sign in to your own account first"],
   SSO_REQUIRED: [403, "SSO required"],
   ROLE_EXCEEDS_CALLER: [403, "Role exceeds your permissions"],
   ENROLLMENT_SECRET_REQUIRED: [403, "Enrollment secret required"],
@@ -100,6 +102,7 @@ export const errorTable = {
   SLUG_TAKEN: [409, "Slug taken"],
   NAME_TAKEN: [409, "Name taken"],
   USER_EXISTS: [409, "User is already a member"],
+  LAST_ADMIN: [409, "Last administrator"],
   SITE_NOT_EMPTY: [409, "Site not empty"],
   ORG_LIMIT_REACHED: [409, "Organization limit reached"],
   IDEMPOTENCY_KEY_REUSED: [409, "Idempotency key used with another body"],

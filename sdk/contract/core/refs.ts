@@ -9,6 +9,7 @@ export const refs = {
   contact: "contacts",
   user: "users",
   role: "roles",
+  membership: "memberships",
   session: "sessions",
   "api-key": "api-keys",
   "service-principal": "service-principals",

@@ -4,6 +4,7 @@ import { contacts } from "../resources/tenancy/contacts.ts";
 import { organizations } from "../resources/tenancy/organizations.ts";
 import { partners } from "../resources/tenancy/partners.ts";
 import { sites } from "../resources/tenancy/sites.ts";
+import { memberships } from "../resources/people/memberships.ts";
 import { users } from "../resources/people/users.ts";
 import { loginBranding } from "../resources/sign-in/login-branding.ts";
 import { mfa } from "../resources/sign-in/mfa.ts";
@@ -23,13 +24,14 @@ import { auditLogs } from "../resources/audit/audit-logs.ts";
 import { serviceStatus } from "../resources/platform/service-status.ts";
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract = { contacts, organizations, partners, sites, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, devices, auditLogs, serviceStatus };
+export const contract = { contacts, organizations, partners, sites, memberships, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, devices, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
   organizations: "tenancy",
   partners: "tenancy",
   sites: "tenancy",
+  memberships: "people",
   users: "people",
   loginBranding: "sign-in",
   mfa: "sign-in",

@@ -22,6 +22,10 @@ export interface UsersTable {
   lastLoginAt: string | null;
   emailVerifiedAt: string | null;
   preferences: Json;
+  /** The membership they chose last; a sign-in takes it while it can be used. */
+  selectedMembershipId: string | null;
+  /** After a rescue on the server's host: one sign-in before this passes where single sign-on is enforced. */
+  rescuedUntil: string | null;
   failedLogins: number;
   lockedUntil: string | null;
   createdAt: Fixed<string>;
@@ -34,6 +38,15 @@ export interface PartnerUsersTable {
   userId: Fixed<string>;
   roleId: string;
   orgAccess: "all" | "selected" | "none";
+  /** Null: an invitation that its person has not accepted. It gives nothing and shows nothing of the person. */
+  acceptedAt: string | null;
+  /** Null = unknown, or an identity provider made it. */
+  invitedBy: string | null;
+  /** As the inviter wrote them: all that is shown until the person accepts. */
+  invitedName: Fixed<string | null>;
+  invitedEmail: Fixed<string | null>;
+  /** Last use of a session in this membership. */
+  lastActiveAt: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
 }
@@ -52,6 +65,15 @@ export interface OrganizationUsersTable {
   roleId: string;
   /** Null = every site. */
   siteIds: string[] | null;
+  /** Null: an invitation that its person has not accepted. It gives nothing and shows nothing of the person. */
+  acceptedAt: string | null;
+  /** Null = unknown, or an identity provider made it. */
+  invitedBy: string | null;
+  /** As the inviter wrote them: all that is shown until the person accepts. */
+  invitedName: Fixed<string | null>;
+  invitedEmail: Fixed<string | null>;
+  /** Last use of a session in this membership. */
+  lastActiveAt: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
 }

@@ -10,7 +10,7 @@ export interface SessionsTable {
   ipAddress: string | null;
   userAgent: string | null;
   mfaVerifiedAt: string | null;
-  absoluteExpiresAt: Fixed<string>;
+  absoluteExpiresAt: string;
   revokedAt: string | null;
   revokedReason: string | null;
   /** The identity provider that vouched for the person; null = a password or an invitation did. */
@@ -156,6 +156,8 @@ export interface SsoDomainsTable {
   /** Sticky: kept when the record disappears later. */
   verifiedAt: string | null;
   lastCheckedAt: string | null;
+  /** When the record was last there: a domain proves an address for a week after that. */
+  seenAt: string | null;
   createdBy: Fixed<string | null>;
   createdAt: Fixed<string>;
   updatedAt: string;

@@ -2,7 +2,7 @@ import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-servic
 import { keyGuesses } from "#server/access/key-throttle";
 import type { Limit } from "#server/access/rate-limit";
 import { verifyLimit } from "#server/features/audit/audit-logs/verify";
-import { loginPerAddress } from "#server/features/sign-in/sessions/rules";
+import { loginPerAddress } from "#server/features/sign-in/core/login-limits";
 import { clientBlock } from "#server/platform/ip-address";
 import type { Answer } from "../harness.ts";
 import { type Case, caseOf } from "./cases.ts";

@@ -14,6 +14,7 @@ export interface IdField {
 
 /** Kinds of rows that the tenants of the fixtures do not have, and why. */
 export const withoutRows = {
+  membership: "memberships are their person's, and no field of a query or body names one",
   role: "examples use built-in roles, which every tenant has",
   "device-group": "there are no groups yet",
   "psa-connection": "there are no PSA connections yet",

@@ -57,17 +57,6 @@ const accepted: readonly { readonly because: string; readonly differences: reado
     ],
   },
   {
-    because: "waits for memberships by consent and home sessions",
-    differences: [
-      "PATCH /users/me errors: HOME_SESSION_REQUIRED is not declared",
-      "POST /auth/mfa/setup errors: reauth_required is not declared",
-      "POST /auth/mfa/disable errors: reauth_required is not declared",
-      "POST /auth/mfa/recovery-codes errors: reauth_required is not declared",
-      "POST /auth/accept-invite errors: INVALID_CREDENTIALS is not declared",
-      "POST /users/resend-invite errors: ROLE_EXCEEDS_CALLER is not declared",
-    ],
-  },
-  {
     because: "waits for exports that tell of removed rows",
     differences: ["organizations", "sites", "devices", "device-inventory"].map(
       (resource) => `GET /partner-api/${resource} errors: SINCE_TOO_OLD is not declared`,

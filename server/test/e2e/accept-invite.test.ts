@@ -11,6 +11,7 @@ describe("rmm users accept-invite", () => {
   let server: TestServer;
   let rmm: RmmProcess;
   let token: string;
+  let patSecret: string;
 
   beforeAll(async () => {
     server = await startTestServer("sqlite", { PUBLIC_URL: "https://rmm.example" });
@@ -25,16 +26,16 @@ describe("rmm users accept-invite", () => {
   });
 
   /** The file with the token of a new invitation. */
-  const invite = async (email: string): Promise<string> => {
+  const invite = async (email: string, as = token, nth = 1): Promise<string> => {
     const roleId = builtInRoleId("Partner Technician");
     const body = { email, name: "Pat", roleId, orgAccess: "all" };
-    const answer = await server.request("POST", "/users/invite", { token, body });
+    const answer = await server.request("POST", "/users/invite", { token: as, body });
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
     const mail = await vi.waitFor(() => {
-      const sent = server.mails.find(({ to }) => to === email);
+      const sent = server.mails.filter(({ to }) => to === email)[nth - 1];
       if (sent) return sent;
       throw new Error("no mail yet");
-    });
+    }, 10_000);
     const path = join(rmm.dir, `${email}.invite`);
     writeFileSync(path, /#token=(\S+)/.exec(mail.text)?.[1] as string);
     return path;
@@ -89,5 +90,34 @@ describe("rmm users accept-invite", () => {
     });
     expect((await rmm.run([...setup, "--secret-file", file])).code).toBe(2);
     expect(existsSync(`${file}.tmp`)).toBe(false);
+    patSecret = secret;
+  });
+
+  it("asks who is known already for their own password and factor, and then they switch between their tenants", async () => {
+    const other = await seedPartner(server, "globex", []);
+    const boss = await server.signIn({ role: "Partner Admin", partnerId: other.partnerId });
+    const file = await invite("pat@acme.example", boss.token, 2);
+    const store = ["--store", "file", "--profile", "pat"];
+    const asked = await accept(file, ...store);
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toContain("--code-file");
+    server.clock.advance(60_000);
+    writeFileSync(join(rmm.dir, "code"), totpCode(patSecret, server.clock.nowMs()));
+    const ran = await accept(file, ...store, "--code-file", "code");
+    expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: "" });
+    const listed = await rmm.run(["auth", "memberships", "--profile", "pat", "--json=tenantName,status"]);
+    expect(JSON.parse(listed.stdout)).toEqual([
+      { tenantName: "acme", status: "active" },
+      { tenantName: "globex", status: "active" },
+    ]);
+    const tenant = async () => {
+      const me = await rmm.run(["users", "me", "--profile", "pat", "--json=partnerId"]);
+      return JSON.parse(me.stdout).partnerId;
+    };
+    expect(await tenant()).toBe(other.partnerId);
+    expect((await rmm.run(["auth", "switch", "nowhere", "--profile", "pat"])).stderr).toContain("rmm auth memberships");
+    const switched = await rmm.run(["auth", "switch", "acme", "--profile", "pat"]);
+    expect(switched, switched.stderr).toMatchObject({ code: 0, stdout: "" });
+    expect(await tenant()).not.toBe(other.partnerId);
   });
 });

@@ -21,6 +21,7 @@ const caller = (role: (typeof builtInRoles)[number], changes: Partial<UserPrinci
   roleName: role.name,
   permissions: role.grants,
   sessionId: "s",
+  ssoProviderId: null,
   mfa: true,
   mfaEnrolled: true,
   mfaForced: false,

@@ -4,7 +4,7 @@ import { create, get, type Noun, patch, post, resource, shape } from "../../core
 import { email, freeObject, instant, ref, searchText, secret, success, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { newPassword } from "../sign-in/passwords.ts";
-import { handedOutToken, SignedIn } from "../sign-in/sessions.ts";
+import { handedOutToken, SecondFactorNeeded, SignedIn } from "../sign-in/sessions.ts";
 
 export const userStatuses = ["invited", "active", "disabled"] as const;
 export const orgAccessLevels = ["all", "selected", "none"] as const;
@@ -100,7 +100,7 @@ export const users = resource(about, {
     summary: "Change your own profile",
     access: staff().exemptFrom("partnerGuard"),
     audit: "user.profile.update",
-    errors: ["NO_UPDATES"],
+    errors: ["NO_UPDATES", "HOME_SESSION_REQUIRED"],
     body: () =>
       z
         .strictObject({
@@ -135,7 +135,7 @@ export const users = resource(about, {
   }),
   invite: create("/users/invite", {
     summary: "Invite a user",
-    description: "A person who is already active elsewhere becomes a member immediately, without an invitation.",
+    description: "Nobody becomes a member before they accept. Until then `id` is the invitation's.",
     access: staff().needs("users:invite").withMfa(),
     audit: "user.invite",
     errors: [
@@ -181,7 +181,7 @@ export const users = resource(about, {
     audit: "user.invite.resend",
     loses: "nothing",
     idempotent: true,
-    errors: [...targetErrors, "NOT_FOUND", "NOT_INVITED"],
+    errors: [...targetErrors, "NOT_FOUND", "NOT_INVITED", "ROLE_EXCEEDS_CALLER"],
     body: () => z.object({ ...target(), userId: ref("user") }),
     returns: () => z.object({ ...success().shape, inviteEmailSent: z.boolean(), inviteUrl: inviteUrl() }),
   }),
@@ -202,11 +202,12 @@ export const users = resource(about, {
   }),
   acceptInvite: post("/auth/accept-invite", {
     summary: "Accept an invitation and sign in",
+    description: "Sets the first password. An account that has one is signed in with it, and keeps it.",
     access: open(),
     audit: "user.invite.accepted",
     loses: "nothing",
-    errors: ["INVALID_INVITE", "WEAK_PASSWORD", "SSO_REQUIRED"],
+    errors: ["INVALID_INVITE", "WEAK_PASSWORD", "SSO_REQUIRED", "INVALID_CREDENTIALS"],
     body: () => z.object({ token: handedOutToken(), password: newPassword(), name: text(255).optional() }),
-    returns: SignedIn,
+    returns: () => z.discriminatedUnion("mfaRequired", [SignedIn(), SecondFactorNeeded()]),
   }),
 });

@@ -22,6 +22,9 @@ const method = () => z.enum(["totp", "recovery"]).optional();
 const currentPassword = () => typedPassword().optional().describe("omit only for an account without a password");
 const self = staff().exemptFrom("partnerGuard", "mfaEnrollment");
 
+/** The factor is the person's in every tenant (docs/sign-in.md, "Home sessions"). */
+const personal = ["HOME_SESSION_REQUIRED", "reauth_required"] as const;
+
 const about: Noun = {
   name: "mfa",
   summary: "Second factor: set up, prove, turn off, recovery codes",
@@ -35,7 +38,7 @@ export const mfa = resource(about, {
     access: open(),
     audit: "user.login",
     loses: "nothing",
-    errors: ["MFA_SESSION_EXPIRED", "INVALID_MFA_CODE"],
+    errors: ["MFA_SESSION_EXPIRED", "INVALID_MFA_CODE", "INVALID_INVITE", "SSO_REQUIRED"],
     body: () => z.object({ tempToken: handedOutToken(), code: code(), method: method() }),
     returns: SignedIn,
   }),
@@ -44,7 +47,7 @@ export const mfa = resource(about, {
     access: self,
     audit: { none: "pending until enabled, which is audited as auth.mfa.setup" },
     loses: "nothing",
-    errors: ["MFA_ALREADY_ENABLED", "INVALID_PASSWORD"],
+    errors: ["MFA_ALREADY_ENABLED", "INVALID_PASSWORD", ...personal],
     bodyOptional: true,
     body: () => z.object({ currentPassword: currentPassword() }),
     returns: MfaSetup,
@@ -55,7 +58,7 @@ export const mfa = resource(about, {
     access: self,
     audit: "auth.mfa.setup",
     loses: "nothing",
-    errors: ["NO_PENDING_MFA_SETUP", "INVALID_MFA_CODE"],
+    errors: ["NO_PENDING_MFA_SETUP", "INVALID_MFA_CODE", "HOME_SESSION_REQUIRED"],
     body: () => z.object({ code: code() }),
     returns: () => z.object({ ...success().shape, ...RecoveryCodes().shape, ...TokenPair().shape }),
   }),
@@ -73,7 +76,7 @@ export const mfa = resource(about, {
     access: self.withMfa(),
     audit: "auth.mfa.disable",
     loses: "secret",
-    errors: ["MFA_NOT_ENABLED", "INVALID_MFA_CODE", "INVALID_PASSWORD", "MFA_REQUIRED_BY_POLICY"],
+    errors: ["MFA_NOT_ENABLED", "INVALID_MFA_CODE", "INVALID_PASSWORD", "MFA_REQUIRED_BY_POLICY", ...personal],
     body: () => z.object({ code: code(), currentPassword: currentPassword() }),
     returns: success,
   }),
@@ -82,7 +85,7 @@ export const mfa = resource(about, {
     access: self.withMfa(),
     audit: "auth.mfa.recovery_codes.rotate",
     loses: "secret",
-    errors: ["MFA_NOT_ENABLED", "INVALID_PASSWORD"],
+    errors: ["MFA_NOT_ENABLED", "INVALID_PASSWORD", ...personal],
     bodyOptional: true,
     body: () => z.object({ currentPassword: currentPassword() }),
     returns: RecoveryCodes,

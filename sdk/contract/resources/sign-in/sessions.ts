@@ -103,6 +103,7 @@ export const sessions = resource(about, {
     access: self,
     audit: "user.logout",
     loses: "nothing",
+    errors: ["HOME_SESSION_REQUIRED"],
     bodyOptional: true,
     body: () => z.object({ allSessions: z.boolean().optional() }),
     returns: success,

@@ -129,7 +129,7 @@ export const ssoLogins = resource(about, {
     audit: { none: "audited as sso.identity.linked or sso.identity.link_rejected when the identity provider answers" },
     loses: "nothing",
     refs: { providerId: "sso-provider" },
-    errors: ["PROVIDER_INVALID", "NOT_CONFIGURED"],
+    errors: ["PROVIDER_INVALID", "NOT_CONFIGURED", "HOME_SESSION_REQUIRED"],
     returns: () => z.object({ authUrl: z.string() }),
   }),
   cliPage: get("/sso/cli", {

@@ -5,20 +5,22 @@ interface Activation {
   now: string;
   passwordHash?: string;
   name?: string | undefined;
+  /** A mailed token was answered. An identity provider proves no address (docs/people.md, "Proven addresses"). */
+  provesAddress: boolean;
 }
 
-/** Makes an invited person active, whose address is proven thereby. False when they are not invited any more. */
+/** Makes an invited person active. False when they are not invited any more. */
 export async function activateAccount(
   tx: Tx,
   userId: string,
-  { now, passwordHash, name }: Activation,
+  { now, passwordHash, name, provesAddress }: Activation,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable("users")
     .set({
       status: "active",
-      emailVerifiedAt: now,
       updatedAt: now,
+      ...(provesAddress ? { emailVerifiedAt: now } : {}),
       ...(passwordHash === undefined ? {} : { passwordHash, passwordChangedAt: now }),
       ...(name === undefined ? {} : { name }),
     })
@@ -26,4 +28,9 @@ export async function activateAccount(
     .where("status", "=", "invited")
     .executeTakeFirst();
   return numUpdatedRows === 1n;
+}
+
+/** The person answered a mail to their address. */
+export async function markAddressProven(tx: Tx, userId: string, now: string): Promise<void> {
+  await tx.updateTable("users").set({ emailVerifiedAt: now, updatedAt: now }).where("id", "=", userId).execute();
 }

@@ -39,6 +39,8 @@ export async function createAccount<A extends NewAccount>(
       lastLoginAt: null,
       emailVerifiedAt: account.emailVerifiedAt,
       preferences: {},
+      selectedMembershipId: null,
+      rescuedUntil: null,
       failedLogins: 0,
       lockedUntil: null,
       createdAt: now,

@@ -12,6 +12,8 @@ const signInColumns = [
   "mfaSecret",
   "mfaLastStep",
   "isPlatformAdmin",
+  "emailVerifiedAt",
+  "rescuedUntil",
   "lockedUntil",
 ] as const;
 
@@ -22,3 +24,7 @@ export const findUserByEmail = (db: Reader, email: string) =>
 
 export const findUserById = (db: Reader, id: string) =>
   db.selectFrom("users").select(signInColumns).where("id", "=", id).executeTakeFirst();
+
+/** One sign-in of the person passes where single sign-on is enforced. */
+export const isRescued = (user: Pick<SignInUser, "rescuedUntil"> | undefined, now: string): boolean =>
+  user?.rescuedUntil != null && user.rescuedUntil > now;

@@ -2,8 +2,8 @@ import type { Tx } from "#server/db/unit-of-work";
 
 interface NewPassword {
   passwordHash: string;
-  /** The hash that was confirmed: another one by now refuses. Left out = whatever it is. */
-  instead?: string;
+  /** The hash that was confirmed, null = none: another one by now refuses. Left out = whatever it is. */
+  instead?: string | null;
   now: string;
 }
 
@@ -20,6 +20,6 @@ export async function replacePassword(
     .updateTable("users")
     .set({ passwordHash, passwordChangedAt: now, failedLogins: 0, lockedUntil: null, updatedAt: now })
     .where("id", "=", userId);
-  if (instead !== undefined) replace = replace.where("passwordHash", "=", instead);
+  if (instead !== undefined) replace = replace.where("passwordHash", "is not distinct from", instead);
   return (await replace.executeTakeFirst()).numUpdatedRows === 1n;
 }

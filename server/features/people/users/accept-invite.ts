@@ -1,15 +1,20 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { users } from "#contract/resources/people/users";
-import { takeAttempt } from "#server/access/attempts";
-import { hashPassword } from "#server/access/password";
-import { type PasswordStanding, passwordStandingOf } from "#server/access/password-standing";
-import type { Reader, Tx } from "#server/db/unit-of-work";
+import { judged, takeAttempt } from "#server/access/attempts";
+import { checkPassword, hashPassword } from "#server/access/password";
+import type { Tx } from "#server/db/unit-of-work";
 import { activateAccount } from "#server/features/people/core/activate-account";
-import { findUserById } from "#server/features/people/core/find-user";
+import { findUserById, type SignInUser } from "#server/features/people/core/find-user";
+import { replacePassword } from "#server/features/people/core/replace-password";
+import { clearWrongPasswords, countWrongPassword } from "#server/features/people/core/wrong-passwords";
 import { completeSignIn } from "#server/features/sign-in/core/complete-sign-in";
-import { noteUser } from "#server/features/sign-in/core/note-user";
+import { chainOf } from "#server/features/sign-in/core/invitation";
+import { loginLimits } from "#server/features/sign-in/core/login-limits";
+import { redeemInvitation } from "#server/features/sign-in/core/redeem-invitation";
 import { refuseWeak } from "#server/features/sign-in/core/refuse-weak";
-import { endUserTokens, isLive, useUserToken } from "#server/features/sign-in/core/user-tokens";
+import { startMfaLogin } from "#server/features/sign-in/core/start-mfa-login";
+import { endUserTokens } from "#server/features/sign-in/core/user-tokens";
+import { proveAddress } from "#server/features/sign-in/passwords/prove-address";
 import type { Call } from "#server/http/call";
 import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
@@ -18,48 +23,96 @@ import { acceptPerAddress } from "./rules.ts";
 
 type AcceptCall = typeof users.acceptInvite extends Endpoint<infer T> ? Call<T> : never;
 
-/** Sets the first password of an invited person and signs them in (docs/people.md, "Accepting an invitation"). */
+interface Accepting {
+  invitation: OpenInvitation;
+  user: SignInUser;
+}
+
+/**
+ * Accepts an invitation and signs in (docs/people.md, "Accepting an invitation"): with a first password, or with the one
+ * that the account has, which is never replaced.
+ */
 export async function acceptInvite(call: AcceptCall) {
   refuseWeak(call.body.password, "password");
   const address = clientBlock(call.ip);
   await takeAttempt(call.services, acceptPerAddress, address);
-  const invitation = await load(call);
+  const accepting = await load(call);
+  const answer = await (keepsPassword(accepting.user)
+    ? judged(call.services, loginLimits(call, accepting.user.email), () => withOwnPassword(call, accepting))
+    : withFirstPassword(call, accepting));
+  await call.services.limiter.giveBack(acceptPerAddress, address);
+  return answer;
+}
+
+/** A password that somebody set before the address was proven is not the person's. */
+const keepsPassword = (user: SignInUser) => user.passwordHash !== null && user.emailVerifiedAt !== null;
+
+async function load(call: AcceptCall): Promise<Accepting> {
+  const { invitation, user } = await call.readAsSystem("accept invitation", async (db) => {
+    const found = await findInvitation(db, call.body.token, call.clock.now());
+    return { invitation: found, user: found && (await findUserById(db, found.invited.userId)) };
+  });
+  if (!invitation || !user) throw problem("INVALID_INVITE");
+  const { invited } = invitation;
+  // Until it is accepted, the tenant's record too knows the invitation alone.
+  const resource = { type: "user", id: invited.membershipId, name: invited.invitedName ?? "" };
+  call.audit.note({ owner: chainOf(invited), resource });
+  if (!invitation.stands || user.status === "disabled") throw problem("INVALID_INVITE");
+  return { invitation, user };
+}
+
+async function withFirstPassword(call: AcceptCall, { invitation, user }: Accepting) {
   const passwordHash = await hashPassword(call.body.password);
+  const { token, invited } = invitation;
   return call.transaction(() =>
     call.asSystem("accept invitation", async (tx) => {
-      await activate(call, tx, invitation, passwordHash);
-      const user = await findUserById(tx, invitation.user.id);
-      const membership = user && (await standing(tx, user.id)).membership;
-      if (!user || !membership) throw problem("INVALID_INVITE");
-      await call.services.limiter.giveBack(acceptPerAddress, address);
-      const signIn = { user, membership, mfa: false, method: "invite", action: "user.invite.accepted" } as const;
-      return completeSignIn(call, tx, signIn);
+      const now = call.clock.now();
+      if (user.status === "invited") {
+        const name = call.body.name ?? invited.invitedName ?? undefined;
+        const activated = await activateAccount(tx, user.id, { now, passwordHash, name, provesAddress: false });
+        if (!activated) throw problem("INVALID_INVITE");
+      } else if (!(await replacePassword(tx, user.id, { passwordHash, instead: user.passwordHash, now }))) {
+        throw problem("INVALID_INVITE");
+      }
+      await proveAddress(tx, user, now);
+      await endUserTokens(tx, user.id, ["password_reset", "mfa_login"]);
+      return signIn(call, tx, { tokenId: token.id, membershipId: invited.membershipId, userId: user.id });
     }),
   );
 }
 
-async function load(call: AcceptCall): Promise<OpenInvitation> {
-  const { found, owner, refusal } = await call.readAsSystem("accept invitation", async (db) => {
-    const invitation = await findInvitation(db, call.body.token);
-    const stands = invitation && (await standing(db, invitation.user.id));
-    return { found: invitation, owner: stands?.owner, refusal: stands?.refusal };
-  });
-  if (!found) throw problem("INVALID_INVITE");
-  noteUser(call, found.user);
-  call.audit.note({ ...(owner && { owner }) });
-  if (!isLive(found.token, call.clock.now()) || found.user.status !== "invited") throw problem("INVALID_INVITE");
-  // The first sign-in through the identity provider accepts the invitation instead.
-  if (refusal === "sso_enforced") throw problem("SSO_REQUIRED");
-  return found;
+/** Checked as a sign-in is, with its limits and locks; the same answer for every refusal. */
+async function withOwnPassword(call: AcceptCall, { invitation, user }: Accepting) {
+  const now = call.clock.now();
+  const isLocked = user.lockedUntil !== null && user.lockedUntil > now;
+  const matches = await checkPassword(call.body.password, user.passwordHash);
+  if (isLocked || !matches) {
+    if (!isLocked) await call.asSystem("accept invitation", (tx) => countWrongPassword(tx, user.id, now));
+    call.audit.note({ details: { reason: isLocked ? "account_locked" : "wrong_password" } });
+    throw problem("INVALID_CREDENTIALS");
+  }
+  return call.transaction(() =>
+    call.asSystem("accept invitation", async (tx) => {
+      // An account that was closed and invited again is active once more.
+      if (user.status === "invited") await activateAccount(tx, user.id, { now, provesAddress: false });
+      if (!(await clearWrongPasswords(tx, user, now))) throw problem("INVALID_CREDENTIALS");
+      const { membershipId } = invitation.invited;
+      return signIn(call, tx, { tokenId: invitation.token.id, membershipId, userId: user.id });
+    }),
+  );
 }
 
-const standing = (db: Reader, userId: string): Promise<PasswordStanding> =>
-  passwordStandingOf(db, { id: userId, isPlatformAdmin: false, mfaSecret: null }, { breakGlass: false });
-
-async function activate(call: AcceptCall, tx: Tx, { token, user }: OpenInvitation, passwordHash: string) {
-  const now = call.clock.now();
-  if (!(await useUserToken(tx, token.id, now))) throw problem("INVALID_INVITE");
-  const activated = await activateAccount(tx, user.id, { now, passwordHash, name: call.body.name });
-  if (!activated) throw problem("INVALID_INVITE");
-  await endUserTokens(tx, user.id, ["invite", "password_reset"]);
+/** With a second factor the membership waits for it. */
+async function signIn(call: AcceptCall, tx: Tx, invitation: { tokenId: string; membershipId: string; userId: string }) {
+  const user = await findUserById(tx, invitation.userId);
+  if (!user) throw problem("INVALID_INVITE");
+  if (user.mfaSecret !== null) {
+    // Nothing is accepted yet: the entry is written with the second factor.
+    call.audit.skip();
+    const { tokenId, membershipId } = invitation;
+    return startMfaLogin(call, tx, user, { tokenId, membershipId });
+  }
+  const membership = await redeemInvitation(call, tx, invitation);
+  const began = { mfa: false, method: "invite", action: "user.invite.accepted" } as const;
+  return completeSignIn(call, tx, { user, membership, ...began });
 }

@@ -1,45 +1,24 @@
 import type { Reader } from "#server/db/unit-of-work";
-import { findUserToken, type UserToken } from "#server/features/sign-in/core/user-tokens";
-import type { Invitation } from "./invitation.ts";
+import { findMembership, inviterStands, type KnownMembership } from "#server/features/sign-in/core/invitation";
+import { findUserToken, isLive, type UserToken } from "#server/features/sign-in/core/user-tokens";
 
 export interface OpenInvitation {
   token: UserToken;
-  user: { id: string; email: string; name: string; status: "invited" | "active" | "disabled" };
-  tenant: { partnerName: string; orgName?: string };
+  invited: KnownMembership;
+  /** Neither used nor expired, and whoever invited could still do it. */
+  stands: boolean;
+  /** The token was used, or the person accepted signed in. */
+  accepted: boolean;
 }
 
 /**
- * The invitation behind a token: undefined when there never was one, its membership was removed meanwhile,
- * or its tenant is deleted. Whether it is used or expired is for the caller to look at. Needs an unscoped handle.
+ * The invitation behind a token: undefined when there never was one, its membership was removed meanwhile, or its tenant
+ * is deleted. Needs an unscoped handle.
  */
-export async function findInvitation(db: Reader, plaintext: string): Promise<OpenInvitation | undefined> {
+export async function findInvitation(db: Reader, plaintext: string, now: string): Promise<OpenInvitation | undefined> {
   const token = await findUserToken(db, "invite", plaintext);
-  if (!token) return undefined;
-  const user = await db
-    .selectFrom("users")
-    .select(["id", "email", "name", "status"])
-    .where("id", "=", token.userId)
-    .executeTakeFirst();
-  const { kind, membershipId } = token.data as unknown as Invitation;
-  const tenant = kind === "partner" ? await ofPartner(db, membershipId) : await ofOrganization(db, membershipId);
-  return user && tenant && { token, user, tenant };
+  const invited = token && (await findMembership(db, token.data["membershipId"] as string));
+  if (!token || invited?.userId !== token.userId) return undefined;
+  const accepted = token.usedAt !== null || invited.acceptedAt !== null;
+  return { token, invited, accepted, stands: !accepted && isLive(token, now) && (await inviterStands(db, invited)) };
 }
-
-const ofPartner = (db: Reader, membershipId: string) =>
-  db
-    .selectFrom("partnerUsers")
-    .innerJoin("partners", "partners.id", "partnerUsers.partnerId")
-    .where("partnerUsers.id", "=", membershipId)
-    .where("partners.deletedAt", "is", null)
-    .select("partners.name as partnerName")
-    .executeTakeFirst();
-
-const ofOrganization = (db: Reader, membershipId: string) =>
-  db
-    .selectFrom("organizationUsers")
-    .innerJoin("organizations", "organizations.id", "organizationUsers.orgId")
-    .innerJoin("partners", "partners.id", "organizations.partnerId")
-    .where("organizationUsers.id", "=", membershipId)
-    .where("organizations.deletedAt", "is", null)
-    .select(["partners.name as partnerName", "organizations.name as orgName"])
-    .executeTakeFirst();

@@ -8,12 +8,6 @@ import type { Mail } from "#server/platform/mail";
 import { mayHoldLink } from "./link-holder.ts";
 import type { Target } from "./target.ts";
 
-/** What an invitation's token stands for: the membership that waits for its person. */
-export interface Invitation {
-  kind: Target["kind"];
-  membershipId: string;
-}
-
 export interface SentInvitation {
   inviteEmailSent: boolean;
   /** Only where mail is not configured, and to those who may hold it: they hand it over by other means. */
@@ -21,25 +15,24 @@ export interface SentInvitation {
 }
 
 /**
- * Makes the person's invitation, which ends any older one, and queues its mail in the same transaction. The mail links
+ * Makes a token for the invitation, which ends its older one, and queues its mail in the same transaction. The mail links
  * to a trusted address only; the answer to the inviter to where the inviter found this server.
  */
 export async function sendInvitation(
   call: Caller & Pick<Call, "asSystem" | "clock" | "random" | "services" | "config" | "serverUrl">,
   tx: Tx,
-  invited: { id: string; email: string; name: string },
+  invited: { id: string; email: string; name: string; wasActive: boolean },
   membership: { target: Target; membershipId: string },
 ): Promise<SentInvitation> {
   const { target, membershipId } = membership;
-  const data = { kind: target.kind, membershipId } satisfies Invitation;
   const token = await call.asSystem("invite user", async (all) => {
-    const made = await issueUserToken(all, call, { userId: invited.id, kind: "invite", data: { ...data } });
+    const made = await issueUserToken(all, call, { userId: invited.id, kind: "invite", data: { membershipId } });
     const mail = inviteMail({ ...invited, tenant: target.name, base: trustedBase(call), token: made });
     await queueMail(all, call.services, mail);
     return made;
   });
   const { delivers } = call.services.mailer;
-  const shown = !delivers && (await mayHoldLink(call, tx, invited.id));
+  const shown = !delivers && !invited.wasActive && (await mayHoldLink(call, tx, invited.id));
   return { inviteEmailSent: delivers, inviteUrl: shown ? linkOf(call.serverUrl, token) : null };
 }
 
@@ -60,7 +53,7 @@ function inviteMail(mail: {
     text: [
       `Hello ${mail.name},`,
       "",
-      `you are invited to ${mail.tenant}. To accept and choose a password, use this within 7 days:`,
+      `you are invited to ${mail.tenant}. To accept and choose a password, or with the one you have, use this within 7 days:`,
       ...link,
       "",
       "On the command line: rmm users accept-invite, with this token:",

@@ -2,13 +2,20 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtInRoleId } from "#server/access/roles";
-import { DAY } from "#server/platform/clock";
+import { DAY, MINUTE } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { makeSite } from "../../../test/enroll.ts";
-import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
+import {
+  type Answer,
+  databases,
+  type SignedInUser,
+  seedPartner,
+  startTestServer,
+  type TestServer,
+} from "../../../test/harness.ts";
 import { leaksInDatabase } from "../../../test/leaks.ts";
-import { logIn, PASSWORD } from "../../../test/people.ts";
+import { enrol, freshCode, logIn, PASSWORD, seedPerson } from "../../../test/people.ts";
 
 const viewer = builtInRoleId("Org Viewer");
 const technician = builtInRoleId("Partner Technician");
@@ -21,11 +28,12 @@ describe.each(databases)("invitations on %s", (database) => {
   let partnerAdmin: SignedInUser;
   let orgAdmin: SignedInUser;
   let count = 0;
+  let clients = 0;
   const lines: string[] = [];
 
   beforeAll(async () => {
     const log = jsonLog("debug", (line) => lines.push(line));
-    server = await startTestServer(database, {}, { log });
+    server = await startTestServer(database, { TRUST_PROXY_HEADERS: "true" }, { log });
     const seeded = await seedPartner(server, "acme", ["harbor", "quay"]);
     partnerId = seeded.partnerId;
     [orgId, secondOrgId] = seeded.orgIds as [string, string];
@@ -47,8 +55,12 @@ describe.each(databases)("invitations on %s", (database) => {
   const resend = (body: object, who: SignedInUser = orgAdmin) =>
     server.request("POST", "/users/resend-invite", { token: who.token, body });
   const preview = (token: string) => server.request("POST", "/auth/invite/preview", { body: { token } });
-  const accept = (token: string, body: object = {}) =>
-    server.request("POST", "/auth/accept-invite", { body: { token, password: PASSWORD, ...body } });
+  /** Each from an address of its own, which limits count apart. */
+  const accept = (token: string, body: object = {}, address = `198.51.${++clients % 256}.7`) =>
+    server.request("POST", "/auth/accept-invite", {
+      body: { token, password: PASSWORD, ...body },
+      headers: { "x-forwarded-for": address },
+    });
   const mailsTo = (email: string) => server.mails.filter((mail) => mail.to === email);
   const mailedToken = async (email: string, nth = 1) => {
     await server.workJobs();
@@ -86,7 +98,7 @@ describe.each(databases)("invitations on %s", (database) => {
     const invited = (await auditEntries(server, "user.invite")).find((entry) => entry.resourceId === made.body.id);
     expect(invited).toMatchObject({ orgId, actorId: orgAdmin.userId, details: { email, roleName: "Org Viewer" } });
     const accepted = (await auditEntries(server, "user.invite.accepted")).filter((entry) => entry.result === "success");
-    expect(accepted.find((entry) => entry.actorId === made.body.id)).toMatchObject({ orgId });
+    expect(accepted.find((entry) => entry.actorId === won?.body.user.id)).toMatchObject({ orgId });
   });
 
   it("gives members of a partner and of an organization the access that was asked for", async () => {
@@ -185,24 +197,100 @@ describe.each(databases)("invitations on %s", (database) => {
     expect((await invite({}, unproved)).body.code).toBe("MFA_REQUIRED");
   });
 
-  it("adds a person who is active elsewhere at once, and refuses one who is a member already", async () => {
+  it("shows nothing of a person who is known elsewhere, and gives nothing, until they accept", async () => {
     const { orgIds } = await seedPartner(server, `elsewhere-${database}`, ["elsewhere"]);
-    const known = await server.signIn({
-      role: "Org Viewer",
-      name: "Known",
-      orgId: orgIds[0] as string,
-      email: newEmail(),
-    });
-    const joined = await invite({ email: known.email, name: "Ignored" });
-    expect(joined.body).toMatchObject({
-      id: known.userId,
-      name: "Known",
-      status: "active",
-      inviteEmailSent: false,
-      inviteUrl: null,
-    });
+    const home = orgIds[0] as string;
+    const known = await seedPerson(server, { role: "Org Viewer", name: "Known", orgId: home, email: newEmail() });
+    const stranger = newEmail();
+    const shape = ({ status, body }: Answer) => ({ status, ...body, id: "", email: "" });
+    const made = await invite({ email: known.email, name: "As written" });
+    expect(shape(made)).toEqual(shape(await invite({ email: stranger, name: "As written" })));
+    expect(made.body).toMatchObject({ name: "As written", status: "invited", inviteEmailSent: true, inviteUrl: null });
+    expect(made.body.id).not.toBe(known.userId);
     expect((await invite({ email: known.email })).body.code).toBe("USER_EXISTS");
-    expect(mailsTo(known.email)).toEqual([]);
+    const seen = await server.request("GET", `/users/${made.body.id}`, { token: orgAdmin.token });
+    const unknown = { name: "As written", status: "invited", lastLoginAt: null, mfaEnabled: false };
+    expect(seen.body).toMatchObject({ ...unknown, createdAt: server.clock.now() });
+    expect((await server.request("GET", `/users/${known.userId}`, { token: orgAdmin.token })).status).toBe(404);
+    const listed = await server.request("GET", "/users?limit=100", { token: partnerAdmin.token });
+    expect(JSON.stringify(listed.body)).not.toContain(known.userId);
+    const found = await server.request("GET", "/users?search=Known", { token: orgAdmin.token });
+    expect(found.body.data).toEqual([]);
+    expect((await logIn(server, known.email)).body.user).toMatchObject({ orgId: home });
+    expect((await server.request("GET", "/users/me", { token: known.token })).body.orgId).toBe(home);
+    await server.settled();
+    const written = await server.db.selectFrom("auditLogs").selectAll().where("orgId", "=", orgId).execute();
+    expect(JSON.stringify(written)).not.toContain(known.userId);
+  });
+
+  it("signs a known person in with their own password, which it never replaces, then with their factor", async () => {
+    const { orgIds } = await seedPartner(server, `owner-${database}`, ["owner"]);
+    const known = await seedPerson(server, { role: "Org Viewer", orgId: orgIds[0] as string, email: newEmail() });
+    const { secret } = await enrol(server, known.token);
+    await invite({ email: known.email });
+    const token = await mailedToken(known.email);
+    expect((await preview(token)).body.name).toBe("Guest");
+    const before = await passwordOf(known.userId);
+    expect((await accept(token, { password: "Another-Horse-8" })).body.code).toBe("INVALID_CREDENTIALS");
+    const pending = await accept(token);
+    expect(pending.body).toMatchObject({ mfaRequired: true });
+    const refused = (await auditEntries(server, "user.invite.accepted")).filter(({ result }) => result === "denied");
+    expect(refused.filter(({ details }) => details.reason === "wrong_password").length).toBeGreaterThan(0);
+    expect(JSON.stringify(refused)).not.toContain(known.userId);
+    const memberships = async () =>
+      (await server.db.selectFrom("organizationUsers").selectAll().where("userId", "=", known.userId).execute()).filter(
+        ({ acceptedAt }) => acceptedAt !== null,
+      );
+    expect(await memberships()).toHaveLength(1);
+    const verify = (code: string) =>
+      server.request("POST", "/auth/mfa/verify", { body: { tempToken: pending.body.tempToken, code } });
+    expect((await verify("000000")).body.code).toBe("INVALID_MFA_CODE");
+    expect(await memberships()).toHaveLength(1);
+    const done = await verify(freshCode(server, secret));
+    expect(done.body).toMatchObject({ mfaRequired: false, user: { id: known.userId, orgId } });
+    expect(await memberships()).toHaveLength(2);
+    expect(await passwordOf(known.userId)).toBe(before);
+    expect((await accept(token)).body.code).toBe("INVALID_INVITE");
+  });
+
+  const passwordOf = async (id: string) =>
+    (await server.db.selectFrom("users").select("passwordHash").where("id", "=", id).executeTakeFirst())?.passwordHash;
+
+  it("locks an account that is guessed at through an invitation, as a sign-in does", async () => {
+    const { orgIds } = await seedPartner(server, `guessed-${database}`, ["guessed"]);
+    const known = await seedPerson(server, { role: "Org Viewer", orgId: orgIds[0] as string, email: newEmail() });
+    await invite({ email: known.email });
+    const token = await mailedToken(known.email);
+    const wrong = { password: "Another-Horse-8" };
+    for (let n = 0; n < 5; n += 1) await accept(token, wrong, "203.0.113.2");
+    expect((await accept(token, {}, "203.0.113.2")).body.code).toBe("RATE_LIMITED");
+    expect((await accept(token)).body.code).toBe("INVALID_CREDENTIALS");
+    server.clock.advance(5 * MINUTE);
+    expect((await accept(token)).status).toBe(200);
+  });
+
+  it("ends with its inviter, and with the inviter's right to invite or to give the role", async () => {
+    const inviter = () => server.signIn({ role: "", permissions: ["users:invite", "devices:read"], orgId });
+    const role = await server.db.selectFrom("rolePermissions").selectAll().where("roleId", "=", viewer).execute();
+    const all = [...role.map(({ permission }) => permission), "users:invite"];
+    const takeAway: ((who: SignedInUser) => Promise<unknown>)[] = [
+      (who) => server.db.updateTable("users").set({ status: "disabled" }).where("id", "=", who.userId).execute(),
+      (who) => server.db.deleteFrom("organizationUsers").where("userId", "=", who.userId).execute(),
+      (who) =>
+        server.db.updateTable("organizationUsers").set({ roleId: viewer }).where("userId", "=", who.userId).execute(),
+    ];
+    expect((await invite({}, await inviter())).body.code).toBe("ROLE_EXCEEDS_CALLER");
+    for (const change of takeAway) {
+      const who = await server.signIn({ role: "", permissions: all, orgId });
+      const email = newEmail();
+      expect((await invite({ email }, who)).status).toBe(201);
+      const token = await mailedToken(email);
+      expect((await preview(token)).status).toBe(200);
+      await change(who);
+      for (const call of [accept, preview]) expect((await call(token)).body.code).toBe("INVALID_INVITE");
+      const user = await server.db.selectFrom("users").selectAll().where("email", "=", email).executeTakeFirst();
+      expect(user).toMatchObject({ status: "invited", passwordHash: null, emailVerifiedAt: null });
+    }
   });
 
   it("takes back a person who was left without any membership, and leaves one disabled elsewhere disabled", async () => {
@@ -215,16 +303,11 @@ describe.each(databases)("invitations on %s", (database) => {
       .set({ status: "disabled" })
       .where("id", "in", [gone.userId, elsewhere.userId])
       .execute();
-    expect((await invite({ email: gone.email })).body).toMatchObject({
-      id: gone.userId,
-      status: "invited",
-      inviteEmailSent: true,
-    });
+    expect((await invite({ email: gone.email })).body).toMatchObject({ status: "invited", inviteEmailSent: true });
     expect((await accept(await mailedToken(gone.email))).status).toBe(200);
-    expect((await invite({ email: elsewhere.email })).body).toMatchObject({
-      status: "disabled",
-      inviteEmailSent: false,
-    });
+    expect((await invite({ email: elsewhere.email })).body).toMatchObject({ status: "invited", inviteEmailSent: true });
+    expect((await accept(await mailedToken(elsewhere.email))).body.code).toBe("INVALID_INVITE");
+    expect((await logIn(server, elsewhere.email)).status).toBe(401);
   });
 
   it("makes one person of parallel invitations to one address", async () => {
@@ -237,9 +320,10 @@ describe.each(databases)("invitations on %s", (database) => {
       invite({ email: shared, roleId: technician }, partnerAdmin),
     ]);
     expect(both.map((answer) => answer.status)).toEqual([201, 201]);
-    expect(both[0]?.body.id).toBe(both[1]?.body.id);
-    const live = await server.db.selectFrom("userTokens").select("id").where("userId", "=", both[0]?.body.id).execute();
-    expect(live).toHaveLength(1);
+    const people = await server.db.selectFrom("users").select("id").where("email", "=", shared).execute();
+    expect(people).toHaveLength(1);
+    const { id } = people[0] as { id: string };
+    expect(await server.db.selectFrom("userTokens").select("id").where("userId", "=", id).execute()).toHaveLength(2);
   });
 
   it("sends an invitation again, which ends the older one", async () => {
@@ -252,10 +336,10 @@ describe.each(databases)("invitations on %s", (database) => {
     expect((await resend({ userId: body.id, orgId }, partnerAdmin)).status).toBe(200);
     expect((await preview(second)).body.code).toBe("INVALID_INVITE");
     const third = await mailedToken(email, 3);
-    expect((await accept(third)).status).toBe(200);
-    expect((await resend({ userId: body.id })).body.code).toBe("NOT_INVITED");
+    const { user } = (await accept(third)).body;
+    expect((await resend({ userId: user.id })).body.code).toBe("NOT_INVITED");
     expect((await resend({ userId: partnerAdmin.userId })).body.code).toBe("NOT_FOUND");
-    expect((await resend({ userId: body.id }, partnerAdmin)).body.code).toBe("NOT_FOUND");
+    expect((await resend({ userId: user.id }, partnerAdmin)).body.code).toBe("NOT_FOUND");
   });
 
   it("ends an invitation after seven days, with its membership, and with its tenant", async () => {
@@ -265,7 +349,7 @@ describe.each(databases)("invitations on %s", (database) => {
       return { id: body.id as string, token: await mailedToken(email) };
     };
     const removed = await invited();
-    await server.db.deleteFrom("organizationUsers").where("userId", "=", removed.id).execute();
+    await server.db.deleteFrom("organizationUsers").where("id", "=", removed.id).execute();
     const closed = await invited();
     const set = (status: "suspended" | "active") =>
       server.db.updateTable("organizations").set({ status }).where("id", "=", secondOrgId).execute();
@@ -286,11 +370,11 @@ describe.each(databases)("invitations on %s", (database) => {
     const email = newEmail();
     await invite({ email });
     const token = await mailedToken(email);
-    const answers = await Promise.all(Array.from({ length: 13 }, () => accept("guess")));
+    const answers = await Promise.all(Array.from({ length: 13 }, () => accept("guess", {}, "203.0.113.1")));
     expect(answers.filter((answer) => answer.body.code === "INVALID_INVITE")).toHaveLength(10);
-    expect((await accept(token)).body.code).toBe("RATE_LIMITED");
+    expect((await accept(token, {}, "203.0.113.1")).body.code).toBe("RATE_LIMITED");
     server.clock.advance(DAY / 12);
-    expect((await accept(token)).status).toBe(200);
+    expect((await accept(token, {}, "203.0.113.1")).status).toBe(200);
   });
 
   it("replays an invitation for its idempotency key and keeps its token out of database, audit entries and log", async () => {
@@ -368,9 +452,9 @@ describe.each(databases)("without a mail server on %s", (database) => {
     const foreign = await invite(foreignAdmin, { email });
     expect(foreign).toMatchObject({ status: 201, body: { inviteEmailSent: false, inviteUrl: null } });
     expect((await resend(foreignAdmin, { userId: foreign.body.id })).body.inviteUrl).toBeNull();
-    expect((await resend(partnerAdmin, { userId: foreign.body.id })).body.inviteUrl).toBeNull();
+    expect((await resend(partnerAdmin, { userId: mine.body.id })).body.inviteUrl).toBeNull();
     const admin = await server.signIn({ role: "System Admin" });
-    const shown = await resend(admin, { userId: foreign.body.id, partnerId });
+    const shown = await resend(admin, { userId: mine.body.id, partnerId });
     expect(shown.body.inviteUrl).toMatch(/^http/);
   });
 
@@ -395,9 +479,8 @@ describe.each(databases)("without a mail server on %s", (database) => {
     const inviter = await server.signIn({ role: "inviter", orgId, permissions: ["users:invite"] });
     const confined = await server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] });
     const boss = await invite(orgAdmin, { email: newEmail(), roleId: builtInRoleId("Org Admin") });
-    for (const who of [inviter, confined]) {
-      expect((await resend(who, { userId: boss.body.id })).body).toMatchObject({ success: true, inviteUrl: null });
-    }
+    expect((await resend(inviter, { userId: boss.body.id })).body.code).toBe("ROLE_EXCEEDS_CALLER");
+    expect((await resend(confined, { userId: boss.body.id })).body).toMatchObject({ success: true, inviteUrl: null });
     const local = await invite(confined, { email: newEmail(), siteIds: [siteId] });
     expect((await resend(confined, { userId: local.body.id })).body.inviteUrl).toMatch(/^http/);
   });

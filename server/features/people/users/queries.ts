@@ -1,55 +1,94 @@
-import { fold } from "#server/db/dialect/text";
+import { type AliasableExpression, type Expression, expressionBuilder, type SqlBool } from "kysely";
+import { contains, fold } from "#server/db/dialect/text";
+import type { Database } from "#server/db/tables";
 import type { Reader } from "#server/db/unit-of-work";
 import { problem } from "#server/problem";
 import type { Target } from "./target.ts";
 
-const userColumns = [
-  "users.id",
-  "users.email",
-  "users.name",
-  "users.status",
-  "users.lastLoginAt",
-  "users.mfaSecret",
-  "users.createdAt",
-  "users.updatedAt",
-] as const;
+type Common = Pick<Database["partnerUsers"], keyof Database["partnerUsers"] & keyof Database["organizationUsers"]>;
+type Status = "invited" | "active" | "disabled";
 
-/** Members of a partner, by name. */
+const eb = expressionBuilder<Database & { member: Common }, "member" | "users">();
+const either = <T>(invited: Expression<T>, own: Expression<T>) =>
+  eb.case().when("member.acceptedAt", "is", null).then(invited).else(own).end() as unknown as AliasableExpression<T>;
+
+/**
+ * What a tenant sees of a member: of the account once the person has accepted; until then what the inviter wrote, under
+ * the id of the invitation, which does not even tell whether there is an account.
+ */
+const shown = {
+  id: either(eb.ref("member.id"), eb.ref("users.id")),
+  email: either<string | null>(eb.ref("member.invitedEmail"), eb.ref("users.email")),
+  name: either<string | null>(eb.ref("member.invitedName"), eb.ref("users.name")),
+  status: either<string>(eb.cast<string>(eb.val("invited"), "text"), eb.ref("users.status")),
+  mfaSecret: either<string | null>(eb.cast<string | null>(eb.val(null), "text"), eb.ref("users.mfaSecret")),
+  createdAt: either(eb.ref("member.createdAt"), eb.ref("users.createdAt")),
+  updatedAt: either(eb.ref("member.updatedAt"), eb.ref("users.updatedAt")),
+};
+
+const personColumns = () =>
+  [
+    shown.id.as("id"),
+    shown.email.as("email"),
+    shown.name.as("name"),
+    shown.status.as("status"),
+    shown.mfaSecret.as("mfaSecret"),
+    shown.createdAt.as("createdAt"),
+    shown.updatedAt.as("updatedAt"),
+  ] as const;
+
+interface Filters {
+  status?: Status | undefined;
+  search?: string | undefined;
+}
+
+/** The members that a list is about. */
+export function matching({ status, search }: Filters): Expression<SqlBool> {
+  const asked: Expression<SqlBool>[] = [];
+  if (status !== undefined) asked.push(eb(shown.status, "=", status));
+  if (search) asked.push(eb.or([contains(shown.name, search), contains(shown.email, search)]));
+  return eb.and(asked);
+}
+
+/** Members of a partner and whom it has invited, by name. */
 export const partnerMembers = (db: Reader, partnerId: string) =>
   db
-    .selectFrom("partnerUsers")
-    .innerJoin("users", "users.id", "partnerUsers.userId")
-    .where("partnerUsers.partnerId", "=", partnerId)
-    .select(userColumns)
-    .select(["partnerUsers.id as membershipId", "partnerUsers.roleId", "partnerUsers.orgAccess"])
-    .select((eb) =>
-      eb.selectFrom("roles").select("roles.name").whereRef("roles.id", "=", "partnerUsers.roleId").as("roleName"),
+    .selectFrom("partnerUsers as member")
+    .leftJoin("users", "users.id", "member.userId")
+    .where("member.partnerId", "=", partnerId)
+    .select(["member.id as membershipId", "member.roleId", "member.acceptedAt", "member.lastActiveAt as lastLoginAt"])
+    .select("member.orgAccess")
+    .select(personColumns)
+    .select((query) =>
+      query.selectFrom("roles").select("roles.name").whereRef("roles.id", "=", "member.roleId").as("roleName"),
     )
-    .orderBy((eb) => fold(eb.ref("users.name")))
-    .orderBy("users.id");
+    .orderBy(fold(shown.name))
+    .orderBy("member.id");
 
-/** Members of an organization, by name. */
+/** Members of an organization and whom it has invited, by name. */
 export const organizationMembers = (db: Reader, orgId: string) =>
   db
-    .selectFrom("organizationUsers")
-    .innerJoin("users", "users.id", "organizationUsers.userId")
-    .where("organizationUsers.orgId", "=", orgId)
-    .select(userColumns)
-    .select(["organizationUsers.id as membershipId", "organizationUsers.roleId", "organizationUsers.siteIds"])
-    .select((eb) =>
-      eb.selectFrom("roles").select("roles.name").whereRef("roles.id", "=", "organizationUsers.roleId").as("roleName"),
+    .selectFrom("organizationUsers as member")
+    .leftJoin("users", "users.id", "member.userId")
+    .where("member.orgId", "=", orgId)
+    .select(["member.id as membershipId", "member.roleId", "member.acceptedAt", "member.lastActiveAt as lastLoginAt"])
+    .select("member.siteIds")
+    .select(personColumns)
+    .select((query) =>
+      query.selectFrom("roles").select("roles.name").whereRef("roles.id", "=", "member.roleId").as("roleName"),
     )
-    .orderBy((eb) => fold(eb.ref("users.name")))
-    .orderBy("users.id");
+    .orderBy(fold(shown.name))
+    .orderBy("member.id");
 
 interface MemberRow {
   id: string;
-  email: string;
-  name: string;
-  status: "invited" | "active" | "disabled";
+  email: string | null;
+  name: string | null;
+  status: string;
   lastLoginAt: string | null;
   mfaSecret: string | null;
   membershipId: string;
+  acceptedAt: string | null;
   roleId: string;
   roleName: string | null;
   createdAt: string;
@@ -57,8 +96,14 @@ interface MemberRow {
 }
 
 /** As the API shows a member: whether there is a factor, never the factor. */
-export function viewMember<R extends MemberRow>({ mfaSecret, membershipId: _, ...row }: R) {
-  return { ...row, mfaEnabled: mfaSecret !== null };
+export function viewMember<R extends MemberRow>({ mfaSecret, membershipId: _, acceptedAt: __, ...row }: R) {
+  return {
+    ...row,
+    email: row.email ?? "",
+    name: row.name ?? "",
+    status: row.status as Status,
+    mfaEnabled: mfaSecret !== null,
+  };
 }
 
 /** The organizations of partner members with `orgAccess: "selected"`, by membership. */
@@ -77,17 +122,17 @@ export async function selectedOrgs(db: Reader, membershipIds: string[]): Promise
   return byMembership;
 }
 
-/** The member of this target; NOT_FOUND for any other person. */
-export async function getMember(db: Reader, target: Target, userId: string) {
+/** The member of this target or the invitation; NOT_FOUND for any other person. */
+export async function findMember(db: Reader, target: Target, id: string) {
   if (target.kind === "organization") {
-    const row = await organizationMembers(db, target.orgId).where("users.id", "=", userId).executeTakeFirst();
+    const row = await organizationMembers(db, target.orgId).where(shown.id, "=", id).executeTakeFirst();
     if (!row) throw problem("NOT_FOUND");
-    return viewMember(row);
+    return { ...viewMember(row), pending: row.acceptedAt === null };
   }
-  const row = await partnerMembers(db, target.partnerId).where("users.id", "=", userId).executeTakeFirst();
+  const row = await partnerMembers(db, target.partnerId).where(shown.id, "=", id).executeTakeFirst();
   if (!row) throw problem("NOT_FOUND");
   const orgs = await selectedOrgs(db, [row.membershipId]);
-  return { ...viewMember(row), orgIds: orgs.get(row.membershipId) ?? [] };
+  return { ...viewMember(row), orgIds: orgs.get(row.membershipId) ?? [], pending: row.acceptedAt === null };
 }
 
 /** A membership's id in this target, if the user has one. */

@@ -1,10 +1,15 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { users } from "#contract/resources/people/users";
 import { refuseReadOnly } from "#server/access/org-access";
-import type { Call } from "#server/http/call";
+import type { Reader } from "#server/db/unit-of-work";
+import { refuseRoleAboveCaller } from "#server/features/people/core/assignable-role";
+import { renewInvitation } from "#server/features/people/core/change-membership";
+import { findMembership } from "#server/features/sign-in/core/invitation";
+import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
+import { wasEverActive } from "./ever-active.ts";
 import { sendInvitation } from "./invitation.ts";
-import { findMembershipId, getMember } from "./queries.ts";
+import { findMember } from "./queries.ts";
 import { targetOf, targetOwner } from "./target.ts";
 
 type ResendCall = typeof users.resendInvite extends Endpoint<infer T> ? Call<T> : never;
@@ -14,13 +19,26 @@ export async function resendInvite(call: ResendCall) {
   return call.transaction(async (tx) => {
     const target = await targetOf(call, call.body, tx);
     call.audit.note({ owner: targetOwner(target) });
-    const member = await getMember(tx, target, call.body.userId);
+    const member = await findMember(tx, target, call.body.userId);
     call.audit.note({ resource: { type: "user", id: member.id, name: member.name }, details: { email: member.email } });
     if (target.kind === "organization") refuseReadOnly(target);
-    if (member.status !== "invited") throw problem("NOT_INVITED");
-    const membershipId = await findMembershipId(tx, target, member.id);
-    if (membershipId === undefined) throw problem("NOT_FOUND");
-    const sent = await sendInvitation(call, tx, member, { target, membershipId });
+    if (!member.pending) throw problem("NOT_INVITED");
+    if (member.roleId !== null) {
+      const { roleId } = member;
+      await call.asSystem("invite user", (all) => refuseRoleAboveCaller(call, all, roleId));
+    }
+    const key = { kind: target.kind, membershipId: member.id };
+    if (!(await renewInvitation(tx, key, user(call).userId, call.clock.now()))) throw problem("NOT_INVITED");
+    const person = await call.asSystem("invite user", (all) => invitedPerson(all, key.membershipId));
+    const invited = { ...person, name: member.name, email: member.email };
+    const sent = await sendInvitation(call, tx, invited, { target, membershipId: member.id });
     return { success: true as const, ...sent };
   });
+}
+
+/** Who is invited, and whether they have signed in before: never shown. */
+async function invitedPerson(db: Reader, membershipId: string): Promise<{ id: string; wasActive: boolean }> {
+  const invited = await findMembership(db, membershipId);
+  if (!invited) throw problem("NOT_FOUND");
+  return { id: invited.userId, wasActive: await wasEverActive(db, invited.userId) };
 }

@@ -1,18 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { decideInvite, mergePreferences, refuseMisplacedAccess } from "#server/features/people/users/rules";
+import { mergePreferences, refuseMisplacedAccess } from "#server/features/people/users/rules";
 
 describe("an invitation", () => {
-  it.each([
-    [undefined, "create"],
-    [{ status: "active", isMember: true, memberships: 1 }, "member"],
-    [{ status: "invited", isMember: true, memberships: 1 }, "member"],
-    [{ status: "active", isMember: false, memberships: 1 }, "join"],
-    [{ status: "active", isMember: false, memberships: 0 }, "join"],
-    [{ status: "invited", isMember: false, memberships: 1 }, "invite"],
-    [{ status: "disabled", isMember: false, memberships: 0 }, "revive"],
-    [{ status: "disabled", isMember: false, memberships: 1 }, "join"],
-  ] as const)("of %j is to %s", (existing, decision) => expect(decideInvite(existing)).toBe(decision));
-
   it.each([
     ["partner", {}, undefined],
     ["partner", { orgAccess: "selected", orgIds: ["a"] }, undefined],

@@ -38,23 +38,3 @@ export function refuseMisplacedAccess(kind: "partner" | "organization", fields: 
   if (selected && !fields.orgIds?.length) throw problem("ORG_IDS_REQUIRED");
   if (!selected && fields.orgIds?.length) throw problem("ORG_IDS_NOT_ALLOWED");
 }
-
-export interface ExistingUser {
-  status: "invited" | "active" | "disabled";
-  isMember: boolean;
-  /** Memberships of any tenant. */
-  memberships: number;
-}
-
-/**
- * What an invitation does with an address that may be known: a new person and one who has not accepted yet get a token;
- * one who is active elsewhere joins immediately; one without any membership starts again. A person whom another tenant
- * disabled joins but stays disabled: only that tenant may undo it.
- */
-export function decideInvite(existing: ExistingUser | undefined): "create" | "invite" | "join" | "revive" | "member" {
-  if (!existing) return "create";
-  if (existing.isMember) return "member";
-  if (existing.status === "invited") return "invite";
-  if (existing.status === "disabled" && existing.memberships === 0) return "revive";
-  return "join";
-}

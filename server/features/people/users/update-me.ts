@@ -3,6 +3,7 @@ import type { users } from "#contract/resources/people/users";
 import { changedFields } from "#server/audit/changed-fields";
 import { lockRow } from "#server/db/dialect/locks";
 import { updateProfile } from "#server/features/people/core/update-profile";
+import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getMe } from "./me.ts";
@@ -13,6 +14,7 @@ type UpdateMeCall = typeof users.updateMe extends Endpoint<infer T> ? Call<T> : 
 /** Changes the caller's own profile. Preferences are merged key by key; null removes a key. */
 export async function updateMe(call: UpdateMeCall) {
   const { userId } = user(call);
+  await requireHomeSession(call);
   const { preferences, ...fields } = call.body;
   return call.transaction(async (tx) => {
     await lockRow(tx, call.services.store.dialect, "users", userId);

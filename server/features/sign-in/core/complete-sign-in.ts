@@ -2,6 +2,7 @@ import type { AuditAction } from "#contract/core/audit-actions";
 import { type Membership, ownerOf } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
 import type { SignInUser } from "#server/features/people/core/find-user";
+import { endRescue } from "#server/features/people/core/note-sign-in";
 import type { Call } from "#server/http/call";
 import { noteUser } from "./note-user.ts";
 import { openSession } from "./open-session.ts";
@@ -15,7 +16,7 @@ export interface SignIn {
   /** How the user authenticated, for the audit entry. */
   method: "password" | "invite";
   action?: AuditAction;
-  /** Single sign-on is enforced and break-glass was used: leaves an entry of its own. */
+  /** Single sign-on is enforced, and break-glass or a rescue was used: leaves an entry of its own. */
   breaksGlass?: boolean;
 }
 
@@ -24,6 +25,7 @@ export interface SignIn {
  */
 export async function completeSignIn(call: Call, tx: Tx, signIn: SignIn) {
   const { user, membership, mfa } = signIn;
+  if (signIn.breaksGlass) await endRescue(tx, user.id);
   const session = await openSession(call, tx, { userId: user.id, membership, mfa, ssoProviderId: null });
   const tokens = await issueTokens(call, tx, { ...session, mfa }, membership);
   noteUser(call, user);

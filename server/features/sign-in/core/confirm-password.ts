@@ -1,9 +1,9 @@
 import { takeAttempt } from "#server/access/attempts";
-import { candidatesOf, isOf, usable } from "#server/access/membership-candidates";
 import { checkPassword } from "#server/access/password";
 import type { Limit } from "#server/access/rate-limit";
 import type { SignInUser } from "#server/features/people/core/find-user";
 import { type Call, user } from "#server/http/call";
+import { after, MINUTE } from "#server/platform/clock";
 import { problem } from "#server/problem";
 
 /**
@@ -12,16 +12,19 @@ import { problem } from "#server/problem";
  */
 const confirmPerUser: Limit = { name: "confirm-password", max: 5, windowSeconds: 300 };
 
+/** How old a session may be that stands for a password. */
+const REAUTH_MS = 10 * MINUTE;
+
 /**
- * Makes sure that a signed-in caller knows the account's password. An account without a password has
- * nothing to confirm. Must run before a transaction: wrong tries are counted in one of their own.
+ * Makes sure that a signed-in caller knows the account's password. An account without a password must
+ * have signed in within ten minutes. Must run before a transaction: wrong tries are counted in one of their own.
  */
 export async function confirmPassword(
-  call: Pick<Call, "services" | "asSystem" | "readAsSystem" | "who">,
-  account: Pick<SignInUser, "id" | "passwordHash" | "isPlatformAdmin">,
+  call: Pick<Call, "services" | "asSystem" | "readAsSystem" | "who" | "clock">,
+  account: Pick<SignInUser, "id" | "passwordHash">,
   given: string | undefined,
 ): Promise<void> {
-  if (account.passwordHash === null) return refuseGuest(call, account);
+  if (account.passwordHash === null) return refuseStale(call);
   if (given === undefined) throw problem("INVALID_PASSWORD");
   await takeAttempt(call.services, confirmPerUser, account.id);
   if (!(await checkPassword(given, account.passwordHash))) throw problem("INVALID_PASSWORD");
@@ -29,18 +32,12 @@ export async function confirmPassword(
 }
 
 /**
- * A second factor is the person's in every tenant, while an identity provider speaks for its own tenant alone. Without
- * a password to confirm, only a session of the tenant that counts first may change it
- * (docs/sign-in.md, "Confirming the password"). Otherwise an organization's administrator could set or remove the
- * second factor of a guest from another tenant.
+ * Who has no password signed in just now instead: a session that was left open, or copied, must not change the second
+ * factor (docs/sign-in.md, "Confirming the password").
  */
-async function refuseGuest(
-  call: Pick<Call, "readAsSystem" | "who">,
-  account: Pick<SignInUser, "id" | "isPlatformAdmin">,
-): Promise<void> {
-  const who = user(call);
-  if (who.scope === "system") return;
-  const first = (await call.readAsSystem("sign-in", (db) => candidatesOf(db, account.id))).find(usable);
-  const isOwn = first !== undefined && isOf(first.membership, who);
-  if (account.isPlatformAdmin || !isOwn) throw problem("FORBIDDEN");
+async function refuseStale(call: Pick<Call, "readAsSystem" | "who" | "clock">): Promise<void> {
+  const session = await call.readAsSystem("sign-in", (db) =>
+    db.selectFrom("sessions").select("createdAt").where("id", "=", user(call).sessionId).executeTakeFirst(),
+  );
+  if (!session || session.createdAt < after(call.clock.now(), -REAUTH_MS)) throw problem("reauth_required");
 }

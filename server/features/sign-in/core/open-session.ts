@@ -2,16 +2,20 @@ import type { Membership } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
 import { noteSignIn } from "#server/features/people/core/note-sign-in";
 import type { Call } from "#server/http/call";
-import { after, DAY } from "#server/platform/clock";
+import { after, DAY, HOUR } from "#server/platform/clock";
 
 /** A sign-in ends for good after this, however often it is refreshed. */
 const SESSION_MS = 30 * DAY;
+/** An identity provider is asked again every half day: it knows who has left. */
+const PROVIDER_SESSION_MS = 12 * HOUR;
 
 interface NewSession {
   userId: string;
-  membership: Pick<Membership, "orgId" | "partnerId">;
+  membership: Pick<Membership, "id" | "scope" | "orgId" | "partnerId">;
   /** The second factor was given. */
   mfa: boolean;
+  /** Where the session follows from another one: its end, and when the second factor was given there. */
+  follows?: { absoluteExpiresAt: string; mfaVerifiedAt: string | null };
   /** The identity provider that asserted the person's identity. */
   ssoProviderId: string | null;
 }
@@ -20,7 +24,7 @@ interface NewSession {
 export async function openSession(
   call: Pick<Call, "clock" | "random" | "ip" | "userAgent">,
   tx: Tx,
-  { userId, membership, mfa, ssoProviderId }: NewSession,
+  { userId, membership, mfa, ssoProviderId, follows }: NewSession,
 ) {
   const now = call.clock.now();
   const session = {
@@ -30,8 +34,9 @@ export async function openSession(
     lastUsedAt: now,
     ipAddress: call.ip,
     userAgent: storable(call.userAgent),
-    mfaVerifiedAt: mfa ? now : null,
-    absoluteExpiresAt: after(now, SESSION_MS),
+    mfaVerifiedAt: follows ? follows.mfaVerifiedAt : mfa ? now : null,
+    absoluteExpiresAt:
+      follows?.absoluteExpiresAt ?? after(now, ssoProviderId === null ? SESSION_MS : PROVIDER_SESSION_MS),
     revokedAt: null,
     revokedReason: null,
     ssoProviderId,

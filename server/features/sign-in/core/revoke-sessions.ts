@@ -1,5 +1,10 @@
 import type { Tx } from "#server/db/unit-of-work";
-import { reachableFrom } from "./reachable-from.ts";
+
+/** Where sessions began: in an organization, or in a partner itself. */
+export interface BegunIn {
+  readonly orgId: string | null;
+  readonly partnerId: string | null;
+}
 
 interface Which {
   userId: string;
@@ -7,8 +12,8 @@ interface Which {
   only?: string;
   /** All but this one. */
   except?: string;
-  /** Those that this one may end. */
-  reachableFrom?: string;
+  /** Those of this tenant. */
+  begunIn?: BegunIn;
 }
 
 /** Ends sessions of a user from this commit on, everywhere; answers how many. Needs an unscoped handle. */
@@ -20,9 +25,20 @@ export async function revokeSessions(tx: Tx, which: Which, reason: string, now: 
     .where("revokedAt", "is", null);
   if (which.only !== undefined) query = query.where("id", "=", which.only);
   if (which.except !== undefined) query = query.where("id", "<>", which.except);
-  if (which.reachableFrom !== undefined) query = query.where(reachableFrom(which.reachableFrom));
+  if (which.begunIn !== undefined) {
+    const { orgId, partnerId } = tenantColumns(which.begunIn);
+    query = query
+      .where("memberOrgId", "is not distinct from", orgId)
+      .where("memberPartnerId", "is not distinct from", partnerId);
+  }
   return Number((await query.executeTakeFirst()).numUpdatedRows);
 }
+
+/** As a session keeps its tenant: the partner above an organization is another one. */
+export const tenantColumns = ({ orgId, partnerId }: BegunIn): BegunIn => ({
+  orgId,
+  partnerId: orgId === null ? partnerId : null,
+});
 
 /** Ends one session, whosever it is. Needs an unscoped handle. */
 export async function revokeSession(tx: Tx, sessionId: string, reason: string, now: string): Promise<void> {

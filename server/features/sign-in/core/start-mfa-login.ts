@@ -6,12 +6,23 @@ import { issueUserToken } from "./user-tokens.ts";
 
 const TEMP_TOKEN_SECONDS = 300;
 
+/** What the second factor finishes besides a sign-in: the invitation that began it. */
+export interface PendingInvitation {
+  tokenId: string;
+  membershipId: string;
+}
+
 /** The password was right: hands out the temporary token that waits for the second factor. */
-export async function startMfaLogin(call: Pick<Call, "clock" | "random">, tx: Tx, user: SignInUser) {
+export async function startMfaLogin(
+  call: Pick<Call, "clock" | "random">,
+  tx: Tx,
+  user: SignInUser,
+  invitation?: PendingInvitation,
+) {
   const tempToken = await issueUserToken(tx, call, {
     userId: user.id,
     kind: "mfa_login",
-    data: { proof: proofOf(user) },
+    data: { proof: proofOf(user), ...(invitation && { invitation: { ...invitation } }) },
   });
   return {
     mfaRequired: true as const,

@@ -1,6 +1,7 @@
 import { ACCESS_TOKEN_SECONDS } from "#server/access/access-token";
 import type { Membership } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
+import { noteActivity } from "#server/features/people/core/change-membership";
 import { type Call, user } from "#server/http/call";
 import { after, DAY } from "#server/platform/clock";
 import type { Random } from "#server/platform/random";
@@ -23,7 +24,7 @@ export interface OpenSession {
   mfa: boolean;
 }
 
-type Claimed = Pick<Membership, "scope" | "partnerId" | "orgId" | "roleId">;
+type Claimed = Pick<Membership, "id" | "scope" | "partnerId" | "orgId" | "roleId">;
 type Maker = Pick<Call, "clock" | "random" | "services">;
 
 /**
@@ -46,6 +47,8 @@ export async function issueTokens(call: Maker, tx: Tx, session: OpenSession, mem
     })
     .execute();
   await tx.updateTable("sessions").set({ lastUsedAt: now }).where("id", "=", session.id).execute();
+  const { id: membershipId, scope } = membership;
+  if (membershipId !== null && scope !== "system") await noteActivity(tx, { kind: scope, membershipId }, now);
   const accessToken = call.services.accessTokens.sign({
     sub: session.userId,
     sid: session.id,
@@ -70,7 +73,7 @@ export async function renewOwnTokens(call: Maker & Pick<Call, "who">, tx: Tx): P
     .executeTakeFirst();
   // Ended by another request while this one ran.
   if (!session) throw problem("UNAUTHENTICATED");
-  return issueTokens(call, tx, { ...session, mfa: session.mfaVerifiedAt !== null }, who);
+  return issueTokens(call, tx, { ...session, mfa: session.mfaVerifiedAt !== null }, { ...who, id: who.membershipId });
 }
 
 /** A refresh token that was exchanged stays on record as spent. */

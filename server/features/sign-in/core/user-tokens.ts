@@ -6,7 +6,10 @@ import type { Call } from "#server/http/call";
 import { after, DAY, HOUR, SECOND } from "#server/platform/clock";
 import { sha256 } from "#server/platform/vault";
 
-/** One-time tokens of a person. Each kind's newest token ends the older ones, except at sign-in. */
+/**
+ * One-time tokens of a person. Each kind's newest token ends the older ones, except at sign-in; of an invitation those of
+ * the same membership.
+ */
 export type TokenKind = "mfa_login" | "password_reset" | "invite";
 
 const lifeMs: Record<TokenKind, number> = { mfa_login: 300 * SECOND, password_reset: HOUR, invite: 7 * DAY };
@@ -24,7 +27,8 @@ export async function issueUserToken(
 ): Promise<string> {
   const plaintext = random.bytes(36).toString("base64url");
   const now = clock.now();
-  if (!several.has(token.kind)) await endUserTokens(tx, token.userId, [token.kind]);
+  if (token.kind === "invite") await endInvitation(tx, token.userId, token.data["membershipId"]);
+  else if (!several.has(token.kind)) await endUserTokens(tx, token.userId, [token.kind]);
   await tx
     .insertInto("userTokens")
     .values({
@@ -87,6 +91,19 @@ export async function endUserTokens(tx: Tx, userId: string, kinds: readonly Toke
     .where("kind", "in", kinds)
     .where("usedAt", "is", null)
     .execute();
+}
+
+/** Ends the open tokens of one invitation; another tenant's stay valid. */
+export async function endInvitation(tx: Tx, userId: string, membershipId: unknown): Promise<void> {
+  const open = await tx
+    .selectFrom("userTokens")
+    .select(["id", "data"])
+    .where("userId", "=", userId)
+    .where("kind", "=", "invite")
+    .where("usedAt", "is", null)
+    .execute();
+  const ids = open.filter(({ data }) => data["membershipId"] === membershipId).map(({ id }) => id);
+  if (ids.length > 0) await tx.deleteFrom("userTokens").where("id", "in", ids).execute();
 }
 
 /**

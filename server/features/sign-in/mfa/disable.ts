@@ -4,6 +4,7 @@ import { takeAttempt } from "#server/access/attempts";
 import type { Tx } from "#server/db/unit-of-work";
 import { dropFactor } from "#server/features/people/core/second-factor";
 import { confirmPassword } from "#server/features/sign-in/core/confirm-password";
+import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { ownAccount } from "#server/features/sign-in/core/own-account";
 import { forgetMfaVerified } from "#server/features/sign-in/core/session-mfa";
 import { endUserTokens } from "#server/features/sign-in/core/user-tokens";
@@ -16,6 +17,7 @@ type DisableCall = typeof mfa.disable extends Endpoint<infer T> ? Call<T> : neve
 
 /** Turns the factor off, unless role or tenant demand one; no session counts as MFA-satisfied afterwards. */
 export async function disableMfa(call: DisableCall) {
+  await requireHomeSession(call);
   const account = await ownAccount(call);
   if (account.mfaSecret === null) throw problem("MFA_NOT_ENABLED");
   if (call.config.enable2fa && user(call).mfaForced) throw problem("MFA_REQUIRED_BY_POLICY");

@@ -3,6 +3,7 @@ import type { mfa } from "#contract/resources/sign-in/mfa";
 import { takeAttempt } from "#server/access/attempts";
 import type { Tx } from "#server/db/unit-of-work";
 import { adoptFactor } from "#server/features/people/core/second-factor";
+import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
 import { markMfaVerified } from "#server/features/sign-in/core/session-mfa";
 import { renewOwnTokens } from "#server/features/sign-in/core/tokens";
@@ -22,6 +23,7 @@ type EnableCall = typeof mfa.enable extends Endpoint<infer T> ? Call<T> : never;
 export async function enableMfa(call: EnableCall) {
   const { userId, name, sessionId } = user(call);
   call.audit.note({ resource: { type: "user", id: userId, name } });
+  await requireHomeSession(call);
   const pending = await findPending(call, userId);
   await takeAttempt(call.services, mfaPerUser, userId);
   const { code } = readCode(call.body.code, "totp");

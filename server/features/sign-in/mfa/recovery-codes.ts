@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
 import { lockRow } from "#server/db/dialect/locks";
 import { confirmPassword } from "#server/features/sign-in/core/confirm-password";
+import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { ownAccount } from "#server/features/sign-in/core/own-account";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -12,6 +13,7 @@ type RecoveryCodesCall = typeof mfa.recoveryCodes extends Endpoint<infer T> ? Ca
 
 /** Replaces all recovery codes; the old ones stop, used or not. */
 export async function rotateRecoveryCodes(call: RecoveryCodesCall) {
+  await requireHomeSession(call);
   const account = await ownAccount(call);
   if (account.mfaSecret === null) throw problem("MFA_NOT_ENABLED");
   await confirmPassword(call, account, call.body.currentPassword);

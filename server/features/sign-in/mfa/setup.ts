@@ -3,6 +3,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
 import { offerFactor } from "#server/features/people/core/second-factor";
 import { confirmPassword } from "#server/features/sign-in/core/confirm-password";
+import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { ownAccount } from "#server/features/sign-in/core/own-account";
 import type { Call } from "#server/http/call";
 import { after } from "#server/platform/clock";
@@ -20,6 +21,7 @@ export interface PendingFactor {
 
 /** Offers a new factor for ten minutes; a newer setup replaces an older one. */
 export async function setUpMfa(call: SetupCall) {
+  await requireHomeSession(call);
   const account = await ownAccount(call);
   if (account.mfaSecret !== null) throw problem("MFA_ALREADY_ENABLED");
   await confirmPassword(call, account, call.body.currentPassword);

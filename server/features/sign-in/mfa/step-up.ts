@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
-import { takeAttempt } from "#server/access/attempts";
+import { type Counted, takeAttempt } from "#server/access/attempts";
+import { isHomeSession } from "#server/features/sign-in/core/home-session";
 import { ownAccount } from "#server/features/sign-in/core/own-account";
 import { markMfaVerified } from "#server/features/sign-in/core/session-mfa";
 import { renewOwnTokens } from "#server/features/sign-in/core/tokens";
@@ -16,16 +17,31 @@ export async function stepUpMfa(call: StepUpCall) {
   const account = await ownAccount(call);
   call.audit.note({ action: "auth.mfa.stepup.failed" });
   if (account.mfaSecret === null) throw problem("MFA_NOT_ENABLED");
-  await takeAttempt(call.services, mfaPerUser, account.id);
+  const counted = await countedFor(call);
+  for (const [limit, subject] of counted) await takeAttempt(call.services, limit, subject);
   return call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {
       const method = await useFactor(call, tx, account, call.body);
       if (!method) throw problem("INVALID_MFA_CODE");
       await markMfaVerified(tx, user(call).sessionId, call.clock.now());
-      await call.services.limiter.giveBack(mfaPerUser, account.id);
+      for (const [limit, subject] of counted) await call.services.limiter.giveBack(limit, subject);
       call.audit.note({ action: "auth.mfa.stepup.granted", details: { factor: method } });
       if (method === "recovery") alsoRecoveryCode(call, account);
       return renewOwnTokens(call, tx);
     }),
   );
+}
+
+/**
+ * Failures in a session that another tenant's provider began count against the session and against the provider's
+ * sessions of this person, never against the person: no tenant can lock a guest out of the others.
+ */
+async function countedFor(call: StepUpCall): Promise<Counted[]> {
+  const who = user(call);
+  const isHome = await call.readAsSystem("sign-in", (db) => isHomeSession(db, who, call.clock.now()));
+  if (isHome) return [[mfaPerUser, who.userId]];
+  return [
+    [mfaPerUser, `session ${who.sessionId}`],
+    [mfaPerUser, `provider ${who.ssoProviderId} ${who.userId}`],
+  ];
 }

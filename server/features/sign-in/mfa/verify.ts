@@ -3,10 +3,12 @@ import type { mfa } from "#contract/resources/sign-in/mfa";
 import { takeAttempt } from "#server/access/attempts";
 import { ownerOf } from "#server/access/membership";
 import { passwordStandingOf } from "#server/access/password-standing";
-import { findUserById } from "#server/features/people/core/find-user";
+import { findUserById, isRescued } from "#server/features/people/core/find-user";
 import { completeSignIn } from "#server/features/sign-in/core/complete-sign-in";
 import { noteUser } from "#server/features/sign-in/core/note-user";
 import { proofOf } from "#server/features/sign-in/core/proof-of";
+import { redeemInvitation } from "#server/features/sign-in/core/redeem-invitation";
+import type { PendingInvitation } from "#server/features/sign-in/core/start-mfa-login";
 import {
   findUserToken,
   isLive,
@@ -27,7 +29,7 @@ type VerifyCall = typeof mfa.verify extends Endpoint<infer T> ? Call<T> : never;
  * wins.
  */
 export async function verifyMfa(call: VerifyCall) {
-  const { token, user, membership, breaksGlass } = await load(call);
+  const { token, user, standing, invitation } = await load(call);
   await takeAttempt(call.services, mfaPerUser, user.id);
   const tried = await call.asSystem("sign-in", (tx) => takeTry(tx, token.id, call.clock.now()));
   if (!tried) throw problem("MFA_SESSION_EXPIRED");
@@ -38,8 +40,14 @@ export async function verifyMfa(call: VerifyCall) {
       if (!method) throw problem("INVALID_MFA_CODE");
       if (!(await useUserToken(tx, token.id, call.clock.now()))) throw problem("MFA_SESSION_EXPIRED");
       await call.services.limiter.giveBack(mfaPerUser, user.id);
-      const signIn = { user, membership, mfa: true, method: "password", breaksGlass } as const;
-      const answer = await completeSignIn(call, tx, signIn);
+      const membership = invitation
+        ? await redeemInvitation(call, tx, { ...invitation, userId: user.id })
+        : standing.membership;
+      if (!membership) throw problem("MFA_SESSION_EXPIRED");
+      const began = invitation
+        ? ({ method: "invite", action: "user.invite.accepted" } as const)
+        : ({ method: "password", breaksGlass: standing.breaksGlass } as const);
+      const answer = await completeSignIn(call, tx, { user, membership, mfa: true, ...began });
       call.audit.note({ details: { reason: undefined, factor: method } });
       if (method === "recovery") alsoRecoveryCode(call, user, ownerOf(membership));
       return answer;
@@ -52,7 +60,7 @@ async function load(call: VerifyCall) {
   const { token, user, standing } = await call.readAsSystem("sign-in", async (db) => {
     const found = await findUserToken(db, "mfa_login", call.body.tempToken);
     const owner = found && (await findUserById(db, found.userId));
-    const rules = { breakGlass: call.config.ssoBreakGlass };
+    const rules = { breakGlass: call.config.ssoBreakGlass, rescued: isRescued(owner, call.clock.now()) };
     return { token: found, user: owner, standing: owner && (await passwordStandingOf(db, owner, rules)) };
   });
   if (!token || !user || !standing) throw problem("MFA_SESSION_EXPIRED");
@@ -63,9 +71,10 @@ async function load(call: VerifyCall) {
     // Enforcement that was turned on after the password was given also ends the temporary token.
     details: { reason: standing.refusal === "sso_enforced" ? standing.refusal : "mfa_session_expired" },
   });
-  const { membership, breaksGlass } = standing;
-  if (!isUsable(call, token, user) || !membership) throw problem("MFA_SESSION_EXPIRED");
-  return { token, user, membership, breaksGlass };
+  const invitation = token.data["invitation"] as PendingInvitation | undefined;
+  const opens = invitation !== undefined || standing.membership !== undefined;
+  if (!isUsable(call, token, user) || !opens) throw problem("MFA_SESSION_EXPIRED");
+  return { token, user, standing, invitation };
 }
 
 function isUsable(call: VerifyCall, token: UserToken, user: Awaited<ReturnType<typeof findUserById>>): boolean {

@@ -4,6 +4,7 @@ import { hashPassword } from "#server/access/password";
 import { passwordStandingOf } from "#server/access/password-standing";
 import { replacePassword } from "#server/features/people/core/replace-password";
 import { confirmPassword } from "#server/features/sign-in/core/confirm-password";
+import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { ownAccount } from "#server/features/sign-in/core/own-account";
 import { refuseWeak } from "#server/features/sign-in/core/refuse-weak";
 import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
@@ -16,6 +17,7 @@ type ChangeCall = typeof passwords.change extends Endpoint<infer T> ? Call<T> : 
 
 /** Changes the caller's password: other sessions end, this one goes on with the new tokens. */
 export async function changePassword(call: ChangeCall) {
+  await requireHomeSession(call);
   const account = await ownAccount(call);
   const rules = { breakGlass: call.config.ssoBreakGlass };
   const { refusal } = await call.readAsSystem("sign-in", (db) => passwordStandingOf(db, account, rules));

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { plainProvider } from "#fixtures/nouns/sign-in/sso-providers";
+import { rescueAccount } from "#server/features/sign-in/passwords/rescue";
 import { HOUR, MINUTE } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";
 import { auditEntries } from "../../../test/audit-entries.ts";
@@ -74,10 +76,11 @@ describe.each(databases)("passwords on %s", (database) => {
     const shut = await seedPerson(server, { role: "Org Admin", orgId: partner.orgIds[0] as string });
     await server.db.updateTable("partners").set({ status: "suspended" }).where("id", "=", partner.partnerId).execute();
     const disabled = await person();
-    const noPassword = await server.signIn({ role: "Org Admin", orgId });
+    const invited = await server.signIn({ role: "Org Admin", orgId });
+    await server.db.updateTable("users").set({ status: "invited" }).where("id", "=", invited.userId).execute();
     await server.db.updateTable("users").set({ status: "disabled" }).where("id", "=", disabled.userId).execute();
     const known = await person();
-    const emails = [known.email, "nobody@unknown.example", shut.email, disabled.email, noPassword.email];
+    const emails = [known.email, "nobody@unknown.example", shut.email, disabled.email, invited.email];
     const answers = new Set<string>();
     for (const email of emails) {
       const { status, body } = await forgot(email);
@@ -88,6 +91,22 @@ describe.each(databases)("passwords on %s", (database) => {
     await mailedToken(known.email);
     await jobsDone();
     for (const email of emails.slice(1)) expect(mailsTo(email)).toEqual([]);
+  });
+
+  it("sets the first password of who has none: an answered mail proves the address, and frees it of others' setups", async () => {
+    const { email, userId, token } = await server.signIn({ role: "Org Admin", orgId });
+    await server.db
+      .updateTable("users")
+      .set({ emailVerifiedAt: null, mfaSecret: "set up by a provider" })
+      .where("id", "=", userId)
+      .execute();
+    await forgot(email);
+    const answer = await post("/reset-password", { token: await mailedToken(email), password: NEW });
+    expect(answer.status).toBe(200);
+    expect((await server.request("GET", "/users/me", { token })).status).toBe(401);
+    expect((await logIn(server, email, NEW)).body).toMatchObject({ mfaRequired: false, user: { mfaEnabled: false } });
+    const row = await server.db.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
+    expect(row).toMatchObject({ emailVerifiedAt: server.clock.now(), mfaSecret: null });
   });
 
   it("ends an older link with a newer one, and every link after an hour", async () => {
@@ -199,5 +218,40 @@ describe.each(databases)("passwords on %s", (database) => {
     const secrets = { token, unused, planted, other: "Planted-Other-43", wrong: "Planted-Wrong-44" };
     expect(await leaksInDatabase(server, secrets)).toEqual([]);
     for (const [name, secret] of Object.entries(secrets)) expect(lines.join(""), name).not.toContain(secret);
+  });
+
+  it("a rescue sets a password where single sign-on is enforced, for one sign-in, and is told and recorded", async () => {
+    const closed = await seedPartner(server, `enforced-${database}`, ["enforced"]);
+    const orgId = closed.orgIds[0] as string;
+    const boss = await server.signIn({ role: "Partner Admin", partnerId: closed.partnerId });
+    const only = await seedPerson(server, { role: "Org Admin", orgId });
+    const id = server.services.random.uuid();
+    const enforcing = {
+      ...plainProvider(server.clock.now()),
+      id,
+      orgId,
+      partnerId: null,
+      createdBy: null,
+      enforceSso: true,
+    };
+    await server.db.insertInto("ssoProviders").values(enforcing).execute();
+    expect(await rescueAccount(server.services, { email: "nobody@x.example", clearMfa: true })).toBeUndefined();
+    await server.db.updateTable("users").set({ mfaSecret: "lost" }).where("id", "=", only.userId).execute();
+    const token = (await rescueAccount(server.services, { email: only.email, clearMfa: true })) as string;
+    expect((await logIn(server, only.email)).status).toBe(401);
+    expect((await post("/reset-password", { token, password: NEW })).status).toBe(200);
+    expect((await post("/reset-password", { token, password: NEW })).body.code).toBe("INVALID_TOKEN");
+    const signedIn = await logIn(server, only.email, NEW);
+    expect(signedIn.body.user).toMatchObject({ orgId, mfaEnabled: false });
+    expect((await logIn(server, only.email, NEW)).status).toBe(401);
+    expect((await auditEntries(server, "sso.break_glass.login")).map(({ actorId }) => actorId)).toEqual([only.userId]);
+    const resets = await auditEntries(server, "user.mfa_reset");
+    expect(resets.map(({ orgId: owner, partnerId: over, resourceId }) => [owner, over, resourceId])).toEqual([
+      [null, null, only.userId],
+    ]);
+    await jobsDone();
+    for (const { email } of [boss, only])
+      expect(mailsTo(email).map(({ subject }) => subject)).toContain("An account was rescued on the server");
+    expect(server.mails.map(({ text }) => text).join()).not.toContain(token);
   });
 });

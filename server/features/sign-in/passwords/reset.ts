@@ -3,13 +3,16 @@ import type { passwords } from "#contract/resources/sign-in/passwords";
 import { hashPassword } from "#server/access/password";
 import { passwordStandingOf } from "#server/access/password-standing";
 import { findUserById } from "#server/features/people/core/find-user";
+import { noteRescue } from "#server/features/people/core/note-sign-in";
 import { replacePassword } from "#server/features/people/core/replace-password";
 import { noteUser } from "#server/features/sign-in/core/note-user";
 import { refuseWeak } from "#server/features/sign-in/core/refuse-weak";
 import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
 import { endUserTokens, findUserToken, isLive, useUserToken } from "#server/features/sign-in/core/user-tokens";
 import type { Call } from "#server/http/call";
+import { after, HOUR } from "#server/platform/clock";
 import { problem } from "#server/problem";
+import { proveAddress } from "./prove-address.ts";
 
 type ResetCall = typeof passwords.reset extends Endpoint<infer T> ? Call<T> : never;
 
@@ -26,6 +29,8 @@ export async function resetPassword(call: ResetCall) {
       if (!(await useUserToken(tx, token.id, call.clock.now()))) throw problem("INVALID_TOKEN");
       const now = call.clock.now();
       await replacePassword(tx, user.id, { passwordHash, now });
+      await proveAddress(tx, user, now);
+      if (token.data["rescue"] === true) await noteRescue(tx, user.id, after(now, HOUR));
       await endUserTokens(tx, user.id, ["mfa_login", "password_reset"]);
       const ended = await revokeSessions(tx, { userId: user.id }, "password reset", now);
       call.audit.note({ details: { endedSessions: ended } });
@@ -45,7 +50,9 @@ async function load(call: ResetCall) {
   noteUser(call, user);
   call.audit.note({ ...(standing.owner && { owner: standing.owner }) });
   const live = isLive(token, call.clock.now()) && user.status === "active";
-  if (live && standing.refusal === "sso_enforced") throw problem("SSO_REQUIRED");
-  if (!live || standing.membership === undefined) throw problem("INVALID_TOKEN");
+  const enforced = standing.refusal === "sso_enforced" && token.data["rescue"] !== true;
+  if (live && enforced) throw problem("SSO_REQUIRED");
+  const opens = standing.membership !== undefined || standing.refusal === "sso_enforced";
+  if (!live || !opens) throw problem("INVALID_TOKEN");
   return { token, user };
 }

@@ -8,8 +8,8 @@ import type { JobHandler } from "#server/jobs/queue";
 import { resetMail } from "./reset-mail.ts";
 
 /**
- * The job behind `POST /auth/forgot-password`: for an active user with a password and a usable tenant that does not
- * enforce single sign-on, makes the token, which ends older ones, and queues the mail in the same transaction.
+ * The job behind `POST /auth/forgot-password`: for an active user with a usable tenant that does not
+ * enforce single sign-on, also to set a first password, makes the token, which ends older ones, and queues the mail in the same transaction.
  */
 export const sendResetLink: JobHandler = async (services, payload) => {
   const { email, base } = payload as { email: string; base?: string };
@@ -25,7 +25,7 @@ export const sendResetLink: JobHandler = async (services, payload) => {
 
 async function findEligible(tx: Tx, email: string) {
   const user = await findUserByEmail(tx, email);
-  if (user?.status !== "active" || user.passwordHash === null) return undefined;
+  if (user?.status !== "active") return undefined;
   const { membership } = await passwordStandingOf(tx, user, { breakGlass: false });
   return membership && user;
 }

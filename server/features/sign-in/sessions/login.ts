@@ -6,16 +6,16 @@ import { checkPassword } from "#server/access/password";
 import { passwordStandingOf } from "#server/access/password-standing";
 import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
-import { findUserByEmail, type SignInUser } from "#server/features/people/core/find-user";
+import { findUserByEmail, isRescued, type SignInUser } from "#server/features/people/core/find-user";
 import { clearWrongPasswords, countWrongPassword } from "#server/features/people/core/wrong-passwords";
 import { completeSignIn } from "#server/features/sign-in/core/complete-sign-in";
+import { loginLimits } from "#server/features/sign-in/core/login-limits";
 import { noteUser } from "#server/features/sign-in/core/note-user";
 import { startMfaLogin } from "#server/features/sign-in/core/start-mfa-login";
 import type { Call } from "#server/http/call";
-import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
 import { responseFloor } from "./response-floor.ts";
-import { LOGIN_FLOOR_MS, type LoginRefusal, loginPerAddress, loginPerAddressAndEmail, refusalOf } from "./rules.ts";
+import { LOGIN_FLOOR_MS, type LoginRefusal, refusalOf } from "./rules.ts";
 
 type LoginCall = typeof sessions.login extends Endpoint<infer T> ? Call<T> : never;
 
@@ -26,7 +26,7 @@ type LoginCall = typeof sessions.login extends Endpoint<infer T> ? Call<T> : nev
 export async function login(call: LoginCall) {
   const floor = responseFloor(LOGIN_FLOOR_MS);
   try {
-    return await judged(call.services, failureLimits(call), () => attempt(call));
+    return await judged(call.services, loginLimits(call, call.body.email), () => attempt(call));
   } catch (error) {
     await floor.reached();
     throw error;
@@ -36,7 +36,7 @@ export async function login(call: LoginCall) {
 async function attempt(call: LoginCall) {
   const { user, standing } = await call.readAsSystem("sign-in", async (db) => {
     const found = await findUserByEmail(db, call.body.email);
-    const rules = { breakGlass: call.config.ssoBreakGlass };
+    const rules = { breakGlass: call.config.ssoBreakGlass, rescued: isRescued(found, call.clock.now()) };
     return { user: found, standing: await passwordStandingOf(db, found ?? unknown, rules) };
   });
   if (user) {
@@ -77,12 +77,4 @@ async function refuse(call: LoginCall, user: SignInUser | undefined, reason: Log
   const lockedUntil = await call.asSystem("sign-in", (tx) => countWrongPassword(tx, counted, call.clock.now()));
   call.audit.note({ action: "user.login.failed", details: { reason, ...(lockedUntil && { lockedUntil }) } });
   throw problem("INVALID_CREDENTIALS");
-}
-
-function failureLimits(call: LoginCall) {
-  const address = clientBlock(call.ip);
-  return [
-    [loginPerAddress, address],
-    [loginPerAddressAndEmail, `${address} ${call.body.email}`],
-  ] as const;
 }

@@ -1,12 +1,11 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sign-in/sessions";
 import { judged } from "#server/access/attempts";
-import { type Membership, membershipIn, standingOf } from "#server/access/membership";
-import { passwordStandingOf } from "#server/access/password-standing";
+import { type Membership, membershipIn, ofInstallation, ownerOf } from "#server/access/membership";
 import { lockRow } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import { noteUser } from "#server/features/sign-in/core/note-user";
-import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
+import { revokeSession } from "#server/features/sign-in/core/revoke-sessions";
 import { issueTokens, spendRefreshToken, type TokenPair } from "#server/features/sign-in/core/tokens";
 import type { Call } from "#server/http/call";
 import { sha256 } from "#server/platform/vault";
@@ -20,7 +19,7 @@ type Found = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 /**
  * Exchanges a refresh token for a new pair in the same session (docs/sign-in.md, "Refreshing"). Of parallel calls with
  * one token exactly one gets the pair, the others `REFRESH_RACED`. A spent token that comes back later was copied: the
- * session ends. While the user's tenant is closed the token is refused but not spent.
+ * session ends. While the session's partner is suspended the token is refused but not spent.
  */
 export async function refresh(call: RefreshCall): Promise<TokenPair> {
   const tokenHash = sha256(call.body.refreshToken);
@@ -48,30 +47,32 @@ async function decide(call: RefreshCall, tx: Tx, tokenHash: string): Promise<Tok
   if (decision === "reused") await endStolenSession(call, tx, token);
   if (decision !== "rotate") return decision === "raced" ? "raced" : "invalid";
   const membership = await membershipOf(tx, token);
-  if (!membership) return "invalid";
+  if (membership === "ended") await revokeSession(tx, token.sessionId, "membership ended", now);
+  if (typeof membership === "string") return "invalid";
   await spendRefreshToken(tx, token.id, now);
   const { sessionId: id, userId, absoluteExpiresAt, mfaVerifiedAt } = token;
   return issueTokens(call, tx, { id, userId, absoluteExpiresAt, mfa: mfaVerifiedAt !== null }, membership);
 }
 
 /**
- * What the session goes on as. One that an identity provider began stays in the provider's tenant; any other may move as
- * memberships come and go, but never into a tenant that enforces single sign-on.
+ * What the session goes on as: what it began as, or nothing (docs/sign-in.md, "Tenant of a session"). A partner that is
+ * suspended may come back; a membership that is gone, and an organization that is closed, end the session.
  */
-async function membershipOf(tx: Tx, token: Found): Promise<Membership | undefined> {
+async function membershipOf(tx: Tx, token: Found): Promise<Membership | "ended" | "suspended"> {
   const tenant = { orgId: token.memberOrgId, partnerId: token.memberPartnerId };
-  if (token.ssoProviderId !== null) {
-    const member = await membershipIn(tx, token.userId, tenant);
-    return member?.usable ? member.membership : undefined;
+  if (tenant.orgId === null && tenant.partnerId === null) {
+    return token.isPlatformAdmin && token.ssoProviderId === null ? ofInstallation.membership : "ended";
   }
-  const user = { id: token.userId, isPlatformAdmin: token.isPlatformAdmin, mfaSecret: null };
-  // Break-glass is recorded at the sign-in: a session that began so is refreshed like any other.
-  return (await passwordStandingOf(tx, user, { breakGlass: false, begunIn: tenant })).membership;
+  const member = await membershipIn(tx, token.userId, tenant);
+  if (member?.usable) return member.membership;
+  return member?.suspended ? "suspended" : "ended";
 }
 
 async function endStolenSession(call: RefreshCall, tx: Tx, token: Found): Promise<void> {
-  await revokeSessions(tx, { userId: token.userId, only: token.sessionId }, "refresh token reused", call.clock.now());
-  const { owner } = await standingOf(tx, { id: token.userId, isPlatformAdmin: token.isPlatformAdmin });
+  await revokeSession(tx, token.sessionId, "refresh token reused", call.clock.now());
+  const tenant = { orgId: token.memberOrgId, partnerId: token.memberPartnerId };
+  const member = await membershipIn(tx, token.userId, tenant);
+  const owner = member ? ownerOf(member.membership) : token.isPlatformAdmin ? {} : undefined;
   noteUser(call, { id: token.userId, email: token.email, name: token.name });
   call.audit.note({
     action: "auth.refresh.reuse_detected",

@@ -14,8 +14,9 @@ export async function removeSession(call: RemoveCall) {
   return call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {
       const now = call.clock.now();
-      const open = await openSessions(tx, who, now).select("id").where("id", "=", id).executeTakeFirst();
-      const ended = open ? await revokeSessions(tx, { userId: who.userId, only: id }, "signed out", now) : 0;
+      const { open } = await openSessions(tx, who, now);
+      const found = await open.select("id").where("id", "=", id).executeTakeFirst();
+      const ended = found ? await revokeSessions(tx, { userId: who.userId, only: id }, "signed out", now) : 0;
       if (ended === 0) throw problem("NOT_FOUND");
       call.audit.note({
         resource: { type: "user", id: who.userId, name: who.name },

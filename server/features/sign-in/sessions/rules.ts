@@ -1,9 +1,6 @@
 import type { Limit } from "#server/access/rate-limit";
 import { SECOND } from "#server/platform/clock";
 
-/** Counts failed sign-ins only (docs/sign-in.md, "Guessing"). */
-export const loginPerAddressAndEmail: Limit = { name: "login-email", max: 5, windowSeconds: 300 };
-export const loginPerAddress: Limit = { name: "login-ip", max: 30, windowSeconds: 300 };
 /** Refused refreshes of a user's known tokens. */
 export const refreshPerUser: Limit = { name: "refresh", max: 30, windowSeconds: 60 };
 

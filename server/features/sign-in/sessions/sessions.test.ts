@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { plainMembership } from "#fixtures/nouns/people/users";
 import { purgeSessions } from "#server/features/sign-in/core/purge-sessions";
 import { DAY, MINUTE, SECOND } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
@@ -55,7 +56,6 @@ describe.each(databases)("sessions on %s", (database) => {
     const before = await signIn(email);
     expect(before.user.scope).toBe("organization");
     const now = server.clock.now();
-    const stamps = { createdAt: now, updatedAt: now };
     const role = await server.db
       .selectFrom("roles")
       .select("id")
@@ -69,7 +69,7 @@ describe.each(databases)("sessions on %s", (database) => {
         userId,
         roleId: role?.id as string,
         orgAccess: "none",
-        ...stamps,
+        ...plainMembership(now),
       })
       .execute();
     expect((await signIn(email)).user).toMatchObject({ scope: "partner", partnerId, orgId: null });

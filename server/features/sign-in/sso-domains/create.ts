@@ -34,6 +34,7 @@ export async function createDomain(call: CreateCall) {
       verificationToken: call.random.bytes(TOKEN_BYTES).toString("hex"),
       verifiedAt: null,
       lastCheckedAt: null,
+      seenAt: null,
       createdBy: user(call).userId,
       createdAt: now,
       updatedAt: now,

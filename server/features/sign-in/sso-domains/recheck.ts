@@ -4,7 +4,8 @@ import { isPublished } from "./published.ts";
 
 const AT_ONCE = 10;
 
-/** Looks at every proven domain again and notes when. A record that is gone takes nothing away: it is only logged. */
+/** Looks at every proven domain again and notes when. A domain whose record is gone stays verified, but
+ * proves no address after a week. */
 export async function recheckDomains(services: Services): Promise<void> {
   const db = asSystem(services, "recheck domains");
   const domains = await db.selectFrom("ssoDomains").selectAll().where("verifiedAt", "is not", null).execute();
@@ -13,9 +14,10 @@ export async function recheckDomains(services: Services): Promise<void> {
     const found = await Promise.all(some.map((domain) => isPublished(services, domain)));
     for (const [index, domain] of some.entries()) {
       if (!found[index]) services.log.warn("sso.domain_record_missing", { orgId: domain.orgId, domain: domain.domain });
+      const now = services.clock.now();
       await db
         .updateTable("ssoDomains")
-        .set({ lastCheckedAt: services.clock.now() })
+        .set({ lastCheckedAt: now, ...(found[index] ? { seenAt: now } : {}) })
         .where("id", "=", domain.id)
         .execute();
     }

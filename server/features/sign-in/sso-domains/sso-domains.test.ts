@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DnsSimulator, startDns } from "#fixtures/simulators/dns";
 import { seedTenant, type Tenant } from "#fixtures/world";
-import { domainOf } from "#server/features/sign-in/sso-logins/domain-of";
+import { domainOf } from "#server/features/sign-in/core/domain-of";
 import { MINUTE } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";

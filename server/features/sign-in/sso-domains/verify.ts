@@ -12,14 +12,14 @@ type VerifyCall = typeof ssoDomains.verify extends Endpoint<infer T> ? Call<T> :
  */
 export async function verifyDomain(call: VerifyCall) {
   const domain = await writableDomain(call, call.params.id, call.db);
-  const found = domain.verifiedAt !== null || (await isPublished(call.services, domain));
+  const found = await isPublished(call.services, domain);
   return call.transaction(async (tx) => {
     const { verifiedAt } = await writableDomain(call, domain.id, tx);
     const now = call.clock.now();
     const verified = found || verifiedAt !== null;
     await tx
       .updateTable("ssoDomains")
-      .set({ lastCheckedAt: now, updatedAt: now, ...(found && verifiedAt === null ? { verifiedAt: now } : {}) })
+      .set({ lastCheckedAt: now, updatedAt: now, ...(found ? { verifiedAt: verifiedAt ?? now, seenAt: now } : {}) })
       .where("id", "=", domain.id)
       .execute();
     call.audit.note({ details: { domain: domain.domain, verified } });

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { plainMembership } from "#fixtures/nouns/people/users";
 import type { Person } from "#fixtures/simulators/identity-provider";
 import { builtInRoleId } from "#server/access/roles";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
+import { MINUTE } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, seedPartner, type TestUser } from "../../../test/harness.ts";
 import { type SsoTest, startSsoTest } from "../../../test/sso.ts";
@@ -257,49 +259,105 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     expect(await arrive()).toBe("invalid_role_scope");
   });
 
-  it("accepts the organization's own invitation, and uses up no other tenant's", async () => {
+  /** The membership waits for its person, whose account is as given. */
+  const unaccepted = async (userId: string, status: "invited" | "active") => {
+    const { db } = sso.server;
+    await db.updateTable("users").set({ status, emailVerifiedAt: null }).where("id", "=", userId).execute();
+    const membership = db.updateTable("organizationUsers").where("userId", "=", userId);
+    await membership.set({ acceptedAt: null }).execute();
+  };
+  const acceptedAt = async (userId: string) =>
+    (
+      await sso.server.db
+        .selectFrom("organizationUsers")
+        .select("acceptedAt")
+        .where("userId", "=", userId)
+        .where("orgId", "=", orgId)
+        .executeTakeFirst()
+    )?.acceptedAt;
+  const joinPartner = async (userId: string) => {
+    const id = sso.server.services.random.uuid();
+    const roleId = builtInRoleId("Partner Technician");
+    await sso.server.db
+      .insertInto("partnerUsers")
+      .values({ id, partnerId, userId, roleId, orgAccess: "none", ...plainMembership(sso.server.clock.now()) })
+      .execute();
+  };
+
+  it("accepts the organization's own invitation of who belongs nowhere else, and proves no address", async () => {
     const email = newAddress("harbor.example");
     const { userId } = await member(email);
-    await sso.server.db.updateTable("users").set({ status: "invited" }).where("id", "=", userId).execute();
+    await unaccepted(userId, "invited");
     as(email, true);
     expect(await arrive()).toBe("in");
-    expect(await userOf(email)).toMatchObject({ status: "active", emailVerifiedAt: sso.server.clock.now() });
-    const shared = newAddress("harbor.example");
-    const guest = await member(shared);
-    const now = sso.server.clock.now();
-    const id = sso.server.services.random.uuid();
-    const roleId = builtInRoleId("Partner Viewer");
-    await sso.server.db.updateTable("users").set({ status: "invited" }).where("id", "=", guest.userId).execute();
-    await sso.server.db
-      .insertInto("partnerUsers")
-      .values({ id, partnerId, userId: guest.userId, roleId, orgAccess: "none", createdAt: now, updatedAt: now })
-      .execute();
-    as(shared, true);
-    expect(await arrive()).toBe("invite_required");
-    expect((await userOf(shared))?.status).toBe("invited");
+    expect(await userOf(email)).toMatchObject({ status: "active", emailVerifiedAt: null });
+    expect(await acceptedAt(userId)).toBe(sso.server.clock.now());
   });
 
-  it("lets a guest's second factor be: with no password, only the tenant that counts first may change it", async () => {
+  it("makes nobody a member who belongs elsewhere, nor an administrator of the installation", async () => {
+    const guest = newAddress("harbor.example");
+    const { userId } = await member(guest);
+    await unaccepted(userId, "active");
+    await joinPartner(userId);
+    const admin = newAddress("harbor.example");
+    const operator = await member(admin);
+    await unaccepted(operator.userId, "active");
+    await sso.server.db.updateTable("users").set({ isPlatformAdmin: true }).where("id", "=", operator.userId).execute();
+    for (const [email, id] of [
+      [guest, userId],
+      [admin, operator.userId],
+    ] as const) {
+      as(email, true);
+      expect(await arrive()).toBe("invite_required");
+      expect(await acceptedAt(id)).toBeNull();
+      const sessions = await sso.server.db
+        .selectFrom("sessions")
+        .select("id")
+        .where("userId", "=", id)
+        .where("ssoProviderId", "is not", null)
+        .execute();
+      expect(sessions).toEqual([]);
+    }
+  });
+
+  it("leaves the account of a guest to their home: what belongs to the person is neither shown nor changed", async () => {
     const email = newAddress("harbor.example");
     const { userId } = await member(email);
     as(email, true);
-    const setUp = async () => {
-      const token = (await sso.browser().tokens(login)).accessToken;
-      return sso.server.request("POST", "/auth/mfa/setup", { token, body: {} });
-    };
+    const token = async () => (await sso.browser().tokens(login)).accessToken;
+    const setUp = async () => sso.server.request("POST", "/auth/mfa/setup", { token: await token(), body: {} });
     expect((await setUp()).status).toBe(200);
-    const id = sso.server.services.random.uuid();
-    const [now, roleId] = [sso.server.clock.now(), builtInRoleId("Partner Technician")];
-    await sso.server.db
-      .insertInto("partnerUsers")
-      .values({ id, partnerId, userId, roleId, orgAccess: "none", createdAt: now, updatedAt: now })
-      .execute();
-    const refused = await setUp();
-    expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
+    await joinPartner(userId);
+    expect((await setUp()).body.code).toBe("HOME_SESSION_REQUIRED");
     const own = await sso.seedProvider({ partnerId });
-    const token = (await sso.browser().tokens(`/sso/login/partner/${partnerId}`)).accessToken;
-    expect((await sso.server.request("POST", "/auth/mfa/setup", { token, body: {} })).status).toBe(200);
+    const partners = (await sso.browser().tokens(`/sso/login/partner/${partnerId}`)).accessToken;
+    const there = await sso.server.request("POST", "/auth/mfa/setup", { token: partners, body: {} });
+    expect(there.body.code).toBe("HOME_SESSION_REQUIRED");
     await sso.reconfigure(own.id, { status: "inactive" });
+    await proveDomain("harbor.example");
+    expect((await setUp()).status).toBe(200);
+    await sso.server.db.updateTable("ssoDomains").set({ seenAt: "2026-01-01T00:00:00.000Z" }).execute();
+    expect((await setUp()).body.code).toBe("HOME_SESSION_REQUIRED");
+    await sso.server.db.deleteFrom("ssoDomains").execute();
+  });
+
+  const proveDomain = async (domain: string) => {
+    const now = sso.server.clock.now();
+    const id = sso.server.services.random.uuid();
+    const stamps = { verifiedAt: now, lastCheckedAt: now, seenAt: now, createdAt: now, updatedAt: now };
+    const row = { id, orgId, domain, verificationToken: "0".repeat(48), createdBy: null, ...stamps };
+    await sso.server.db.insertInto("ssoDomains").values(row).execute();
+  };
+
+  it("takes a sign-in of ten minutes ago at most for a password that there is none of", async () => {
+    const email = newAddress("harbor.example");
+    await member(email);
+    as(email, true);
+    const { accessToken: token } = await sso.browser().tokens(login);
+    const setUp = () => sso.server.request("POST", "/auth/mfa/setup", { token, body: {} });
+    expect((await setUp()).status).toBe(200);
+    sso.server.clock.advance(10 * MINUTE + 1);
+    expect((await setUp()).body.code).toBe("reauth_required");
   });
 
   it("shows and ends a guest's sessions of its own tenant alone", async () => {
@@ -314,7 +372,7 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     const id = sso.server.services.random.uuid();
     await sso.server.db
       .insertInto("organizationUsers")
-      .values({ id, orgId, userId, roleId, siteIds: null, createdAt: now, updatedAt: now })
+      .values({ id, orgId, userId, roleId, siteIds: null, ...plainMembership(now) })
       .execute();
     as(email, true);
     const other = (await sso.browser().tokens(login)).accessToken;
@@ -328,9 +386,10 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     expect([all.length, seen.length]).toEqual([3, 2]);
     const hidden = all.find((one) => !seen.includes(one));
     expect((await ask("DELETE", `/auth/sessions/${hidden}`, guest)).status).toBe(404);
-    expect((await ask("POST", "/auth/logout", guest, { allSessions: true })).status).toBe(200);
-    expect((await ask("GET", "/users/me", other)).status).toBe(401);
-    expect((await ask("GET", "/users/me", elsewhere)).status).toBe(200);
+    expect((await ask("POST", "/auth/logout", guest, { allSessions: true })).body.code).toBe("HOME_SESSION_REQUIRED");
+    for (const token of [other, elsewhere]) expect((await ask("GET", "/users/me", token)).status).toBe(200);
+    const own = seen.find((one) => one !== hidden) as string;
+    expect((await ask("DELETE", `/auth/sessions/${own}`, guest)).status).toBe(200);
   });
 
   it("recognizes a person whose account was recreated in the directory, and keeps one link", async () => {

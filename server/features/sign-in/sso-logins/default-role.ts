@@ -1,4 +1,5 @@
 import { grants, type Permission } from "#contract/core/permissions";
+import { holdingsOver } from "#server/access/holdings";
 import { permissionsOfRole } from "#server/access/roles";
 import type { Reader } from "#server/db/unit-of-work";
 
@@ -17,7 +18,7 @@ export async function isStillGrantable(db: Reader, provider: Configured): Promis
   const { orgId, defaultRoleId, defaultRoleConfiguredBy } = provider;
   if (defaultRoleConfiguredBy === null || !(await isRoleOf(db, orgId, defaultRoleId))) return false;
   const needed = [...(await permissionsOfRole(db, defaultRoleId)), "organizations:write"] as Permission[];
-  for (const held of await holdingsIn(db, orgId, defaultRoleConfiguredBy))
+  for (const held of await holdingsOver(db, defaultRoleConfiguredBy, { orgId, siteIds: null }))
     if (needed.every((permission) => grants(held, permission))) return true;
   return false;
 }
@@ -29,39 +30,4 @@ async function isRoleOf(db: Reader, orgId: string, roleId: string): Promise<bool
     .where("id", "=", roleId)
     .executeTakeFirst();
   return role?.scope === "organization" && (role.isSystem || role.orgId === orgId);
-}
-
-/** The permissions of a person throughout an organization, one list per membership. */
-async function holdingsIn(db: Reader, orgId: string, userId: string): Promise<readonly string[][]> {
-  const user = await db
-    .selectFrom("users")
-    .select(["status", "isPlatformAdmin"])
-    .where("id", "=", userId)
-    .executeTakeFirst();
-  if (user?.status !== "active") return [];
-  const asMember = await db
-    .selectFrom("organizationUsers")
-    .select(["roleId", "siteIds"])
-    .where("orgId", "=", orgId)
-    .where("userId", "=", userId)
-    .execute();
-  const asStaff = await db
-    .selectFrom("partnerUsers")
-    .innerJoin("organizations", "organizations.partnerId", "partnerUsers.partnerId")
-    .leftJoin("partnerUserOrgs", (join) =>
-      join
-        .onRef("partnerUserOrgs.membershipId", "=", "partnerUsers.id")
-        .onRef("partnerUserOrgs.orgId", "=", "organizations.id"),
-    )
-    .select(["partnerUsers.roleId", "partnerUsers.orgAccess", "partnerUserOrgs.orgId as selected"])
-    .where("organizations.id", "=", orgId)
-    .where("partnerUsers.userId", "=", userId)
-    .execute();
-  const roles = [
-    // Members confined to sites cannot configure the organization (docs/conventions.md, "Site rule").
-    ...asMember.filter(({ siteIds }) => siteIds === null || siteIds.length === 0),
-    ...asStaff.filter(({ orgAccess, selected }) => orgAccess === "all" || (orgAccess === "selected" && selected)),
-  ];
-  const held = await Promise.all(roles.map(({ roleId }) => permissionsOfRole(db, roleId)));
-  return user.isPlatformAdmin ? [["*:*"], ...held] : held;
 }

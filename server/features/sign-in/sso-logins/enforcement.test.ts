@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { plainMembership } from "#fixtures/nouns/people/users";
 import { builtInRoleId } from "#server/access/roles";
 import { issueUserToken } from "#server/features/sign-in/core/user-tokens";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
@@ -52,8 +53,7 @@ describe.each(databases)("enforced single sign-on on %s (cases C22)", (database)
       userId,
       roleId: builtInRoleId("Org Admin"),
       siteIds: null,
-      createdAt,
-      updatedAt: createdAt,
+      ...plainMembership(createdAt),
     };
     await sso.server.db.insertInto("organizationUsers").values(row).execute();
   };
@@ -146,6 +146,12 @@ describe.each(databases)("enforced single sign-on on %s (cases C22)", (database)
       .set({ status: "invited", passwordHash: null })
       .where("id", "=", userId)
       .execute();
+    await sso.server.db.updateTable("users").set({ emailVerifiedAt: null }).where("id", "=", userId).execute();
+    await sso.server.db
+      .updateTable("organizationUsers")
+      .set({ acceptedAt: null })
+      .where("userId", "=", userId)
+      .execute();
     const membershipId = (
       await sso.server.db.selectFrom("organizationUsers").select("id").where("userId", "=", userId).executeTakeFirst()
     )?.id as string;
@@ -163,6 +169,21 @@ describe.each(databases)("enforced single sign-on on %s (cases C22)", (database)
     sso.idp.person = { subject: email, email, emailVerified: true };
     expect(await sso.browser().signIn(`/sso/login/${orgId}`)).toMatch(/#ssoCode=/);
     expect((await accept()).body.code).toBe("INVALID_INVITE");
+  });
+
+  it("ends password sessions twelve hours after it began, and leaves other tenants' and the provider's own", async () => {
+    const other = await seedPartner(sso.server, `beside-${provider.id}`, ["beside"]);
+    await set({ enforceSso: false });
+    const boss = await sso.server.signIn({ role: "Org Admin", orgId });
+    const beside = await sso.server.signIn({ role: "Org Admin", orgId: other.orgIds[0] as string });
+    const body = { enforceSSO: true };
+    const patched = await sso.server.request("PATCH", `/sso/providers/${provider.id}`, { token: boss.token, body });
+    expect(patched.status, JSON.stringify(patched.body)).toBe(200);
+    const end = async ({ sessionId }: { sessionId: string }) =>
+      (await sso.server.db.selectFrom("sessions").selectAll().where("id", "=", sessionId).executeTakeFirst())
+        ?.absoluteExpiresAt;
+    expect(await end(boss)).toBe(new Date(sso.server.clock.nowMs() + 12 * 3_600_000).toISOString());
+    expect(await end(beside)).toBe("2099-01-01T00:00:00.000Z");
   });
 
   it("takes no second factor after a password that was given before it was enforced", async () => {

@@ -1,9 +1,10 @@
-import { candidatesOf, isOf } from "#server/access/membership-candidates";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import { activateAccount } from "#server/features/people/core/activate-account";
+import { acceptMembership } from "#server/features/people/core/change-membership";
 import { findUserByEmail, findUserById, type SignInUser } from "#server/features/people/core/find-user";
+import { findMemberships, inviterStands, type KnownMembership } from "#server/features/sign-in/core/invitation";
 import { noteUser } from "#server/features/sign-in/core/note-user";
-import { endUserTokens } from "#server/features/sign-in/core/user-tokens";
+import { endInvitation, endUserTokens } from "#server/features/sign-in/core/user-tokens";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { findIdentity } from "#server/features/sign-in/sso-providers/keep-identity";
 import type { Call } from "#server/http/call";
@@ -30,12 +31,6 @@ export async function findPerson(
   return user;
 }
 
-/** Asked of members alone: what became of an account elsewhere is nothing that this tenant may learn. */
-export async function ensureActive(call: Call, tx: Tx, provider: ProviderRow, user: SignInUser): Promise<void> {
-  if (user.status === "disabled") throw rejection("user_not_found", "account", "user_disabled");
-  if (user.status === "invited") await acceptInvitation(call, tx, provider, user);
-}
-
 const isVerifiedDomain = async (db: Reader, orgId: string, domain: string): Promise<boolean> =>
   (await db
     .selectFrom("ssoDomains")
@@ -46,14 +41,34 @@ const isVerifiedDomain = async (db: Reader, orgId: string, domain: string): Prom
     .executeTakeFirst()) !== undefined;
 
 /**
- * Signing in accepts the invitation of the provider's own tenant. Who is invited elsewhere too accepts one by its mail
- * first: one tenant's provider must not use up another tenant's invitation.
+ * The first sign-in through the inviting tenant's own provider accepts that tenant's invitation of a person who belongs
+ * nowhere else yet, and proves nothing. Who belongs to another tenant accepts by its mail or signed in: a provider that
+ * any tenant chooses must not make them a member.
  */
-async function acceptInvitation(call: Call, tx: Tx, provider: ProviderRow, user: SignInUser): Promise<void> {
-  const memberships = await candidatesOf(tx, user.id);
-  if (!memberships.every(({ membership }) => isOf(membership, provider)))
-    throw rejection("invite_required", "account", "invited_elsewhere");
+export async function acceptThroughProvider(
+  call: Call,
+  tx: Tx,
+  provider: ProviderRow,
+  user: SignInUser,
+): Promise<void> {
+  const all = await findMemberships(tx, { userId: user.id });
+  const invited = all.find((one) => isOfTenant(one, provider) && one.acceptedAt === null);
+  if (!invited || user.status === "disabled") return;
+  const belongs = user.isPlatformAdmin || all.some(({ acceptedAt }) => acceptedAt !== null);
+  if (belongs) throw rejection("invite_required", "account", "member_elsewhere");
+  if (!(await inviterStands(tx, invited))) throw rejection("invite_required", "account", "inviter_gone");
   const now = call.clock.now();
-  await activateAccount(tx, user.id, { now });
-  await endUserTokens(tx, user.id, ["invite", "password_reset"]);
+  if (!(await acceptMembership(tx, invited, now))) return;
+  await endInvitation(tx, user.id, invited.membershipId);
+  if (user.status !== "invited") return;
+  await activateAccount(tx, user.id, { now, name: invited.invitedName ?? undefined, provesAddress: false });
+  await endUserTokens(tx, user.id, ["password_reset"]);
 }
+
+/** Asked of members alone: what became of an account elsewhere is nothing that this tenant may learn. */
+export function refuseDisabled(user: SignInUser): void {
+  if (user.status === "disabled") throw rejection("user_not_found", "account", "user_disabled");
+}
+
+const isOfTenant = (one: Pick<KnownMembership, "orgId" | "partnerId">, provider: ProviderRow): boolean =>
+  one.orgId === null ? provider.partnerId === one.partnerId : provider.orgId === one.orgId;

@@ -1,6 +1,6 @@
 import { email as emailSchema } from "#contract/core/fields";
 import type { AttributeMapping } from "#server/db/tables/sign-in";
-import { domainOf } from "./domain-of.ts";
+import { domainOf } from "#server/features/sign-in/core/domain-of";
 
 export type Claims = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,7 @@ import { rejection } from "./rejection.ts";
 
 /**
  * Creates the account of an unknown person, if the provider is configured to
- * (docs/single-sign-on.md, "Accounts and identities").
+ * (docs/single-sign-on.md, "Accounts and identities"). What a provider says proves no address.
  */
 export async function provisionPerson(
   call: Call,
@@ -24,7 +24,7 @@ export async function provisionPerson(
   if (!(await isStillGrantable(tx, { ...provider, orgId, defaultRoleId })))
     throw rejection("invalid_provider_configuration", "account");
   const { email, name } = profile;
-  const { id } = await createAccount(call, tx, { email, name, status: "active", emailVerifiedAt: call.clock.now() });
+  const { id } = await createAccount(call, tx, { email, name, status: "active", emailVerifiedAt: null });
   const target = { kind: "organization", orgId } as const;
   await addMembership(call, tx, target, { userId: id, roleId: defaultRoleId, access: { siteIds: null } });
   return id;

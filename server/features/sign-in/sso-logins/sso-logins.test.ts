@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { plainMembership } from "#fixtures/nouns/people/users";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { SECOND } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
@@ -344,8 +345,7 @@ describe.each(databases)("signing in through an identity provider on %s", (datab
         userId,
         roleId,
         orgAccess: "all",
-        createdAt: now,
-        updatedAt: now,
+        ...plainMembership(now),
       })
       .execute();
     const { refreshToken } = await sso.browser().tokens(login);

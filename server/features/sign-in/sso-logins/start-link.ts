@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
 import { findUserById } from "#server/features/people/core/find-user";
+import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { proofOf } from "#server/features/sign-in/core/proof-of";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -12,6 +13,7 @@ type StartLinkCall = typeof ssoLogins.startLink extends Endpoint<infer T> ? Call
 /** Begins the round trip that ends in the caller's own account; a provider of another tenant does not exist. */
 export async function startLink(call: StartLinkCall) {
   const who = user(call);
+  await requireHomeSession(call);
   const owner = ownAxis(who);
   const { provider, account } = await call.readAsSystem("sign-in", async (db) => ({
     provider: await db

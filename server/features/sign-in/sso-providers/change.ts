@@ -1,5 +1,6 @@
 import { changedFields } from "#server/audit/changed-fields";
 import type { Tx } from "#server/db/unit-of-work";
+import { capPasswordSessions } from "#server/features/sign-in/core/cap-password-sessions";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import type { ProviderRow } from "./find-active-provider.ts";
@@ -24,8 +25,15 @@ export async function changeProvider(call: Call, tx: Tx, before: ProviderRow, ch
     .where("configVersion", "=", before.configVersion)
     .executeTakeFirst();
   if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+  if (enforces(after) && !enforces(before)) {
+    await call.asSystem("sign-in", (all) => capPasswordSessions(all, before, call.clock.now()));
+  }
   return shownProvider(await findProvider(tx, before.id));
 }
+
+/** As sign-in reads it: a SAML provider enforces nothing. */
+const enforces = ({ type, status, enforceSso }: Pick<ProviderRow, "type" | "status" | "enforceSso">) =>
+  type === "oidc" && status === "active" && enforceSso;
 
 /** Names of the fields as the API has them; of a secret that it was set. */
 export function changedNames(before: ProviderRow, after: ReturnType<typeof shownProvider>, secretSet: boolean) {

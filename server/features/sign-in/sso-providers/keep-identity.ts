@@ -79,3 +79,8 @@ export async function unlinkIdentities(tx: Tx, providerId: string): Promise<numb
   const gone = await tx.deleteFrom("ssoIdentities").where("providerId", "=", providerId).executeTakeFirst();
   return Number(gone.numDeletedRows);
 }
+
+/** Forgets who a person is at every provider. */
+export async function unlinkPerson(tx: Tx, userId: string): Promise<void> {
+  await tx.deleteFrom("ssoIdentities").where("userId", "=", userId).execute();
+}

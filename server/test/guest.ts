@@ -1,0 +1,49 @@
+import { plainMembership } from "#fixtures/nouns/people/users";
+import { builtInRoleId } from "#server/access/roles";
+import type { TestServer } from "./harness.ts";
+
+interface Joined {
+  userId: string;
+  orgId: string;
+  role?: string;
+  /** Waits for the person. */
+  invited?: { name: string; email: string };
+}
+
+/** A membership of an organization, made behind the API. */
+export async function joinOrganization(server: TestServer, { userId, orgId, role, invited }: Joined): Promise<string> {
+  const id = server.services.random.uuid();
+  const roleId = builtInRoleId(role ?? "Org Admin");
+  await server.db
+    .insertInto("organizationUsers")
+    .values({ ...plainMembership(server.clock.now(), invited), id, orgId, userId, roleId, siteIds: null })
+    .execute();
+  return id;
+}
+
+/** A session of a person in an organization that its identity provider began, with the second factor given. */
+export async function providerSession(server: TestServer, at: { userId: string; orgId: string; providerId: string }) {
+  const { random, clock, accessTokens } = server.services;
+  const [id, now] = [random.uuid(), clock.now()];
+  await server.db
+    .insertInto("sessions")
+    .values({
+      id,
+      userId: at.userId,
+      createdAt: now,
+      lastUsedAt: now,
+      ipAddress: null,
+      userAgent: null,
+      mfaVerifiedAt: now,
+      absoluteExpiresAt: "2099-01-01T00:00:00.000Z",
+      revokedAt: null,
+      revokedReason: null,
+      ssoProviderId: at.providerId,
+      memberOrgId: at.orgId,
+      memberPartnerId: null,
+    })
+    .execute();
+  const claims = { sub: at.userId, sid: id, scope: "organization", partnerId: null, orgId: at.orgId } as const;
+  const roleId = builtInRoleId("Org Admin");
+  return { sessionId: id, token: accessTokens.sign({ ...claims, roleId, mfa: true, jti: random.uuid() }) };
+}
