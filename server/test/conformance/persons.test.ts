@@ -15,7 +15,7 @@ describe.each(databases)(
     beforeAll(async () => {
       swept = await startSweep(database);
     });
-    afterAll(() => swept?.server.stop());
+    afterAll(() => swept?.stop());
 
     interface Guest {
       person: SignedInUser;

@@ -12,8 +12,8 @@ import { arbitraryOf, oneFieldWrong } from "../arbitrary.ts";
 import { allCases, type Case, cases, isPublic, namedTenant } from "../cases.ts";
 import { type CallOptions, type Credential, type Swept, startSweep } from "../sweep.ts";
 
-/** A failing run prints its seed; GENERATED_SEED repeats it. */
-const SEED = Number(process.env["GENERATED_SEED"] ?? Date.now() % 2 ** 31);
+/** `npm test` asks the same every time, `npm run prove` something else; a failing run prints its seed for GENERATED_SEED. */
+const SEED = Number(process.env["GENERATED_SEED"] ?? inProof({ long: Date.now() % 2 ** 31, short: 20_261_128 }));
 const GOOD = inProof({ long: 100, short: 8 });
 const WRONG = GOOD * 2;
 
