@@ -20,7 +20,7 @@ export function validate(endpoint: AnyEndpoint, given: Input): Input {
   const changes = endpoint.method === "PATCH" || endpoint.method === "PUT";
   if (given.body === undefined && changes) throw problem("NO_UPDATES");
   if (given.body === undefined && !endpoint.bodyOptional)
-    throw problem("INVALID_JSON", { message: "A JSON body is needed" });
+    throw invalid({ path: "", message: "A JSON body is needed" });
   clean.body = check(body, given.body === undefined ? {} : given.body, "");
   if (changes && isEmptyObject(clean.body)) throw problem("NO_UPDATES");
   return clean;
