@@ -3,6 +3,7 @@ import { accessTokens } from "./access/access-token.ts";
 import { KnownKeys } from "./access/key-throttle.ts";
 import { KeyUsage } from "./access/key-usage.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
+import { refusalLog } from "./audit/keeper.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
 import { openPostgres } from "./db/dialect/postgres.ts";
@@ -38,6 +39,7 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
   const log = seams.log ?? jsonLog(config.logLevel, stderrLines);
   const resolver = names(config.dnsResolver);
   const store = seams.store ?? openStore(config, log);
+  const metrics = processMetrics();
   return {
     config,
     processId: random.uuid(),
@@ -51,10 +53,11 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     knownKeys: new KnownKeys(),
     turns: new Turns(),
     keyUsage: new KeyUsage(store, log),
+    refusals: refusalLog({ store, clock, log, metrics }),
     mailer: seams.mailer ?? mailer(config),
     names: resolver,
     outbound: guardedFetch({ ...seams.outbound, names: resolver, allowPrivate: config.ssoAllowPrivateNetwork }),
-    metrics: processMetrics(),
+    metrics,
     wakeAuditWriter: () => undefined,
   };
 }

@@ -80,6 +80,18 @@ export interface AuditPrunesTable {
   prunedAt: Derived<string>;
 }
 
+/** Refused requests of a window that are counted (`fold-refusals.ts`). */
+export interface AuditRefusalsTable {
+  /** Hash of what they have in common. */
+  key: Fixed<string>;
+  kind: Fixed<"like" | "chain">;
+  count: number;
+  lastAt: string;
+  endsAt: Fixed<string>;
+  /** The canonical content of the last one's entry. */
+  template: string;
+}
+
 /** What the audit code needs of the database; the db layer's `Database` extends it. */
 export interface AuditTables {
   auditOutbox: AuditOutboxTable;
@@ -87,6 +99,7 @@ export interface AuditTables {
   auditChain: AuditChainTable;
   auditAnchors: AuditAnchorsTable;
   auditPrunes: AuditPrunesTable;
+  auditRefusals: AuditRefusalsTable;
 }
 
 /** One spelling for a hash column of either database. */

@@ -89,6 +89,7 @@ export const ownership = {
   auditChain: "system",
   auditAnchors: "system",
   auditPrunes: "system",
+  auditRefusals: "system",
 } as const satisfies Record<keyof Database, Ownership>;
 
 export type TableName = keyof Database;

@@ -79,7 +79,7 @@ function entry(
       resourceType: note.resource?.type ?? note.action.slice(0, note.action.indexOf(".")),
       resourceId: note.resource?.id ?? null,
       resourceName: note.resource?.name ?? null,
-      details: { ...through, ...note.details, ...outcome.details, requestId: scene.requestId },
+      details: { ...through, ...note.details, ...placed(note), ...outcome.details, requestId: scene.requestId },
       ipAddress: scene.ip,
       userAgent: scene.userAgent,
       result: outcome.result === "success" ? (note.result ?? outcome.result) : outcome.result,
@@ -88,6 +88,10 @@ function entry(
     { now: new Date(scene.at), id: scene.newId() },
   );
 }
+
+/** An empty list: the organization as a whole. */
+const placed = ({ siteIds }: AuditNote): { siteIds?: string[] } =>
+  siteIds === undefined ? {} : { siteIds: [...new Set(siteIds.filter((id) => id !== null))].sort() };
 
 /** Organization, else partner, else system for callers of system scope; entries without a tenant are dropped. */
 function ownerOf(noted: AuditOwner | undefined, who: Principal): AuditOwner | undefined {

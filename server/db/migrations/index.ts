@@ -11,6 +11,7 @@ import { sso } from "./0009-sso.ts";
 import { keyIssuedAt } from "./0010-key-issued-at.ts";
 import { sessionTenant } from "./0011-session-tenant.ts";
 import { migration as idempotencyProcess } from "./202611281100-platform-idempotency-process.ts";
+import { migration as auditRefusals } from "./202611281121-audit-refusals.ts";
 
 /** In order. A released migration is never edited; a change is a new file. */
 export const migrations: readonly SchemaChange[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly SchemaChange[] = [
   keyIssuedAt,
   sessionTenant,
   idempotencyProcess,
+  auditRefusals,
 ];

@@ -1,4 +1,5 @@
 import type { ChainRef } from "#server/audit/chain";
+import { closeRefusalWindows } from "#server/audit/fold-refusals";
 import { auditHandle } from "#server/audit/handle";
 import { anchorGrowth, verifyOptions } from "#server/audit/keeper";
 import { listChains } from "#server/audit/list-chains";
@@ -13,8 +14,15 @@ import type { Services } from "#server/services";
 export const schedules: readonly Schedule[] = [
   { name: "audit.anchors", cron: "45 * * * *", run: anchorGrowth },
   { name: "audit.verify", cron: "15 4 * * *", run: verifyEveryChain },
+  { name: "audit.refusals", cron: "* * * * *", run: foldRefusals },
   { name: "audit.retention", cron: "30 3 * * *", run: pruneByRetention },
 ];
+
+/** Entries for refusals that were only counted (docs/audit.md, "Repeated refusals"). */
+export async function foldRefusals({ store, clock, wakeAuditWriter }: Services): Promise<void> {
+  await closeRefusalWindows(auditHandle(systemHandle(store)), new Date(clock.nowMs()));
+  wakeAuditWriter();
+}
 
 /** A broken chain is logged as an error (p1, for log monitoring) and counted in the metrics. */
 export async function verifyEveryChain(services: Services): Promise<void> {

@@ -3,6 +3,17 @@ import { partnerPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 
+/** What a write answers, as far as it is recorded. */
+interface Made {
+  readonly data: { readonly id: string; readonly name: string };
+}
+
+/** Lets a write that is answered from memory leave an entry too (docs/credentials.md, "Partner writes"). */
+export const recordedWhenReplayed = <C extends Call, R extends Made>(write: (call: C) => Promise<R>, type: string) =>
+  Object.assign((call: C) => write(call), {
+    replayed: (call: C, { data: { id, name } }: Made) => call.audit.note({ resource: { type, id, name } }),
+  });
+
 interface Written {
   resource: string;
   action: AuditAction;

@@ -6,6 +6,7 @@ import { createSite } from "./create-site.ts";
 import { exportInventory } from "./device-inventory.ts";
 import { exportDevices } from "./devices.ts";
 import { exportOrganizations } from "./organizations.ts";
+import { recordedWhenReplayed } from "./record-write.ts";
 import { exportSites } from "./sites.ts";
 
 export const routes = implement(partnerApi, {
@@ -13,7 +14,7 @@ export const routes = implement(partnerApi, {
   sites: exportSites,
   devices: exportDevices,
   deviceInventory: exportInventory,
-  createOrganization,
-  createSite,
-  createEnrollmentKey,
+  createOrganization: recordedWhenReplayed(createOrganization, "organization"),
+  createSite: recordedWhenReplayed(createSite, "site"),
+  createEnrollmentKey: recordedWhenReplayed(createEnrollmentKey, "enrollment_key"),
 });
