@@ -20,7 +20,9 @@ export async function loadPartnerKey(
   const wellFormed = /^svc_sp_[A-Za-z0-9_-]{43}$/.test(key);
   const row = await findKey(services, ip, keyHash, async () => (wellFormed ? find(services, keyHash) : undefined));
   if (!row) throw problem("API_KEY_INVALID");
-  const { keyId, principalId, name, partnerId, orgAccess, expiresAt, sourceCidrs, rateLimit, scopes } = row;
+  const { keyId, principalId, name, partnerId, orgAccess, expiresAt, sourceCidrs, scopes } = row;
+  const { principalRateLimit } = row;
+  const rateLimit = Math.min(row.rateLimit ?? principalRateLimit, principalRateLimit);
   const reason = refusalOf(row, services.clock.now(), ip);
   if (reason !== undefined) {
     const through = { partnerServicePrincipalId: principalId };
@@ -38,6 +40,7 @@ export async function loadPartnerKey(
     expiresAt,
     sourceCidrs,
     rateLimit,
+    principalRateLimit,
   };
 }
 
@@ -73,6 +76,7 @@ const find = (services: Services, keyHash: string) =>
       "principals.orgAccess",
       "principals.expiresAt",
       "principals.sourceCidrs",
+      "principals.rateLimit as principalRateLimit",
       "partners.status as partnerStatus",
       "partners.deletedAt as partnerDeletedAt",
     ])

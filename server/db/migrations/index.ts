@@ -12,6 +12,7 @@ import { keyIssuedAt } from "./0010-key-issued-at.ts";
 import { sessionTenant } from "./0011-session-tenant.ts";
 import { migration as idempotencyProcess } from "./202611281100-platform-idempotency-process.ts";
 import { migration as auditRefusals } from "./202611281121-audit-refusals.ts";
+import { migration as principalRateLimit } from "./202611281122-credentials-principal-rate-limit.ts";
 
 /** In order. A released migration is never edited; a change is a new file. */
 export const migrations: readonly SchemaChange[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly SchemaChange[] = [
   sessionTenant,
   idempotencyProcess,
   auditRefusals,
+  principalRateLimit,
 ];

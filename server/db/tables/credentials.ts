@@ -56,6 +56,8 @@ export interface PartnerServicePrincipalsTable {
   expiresAt: string | null;
   /** Addresses and networks its keys may come from; empty = anywhere. */
   sourceCidrs: string[];
+  /** Requests an hour of all its keys together. */
+  rateLimit: number;
   createdBy: Fixed<string | null>;
   updatedBy: string | null;
   createdAt: Fixed<string>;
@@ -79,8 +81,8 @@ export interface PartnerServicePrincipalKeysTable {
   keyHash: Fixed<string>;
   status: "active" | "revoked";
   expiresAt: string | null;
-  /** Requests an hour. */
-  rateLimit: number;
+  /** Requests an hour of this key alone, within its principal's; null = as many as that. */
+  rateLimit: number | null;
   lastUsedAt: string | null;
   revokedAt: string | null;
   rotatedFromId: Fixed<string | null>;
