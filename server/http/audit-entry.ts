@@ -79,7 +79,13 @@ function entry(
       resourceType: note.resource?.type ?? note.action.slice(0, note.action.indexOf(".")),
       resourceId: note.resource?.id ?? null,
       resourceName: note.resource?.name ?? null,
-      details: { ...through, ...note.details, ...placed(note), ...outcome.details, requestId: scene.requestId },
+      details: {
+        ...through,
+        ...note.details,
+        ...placed(note, scene.who),
+        ...outcome.details,
+        requestId: scene.requestId,
+      },
       ipAddress: scene.ip,
       userAgent: scene.userAgent,
       result: outcome.result === "success" ? (note.result ?? outcome.result) : outcome.result,
@@ -89,9 +95,11 @@ function entry(
   );
 }
 
-/** An empty list: the organization as a whole. */
-const placed = ({ siteIds }: AuditNote): { siteIds?: string[] } =>
-  siteIds === undefined ? {} : { siteIds: [...new Set(siteIds.filter((id) => id !== null))].sort() };
+/** An empty list: the organization as a whole. What an agent does is about its own device. */
+function placed(note: AuditNote, who: Principal): { siteIds?: string[] } {
+  const siteIds = note.siteIds ?? (who.kind === "agent" ? [who.siteId] : undefined);
+  return siteIds === undefined ? {} : { siteIds: [...new Set(siteIds.filter((id) => id !== null))].sort() };
+}
 
 /** Organization, else partner, else system for callers of system scope; entries without a tenant are dropped. */
 function ownerOf(noted: AuditOwner | undefined, who: Principal): AuditOwner | undefined {

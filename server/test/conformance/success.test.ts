@@ -14,7 +14,11 @@ describe.each(databases)("success and its record on %s", (database) => {
 
   const entries = async (action: string) => {
     await swept.server.settled();
-    return swept.server.db.selectFrom("auditLogs").select(["action", "result"]).where("action", "=", action).execute();
+    return swept.server.db
+      .selectFrom("auditLogs")
+      .select(["id", "action", "result", "details"])
+      .where("action", "=", action)
+      .execute();
   };
 
   it.each(direct)("$name answers what the contract says and nothing else", async (item) => {
@@ -37,6 +41,22 @@ describe.each(databases)("success and its record on %s", (database) => {
       before.filter((entry) => entry.result === "success").length + 1,
     );
   });
+
+  /** Prefixes of actions on what belongs to a site, or hangs on something that does (docs/audit.md, "Who reads which entries"). */
+  const ofSites =
+    /^(site|contact|enrollment_key|device|device_group|agent|alert|remote_session|tunnel|patch|vulnerability|ticket|pam)\./;
+  it.each(audited.filter(({ endpoint }) => ofSites.test(endpoint.audit as string)))(
+    "$name records the sites of its subject",
+    async (item) => {
+      const tenant = await swept.freshTenant();
+      const action = item.endpoint.audit as string;
+      const idsBefore = new Set((await entries(action)).map(({ id }) => id));
+      await swept.call(item, { tenant, ...(await credentialOf(swept, item, tenant)) });
+      const [entry] = (await entries(action)).filter(({ id }) => !idsBefore.has(id));
+      const details = JSON.parse(entry?.details ?? "{}") as Record<string, unknown>;
+      expect(details["siteIds"], entry?.details).toEqual(expect.any(Array));
+    },
+  );
 
   const deniable = audited.filter((item) => item.endpoint.access.permissions.length > 0);
   it.each(deniable)("$name leaves one entry when it is denied, and changes nothing", async (item) => {

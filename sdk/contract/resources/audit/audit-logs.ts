@@ -155,7 +155,13 @@ const onlyOne = (chosen: { orgId?: string; partnerId?: string; chain?: string })
 const onlyOneMessage = "name one of orgId, partnerId and chain";
 
 const readers = staff().needs("audit:read");
-const chainErrors = ["ORG_ACCESS_DENIED", "PARTNER_ACCESS_DENIED", "SITE_ACCESS_DENIED", "FORBIDDEN"] as const;
+const chainErrors = [
+  "ORG_ACCESS_DENIED",
+  "PARTNER_ACCESS_DENIED",
+  "FULL_PARTNER_ACCESS_REQUIRED",
+  "SITE_ACCESS_DENIED",
+  "FORBIDDEN",
+] as const;
 
 const about: Noun = {
   name: "audit-logs",

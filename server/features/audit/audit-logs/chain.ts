@@ -1,7 +1,7 @@
-import { getNamedOrg } from "#server/access/org-access";
 import { type ChainRef, SYSTEM_CHAIN } from "#server/audit/chain";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
+import { namedOrgOfAnyTime } from "./org-of-any-time.ts";
 
 export interface ChainSelector {
   orgId?: string | undefined;
@@ -11,12 +11,12 @@ export interface ChainSelector {
 
 /**
  * The chain that the caller names, or its own (docs/audit.md, "Choosing a chain"). Callers confined to sites see part
- * of an organization and so no whole chain.
+ * of an organization and callers confined to organizations part of a partner, and so no whole chain.
  */
 export async function chosenChain(call: Call, selector: ChainSelector): Promise<ChainRef> {
   const who = user(call);
   if (who.allowedSiteIds !== null) throw problem("SITE_ACCESS_DENIED");
-  if (selector.orgId !== undefined) return { kind: "organization", id: (await getNamedOrg(call, selector.orgId)).id };
+  if (selector.orgId !== undefined) return { kind: "organization", id: await namedOrgOfAnyTime(call, selector.orgId) };
   if (selector.partnerId !== undefined) return partnerChain(call, selector.partnerId);
   if (selector.chain === "system") {
     if (who.scope !== "system") throw problem("FORBIDDEN");
@@ -31,5 +31,6 @@ async function partnerChain(call: Call, id: string): Promise<ChainRef> {
   if (who.scope === "organization") throw problem("PARTNER_ACCESS_DENIED");
   const partner = await call.db.selectFrom("partners").select("id").where("id", "=", id).executeTakeFirst();
   if (!partner) throw problem("PARTNER_ACCESS_DENIED");
+  if (who.scope === "partner" && who.orgAccess !== "all") throw problem("FULL_PARTNER_ACCESS_REQUIRED");
   return { kind: "partner", id: partner.id };
 }

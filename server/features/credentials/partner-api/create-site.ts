@@ -20,7 +20,7 @@ export async function createSite(call: CreateCall) {
     const data = await exportedSite(tx, id);
     return {
       answer: { schemaVersion: "1" as const, data },
-      written: { action: "site.create", orgId: org.id, id, name, details: { timezone } },
+      written: { action: "site.create", orgId: org.id, id, name, siteIds: [id], details: { timezone } },
     };
   });
 }

@@ -20,6 +20,8 @@ interface Written {
   orgId: string;
   id: string;
   name: string;
+  /** Sites that it belongs to (`AuditNote`). */
+  siteIds?: readonly (string | null)[];
   details: Record<string, unknown>;
 }
 
@@ -37,7 +39,7 @@ export async function recordedWrite<R>(
   call.audit.note({ details: { resource } });
   return call.transaction(async (tx) => {
     const { answer, written } = await work(tx);
-    const { id, name, orgId, action } = written;
+    const { id, name, orgId, action, siteIds } = written;
     const durationMs = call.clock.nowMs() - startedMs;
     call.audit.note({
       resource: { type: action.slice(0, action.indexOf(".")), id, name },
@@ -45,7 +47,7 @@ export async function recordedWrite<R>(
     });
     const { principalId } = partnerPrincipal(call);
     const details = { ...written.details, partnerServicePrincipalId: principalId };
-    call.audit.also({ action, resource: { id, name }, owner: { orgId }, details });
+    call.audit.also({ action, resource: { id, name }, owner: { orgId }, ...(siteIds && { siteIds }), details });
     return answer;
   });
 }
