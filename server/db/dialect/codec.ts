@@ -15,6 +15,7 @@ export const booleanColumns: ReadonlySet<string> = new Set([
   "auto_provision",
   "enforce_sso",
   "trusts_idp_mfa",
+  "reached",
 ]);
 
 export const jsonColumns: ReadonlySet<string> = new Set([

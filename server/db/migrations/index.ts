@@ -11,6 +11,7 @@ import { sso } from "./0009-sso.ts";
 import { keyIssuedAt } from "./0010-key-issued-at.ts";
 import { sessionTenant } from "./0011-session-tenant.ts";
 import { migration as idempotencyProcess } from "./202611281100-platform-idempotency-process.ts";
+import { migration as exportChanges } from "./202611281120-credentials-export-changes.ts";
 import { migration as auditRefusals } from "./202611281121-audit-refusals.ts";
 import { migration as principalRateLimit } from "./202611281122-credentials-principal-rate-limit.ts";
 
@@ -28,6 +29,7 @@ export const migrations: readonly SchemaChange[] = [
   keyIssuedAt,
   sessionTenant,
   idempotencyProcess,
+  exportChanges,
   auditRefusals,
   principalRateLimit,
 ];

@@ -1,3 +1,4 @@
+import type { ColumnType } from "kysely";
 import type { PartnerKeyScope } from "#contract/core/key-scopes";
 import type { Fixed } from "./tenancy.ts";
 
@@ -111,6 +112,50 @@ export interface EnrollmentKeysTable {
   updatedAt: string;
 }
 
+/** A row that exports show, kept by triggers (docs/credentials.md, "What counts as a change"). */
+export interface ExportRowsTable {
+  kind: Kept<ExportedKind>;
+  id: Kept<string>;
+  partnerId: Kept<string>;
+  orgId: Kept<string>;
+  siteId: Kept<string | null>;
+  /** Since when it is exported. Times are the database's own. */
+  firstAt: Kept<string>;
+  /** Of devices: without what inventory and place have a time of their own for. */
+  changedAt: Kept<string>;
+  inventoryAt: Kept<string | null>;
+  placedAt: Kept<string | null>;
+}
+
+/** A row that went away from an organization and site, kept by triggers for somewhat more than 30 days. */
+export interface ExportRemovalsTable {
+  seq: Kept<number>;
+  kind: Kept<ExportedKind>;
+  rowId: Kept<string>;
+  partnerId: Kept<string>;
+  orgId: Kept<string>;
+  siteId: Kept<string | null>;
+  firstAt: Kept<string>;
+  removedAt: Kept<string>;
+}
+
+/** Since when an organization is open to partner principals, or no more; kept by triggers. */
+export interface ExportOrgReachTable {
+  orgId: Kept<string>;
+  partnerId: Kept<string>;
+  reached: Kept<boolean>;
+  changedAt: Kept<string>;
+}
+
+/** The same for one principal; without a row it reaches what its access says and always did. */
+export interface ExportPrincipalReachTable extends ExportOrgReachTable {
+  principalId: Kept<string>;
+}
+
+export type ExportedKind = "organization" | "site" | "device";
+/** Written by triggers alone. */
+type Kept<T> = ColumnType<T, never, never>;
+
 export interface CredentialTables {
   apiKeys: ApiKeysTable;
   servicePrincipals: ServicePrincipalsTable;
@@ -118,4 +163,8 @@ export interface CredentialTables {
   partnerServicePrincipalOrgs: PartnerServicePrincipalOrgsTable;
   partnerServicePrincipalKeys: PartnerServicePrincipalKeysTable;
   enrollmentKeys: EnrollmentKeysTable;
+  exportRows: ExportRowsTable;
+  exportRemovals: ExportRemovalsTable;
+  exportOrgReach: ExportOrgReachTable;
+  exportPrincipalReach: ExportPrincipalReachTable;
 }
