@@ -617,14 +617,14 @@ export interface PartnerApiMethods {
    * Export organizations.
    *
    * `GET /partner-api/organizations` · partnerKey
-   * Errors: INVALID_CURSOR, NOT_FOUND.
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
    */
   organizations: Method<Contract["partnerApi"]["organizations"]>;
   /**
    * Export sites.
    *
    * `GET /partner-api/sites` · partnerKey
-   * Errors: INVALID_CURSOR, NOT_FOUND.
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
    */
   sites: Method<Contract["partnerApi"]["sites"]>;
   /**
@@ -632,7 +632,7 @@ export interface PartnerApiMethods {
    * Decommissioned devices are left out.
    *
    * `GET /partner-api/devices` · partnerKey
-   * Errors: INVALID_CURSOR, NOT_FOUND.
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
    */
   devices: Method<Contract["partnerApi"]["devices"]>;
   /**
@@ -640,9 +640,17 @@ export interface PartnerApiMethods {
    * One row for each device that `devices` exports, with its id.
    *
    * `GET /partner-api/device-inventory` · partnerKey
-   * Errors: INVALID_CURSOR, NOT_FOUND.
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
    */
   deviceInventory: Method<Contract["partnerApi"]["deviceInventory"]>;
+  /**
+   * Export where devices belong.
+   * One row for each device that `devices` exports, with the edges from its organization to its site and from there to it.
+   *
+   * `GET /partner-api/device-relationships` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  deviceRelationships: Method<Contract["partnerApi"]["deviceRelationships"]>;
   /**
    * Create an organization.
    * A key confined to chosen organizations reaches the new one as well.
@@ -832,7 +840,7 @@ export interface AuditLogsMethods {
    * List the anchors of a chain, newest first.
    *
    * `GET /audit-logs/anchors` · user · needs audit:read
-   * Errors: ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, SITE_ACCESS_DENIED, FORBIDDEN.
+   * Errors: ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, FORBIDDEN.
    */
   anchors: Method<Contract["auditLogs"]["anchors"]>;
   /**
@@ -840,7 +848,7 @@ export interface AuditLogsMethods {
    * A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour and user.
    *
    * `POST /audit-logs/verify` · user · needs audit:read
-   * Errors: ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, SITE_ACCESS_DENIED, FORBIDDEN.
+   * Errors: ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, FORBIDDEN.
    */
   verify: Method<Contract["auditLogs"]["verify"]>;
   /**
@@ -866,7 +874,7 @@ export interface ServiceStatusMethods {
    */
   live: Method<Contract["serviceStatus"]["live"]>;
   /**
-   * Readiness probe: database, migrations and workers.
+   * Readiness probe: database, migrations, workers and the audit record.
    * 503 with the same shape, `not_ready` and `error` for each failing check.
    *
    * `GET /health/ready` · public

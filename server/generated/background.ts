@@ -6,6 +6,7 @@ import { jobs as platformWorkJobs } from "../jobs/jobs.ts";
 import { schedules as sessionsSchedules } from "../features/sign-in/sessions/schedules.ts";
 import { schedules as ssoDomainsSchedules } from "../features/sign-in/sso-domains/schedules.ts";
 import { schedules as ssoLoginsSchedules } from "../features/sign-in/sso-logins/schedules.ts";
+import { schedules as partnerApiSchedules } from "../features/credentials/partner-api/schedules.ts";
 import { schedules as devicesSchedules } from "../features/fleet/devices/schedules.ts";
 import { schedules as auditLogsSchedules } from "../features/audit/audit-logs/schedules.ts";
 import { schedules as platformWorkSchedules } from "../jobs/schedules.ts";
@@ -14,4 +15,4 @@ import { schedules as platformWorkSchedules } from "../jobs/schedules.ts";
 export const jobHandlers: JobHandlers = { ...passwordsJobs, ...platformWorkJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...sessionsSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...devicesSchedules, ...auditLogsSchedules, ...platformWorkSchedules];
+export const schedules: readonly Schedule[] = [...sessionsSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...devicesSchedules, ...auditLogsSchedules, ...platformWorkSchedules];

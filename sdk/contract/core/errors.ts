@@ -38,6 +38,7 @@ export const errorTable = {
   CUSTOM_FIELD_UNKNOWN: [400, "Custom field unknown"],
   CUSTOM_FIELD_INVALID: [400, "Custom field invalid"],
   INVALID_CURSOR: [400, "Invalid cursor"],
+  SINCE_TOO_OLD: [400, "updatedSince is older than 30 days"],
   SAME_ORG: [400, "Device is already in this organization"],
   USE_SCRIPT_ENDPOINT: [400, "Use script endpoint"],
   COMMAND_TYPE_NOT_ALLOWED: [400, "Command type not allowed"],

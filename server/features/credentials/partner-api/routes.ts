@@ -4,6 +4,7 @@ import { createEnrollmentKey } from "./create-enrollment-key.ts";
 import { createOrganization } from "./create-organization.ts";
 import { createSite } from "./create-site.ts";
 import { exportInventory } from "./device-inventory.ts";
+import { exportRelationships } from "./device-relationships.ts";
 import { exportDevices } from "./devices.ts";
 import { exportOrganizations } from "./organizations.ts";
 import { recordedWhenReplayed } from "./record-write.ts";
@@ -14,6 +15,7 @@ export const routes = implement(partnerApi, {
   sites: exportSites,
   devices: exportDevices,
   deviceInventory: exportInventory,
+  deviceRelationships: exportRelationships,
   createOrganization: recordedWhenReplayed(createOrganization, "organization"),
   createSite: recordedWhenReplayed(createSite, "site"),
   createEnrollmentKey: recordedWhenReplayed(createEnrollmentKey, "enrollment_key"),
