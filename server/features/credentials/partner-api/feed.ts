@@ -1,8 +1,5 @@
-import type { ExpressionBuilder, ExpressionWrapper, SelectQueryBuilder } from "kysely";
-import { partnerPrincipal } from "#server/access/principal";
-import type { ExportedKind } from "#server/db/tables/credentials";
 import type { Reader } from "#server/db/unit-of-work";
-import type { Call } from "#server/http/call";
+import { type Asking, latest, type Reach, reachOf } from "./reach.ts";
 
 export type ExportedResource = "organizations" | "sites" | "devices" | "device-inventory" | "device-relationships";
 
@@ -27,164 +24,195 @@ export interface FeedEntry {
 }
 
 const sources = {
-  organizations: { kind: "organization", changed: "item.changedAt" },
-  sites: { kind: "site", changed: "item.changedAt" },
-  devices: { kind: "device", changed: "item.changedAt" },
-  "device-inventory": { kind: "device", changed: "item.inventoryAt" },
-  "device-relationships": { kind: "device", changed: "item.placedAt" },
-} as const satisfies Record<ExportedResource, { kind: ExportedKind; changed: string }>;
-
-type Asking = Pick<Call, "who"> & { readonly db: Reader };
-// biome-ignore lint/suspicious/noExplicitAny: the conditions are written for rows and for removals alike
-type Builder = ExpressionBuilder<any, any>;
-// biome-ignore lint/suspicious/noExplicitAny: as above
-type Query = SelectQueryBuilder<any, any, Omit<FeedEntry, "removed">>;
-// biome-ignore lint/suspicious/noExplicitAny: as above
-type Time = (eb: Builder) => ExpressionWrapper<any, any, string>;
+  organizations: { kind: "organization", changed: "changedAt" },
+  sites: { kind: "site", changed: "changedAt" },
+  devices: { kind: "device", changed: "changedAt" },
+  "device-inventory": { kind: "device", changed: "inventoryAt" },
+  "device-relationships": { kind: "device", changed: "placedAt" },
+} as const;
 
 /**
  * The next entries of a walk, in its order (docs/credentials.md, "Exports"). A full walk goes by id over what is within
- * reach. An incremental one goes by time of change over what changed, what came into reach with its organization, what
- * left it so, and what went away by itself; each of these is asked for by an index, and they are merged here.
+ * reach. An incremental one goes by time over what changed, what came into reach with its organization or left it so,
+ * and what went away by itself. Each of these is read in the order of an index, and they are merged here: joined in one
+ * query they would be sorted as a whole for every page.
  */
 export async function feed(call: Asking, walk: Walk): Promise<FeedEntry[]> {
-  const { updatedSince } = walk;
-  if (updatedSince === null) return entries(wholeWalk(call, walk), false);
+  const walking = { db: call.db, reach: await reachOf(call, walk.orgId), walk };
+  const { updatedSince, take } = walk;
+  if (updatedSince === null) return everything(walking);
+  const since = { ...walking, since: updatedSince };
   const found = [
-    ...(await entries(changed(call, walk, updatedSince), false)),
-    ...(await entries(reachedAgain(call, walk, updatedSince), false)),
-    ...(await entries(reachedNoMore(call, walk, updatedSince), true)),
-    ...(await entries(removed(call, walk, updatedSince), true)),
+    ...(await changed(since)),
+    ...(await turned(since, true)),
+    ...(await turned(since, false)),
+    ...(await removed(since)),
   ];
-  return found.sort(inOrder).slice(0, walk.take);
+  return found.sort(inOrder).slice(0, take);
 }
 
 /** The entry of a row within reach, for the answer to the write that made it. */
-export async function feedEntry(call: Asking, resource: ExportedResource, id: string): Promise<FeedEntry> {
-  const at = later(resource);
-  const query = rows(call, { resource, orgId: undefined, siteId: undefined }).where("item.id", "=", id);
-  const row = await query.select((eb) => at(eb).as("sourceUpdatedAt")).executeTakeFirstOrThrow();
-  return { ...(row as Omit<FeedEntry, "removed">), removed: false };
+export async function feedEntry(call: Asking, resource: ExportedResource, id: string, orgId: string) {
+  const walk = { resource, orgId, siteId: undefined };
+  const walking = { db: call.db, reach: await reachOf(call, orgId), walk };
+  const row = await rows(walking).where("id", "=", id).executeTakeFirstOrThrow();
+  return entryOf(walking, row);
 }
 
-const entries = async (query: Query, gone: boolean): Promise<FeedEntry[]> =>
-  (await query.execute()).map((row) => ({ ...row, removed: gone }));
+interface Walking<W = Walk> {
+  readonly db: Reader;
+  readonly reach: Reach;
+  readonly walk: W;
+}
+
+interface Since extends Walking {
+  readonly since: string;
+}
+
+type Filters = Pick<Walk, "resource" | "orgId" | "siteId">;
 
 const inOrder = (a: FeedEntry, b: FeedEntry): number => {
   const [left, right] = [a.sourceUpdatedAt + a.id, b.sourceUpdatedAt + b.id];
   return left < right ? -1 : left > right ? 1 : 0;
 };
 
-type Filters = Pick<Walk, "resource" | "orgId" | "siteId">;
-
-/** Rows of organizations that the principal reaches, or once did, with what is needed to tell. */
-function rows(call: Asking, { resource, orgId, siteId }: Filters): Query {
-  const { principalId, orgAccess } = partnerPrincipal(call);
-  const query = (call.db.selectFrom("exportRows as item") as unknown as Query)
-    .innerJoin("exportOrgReach as reach", "reach.orgId", "item.orgId")
-    .leftJoin("exportPrincipalReach as own", (join) =>
-      join.onRef("own.orgId", "=", "item.orgId").on("own.principalId", "=", principalId),
-    )
-    .select(["item.id", "item.orgId", "item.siteId"])
-    .where("item.kind", "=", sources[resource].kind);
-  const known = orgAccess === "all" ? query : query.where("own.orgId", "is not", null);
-  return filtered(known, "item", { orgId, siteId });
+/** Rows that the walk's filters let through, with the time that its export goes by. */
+function rows({ db, walk: { resource, orgId, siteId } }: Walking<Filters>) {
+  const { kind, changed: column } = sources[resource];
+  let query = db
+    .selectFrom("exportRows")
+    .select(["id", "orgId", "siteId", "firstAt", `${column} as changedAt`])
+    .where("kind", "=", kind);
+  if (orgId !== undefined) query = query.where("orgId", "=", orgId);
+  return siteId === undefined ? query : query.where("siteId", "=", siteId);
 }
 
-function filtered(query: Query, table: "item" | "gone", { orgId, siteId }: Omit<Filters, "resource">): Query {
-  const ofOrg = orgId === undefined ? query : query.where(`${table}.orgId`, "=", orgId);
-  return siteId === undefined ? ofOrg : ofOrg.where(`${table}.siteId`, "=", siteId);
+/** The same, of organizations within reach. */
+function rowsWithin(walking: Walking<Filters>) {
+  const { within, without } = walking.reach;
+  if (without?.length === 0) return rows(walking);
+  return without ? rows(walking).where("orgId", "not in", without) : rows(walking).where("orgId", "in", listed(within));
 }
 
-const isReached = (eb: Builder) =>
-  eb.and([eb("reach.reached", "=", true), eb.or([eb("own.orgId", "is", null), eb("own.reached", "=", true)])]);
+/** Nothing is in an empty list, which is no SQL. */
+const listed = (ids: readonly string[]): readonly (string | null)[] => (ids.length === 0 ? [null] : ids);
 
-/** When the reach of the row's organization last changed: the organization's own, or the principal's. */
-const turnedAt: Time = (eb) =>
-  eb
-    .case()
-    .when("own.changedAt", ">", eb.ref("reach.changedAt"))
-    .then(eb.ref("own.changedAt"))
-    .else(eb.ref("reach.changedAt"))
-    .end();
-
-/** When the row changed, as this principal sees it. */
-const later =
-  (resource: ExportedResource): Time =>
-  (eb) =>
-    eb
-      .case()
-      .when(sources[resource].changed, ">", turnedAt(eb))
-      .then(eb.ref(sources[resource].changed))
-      .else(turnedAt(eb))
-      .end();
-
-function wholeWalk(call: Asking, walk: Walk): Query {
-  const { after, snapshotAt, resource } = walk;
-  const query = rows(call, walk)
-    .select((eb) => later(resource)(eb).as("sourceUpdatedAt"))
-    .where(isReached)
-    .where("item.firstAt", "<=", snapshotAt);
-  return (after ? query.where("item.id", ">", after.id) : query).orderBy("item.id").limit(walk.take) as Query;
+interface Row {
+  id: string;
+  orgId: string;
+  siteId: string | null;
+  changedAt: string | null;
 }
 
-/** Rows whose organization was within reach all the time. */
-function changed(call: Asking, walk: Walk, since: string): Query {
-  const at: Time = (eb) => eb.ref(sources[walk.resource].changed);
-  const query = rows(call, walk)
-    .where(isReached)
-    .where((eb) => eb(turnedAt(eb), "<=", since));
-  return inTime(query, walk, { at, since, id: "item.id" });
+/** A row counts as changed when its organization came into reach, if that was later. */
+function entryOf({ reach }: Pick<Walking, "reach">, { id, orgId, siteId, changedAt }: Row): FeedEntry {
+  return { id, orgId, siteId, sourceUpdatedAt: latest(changedAt, reach.get(orgId)?.at), removed: false };
 }
 
-/** Rows whose organization came into reach: all of them are new to the principal. */
-function reachedAgain(call: Asking, walk: Walk, since: string): Query {
-  const query = rows(call, walk)
-    .where(isReached)
-    .where((eb) => eb(turnedAt(eb), ">", since));
-  return inTime(query, walk, { at: later(walk.resource), since, id: "item.id" });
+async function everything(walking: Walking): Promise<FeedEntry[]> {
+  const { after, snapshotAt, take } = walking.walk;
+  let query = rowsWithin(walking).where("firstAt", "<=", snapshotAt).orderBy("id").limit(take);
+  if (after) query = query.where("id", ">", after.id);
+  return (await query.execute()).map((row) => entryOf(walking, row));
 }
 
-/** Rows whose organization went out of reach, unless they came to be after that. */
-function reachedNoMore(call: Asking, walk: Walk, since: string): Query {
-  const query = rows(call, walk)
-    .where((eb) => eb.not(isReached(eb)))
-    .where((eb) => eb("item.firstAt", "<=", turnedAt(eb)));
-  return inTime(query, walk, { at: turnedAt, since, id: "item.id" });
+/** Rows that changed while their organization was within reach. */
+async function changed(walking: Since): Promise<FeedEntry[]> {
+  const { resource, snapshotAt, take } = walking.walk;
+  const column = sources[resource].changed;
+  return inBatches(walking, async ({ updatedAt, id }) => {
+    const batch = await rowsWithin(walking)
+      .where(column, ">=", updatedAt)
+      .where(column, "<=", snapshotAt)
+      .where((eb) => eb.or([eb(column, ">", updatedAt), eb("id", ">", id)]))
+      .orderBy(column)
+      .orderBy("id")
+      .limit(take)
+      .execute();
+    return batch.map((row) => {
+      const entry = entryOf(walking, row);
+      const place = { updatedAt: row.changedAt as string, id: row.id };
+      // Else it is told with its organization.
+      return { place, entry: entry.sourceUpdatedAt === row.changedAt ? entry : undefined };
+    });
+  });
+}
+
+/**
+ * Rows whose organization came into reach, or went out of it: told as of then, those of one moment by id. What came to be
+ * after its organization went is told to nobody.
+ */
+async function turned(walking: Since, reached: boolean): Promise<FeedEntry[]> {
+  const { walk, reach, since } = walking;
+  const { after, snapshotAt, take, resource } = walk;
+  const found: FeedEntry[] = [];
+  for (const [at, orgIds] of reach.turned(reached, { after: since, upTo: snapshotAt })) {
+    if (found.length >= take) break;
+    if (after && at < after.updatedAt) continue;
+    let query = rows(walking)
+      .where("orgId", "in", orgIds)
+      .where(reached ? sources[resource].changed : "firstAt", reached ? "<" : "<=", at)
+      .orderBy("id")
+      .limit(take - found.length);
+    if (after?.updatedAt === at) query = query.where("id", ">", after.id);
+    for (const { id, orgId, siteId } of await query.execute())
+      found.push({ id, orgId, siteId, sourceUpdatedAt: at, removed: !reached });
+  }
+  return found;
 }
 
 /** Rows that went away from where they were, unless the walk still meets them elsewhere. */
-function removed(call: Asking, walk: Walk, since: string): Query {
-  const { principalId, orgAccess } = partnerPrincipal(call);
-  const query = (call.db.selectFrom("exportRemovals as gone") as unknown as Query)
-    .innerJoin("exportOrgReach as reach", "reach.orgId", "gone.orgId")
-    .leftJoin("exportPrincipalReach as own", (join) =>
-      join.onRef("own.orgId", "=", "gone.orgId").on("own.principalId", "=", principalId),
-    )
-    .select(["gone.rowId as id", "gone.orgId", "gone.siteId"])
-    .where("gone.kind", "=", sources[walk.resource].kind)
-    .where((eb) => eb.or([isReached(eb), eb("gone.firstAt", "<=", turnedAt(eb))]))
-    .where((eb) => eb.not(eb.exists(rows(call, walk).where(isReached).whereRef("item.id", "=", "gone.rowId"))));
-  const known = orgAccess === "all" ? query : query.where("own.orgId", "is not", null);
-  return inTime(filtered(known, "gone", walk), walk, { at: (eb) => eb.ref("gone.removedAt"), since, id: "gone.rowId" });
+async function removed(walking: Since): Promise<FeedEntry[]> {
+  const { db, reach, walk } = walking;
+  const { resource, orgId, siteId, snapshotAt, take } = walk;
+  let removals = db
+    .selectFrom("exportRemovals")
+    .select(["rowId as id", "orgId", "siteId", "firstAt", "removedAt"])
+    .where("kind", "=", sources[resource].kind)
+    .where("removedAt", "<=", snapshotAt)
+    .orderBy("removedAt")
+    .orderBy("rowId")
+    .limit(take);
+  if (orgId !== undefined) removals = removals.where("orgId", "=", orgId);
+  if (siteId !== undefined) removals = removals.where("siteId", "=", siteId);
+  return inBatches(walking, async ({ updatedAt, id }) => {
+    const batch = await removals
+      .where("removedAt", ">=", updatedAt)
+      .where((eb) => eb.or([eb("removedAt", ">", updatedAt), eb("rowId", ">", id)]))
+      .execute();
+    const ids = batch.map((row) => row.id);
+    const there = new Set(
+      ids.length === 0 ? [] : (await rowsWithin(walking).where("id", "in", ids).execute()).map((row) => row.id),
+    );
+    return batch.map(({ firstAt, removedAt, ...row }) => {
+      const org = reach.get(row.orgId);
+      const known = org !== undefined && (org.reached || firstAt <= org.at);
+      const entry = { ...row, sourceUpdatedAt: removedAt, removed: true };
+      return { place: { updatedAt: removedAt, id: row.id }, entry: known && !there.has(row.id) ? entry : undefined };
+    });
+  });
 }
 
-/** Narrows to the times of the walk, behind its last entry, oldest first. */
-function inTime(query: Query, walk: Walk, by: { at: Time; since: string; id: string }): Query {
-  const { at, since, id } = by;
-  const { after, snapshotAt, take } = walk;
-  let page = query
-    .select((eb) => at(eb).as("sourceUpdatedAt"))
-    .where((eb) => eb(at(eb), ">", since))
-    .where((eb) => eb(at(eb), "<=", snapshotAt));
-  if (after) {
-    const { updatedAt } = after;
-    page = page
-      .where((eb) => eb(at(eb), ">=", updatedAt))
-      .where((eb) => eb.or([eb(at(eb), ">", updatedAt), eb(id, ">", after.id)]));
-  }
-  return page
-    .orderBy((eb) => at(eb))
-    .orderBy(id)
-    .limit(take) as Query;
+interface Place {
+  readonly updatedAt: string;
+  readonly id: string;
 }
+
+/** Reads on, behind the walk's last entry, until enough is found or nothing is left. */
+async function inBatches(
+  { walk: { after, take }, since }: Since,
+  read: (behind: Place) => Promise<{ place: Place; entry: FeedEntry | undefined }[]>,
+): Promise<FeedEntry[]> {
+  const found: FeedEntry[] = [];
+  let behind: Place = after ?? { updatedAt: since, id: LAST_ID };
+  for (;;) {
+    const batch = await read(behind);
+    for (const { entry } of batch) if (entry) found.push(entry);
+    const last = batch.at(-1);
+    if (!last || batch.length < take || found.length >= take) return found;
+    behind = last.place;
+  }
+}
+
+/** Behind all that happened at a moment. */
+const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";

@@ -7,7 +7,7 @@ export const exportOrganizations = (call: ExportCall) => exportPage(call, "organ
 
 /** One organization as the export has it. */
 export async function exportedOrganization(call: Call, db: Reader, id: string) {
-  const entry = await feedEntry({ who: call.who, db }, "organizations", id);
+  const entry = await feedEntry({ who: call.who, db }, "organizations", id, id);
   return exportedRow(entry, (await rowsOf(db, [entry])).get(id) as ExportedOrganizationFields);
 }
 

@@ -7,8 +7,8 @@ import { type FeedEntry, feedEntry } from "./feed.ts";
 export const exportSites = (call: ExportCall) => exportPage(call, "sites", rowsOf);
 
 /** One site as the export has it. */
-export async function exportedSite(call: Call, db: Reader, id: string) {
-  const entry = await feedEntry({ who: call.who, db }, "sites", id);
+export async function exportedSite(call: Call, db: Reader, { id, orgId }: { id: string; orgId: string }) {
+  const entry = await feedEntry({ who: call.who, db }, "sites", id, orgId);
   return exportedRow(entry, (await rowsOf(db, [entry])).get(id) as ExportedSiteFields);
 }
 
