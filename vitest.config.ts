@@ -14,6 +14,9 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
+    // Test files of one worker share what they import, which would cost each a second of its own. None of them changes
+    // anything for the others: servers, databases and files are its own, and what it sets it sets back.
+    isolate: false,
     // Tests wait for disks, databases and processes more than they compute.
     maxWorkers: "100%",
   },

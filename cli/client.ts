@@ -1,15 +1,23 @@
 import { createClient, type RmmClient } from "#sdk/client";
 import type { Hooks } from "#sdk/options";
 import type { Transport } from "#sdk/transport";
-import type { Context } from "./context.ts";
+import type { Globals } from "./globals.ts";
 import { escapeControls } from "./output/escape.ts";
 import type { FoundCredential } from "./profile/credential.ts";
-import { writeTo } from "./shell.ts";
+import type { Settings } from "./profile/settings.ts";
+import { type Shell, writeTo } from "./shell.ts";
 import { version } from "./version.ts";
 
+/** The parts of a run that decide how it calls. */
+interface Caller {
+  readonly shell: Shell;
+  readonly globals: Globals;
+  readonly settings: Settings;
+}
+
 /** The SDK's client for this run. Talks through node:http: the first `fetch` of Node 20 costs 0.3 s. */
-export function clientOf(context: Context, credential: FoundCredential | undefined): RmmClient {
-  const { shell, globals, settings } = context;
+export function clientOf(caller: Caller, credential: FoundCredential | undefined): RmmClient {
+  const { shell, globals, settings } = caller;
   return createClient({
     baseUrl: settings.server.value,
     credentials: credential?.credentials,
@@ -17,7 +25,7 @@ export function clientOf(context: Context, credential: FoundCredential | undefin
     now: shell.now,
     headers: { "user-agent": `rmm/${version}` },
     ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
-    ...(globals.debug ? { hooks: debugHooks(context) } : {}),
+    ...(globals.debug ? { hooks: debugHooks(caller) } : {}),
   });
 }
 
@@ -31,7 +39,7 @@ function lazyTransport(): Transport {
 }
 
 /** What --debug shows. The SDK has masked credentials and secret fields already. */
-function debugHooks({ shell }: Context): Hooks {
+function debugHooks({ shell }: Caller): Hooks {
   const line = (text: string) =>
     void writeTo(shell, "stderr", `debug: ${escapeControls(text)}\n`).catch(() => undefined);
   return {

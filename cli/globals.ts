@@ -44,7 +44,7 @@ const flags = [
   ["limit", "<n>", "most entries of a list (default 50)"],
   ["all", "", "the whole list"],
   ["yes", "", "answer yes to every question"],
-  ["confirm", "<slug>", "slug of what is to be deleted"],
+  ["confirm", "<slug>", "slug of the tenant to delete, or number of entries to lose"],
   ["no-input", "", "never ask; fail naming what is missing"],
   ["dry-run", "", "print the request instead of sending it"],
   ["wait", "", "wait for the job that was started"],

@@ -1,3 +1,8 @@
+import type { Area } from "#contract/areas";
+import type { Loss } from "#contract/core/endpoint";
+import type { EventKind } from "#contract/core/events";
+import type { RefName } from "#contract/core/refs";
+
 /** Shapes of `cli/generated`: what the command knows of the API without loading the contract. Made by `npm run gen`. */
 
 export type FlagType = "string" | "integer" | "number" | "boolean" | "enum" | "array" | "object";
@@ -24,7 +29,12 @@ export interface FlagSpec {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
+  /** `uuid` for an id; a text with `ref` and without a format takes several ids, separated by commas. */
   readonly format?: string;
+  /** The kind of row that the id, or each of the ids, names. */
+  readonly ref?: RefName;
+  /** Words that are accepted besides ids. */
+  readonly words?: readonly string[];
 }
 
 export interface CommandSpec {
@@ -40,12 +50,16 @@ export interface CommandSpec {
   /** Relative to `/api/v1`, parameters as `:name`. */
   readonly path: string;
   readonly params: readonly string[];
+  /** What each path parameter names. */
+  readonly refs: Readonly<Record<string, RefName | "opaque">>;
   readonly query: readonly FlagSpec[];
   readonly body: readonly FlagSpec[];
   readonly hasBody: boolean;
   readonly bodyOptional: boolean;
   /** Top-level fields of the result, or of one item of a list. */
   readonly fields: readonly string[];
+  /** Default columns of a list; empty for other results. */
+  readonly columns: readonly string[];
   readonly paging: { readonly kind: "whole" | "page" | "cursor"; readonly items: string } | null;
   readonly access: {
     readonly kinds: readonly ("user" | "apiKey" | "partnerKey" | "agent" | "public")[];
@@ -55,7 +69,13 @@ export interface CommandSpec {
     readonly keyScopes: readonly string[];
     readonly mfa: boolean;
     readonly fullPartner: boolean;
+    /** Acts on the caller's own partner; a caller without one is refused. */
+    readonly ownPartner: boolean;
   };
+  /** What a successful request destroys permanently; the command asks before. */
+  readonly loses: Loss;
+  /** Events that a successful request emits. */
+  readonly emits: readonly EventKind[];
   /** Audit action; null when it writes none. */
   readonly audit: string | null;
   readonly errors: readonly string[];
@@ -69,6 +89,7 @@ export interface CommandSpec {
 /** One group of commands, small enough to be loaded at every start. */
 export interface NounSpec {
   readonly noun: string;
+  readonly area: Area;
   readonly summary: string;
   readonly verbs: readonly { readonly name: string; readonly summary: string }[];
 }

@@ -1,17 +1,15 @@
 import { Command, CommanderError } from "commander";
-import { commandGroups, extensions, nounAliases } from "./commands/index.ts";
+import { areas } from "#contract/areas";
+import { commandGroups, extensions } from "./commands/index.ts";
 import { usageError } from "./errors/cli-error.ts";
 import { exitCode } from "./errors/exit-codes.ts";
 import { nouns } from "./generated/nouns.ts";
-import { addGlobalFlags, type Globals, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
+import { addGlobalFlags, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
+import type { NounSpec } from "./manifest.ts";
+import { nounAliases } from "./noun-aliases.ts";
+import type { Program, Run } from "./register.ts";
 import { type Shell, writeTo } from "./shell.ts";
 import { version } from "./version.ts";
-
-/** Hands a command what it runs with, and keeps its exit code. */
-export type Run = (work: (shell: Shell, globals: Globals) => Promise<number>) => Promise<void>;
-
-/** Fills one group of commands. */
-export type Register = (group: Command, run: Run) => void | Promise<void>;
 
 /** Parses the command line and runs the command. Returns its exit code; throws what went wrong. */
 export async function runProgram(shell: Shell, argv: readonly string[]): Promise<number> {
@@ -71,35 +69,43 @@ const rootExamples = `Examples:
   rmm enrollment-keys create --org contoso-dental --name hq-rollout --max-usage 25
 `;
 
-/** Names every group, and loads the one that is called. */
+const wholeProgram: Program = { tree: programFor, run: runProgram };
+
+/** Adds every group under its heading, first those of no area, and loads the one that is called. */
 async function addGroups(program: Command, word: string | undefined, run: Run): Promise<void> {
   const called = word === undefined ? undefined : (nounAliases[word] ?? word);
   program.commandsGroup("Commands:");
-  for (const [name, { summary, load, hidden }] of Object.entries(commandGroups)) {
+  await addWritten(program, undefined, called, run);
+  for (const [area, heading] of Object.entries(areas)) {
+    program.commandsGroup(`${heading}:`);
+    await addWritten(program, area, called, run);
+    for (const spec of nouns) if (spec.area === area) await addNounOf(program, spec, called, run);
+  }
+}
+
+/** Adds the hand-written groups of an area, or those of none. */
+async function addWritten(program: Command, area: string | undefined, called: string | undefined, run: Run) {
+  for (const [name, { summary, load, hidden, area: own }] of Object.entries(commandGroups)) {
+    if (own !== area) continue;
     const group = program
       .command(name, { hidden: hidden ?? false })
       .summary(summary)
       .description(summary);
-    if (name === called) await (await load())(group, run);
-  }
-  program.commandsGroup("Resources:");
-  for (const { noun, summary } of nouns) {
-    if (Object.hasOwn(commandGroups, noun)) continue;
-    const group = groupOf(program, noun, summary);
-    const alias = Object.entries(nounAliases).find(([, target]) => target === noun)?.[0];
-    if (alias !== undefined) group.alias(alias);
-    if (noun === called) await fillNoun(group, noun, run);
+    if (name === called) await (await load())(group, run, wholeProgram);
   }
 }
 
-const groupOf = (program: Command, name: string, summary: string, hidden = false): Command =>
-  program.command(name, { hidden }).summary(summary).description(summary).usage("<command> [flags]").helpCommand(false);
-
-async function fillNoun(group: Command, noun: string, run: Run): Promise<void> {
+async function addNounOf(program: Command, { noun, summary }: NounSpec, called: string | undefined, run: Run) {
+  if (Object.hasOwn(commandGroups, noun)) return;
+  const group = program.command(noun).summary(summary).description(summary);
+  group.usage("<command> [flags]").helpCommand(false);
+  const alias = Object.entries(nounAliases).find(([, target]) => target === noun)?.[0];
+  if (alias !== undefined) group.alias(alias);
+  if (noun !== called) return;
   const { addNoun } = await import("./generic/noun-group.ts");
   await addNoun(group, noun, run);
   const extend = extensions[noun];
-  if (extend) await (await extend())(group, run);
+  if (extend) await (await extend())(group, run, wholeProgram);
 }
 
 /** Help and the version are no errors; everything else is wrong usage. */

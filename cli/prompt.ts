@@ -1,14 +1,5 @@
 import { escapeControls } from "./output/escape.ts";
-import type { Shell } from "./shell.ts";
-
-/** The questions this program asks. Tests answer them with an object of their own. */
-export interface Prompter {
-  text(message: string): Promise<string>;
-  /** Typed characters are not shown. */
-  secret(message: string): Promise<string>;
-  confirm(message: string): Promise<boolean>;
-  choose(message: string, choices: readonly string[]): Promise<string>;
-}
+import type { Prompter, Shell } from "./shell.ts";
 
 /** Asks on stderr, so that stdout stays data. The prompt library is loaded with the first question. */
 export function prompterOf(shell: Shell): Prompter {

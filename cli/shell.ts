@@ -1,7 +1,5 @@
 import type { Readable, Writable } from "node:stream";
 import type { Transport } from "#sdk/transport";
-import type { Keychain } from "./profile/keychain.ts";
-import type { Prompter } from "./prompt.ts";
 
 /** What the command sees of the outside. Tests give their own and read what was written. */
 export interface Shell {
@@ -21,6 +19,22 @@ export interface Shell {
   readonly transport?: Transport;
   readonly prompter?: Prompter;
   readonly keychain?: Keychain;
+}
+
+/** The questions this program asks. Tests answer them with an object of their own. */
+export interface Prompter {
+  text(message: string): Promise<string>;
+  /** Typed characters are not shown. */
+  secret(message: string): Promise<string>;
+  confirm(message: string): Promise<boolean>;
+  choose(message: string, choices: readonly string[]): Promise<string>;
+}
+
+/** The operating system's store of secrets. */
+export interface Keychain {
+  get(account: string): Promise<string | undefined>;
+  set(account: string, secret: string): Promise<void>;
+  remove(account: string): Promise<void>;
 }
 
 /** The real thing. */

@@ -13,7 +13,7 @@ export async function start(argv: readonly string[]): Promise<void> {
     if (interrupt.signal.aborted) process.exit(130);
     interrupt.abort();
   });
-  const { crash, main } = await import("./main.ts");
+  const [{ main }, { crash }] = await Promise.all([import("./main.ts"), import("./crash.ts")]);
   process.on("uncaughtException", (error) => void crash(shell, argv, error).then((code) => process.exit(code)));
   // Stands when the process ends first, as it does when a terminal says end of file to a question.
   process.exitCode = 130;

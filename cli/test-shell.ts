@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
+import type { Transport } from "#sdk/transport";
 import { main } from "./main.ts";
-import type { Keychain } from "./profile/keychain.ts";
-import type { Prompter } from "./prompt.ts";
-import type { Shell } from "./shell.ts";
+import type { Keychain, Prompter, Shell } from "./shell.ts";
 
 export interface Ran {
   code: number;
@@ -24,6 +23,7 @@ export interface RunOptions {
   now?: () => number;
   signal?: AbortSignal;
   stdout?: Writable;
+  transport?: Transport;
 }
 
 export const NOW = Date.parse("2026-03-02T09:00:00.000Z");
@@ -54,6 +54,7 @@ export function testCommand() {
       secrets: new Set(),
       ...(options.answers === undefined ? {} : { prompter: scripted(options.answers) }),
       keychain: options.keychain ?? noKeychainHere,
+      ...(options.transport === undefined ? {} : { transport: options.transport }),
     };
     const code = await main(shell, argv);
     return { code, ...written };

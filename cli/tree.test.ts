@@ -1,18 +1,16 @@
 import type { Command, Option } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { areas } from "#contract/areas";
 import { type Stub, stubServer } from "#sdk/stub-server";
 import { commandGroups } from "./commands/index.ts";
 import { nouns } from "./generated/nouns.ts";
-import { commandsOf } from "./generic/commands-of.ts";
-import { isDestructive, isSevere } from "./generic/confirm.ts";
 import { fieldsOf } from "./generic/fields.ts";
 import { globalFlagNames } from "./globals.ts";
-import type { CommandSpec } from "./manifest.ts";
 import { programFor } from "./program.ts";
+import { commandLine, ANY_ID as ID, specs } from "./test-commands.ts";
 import { testCommand } from "./test-shell.ts";
 
 const command = testCommand();
-const ID = "11111111-1111-4111-8111-111111111111";
 let stub: Stub;
 let answer: unknown;
 beforeAll(async () => {
@@ -46,8 +44,6 @@ async function leaves(): Promise<Leaf[]> {
   }
   return found;
 }
-
-const specs = async (): Promise<CommandSpec[]> => (await Promise.all(nouns.map(({ noun }) => commandsOf(noun)))).flat();
 
 describe("every command", () => {
   it("has help that starts with examples", async () => {
@@ -92,38 +88,28 @@ describe("every command", () => {
     }
   });
 
+  it("is listed in the help under the heading of its area, or before all areas", async () => {
+    const { stdout } = await command.run(["--help"]);
+    const sections = stdout.split(/^(?=\S.*:$)/m).map((text) => text.split("\n"));
+    const under = (heading: string) => sections.find(([first]) => first === `${heading}:`)?.join("\n") ?? "";
+    for (const { noun, area, summary } of nouns) {
+      const words = summary.split(" ").slice(0, 3).join(" ");
+      if (!(noun in commandGroups))
+        expect(under(areas[area]), noun).toMatch(new RegExp(`^  ${noun}(\\|\\w+)? +${words}`, "m"));
+    }
+    for (const [name, { hidden, area }] of Object.entries(commandGroups))
+      expect(new RegExp(`^  ${name} `, "m").test(under(area === undefined ? "Commands" : areas[area])), name).toBe(
+        !hidden,
+      );
+    const headings = sections.map(([first]) => first?.replace(/:$/, ""));
+    expect(headings.slice(headings.indexOf("Commands") + 1)).toEqual(Object.values(areas));
+  });
+
   it("exists for every endpoint of the manifest", async () => {
     const known = new Set((await leaves()).map(({ path }) => path.join(" ")));
     for (const { noun, name } of await specs()) expect(known).toContain(`${noun} ${name}`);
   });
 });
-
-/** A command line that has everything an endpoint needs. */
-function commandLine(spec: CommandSpec): { argv: string[]; stdin?: string } {
-  const stdin: string[] = [];
-  const flags = fieldsOf(spec).flatMap(({ spec: field, flag }) => {
-    if (!field.required) return [];
-    if (!field.secret) return [`--${flag}`, sample(field)];
-    stdin.push("Secret-Value-1");
-    return [`--${flag}-stdin`];
-  });
-  const change =
-    spec.method === "PATCH" && flags.length === 0
-      ? [`--${fieldsOf(spec).find(({ where, spec: { type } }) => where === "body" && type === "string")!.flag}`, ID]
-      : [];
-  const answers = isSevere(spec) ? ["--confirm=slug-of-it"] : isDestructive(spec) ? ["--yes"] : [];
-  const store = spec.name === "accept-invite" ? ["--store=file"] : [];
-  const argv = [spec.noun, spec.name, ...spec.params.map(() => ID), ...flags, ...change, ...answers, ...store];
-  return stdin.length === 0 ? { argv } : { argv, stdin: `${stdin.join("\n")}\n` };
-}
-
-function sample({ type, values, itemValues, itemType, format }: CommandSpec["body"][number]): string {
-  if (type === "enum") return values![0]!;
-  if (type === "array") return itemType === "object" ? "[]" : (itemValues?.[0] ?? ID);
-  if (type === "integer" || type === "number") return "1";
-  if (type === "object") return "{}";
-  return format === "date-time" ? "2026-01-01" : format === "email" ? "a@b.example" : ID;
-}
 
 describe("--json on every endpoint's command (C50)", () => {
   const env = (token = "token-of-ana") => ({ RMM_SERVER: stub.url, RMM_TOKEN: token });

@@ -2,20 +2,10 @@ import { cpus } from "node:os";
 import { auditAppend } from "./bench/audit-append.ts";
 import { auditVerify } from "./bench/audit-verify.ts";
 import { authenticatedRead } from "./bench/authenticated-read.ts";
+import type { Bench } from "./bench/bench.ts";
 import { coldBuild } from "./bench/cold-build.ts";
 import { commandStart } from "./bench/command-start.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
-
-/** A figure is a ratio of two things measured alternately within one run: machines are noisy, ratios are not. */
-export interface Bench {
-  readonly name: string;
-  /** `max`: the ratio must not exceed the limit; `min`: it must reach it. */
-  readonly limit: { readonly kind: "max" | "min"; readonly value: number };
-  /** One round; both sides in their own unit, the ratio is what counts. */
-  run(): Promise<{ measured: number; against: number; unit: string }>;
-  start?(): Promise<void>;
-  stop?(): Promise<void>;
-}
 
 const ROUNDS = 3;
 const benches: readonly Bench[] = [

@@ -11,12 +11,12 @@ const pieces: readonly { name: string; holds: RegExp }[] = [
   {
     name: "help",
     holds:
-      /\/cli\/((main|program|globals|duration|suggest)\.ts|errors\/|generated\/nouns\.ts|commands\/index\.ts|output\/escape\.ts)|\/sdk\/errors\.ts|\/node_modules\/commander\//,
+      /\/cli\/((main|crash|program|globals|noun-aliases|duration|suggest)\.ts|errors\/|generated\/nouns\.ts|commands\/index\.ts|output\/escape\.ts)|\/sdk\/(errors|contract\/areas)\.ts|\/node_modules\/commander\//,
   },
   {
     name: "call",
     holds:
-      /\/cli\/((context|client|prompt)\.ts|profile\/|generic\/|output\/(?!table|jq|spinner))|\/cli\/generated\/load\.ts|\/sdk\/(?!contract\/|validate\.ts)/,
+      /\/cli\/((context|client|prompt)\.ts|profile\/|generic\/|output\/(?!table|jq|spinner))|\/cli\/generated\/load\.ts|\/sdk\/contract\/core\/refs\.ts|\/sdk\/(?!contract\/|validate\.ts)/,
   },
 ];
 

@@ -24,6 +24,45 @@ test("there is one command per endpoint", () => {
   expect(text.join("\n").match(/^ {2}\{"name":/gm)).toHaveLength(allEndpoints().length);
 });
 
+test("flags say what ids name: one, in an array, with commas, besides a word", () => {
+  const site = { type: "string", format: "uuid", "x-ref": "site" } as const;
+  const flags = flagsOf({
+    properties: {
+      one: { anyOf: [site, { type: "null" }] },
+      many: { type: "array", items: site },
+      text: { type: "string", "x-ref": "site", description: "comma-separated uuids" },
+      word: { anyOf: [{ type: "string", const: "none" }, site] },
+      plain: { type: "string", format: "uuid" },
+    },
+  });
+  expect(flags.map(({ name, ref, format, type, words }) => ({ name, ref, format, type, words }))).toEqual([
+    { name: "one", ref: "site", format: "uuid", type: "string" },
+    { name: "many", ref: "site", type: "array" },
+    { name: "text", ref: "site", type: "string" },
+    { name: "word", ref: "site", format: "uuid", type: "string", words: ["none"] },
+    { name: "plain", format: "uuid", type: "string" },
+  ]);
+});
+
+test("commands carry losses, columns, events and what their parameters name, and their group its area", () => {
+  const files = cliManifest();
+  const of = (noun: string, name: string) =>
+    files
+      .get(`cli/generated/${noun}.ts`)
+      ?.split("\n")
+      .filter((line) => line.startsWith(`  {"name":"${name}"`))
+      .map((line) => JSON.parse(line.trim().replace(/,$/, "")))[0];
+  expect(of("partner-service-principals", "rotate-key")).toMatchObject({
+    loses: "secret",
+    columns: [],
+    emits: [],
+    refs: { id: "partner-service-principal", keyId: "partner-key" },
+  });
+  expect(of("sites", "list").columns.at(-1)).toBe("id");
+  expect(of("login-branding", "get").access.ownPartner).toBe(true);
+  expect(files.get("cli/generated/nouns.ts")).toContain('{"noun":"api-keys","area":"credentials"');
+});
+
 test("flags carry type, choices, null, default and secrecy", () => {
   const flags = flagsOf({
     required: ["name"],

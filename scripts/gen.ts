@@ -1,13 +1,15 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { checksumFile } from "./gen/migrations.ts";
 import { registries } from "./gen/registries.ts";
 
 /** Writes everything that is made from the tree and the contract; touches only files that change. */
 async function gen(root: string): Promise<void> {
   process.chdir(root);
   await writeAll(registries());
-  // Imports the contract, whose table was just written.
+  // Import what was just written.
+  await addChecksums();
   const { generatedFiles, generatedFolders } = await import("./gen/outputs.ts");
   const files = generatedFiles();
   await writeAll(files);
@@ -18,6 +20,16 @@ async function gen(root: string): Promise<void> {
       console.log(`removed ${folder}/${name}`);
     }
   }
+}
+
+/** A migration's checksum is taken once. Nothing else is made while one that has landed is not what it was. */
+async function addChecksums(): Promise<void> {
+  const { checksums, faults } = await import("./gen/migration-checksums.ts").then((one) => one.takeChecksums());
+  if (faults.length > 0) {
+    process.stderr.write(`${faults.join("\n")}\n`);
+    process.exit(1);
+  }
+  await writeAll(new Map([[checksumFile, checksums]]));
 }
 
 async function writeAll(files: ReadonlyMap<string, string>): Promise<void> {

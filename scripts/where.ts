@@ -41,6 +41,7 @@ function describe(endpoint: AnyEndpoint): string {
     ],
     ["permission", access.permissions.join(", ") || "none"],
     ["MFA", access.mfa ? "needed" : "not needed"],
+    ["loses", endpoint.loses],
     ["audit", typeof endpoint.audit === "string" ? endpoint.audit : `none: ${endpoint.audit.none}`],
   ];
   return [

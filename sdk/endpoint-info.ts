@@ -6,7 +6,7 @@ export interface EndpointInfo {
   /** Relative to `/api/v1`, parameters as `:name`. */
   readonly path: string;
   readonly status: number;
-  readonly transport: "json" | "text" | "html" | "redirect" | "multipart" | "stream" | "proxy" | "websocket";
+  readonly transport: "json" | "text" | "html" | "redirect";
   /** Which credentials open it; `public` asks for none. */
   readonly kinds: readonly ("user" | "apiKey" | "partnerKey" | "agent" | "public")[];
   readonly idempotent: boolean;

@@ -1,13 +1,12 @@
-import { join } from "node:path";
 import { accessTokens } from "./access/access-token.ts";
-import { KnownKeys } from "./access/key-throttle.ts";
 import { KeyUsage } from "./access/key-usage.ts";
+import { KnownKeys } from "./access/known-keys.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import { refusalLog } from "./audit/keeper.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
-import { openPostgres } from "./db/dialect/postgres.ts";
-import { openSqlite } from "./db/dialect/sqlite.ts";
+import { roomHooks } from "./generated/hooks.ts";
+import { openStore } from "./open-store.ts";
 import { type Clock, systemClock } from "./platform/clock.ts";
 import { type GuardOptions, guardedFetch } from "./platform/guarded-fetch.ts";
 import { inTurns, jsonLog, type Log } from "./platform/log.ts";
@@ -17,6 +16,7 @@ import { names } from "./platform/names.ts";
 import { type Random, secureRandom } from "./platform/random.ts";
 import { Turns } from "./platform/turns.ts";
 import { vault } from "./platform/vault.ts";
+import { joinHooks } from "./room-hooks.ts";
 import type { Services } from "./services.ts";
 
 /** What a test may put in place of the real thing. */
@@ -40,6 +40,7 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
   const resolver = names(config.dnsResolver);
   const store = seams.store ?? openStore(config, log);
   const metrics = processMetrics();
+  const hooks = joinHooks(roomHooks);
   return {
     config,
     processId: random.uuid(),
@@ -52,7 +53,8 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     limiter: new RateLimiter(store, clock),
     knownKeys: new KnownKeys(),
     turns: new Turns(),
-    keyUsage: new KeyUsage(store, log),
+    keyUsage: new KeyUsage({ store, log }, hooks),
+    hooks,
     refusals: refusalLog({ store, clock, log, metrics }),
     mailer: seams.mailer ?? mailer(config),
     names: resolver,
@@ -60,17 +62,4 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     metrics,
     wakeAuditWriter: () => undefined,
   };
-}
-
-/** Where the database is. */
-type Place = Pick<Config, "databaseUrl" | "dataDir"> & Partial<Pick<Config, "production">>;
-
-export function openStore(config: Place, log: Log): Store {
-  const url = config.databaseUrl;
-  // Following transactions slows every promise of the process down; the tests have followed them.
-  const watch = !config.production;
-  if (url !== undefined && /^postgres/.test(url)) {
-    return openPostgres({ url, watch, onError: (error) => log.warn("database.connection_lost", { error }) });
-  }
-  return openSqlite(url?.slice("sqlite:".length) ?? join(config.dataDir, "rmm.db"), { watch });
 }

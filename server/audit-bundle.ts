@@ -1,11 +1,12 @@
-import { openStore } from "./app.ts";
 import { exportBundle } from "./audit/bundle.ts";
 import { bundleParts } from "./audit/bundle-source.ts";
 import { type ChainRef, SYSTEM_CHAIN } from "./audit/chain.ts";
 import { auditHandle } from "./audit/handle.ts";
 import { anchorPublicKey } from "./audit/keeper.ts";
 import type { Config } from "./config.ts";
-import { systemHandle } from "./db/unit-of-work.ts";
+import { asSystem } from "./db/as-system.ts";
+import type { Reader } from "./db/unit-of-work.ts";
+import { openStore } from "./open-store.ts";
 import { silentLog } from "./platform/log.ts";
 
 /** Whose chain: slug or id of an organization or a partner, or the installation's own. */
@@ -33,7 +34,7 @@ export async function openAuditBundle(
 ): Promise<OpenBundle | undefined> {
   const store = openStore(config, silentLog);
   try {
-    const db = systemHandle(store);
+    const db = asSystem({ store, log: silentLog }, "export audit bundle");
     const chain = await findChain(db, choice);
     if (chain === undefined) {
       await store.close();
@@ -57,7 +58,7 @@ export async function openAuditBundle(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-async function findChain(db: ReturnType<typeof systemHandle>, choice: BundleChoice): Promise<ChainRef | undefined> {
+async function findChain(db: Reader, choice: BundleChoice): Promise<ChainRef | undefined> {
   if ("system" in choice) return SYSTEM_CHAIN;
   const [kind, given] =
     "org" in choice ? (["organization", choice.org] as const) : (["partner", choice.partner] as const);

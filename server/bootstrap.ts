@@ -2,13 +2,14 @@ import { hashPassword } from "./access/password.ts";
 import { builtInRoleId, seedBuiltInRoles } from "./access/roles.ts";
 import { lockText } from "./db/dialect/locks.ts";
 import { UnitOfWork } from "./db/unit-of-work.ts";
+import { createAccount } from "./features/people/core/create-account.ts";
 import type { Services } from "./services.ts";
 
 export { passwordProblem } from "./access/password.ts";
 
 /** Seeds what every installation has: built-in roles, and the first administrator when one is configured. */
 export async function bootstrap(services: Services): Promise<void> {
-  const unit = new UnitOfWork(services.store, { kind: "system" });
+  const unit = new UnitOfWork(services, { kind: "system" });
   await unit.asSystem("bootstrap", (tx) => seedBuiltInRoles(tx, services.clock.now()));
   const admin = services.config.bootstrapAdmin;
   if (!admin) return;
@@ -28,37 +29,14 @@ export interface NewAdmin {
 export async function createSystemAdmin(services: Services, admin: NewAdmin): Promise<string | undefined> {
   const passwordHash = await hashPassword(admin.password);
   const now = services.clock.now();
-  const id = services.random.uuid();
-  return new UnitOfWork(services.store, { kind: "system" }).asSystem("bootstrap", async (tx) => {
+  return new UnitOfWork(services, { kind: "system" }).asSystem("bootstrap", async (tx) => {
     // Processes that start together would each find no user, and all but one would fail.
     if (admin.onlyFirst) await lockText(tx, services.store.dialect, "first administrator");
     const existing = await tx.selectFrom("users").select("id").limit(1).executeTakeFirst();
     if (existing && admin.onlyFirst) return undefined;
-    await tx
-      .insertInto("users")
-      .values({
-        id,
-        email: admin.email.trim().toLowerCase(),
-        name: admin.name,
-        avatarUrl: null,
-        status: "active",
-        passwordHash,
-        passwordChangedAt: now,
-        mfaSecret: null,
-        mfaLastStep: 0,
-        mfaPending: null,
-        mfaPendingExpiresAt: null,
-        isPlatformAdmin: true,
-        lastLoginAt: null,
-        emailVerifiedAt: now,
-        preferences: {},
-        failedLogins: 0,
-        lockedUntil: null,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .execute();
-    return id;
+    const email = admin.email.trim().toLowerCase();
+    const account = { email, name: admin.name, status: "active", emailVerifiedAt: now } as const;
+    return (await createAccount(services, tx, { ...account, passwordHash, isPlatformAdmin: true })).id;
   });
 }
 

@@ -22,6 +22,9 @@ export interface Config {
   port: number;
   logLevel: LogLevel;
   databaseUrl: string | undefined;
+  /** Postgres logins beside that of `databaseUrl`: for system work, for migrations, for retention. */
+  systemDatabaseUrl: string | undefined;
+  migrationDatabaseUrl: string | undefined;
   auditAdminDatabaseUrl: string | undefined;
   dataDir: string;
   publicUrl: string | undefined;
@@ -76,14 +79,10 @@ export function readConfig(env: Environment): Config {
   const hosted = read.flag("IS_HOSTED", false);
   const dataDir = resolve(env["RMM_DATA_DIR"] || "./.rmm");
   const databaseUrl = read.text("DATABASE_URL");
-  const auditAdminDatabaseUrl = read.text("AUDIT_ADMIN_DATABASE_URL");
   if (databaseUrl !== undefined && !/^(postgres(ql)?:\/\/|sqlite:)/.test(databaseUrl)) {
     throw new ConfigError("DATABASE_URL must start with postgres:// or sqlite:");
   }
   if (databaseUrl === "sqlite:") throw new ConfigError("DATABASE_URL needs a path after sqlite:");
-  if (auditAdminDatabaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(auditAdminDatabaseUrl)) {
-    throw new ConfigError("AUDIT_ADMIN_DATABASE_URL must start with postgres://");
-  }
   if (hosted && databaseUrl === undefined) throw new ConfigError("DATABASE_URL is needed when IS_HOSTED is true");
   const kept = keptSecrets(dataDir, production);
   const legacy = ["APP_ENCRYPTION_KEY", "SECRET_ENCRYPTION_KEY", "JWT_SECRET"].map(read.text);
@@ -95,7 +94,7 @@ export function readConfig(env: Environment): Config {
     port: read.int("PORT", 3000, 0, 65_535),
     logLevel: read.oneOf("LOG_LEVEL", logLevels, "info"),
     databaseUrl,
-    auditAdminDatabaseUrl,
+    ...otherLogins(read, databaseUrl),
     dataDir,
     // Every one is read, so that a malformed value is reported even if another one is used.
     publicUrl: ["PUBLIC_URL", "PUBLIC_APP_URL", "DASHBOARD_URL"].map(read.url).find((url) => url !== undefined),
@@ -140,6 +139,25 @@ export function readConfig(env: Environment): Config {
     throw new ConfigError("SSO_ALLOW_PRIVATE_NETWORK=true is refused when IS_HOSTED is true");
   return config;
 }
+
+/** One login serves where there is no other; a second one makes sense beside Postgres alone. */
+function otherLogins(read: Reader, databaseUrl: string | undefined) {
+  const login = (name: string) => {
+    const value = read.text(name);
+    if (value !== undefined && !isPostgres(value)) throw new ConfigError(`${name} must start with postgres://`);
+    return value;
+  };
+  const logins = {
+    systemDatabaseUrl: login("SYSTEM_DATABASE_URL"),
+    migrationDatabaseUrl: login("MIGRATION_DATABASE_URL"),
+    auditAdminDatabaseUrl: login("AUDIT_ADMIN_DATABASE_URL"),
+  };
+  if (logins.systemDatabaseUrl !== undefined && !isPostgres(databaseUrl))
+    throw new ConfigError("SYSTEM_DATABASE_URL needs a DATABASE_URL that starts with postgres://");
+  return logins;
+}
+
+const isPostgres = (url: string | undefined): boolean => url !== undefined && /^postgres(ql)?:\/\//.test(url);
 
 function reader(env: Environment) {
   const text = (name: string): string | undefined =>

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
+import { openSqliteFile } from "./db/dialect/sqlite-library.ts";
 import { examineDatabase, migrateDatabase } from "./doctor.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rmm-doctor-"));
@@ -20,7 +20,7 @@ describe("what the doctor sees", () => {
     const before = await examineDatabase(place);
     expect(before).toMatchObject({
       dialect: "sqlite",
-      role: undefined,
+      walls: undefined,
       nowMs: undefined,
       migrations: { applied: 0, newer: [] },
     });
@@ -36,22 +36,42 @@ describe("what the doctor sees", () => {
     expect((await examineDatabase(place)).missingAuditTriggers).toBeUndefined();
     await migrateDatabase(place);
     expect((await examineDatabase(place)).missingAuditTriggers).toEqual([]);
-    new Sqlite(file).exec("drop trigger audit_logs_no_update").close();
+    openSqliteFile(file).exec("drop trigger audit_logs_no_update").close();
     expect((await examineDatabase(place)).missingAuditTriggers).toEqual(["audit_logs_no_update"]);
   });
 
-  it("on Postgres: that the server's role cannot bypass row-level security, and the clock", async () => {
+  it("on SQLite: that entries were taken out of the audit outbox", async () => {
+    const file = join(dataDir, "emptied.db");
+    const place = { databaseUrl: `sqlite:${file}`, dataDir };
+    await migrateDatabase(place);
+    const thief = openSqliteFile(file);
+    thief.exec("insert into audit_outbox (audit_id, entry) values ('a', '[]'), ('b', '[]')");
+    expect((await examineDatabase(place)).missingAuditEntries).toBe(0);
+    expect(() => thief.exec("delete from audit_outbox")).toThrow(/leaves the outbox for the log alone/);
+    thief
+      .exec("drop trigger audit_outbox_no_delete; drop trigger audit_outbox_moved; delete from audit_outbox")
+      .close();
+    expect((await examineDatabase(place)).missingAuditEntries).toBe(2);
+  });
+
+  it("on Postgres: what its logins could do, that no scope is forgeable, and the clock", async () => {
     url = await createDatabase();
     const place = { databaseUrl: url, dataDir };
     await migrateDatabase(place);
     const facts = await examineDatabase(place);
-    expect(facts.role).toEqual({ name: "rmm_app", bypassesRowSecurity: false });
+    const anything = expect.objectContaining({ bypassesRowSecurity: true, ownsTables: true, maySystem: true });
+    expect(facts.walls).toEqual({ tenant: anything, system: anything, scopeIsForgeable: false });
     expect(facts.missingAuditTriggers).toEqual([]);
     const owner = new pg.Client({ connectionString: url });
     await owner.connect();
     await owner.query("alter table audit_chain disable trigger audit_chain_no_truncate");
+    await owner.query(
+      "create or replace function rmm_is_system() returns boolean language sql stable as $$ select current_setting('rmm.scope') = 'system' $$",
+    );
     await owner.end();
-    expect((await examineDatabase(place)).missingAuditTriggers).toEqual(["audit_chain_no_truncate"]);
+    const tampered = await examineDatabase(place);
+    expect(tampered.missingAuditTriggers).toEqual(["audit_chain_no_truncate"]);
+    expect(tampered.walls).toMatchObject({ scopeIsForgeable: true });
     expect(Math.abs((facts.nowMs ?? 0) - Date.now())).toBeLessThan(60_000);
   });
 

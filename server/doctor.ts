@@ -1,18 +1,37 @@
-import { openStore } from "./app.ts";
+import { auditHandle } from "./audit/handle.ts";
+import { missingFromOutbox } from "./audit/outbox.ts";
+import { asSystem } from "./db/as-system.ts";
+import { type SqliteLibrary, SqliteUnavailable, sqliteLibrary } from "./db/dialect/sqlite-library.ts";
 import { type DatabaseFacts, inspectDatabase } from "./db/inspect.ts";
-import { systemHandle } from "./db/unit-of-work.ts";
+import { openStore, type Place } from "./open-store.ts";
 import { silentLog } from "./platform/log.ts";
 import type { Services } from "./services.ts";
 
-export type { DatabaseFacts } from "./db/inspect.ts";
+export type { LoginFacts } from "./db/inspect-walls.ts";
 
-type Place = Parameters<typeof openStore>[0];
+export interface InstallationFacts extends DatabaseFacts {
+  /** Entries that left the audit outbox without reaching the log; undefined where it is not counted yet. */
+  readonly missingAuditEntries: number | undefined;
+}
+
+/** What this Node opens SQLite files with, or why it cannot. */
+export function examineSqlite(): SqliteLibrary | SqliteUnavailable {
+  try {
+    return sqliteLibrary();
+  } catch (error) {
+    if (error instanceof SqliteUnavailable) return error;
+    throw error;
+  }
+}
 
 /** What `rmm server doctor` asks of the database. Changes nothing; rejects when it cannot be reached. */
-export async function examineDatabase(place: Place): Promise<DatabaseFacts> {
+export async function examineDatabase(place: Place): Promise<InstallationFacts> {
   const store = openStore(place, silentLog);
   try {
-    return await inspectDatabase(store);
+    const facts = await inspectDatabase(store);
+    const counted = facts.migrations?.missing.length === 0;
+    const db = auditHandle(asSystem({ store, log: silentLog }, "inspect installation"));
+    return { ...facts, missingAuditEntries: counted ? await missingFromOutbox(db) : undefined };
   } finally {
     await store.close().catch(() => undefined);
   }
@@ -29,7 +48,11 @@ export async function migrateDatabase(place: Place): Promise<string[]> {
 }
 
 /** False for an installation without a user who can sign in. */
-export async function hasUsers({ store }: Pick<Services, "store">): Promise<boolean> {
-  const user = await systemHandle(store).selectFrom("users").select("id").limit(1).executeTakeFirst();
+export async function hasUsers(services: Pick<Services, "store" | "log">): Promise<boolean> {
+  const user = await asSystem(services, "inspect installation")
+    .selectFrom("users")
+    .select("id")
+    .limit(1)
+    .executeTakeFirst();
   return user !== undefined;
 }

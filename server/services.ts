@@ -1,6 +1,6 @@
 import type { AccessTokens } from "./access/access-token.ts";
-import type { KnownKeys } from "./access/key-throttle.ts";
 import type { KeyUsage } from "./access/key-usage.ts";
+import type { KnownKeys } from "./access/known-keys.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
 import type { RefusalLog } from "./audit/refusal-log.ts";
 import type { Config } from "./config.ts";
@@ -14,6 +14,7 @@ import type { Names } from "./platform/names.ts";
 import type { Random } from "./platform/random.ts";
 import type { Turns } from "./platform/turns.ts";
 import type { Vault } from "./platform/vault.ts";
+import type { Hooks } from "./room-hooks.ts";
 
 /** What the server is made of; built once at start (`main.ts`) or by the test harness. */
 export interface Services {
@@ -39,6 +40,8 @@ export interface Services {
   /** Reaches identity providers, whose addresses tenants choose. */
   readonly outbound: GuardedFetch;
   readonly metrics: Metrics;
+  /** Tells every room of an event. */
+  readonly hooks: Hooks;
   /** Tells the audit writer that the outbox has work. */
   readonly wakeAuditWriter: () => void;
 }

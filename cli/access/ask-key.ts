@@ -65,7 +65,8 @@ export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyA
   };
 }
 
-const mintsKeys = ({ errors }: CommandSpec): boolean =>
+/** Whether a key can be refused because its principal has no end or no source allowlist, which minting takes. */
+export const mintsKeys = ({ errors }: CommandSpec): boolean =>
   errors.includes("partner_provisioning_principal_restrictions_required");
 
 /** Reads, and writes that an empty body cannot carry out. */

@@ -31,7 +31,11 @@ export function decideForUser(who: UserAccess, target: Target): Verdict {
   const reasons = [
     ...(access.kinds.includes("user") ? [] : [`it is for ${kindsText(access.kinds)}, and this is a signed-in user`]),
     ...(access.kinds.includes("user") && !access.scopes.includes(who.scope)
-      ? [`it is for ${access.scopes.join(" and ")} scope, and you are in ${who.scope} scope`]
+      ? [
+          access.ownPartner && who.scope === "system"
+            ? "it acts on the caller's own partner, and you belong to none"
+            : `it is for ${access.scopes.join(" and ")} scope, and you are in ${who.scope} scope`,
+        ]
       : []),
     ...(access.fullPartner && who.scope === "partner" && who.orgAccess !== "all"
       ? ["it is for members with access to all organizations of the partner"]

@@ -4,6 +4,7 @@ import { usageError } from "../errors/cli-error.ts";
 import { nouns } from "../generated/nouns.ts";
 import { commandsOf } from "../generic/commands-of.ts";
 import type { CommandSpec } from "../manifest.ts";
+import { nounAliases } from "../noun-aliases.ts";
 import { didYouMean } from "../suggest.ts";
 
 /** What may be asked about: a permission or a key's scope by name, or an endpoint. */
@@ -53,7 +54,7 @@ function byPath(commands: readonly CommandSpec[], method: string, given: string)
 }
 
 function byName(commands: readonly CommandSpec[], noun: string, name: string): CommandSpec {
-  const wanted = noun === "orgs" ? "organizations" : noun;
+  const wanted = nounAliases[noun] ?? noun;
   const found = commands.find((one) => one.noun === wanted && one.name === name);
   if (found) return found;
   const names = commands.map((one) => `${one.noun} ${one.name}`);

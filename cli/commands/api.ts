@@ -5,7 +5,7 @@ import { type Context, openContext } from "../context.ts";
 import { missingInput } from "../errors/cli-error.ts";
 import { maskSecrets } from "../generic/minted.ts";
 import { printResult } from "../output/print.ts";
-import type { Register } from "../program.ts";
+import type { Register } from "../register.ts";
 import { type ApiOptions, bodyOf, endpointAt, fieldsOf, methodOf, methods, pathOf } from "./api-request.ts";
 
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];

@@ -3,7 +3,7 @@ import { type Context, openContext } from "../context.ts";
 import { CliError } from "../errors/cli-error.ts";
 import { printResult } from "../output/print.ts";
 import { configDirOf } from "../profile/config-dir.ts";
-import type { Register } from "../program.ts";
+import type { Register } from "../register.ts";
 
 /** `rmm config explain`: each value that steers a run, and where it came from. */
 export const registerConfig: Register = (group, run) => {

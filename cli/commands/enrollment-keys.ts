@@ -1,10 +1,11 @@
 import { type Context, openContext } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import { commandsOf } from "../generic/commands-of.ts";
+import type { Arguments } from "../generic/invocation.ts";
 import { namesOf } from "../generic/names.ts";
-import { type Arguments, runEndpoint } from "../generic/run-endpoint.ts";
+import { runEndpoint } from "../generic/run-endpoint.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
-import type { Register } from "../program.ts";
+import type { Register } from "../register.ts";
 
 /** Adds `--if-not-exists` to `rmm enrollment-keys create`. */
 export const extendEnrollmentKeys: Register = async (group, run) => {

@@ -1,8 +1,7 @@
 import { openContext } from "../context.ts";
 import { exitCodes } from "../errors/exit-codes.ts";
 import { formatOf, printResult } from "../output/print.ts";
-import type { Register } from "../program.ts";
-import { runProgram } from "../program.ts";
+import type { Register } from "../register.ts";
 import { writeTo } from "../shell.ts";
 
 const variables = [
@@ -21,7 +20,7 @@ const variables = [
 ] as const;
 
 /** `rmm help [command…]`, `rmm help exit-codes`, `rmm help environment`. */
-export const registerHelp: Register = (command, run) => {
+export const registerHelp: Register = (command, run, program) => {
   command
     .description("Help on a command, or on one of the topics exit-codes and environment")
     .argument("[words...]", "a command, or a topic")
@@ -30,7 +29,7 @@ export const registerHelp: Register = (command, run) => {
     .action((words: string[]) =>
       run(async (shell, globals) => {
         const [topic] = words;
-        if (topic !== "exit-codes" && topic !== "environment") return runProgram(shell, [...words, "--help"]);
+        if (topic !== "exit-codes" && topic !== "environment") return program.run(shell, [...words, "--help"]);
         const rows =
           topic === "environment" ? variables : Object.values(exitCodes).map(([code, meaning]) => ({ code, meaning }));
         const context = await openContext(shell, globals, { mayBeNew: true });

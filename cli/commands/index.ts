@@ -1,10 +1,13 @@
-import type { Register } from "../program.ts";
+import type { Area } from "#contract/areas";
+import type { Register } from "../register.ts";
 
 interface Group {
   readonly summary: string;
   /** Called when the group is named on the command line. */
   readonly load: () => Promise<Register>;
   readonly hidden?: boolean;
+  /** Listed in the help with the nouns of this area; without an area, before all of them. */
+  readonly area?: Area;
 }
 
 /** Loaded together: each file more costs a start a millisecond, and all of these are small. */
@@ -27,6 +30,7 @@ export const commandGroups: Readonly<Record<string, Group>> = {
   },
   keys: {
     summary: "Keys of machines, of every kind: what ends soon, what is old, rotation in bulk",
+    area: "credentials",
     load: async () => (await import("./keys/index.ts")).registerKeys,
   },
   plan: {
@@ -36,6 +40,10 @@ export const commandGroups: Readonly<Record<string, Group>> = {
   apply: {
     summary: "Bring the server to what a provisioning file says",
     load: async () => (await provisioning()).registerApply,
+  },
+  diff: {
+    summary: "Show where the server differs from a provisioning file",
+    load: async () => (await provisioning()).registerDiff,
   },
   export: {
     summary: "Write what the server has as a provisioning file",
@@ -55,6 +63,7 @@ export const commandGroups: Readonly<Record<string, Group>> = {
   },
   audit: {
     summary: "Prove that the audit record is whole",
+    area: "audit",
     load: async () => (await import("./audit/index.ts")).registerAudit,
   },
   server: {
@@ -96,6 +105,3 @@ export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   users: async () => (await small()).extendUsers,
 };
-
-/** Short names of nouns. */
-export const nounAliases: Readonly<Record<string, string>> = { orgs: "organizations" };

@@ -5,8 +5,8 @@ import { isForPrograms, printResult } from "../output/print.ts";
 import { changeProfiles, checkProfileName, getProfile, type OutputChoice, outputs } from "../profile/profiles.ts";
 import { normalizeServer } from "../profile/server-url.ts";
 import { tokenStore } from "../profile/token-store.ts";
-import type { Register } from "../program.ts";
 import { prompterOf } from "../prompt.ts";
+import type { Register } from "../register.ts";
 
 /** `rmm profile add|use|list|remove`. */
 export const registerProfile: Register = (group, run) => {

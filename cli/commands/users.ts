@@ -2,7 +2,7 @@ import { type Context, openContext } from "../context.ts";
 import { commandsOf } from "../generic/commands-of.ts";
 import { runEndpoint } from "../generic/run-endpoint.ts";
 import type { StoreKind } from "../profile/profiles.ts";
-import type { Register } from "../program.ts";
+import type { Register } from "../register.ts";
 import { keepSignIn, readyStore } from "../sign-in/keep-sign-in.ts";
 import { reportSignIn } from "../sign-in/report-sign-in.ts";
 

@@ -58,6 +58,8 @@ function exitOf(error: RmmError): ExitName {
   if (error instanceof UnauthenticatedError || error instanceof MfaRequiredError) return "unauthenticated";
   if (error instanceof CredentialError) return "unauthenticated";
   if (error instanceof ForbiddenError) return "forbidden";
+  // The same request is being carried out: it is not refused, and can be repeated in a moment.
+  if (error.code === "IDEMPOTENCY_IN_FLIGHT") return "tryLater";
   const state = [ConflictError, PreconditionError, UnprocessableError];
   if (state.some((kind) => error instanceof kind)) return "conflict";
   const passing = [RateLimitError, UnavailableError, ConnectionError, TimeoutError];

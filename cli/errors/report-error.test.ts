@@ -9,7 +9,7 @@ let answer: ReturnType<typeof refusal>;
 beforeEach(async () => {
   stub = await stubApi({
     "GET /users/me": () => ({ body: { scope: "system" } }),
-    "GET /orgs/partners": () => ({ body: { data: [{ id: ids.twin, slug: "summit" }] } }),
+    "GET /orgs/partners": () => ({ body: { data: [{ id: ids.twin, slug: "summit", name: "Summit MSP" }] } }),
     "GET /orgs/partners/*": () => answer,
   });
 });
@@ -41,9 +41,11 @@ it("does not tell a user with a token only to sign in: it may have expired", asy
   expect(stderr).toMatch(/expired, or is not of this server.*another RMM_TOKEN/);
 });
 
-it("names a partner in the path by slug, and says which there are when it is wrong", async () => {
+it("names a partner in the path by slug or name, and says which there are when it is wrong", async () => {
   answer = { body: { id: ids.twin, slug: "summit" } };
   expect(await get("Summit")).toMatchObject({ code: 0, stdout: expect.stringContaining(ids.twin) });
+  expect(stub.seen.at(-1)?.path).toBe(`/api/v1/orgs/partners/${ids.twin}`);
+  expect(await get("summit msp")).toMatchObject({ code: 0 });
   expect(stub.seen.at(-1)?.path).toBe(`/api/v1/orgs/partners/${ids.twin}`);
   expect(await get("sumit")).toMatchObject({ code: 3, stderr: expect.stringMatching(/Did you mean summit/) });
 });

@@ -5,18 +5,20 @@ import type { CommandSpec } from "../manifest.ts";
 import { escapeText } from "../output/escape.ts";
 import { formatOf, printResult } from "../output/print.ts";
 import { writeTo } from "../shell.ts";
-import type { Draft } from "./draft.ts";
+import type { Draft } from "./invocation.ts";
 import { inputOf } from "./send.ts";
 
-/** Prints the requests that would be sent, secrets masked; nothing is changed. */
-export async function dryRun(context: Context, spec: CommandSpec, drafts: readonly Draft[]): Promise<void> {
+/** Prints the requests that would be sent, secrets masked; nothing is changed. Returns the exit code. */
+export async function dryRun(context: Context, spec: CommandSpec, drafts: readonly Draft[]): Promise<number> {
   const requests = await Promise.all(drafts.map((draft) => requestOf(context, spec, draft)));
   const format = formatOf(context);
   if (format !== "table" && format !== "tsv") {
-    return printResult(context, requests.length === 1 ? requests[0] : requests, { fields: [] });
+    await printResult(context, requests.length === 1 ? requests[0] : requests, { fields: [] });
+    return 0;
   }
   const text = requests.map(requestText).join("\n");
   await writeTo(context.shell, "stdout", context.shell.isTty.stdout ? escapeText(text) : text);
+  return 0;
 }
 
 async function requestOf(context: Context, spec: CommandSpec, draft: Draft) {

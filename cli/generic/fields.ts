@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { globalFlagNames } from "../globals.ts";
 import type { CommandSpec, FlagSpec } from "../manifest.ts";
+import { calledMany, calledOne } from "./row-names.ts";
 
 /** A field of a query or a body with the flag it has on the command line. */
 export interface Field {
@@ -72,17 +73,6 @@ function placeholder({ type, format, itemType }: FlagSpec): string {
   return (format && placeholders[format]) ?? "value";
 }
 
-/** What stands for an id and is looked up (`resolveNames`). */
-const callable: Partial<Record<string, string>> = {
-  orgId: "slug, name or id",
-  orgIds: "slugs, names or ids",
-  partnerId: "slug or id",
-  siteId: "name or id",
-  siteIds: "names or ids",
-  roleId: "name of a built-in role, or id",
-  defaultRoleId: "name of a built-in role, or id",
-};
-
 function descriptionOf(spec: FlagSpec): string {
   const { description, name, type, values, itemValues, required, default: byDefault, minimum, maximum } = spec;
   const words = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
@@ -92,7 +82,7 @@ function descriptionOf(spec: FlagSpec): string {
     byDefault === undefined || byDefault === null || typeof byDefault === "object"
       ? ""
       : `default ${String(byDefault)}`;
-  const called = callable[name];
+  const called = spec.ref && (spec.format === "uuid" ? calledOne : calledMany)(spec.ref);
   const notes = [
     ...(called === undefined ? [] : [called]),
     ...(required ? ["required"] : []),

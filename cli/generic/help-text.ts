@@ -1,21 +1,31 @@
 import type { CommandSpec, FlagSpec } from "../manifest.ts";
-import { isDestructive, isSevere } from "./confirm.ts";
 import { type Field, fieldsOf } from "./fields.ts";
+import { questionBefore } from "./losses.ts";
 import { topSecrets } from "./minted.ts";
-import { placeholderOf } from "./missing.ts";
-import { orgParamIsScope, paramOf } from "./scope.ts";
+import { placeholderOf, sampleParam } from "./path-params.ts";
+import { scopePlaceOf } from "./refs-of.ts";
+import { sampleOf } from "./row-names.ts";
+
+const orgFlag = `--org ${sampleOf("organization")}`;
+const answers = { none: "", yes: " --yes", count: " --yes", slug: ` --confirm=${sampleOf("organization")}` } as const;
+
+/** Recognizes the field that `--org` sets. */
+function scopeFieldOf(spec: CommandSpec): (field: Field) => boolean {
+  const place = scopePlaceOf(spec, "organization");
+  return ({ where, spec: { name } }) => place?.part === where && place.name === name;
+}
 
 /** What stands above the usage line. */
 export function examplesOf(spec: CommandSpec): string {
   const base = ["rmm", spec.noun, spec.name, ...spec.params.map((param) => sampleParam(spec, param))].join(" ");
-  const scoped = spec.method === "POST" && spec.body.some(({ name, required }) => name === "orgId" && !required);
+  const fields = fieldsOf(spec);
+  const isScope = scopeFieldOf(spec);
+  const scoped = spec.method === "POST" && fields.some((field) => isScope(field) && !field.spec.required);
   const required = [
-    ...(scoped ? ["--org contoso-dental"] : []),
-    ...fieldsOf(spec)
-      .filter((field) => field.spec.required)
-      .map(sampleFlag),
+    ...(scoped ? [orgFlag] : []),
+    ...fields.filter((field) => field.spec.required).map((field) => (isScope(field) ? orgFlag : sampleFlag(field))),
   ];
-  const answer = isSevere(spec) ? " --confirm=contoso-dental" : isDestructive(spec) ? " --yes" : "";
+  const answer = answers[questionBefore(spec, 1)];
   const plain = [base, ...required].join(" ") + answer;
   const more = spec.paging
     ? [
@@ -37,8 +47,8 @@ export function examplesOf(spec: CommandSpec): string {
 }
 
 /** Who may run it, and what it leaves on record. */
-export function accessOf({ access, audit, idempotent }: CommandSpec): string {
-  const { kinds, scopes, permissions, keyScopes, mfa, fullPartner } = access;
+export function accessOf({ access, audit, emits, idempotent }: CommandSpec): string {
+  const { kinds, scopes, permissions, keyScopes, mfa, fullPartner, ownPartner } = access;
   const names = {
     user: "user",
     apiKey: "API key",
@@ -46,40 +56,32 @@ export function accessOf({ access, audit, idempotent }: CommandSpec): string {
     agent: "device token",
     public: "none needed",
   };
+  const limits = [
+    ...(fullPartner ? ["(access to all organizations)"] : []),
+    ...(ownPartner ? ["(members of a partner)"] : []),
+  ];
   const rows: [string, string][] = [
     ["Permission", permissions.length === 0 ? "none" : permissions.join(", ")],
     ["Credential", kinds.map((kind) => names[kind]).join(", ")],
-    ...(scopes.length === 0
-      ? []
-      : ([["Scope", `${scopes.join(", ")}${fullPartner ? " (access to all organizations)" : ""}`]] as [
-          string,
-          string,
-        ][])),
+    ...(scopes.length === 0 ? [] : ([["Scope", [scopes.join(", "), ...limits].join(" ")]] as [string, string][])),
     ...(keyScopes.length === 0 ? [] : ([["Key scope", keyScopes.join(" or ")]] as [string, string][])),
     ["MFA", mfa ? "needed" : "not needed"],
     ["Audit", audit ?? "no entry"],
-    ["Repeatable", idempotent ? "yes, with --idempotency-key" : "as it stands"],
+    ...(emits.length === 0 ? [] : ([["Events", emits.join(", ")]] as [string, string][])),
+    ...(idempotent ? ([["Repeatable", "yes, with --idempotency-key"]] as [string, string][]) : []),
   ];
-  if (!idempotent) rows.pop();
   return rows
     .map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`)
     .join("\n")
     .concat("\n");
 }
 
-function sampleParam(spec: CommandSpec, param: string): string {
-  if (paramOf(spec, "organizations") === param)
-    return orgParamIsScope(spec) ? "--org contoso-dental" : "contoso-dental";
-  return paramOf(spec, "sites") === param ? "HQ" : placeholderOf(param);
-}
+const sampleFlag = ({ spec, flag }: Field): string =>
+  spec.secret ? `--${flag}-file ${flag}.txt` : `--${flag} ${sampleValue(spec)}`;
 
-function sampleFlag({ spec, flag }: Field): string {
-  if (spec.secret) return `--${flag}-file ${flag}.txt`;
-  if (spec.name === "orgId") return "--org contoso-dental";
-  return `--${flag} ${sampleValue(spec)}`;
-}
-
-function sampleValue({ type, values, format, name, itemValues }: FlagSpec): string {
+function sampleValue({ type, values, format, name, ref, itemValues }: FlagSpec): string {
+  const called = ref && sampleOf(ref);
+  if (called !== undefined) return called;
   if (type === "enum") return values?.[0] ?? "value";
   if (type === "array") return itemValues?.[0] ?? "<id>";
   if (type === "integer" || type === "number") return "1";
@@ -87,5 +89,5 @@ function sampleValue({ type, values, format, name, itemValues }: FlagSpec): stri
   if (format === "email") return "ana@contoso.example";
   if (format === "uuid") return "<id>";
   if (format === "date-time") return "+30d";
-  return name === "slug" ? "contoso-dental" : name === "name" ? "'Contoso Dental'" : "value";
+  return placeholderOf(name);
 }

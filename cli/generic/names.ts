@@ -6,7 +6,7 @@ import { suggestions } from "../suggest.ts";
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isId = (value: string): boolean => uuid.test(value);
 
-interface Org {
+interface Tenant {
   id: string;
   name: string;
   slug: string;
@@ -23,15 +23,16 @@ export interface Names {
   orgId(name: string): Promise<string>;
   /** Within one organization where that is known. */
   siteId(name: string, orgId: string | undefined): Promise<string>;
-  /** By slug; partners other than the own one are known to system scope only. */
-  partnerId(slug: string): Promise<string>;
+  /** Slug first, then name; partners other than the own one are known to system scope only. */
+  partnerId(name: string): Promise<string>;
   /** What is known of an organization without asking. */
-  known(orgId: string): Org | undefined;
+  known(orgId: string): Tenant | undefined;
 }
 
 export function namesOf(context: Context): Names {
-  let orgs: Promise<Org[]> | undefined;
-  const met = new Map<string, Org>();
+  let orgs: Promise<Tenant[]> | undefined;
+  let partners: Promise<Tenant[]> | undefined;
+  const met = new Map<string, Tenant>();
   const sites = new Map<string, Promise<Site[]>>();
   const allOrgs = () => {
     orgs ??= listOrgs(context).then((all) => {
@@ -48,9 +49,12 @@ export function namesOf(context: Context): Names {
   };
   return {
     known: (id) => met.get(id),
-    partnerId: async (slug) =>
-      isId(slug) ? slug.toLowerCase() : findPartner(await context.client(), slug, context.shell.signal),
-    orgId: async (name) => (isId(name) ? name.toLowerCase() : pickOrg(name, await allOrgs()).id),
+    partnerId: async (name) => {
+      if (isId(name)) return name.toLowerCase();
+      partners ??= listPartners(context);
+      return pickTenant("partner", name, await partners).id;
+    },
+    orgId: async (name) => (isId(name) ? name.toLowerCase() : pickTenant("organization", name, await allOrgs()).id),
     siteId: async (name, orgId) => {
       if (isId(name)) return name.toLowerCase();
       const found = (await sitesOf(orgId)).filter((site) => same(site.name, name));
@@ -74,20 +78,20 @@ export function namesOf(context: Context): Names {
 const fold = (text: string): string => text.trim().normalize("NFC").toLowerCase();
 const same = (a: string, b: string): boolean => fold(a) === fold(b);
 
-function pickOrg(name: string, orgs: readonly Org[]): Org {
-  const bySlug = orgs.filter((org) => same(org.slug, name));
-  const found = bySlug.length > 0 ? bySlug : orgs.filter((org) => same(org.name, name));
+function pickTenant(what: "organization" | "partner", name: string, tenants: readonly Tenant[]): Tenant {
+  const bySlug = tenants.filter((tenant) => same(tenant.slug, name));
+  const found = bySlug.length > 0 ? bySlug : tenants.filter((tenant) => same(tenant.name, name));
   if (found.length === 1) return found[0]!;
   if (found.length === 0)
     throw unknown(
-      "organization",
+      what,
       name,
-      orgs.map((org) => org.slug),
+      tenants.map(({ slug }) => slug),
     );
   throw ambiguous(
-    "organization",
+    what,
     name,
-    found.map((org) => `${org.id}  ${org.slug}  ${org.name}`),
+    found.map((tenant) => `${tenant.id}  ${tenant.slug}  ${tenant.name}`),
   );
 }
 
@@ -108,23 +112,17 @@ const ambiguous = (what: string, name: string, candidates: string[]): CliError =
     hint: `Give its id instead${what === "site" ? ", or --org" : ""}`,
   });
 
-/** The own partner first: only system scope may list them. */
-async function findPartner(client: RmmClient, slug: string, signal: AbortSignal): Promise<string> {
+/** Only system scope may list them; everybody else has the own one. */
+async function listPartners(context: Context): Promise<Tenant[]> {
+  const client = await context.client();
+  const { signal } = context.shell;
   const { scope } = await client.users.me({}, { signal });
-  const known =
-    scope === "system"
-      ? await client.partners.list({ query: { limit: 100 } }, { signal }).toArray()
-      : [await client.partners.getMine({}, { signal })];
-  const found = known.find((partner) => same(partner.slug, slug));
-  if (found !== undefined) return found.id;
-  throw unknown(
-    "partner",
-    slug,
-    known.map((partner) => partner.slug),
-  );
+  return scope === "system"
+    ? client.partners.list({ query: { limit: 100 } }, { signal }).toArray()
+    : [await client.partners.getMine({}, { signal })];
 }
 
-async function listOrgs(context: Context): Promise<Org[]> {
+async function listOrgs(context: Context): Promise<Tenant[]> {
   const client: RmmClient = await context.client();
   return client.organizations.listAccessible({}, { signal: context.shell.signal }).toArray();
 }

@@ -1,14 +1,13 @@
 import type { Command } from "commander";
 import { openContext } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
-import type { Run } from "../program.ts";
+import type { Run } from "../register.ts";
 import { commandsOf } from "./commands-of.ts";
 import { addFieldFlags } from "./fields.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
 import { mints } from "./minted.ts";
-import { placeholderOf } from "./missing.ts";
+import { describeParam, placeholderOf } from "./path-params.ts";
 import { runEndpoint } from "./run-endpoint.ts";
-import { orgParamIsScope, paramOf } from "./scope.ts";
 
 /** Adds `rmm <noun> <verb>` for every endpoint of a noun. */
 export async function addNoun(group: Command, noun: string, run: Run): Promise<void> {
@@ -39,12 +38,4 @@ export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Comman
       return runEndpoint(await openContext(shell, globals), spec, { args, options: command.opts() });
     }),
   );
-}
-
-function describeParam(spec: CommandSpec, param: string): string {
-  if (paramOf(spec, "organizations") === param)
-    return `slug, name or id of the organization${orgParamIsScope(spec) ? " (or --org)" : ""}`;
-  if (paramOf(spec, "sites") === param) return "name or id of the site";
-  if (paramOf(spec, "partners") === param) return "slug or id of the partner";
-  return "id";
 }

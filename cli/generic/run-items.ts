@@ -1,13 +1,12 @@
+import type { RmmClient } from "#sdk/client";
 import type { Context } from "../context.ts";
 import { type Described, describeError } from "../errors/describe-error.ts";
 import { exitCode } from "../errors/exit-codes.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
 import { withSpinner } from "../output/spinner.ts";
-import type { Draft } from "./draft.ts";
+import type { Draft, Invocation } from "./invocation.ts";
 import { maskSecrets, topSecrets } from "./minted.ts";
-import type { Names } from "./names.ts";
-import { resolveNames } from "./scope.ts";
 import { clientFor, send } from "./send.ts";
 
 interface Outcome {
@@ -21,15 +20,9 @@ interface Outcome {
 const hopeless = new Set<Described["exit"]>(["unauthenticated", "interrupted", "tryLater"]);
 
 /** Sends the entries of a list one after the other and reports each. Exit 9 when some failed and some did not. */
-export async function runItems(
-  context: Context,
-  spec: CommandSpec,
-  drafts: readonly Draft[],
-  names: Names,
-): Promise<number> {
-  const { outcomes, failures } = await withSpinner(context, spec.summary, ({ say }) =>
-    sendAll(context, spec, drafts, names, say),
-  );
+export async function runItems(invocation: Invocation): Promise<number> {
+  const { context, spec } = invocation;
+  const { outcomes, failures } = await withSpinner(context, spec.summary, ({ say }) => sendAll(invocation, say));
   await maskSecrets(
     context,
     outcomes.flatMap(({ result }) => secretsOf(spec, result)),
@@ -43,13 +36,7 @@ interface Sent {
   failures: Described[];
 }
 
-async function sendAll(
-  context: Context,
-  spec: CommandSpec,
-  drafts: readonly Draft[],
-  names: Names,
-  say: (text: string) => void,
-): Promise<Sent> {
+async function sendAll({ context, spec, drafts }: Invocation, say: (text: string) => void): Promise<Sent> {
   const client = await clientFor(context, spec);
   const outcomes: Outcome[] = [];
   const failures: Described[] = [];
@@ -61,8 +48,7 @@ async function sendAll(
     }
     say(`${spec.summary}: ${item} of ${drafts.length}`);
     try {
-      await resolveNames(context, spec, draft, names);
-      outcomes.push({ item, outcome: "done", result: await send(client, context, spec, draft, item) });
+      outcomes.push({ item, outcome: "done", result: await sendEntry(client, context, spec, { draft, item }) });
     } catch (error) {
       const described = describeError(error);
       failures.push(described);
@@ -70,6 +56,16 @@ async function sendAll(
     }
   }
   return { outcomes, failures };
+}
+
+async function sendEntry(
+  client: RmmClient,
+  context: Context,
+  spec: CommandSpec,
+  { draft, item }: { draft: Draft; item: number },
+): Promise<unknown> {
+  if (draft.failure !== undefined) throw draft.failure;
+  return send(client, context, spec, draft, item);
 }
 
 const secretsOf = (spec: CommandSpec, result: unknown): string[] =>

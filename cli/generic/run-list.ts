@@ -1,10 +1,9 @@
 import type { Page } from "#sdk/paginate";
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
-import { defaultColumns } from "../output/default-columns.ts";
 import { formatOf, printResult } from "../output/print.ts";
 import { withSpinner } from "../output/spinner.ts";
-import type { Draft } from "./draft.ts";
+import type { Draft } from "./invocation.ts";
 import { clientFor, sendList } from "./send.ts";
 
 export const DEFAULT_LIMIT = 50;
@@ -22,7 +21,7 @@ export async function runList(context: Context, spec: CommandSpec, draft: Draft)
     if (onePage) return { first: page, items: page.items.slice(0, limit) };
     return { first: page, items: await collect(page, limit, say) };
   });
-  await printResult(context, items, { fields: spec.fields, columns: defaultColumns(spec) });
+  await printResult(context, items, { fields: spec.fields, columns: spec.columns });
   await sayRest(context, first, items.length, onePage);
   return 0;
 }

@@ -4,7 +4,7 @@ import type { CallOptions } from "#sdk/options";
 import type { CallInput } from "#sdk/prepare";
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
-import type { Draft } from "./draft.ts";
+import type { Draft } from "./invocation.ts";
 
 /** What the SDK's method takes. */
 export function inputOf(spec: CommandSpec, { params, query, body, hasBody }: Draft): CallInput {

@@ -1,12 +1,5 @@
 import { CliError } from "../errors/cli-error.ts";
-import type { Shell } from "../shell.ts";
-
-/** The operating system's store of secrets. */
-export interface Keychain {
-  get(account: string): Promise<string | undefined>;
-  set(account: string, secret: string): Promise<void>;
-  remove(account: string): Promise<void>;
-}
+import type { Keychain, Shell } from "../shell.ts";
 
 const SERVICE = "rmm";
 

@@ -11,7 +11,9 @@ import {
   startTestServer,
   type TestServer,
 } from "../../server/test/harness.ts";
-import { apply, type ItemResult } from "./apply.ts";
+import { apply } from "./apply.ts";
+import { idempotencyKeysOf } from "./idempotency-keys.ts";
+import type { ItemResult } from "./item-result.ts";
 import { makePlan } from "./make-plan.ts";
 import { shownSteps } from "./plan.ts";
 import { readModel } from "./read-model.ts";
@@ -112,6 +114,7 @@ describe.each(databases)("rmm apply on %s", (database) => {
     return apply(plan, {
       rmm,
       sender,
+      idempotencyKey: idempotencyKeysOf("of this test"),
       signal: signal.signal,
       allowDelete: options.allowDelete ?? false,
       now: () => server.clock.nowMs(),
@@ -121,7 +124,7 @@ describe.each(databases)("rmm apply on %s", (database) => {
   }
 
   const short = (results: readonly ItemResult[]) =>
-    results.map(({ outcome, action, kind, name }) => `${outcome} ${action} ${kind} ${name}`);
+    results.map(({ outcome, action, kind, item }) => `${outcome} ${action} ${kind} ${item.name}`);
   const planned = async (yaml: string) =>
     shownSteps((await setUp(yaml)).plan).map(
       ({ slug, step }) =>
@@ -278,7 +281,7 @@ organizations:
     await client().enrollmentKeys.rotate({ params: { id: id as string } });
     const { plan } = await setUp(oneKey);
     expect(shownSteps(plan)).toEqual([]);
-    expect(plan.organizations[0]!.notes).toMatchObject([{ unresolved: true }]);
+    expect(plan.organizations[0]!.notes).toMatchObject([{ left: "lost" }]);
   });
 
   it("says rotate, with the command, when the secret is lost for good", async () => {
@@ -289,7 +292,7 @@ organizations:
     const { plan } = await setUp(oneKey);
     expect(shownSteps(plan)).toEqual([]);
     expect(plan.organizations[0]!.notes).toMatchObject([
-      { unresolved: true, command: `rmm enrollment-keys rotate ${id} --yes --secret-file ${keyFile()}` },
+      { left: "lost", command: `rmm enrollment-keys rotate ${id} --yes --secret-file ${keyFile()}` },
     ]);
   });
 
@@ -353,6 +356,7 @@ organizations:
     const results = await apply(plan, {
       rmm,
       sender,
+      idempotencyKey: idempotencyKeysOf("of this test"),
       signal: signal.signal,
       allowDelete: false,
       now: () => 0,
@@ -371,6 +375,7 @@ organizations:
     const results = await apply(plan, {
       rmm,
       sender,
+      idempotencyKey: idempotencyKeysOf("of this test"),
       signal: signal.signal,
       allowDelete: false,
       now: () => server.clock.nowMs(),

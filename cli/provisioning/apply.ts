@@ -1,10 +1,13 @@
 import type { RmmClient } from "#sdk/client";
 import { describeError } from "../errors/describe-error.ts";
+import type { ExitName } from "../errors/exit-codes.ts";
 import { carryOut, type OrganizationRun, type Tools } from "./carry-out.ts";
+import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import { inParallel } from "./in-parallel.ts";
+import type { ItemResult } from "./item-result.ts";
 import { type FileKey, foldName, type Sink, sinkText } from "./model.ts";
 import { orderedSteps } from "./order.ts";
-import type { ObjectKind, OrganizationPlan, Plan, Step } from "./plan.ts";
+import { keyOf, type OrganizationPlan, type Plan, type Step } from "./plan.ts";
 import { isInterruption, type Sender } from "./sender.ts";
 
 export interface ApplyOptions {
@@ -18,30 +21,10 @@ export interface ApplyOptions {
   carryOut?(step: Step, run: OrganizationRun, tools: Tools): Promise<Pick<ItemResult, "id" | "secret">>;
   /** Returns when the secret is safe. */
   deliver(sink: Sink, secret: string): Promise<void>;
-  /** Each result as soon as it is known. */
-  report(result: ItemResult): void | Promise<void>;
-}
-
-export interface ItemResult {
-  readonly organization: string;
-  readonly kind: ObjectKind;
-  readonly name: string;
-  readonly action: Step["action"];
-  /** `held`: a delete without --allow-delete. `skipped`: not tried, because of what came before. */
-  readonly outcome: "done" | "failed" | "skipped" | "held";
-  readonly id?: string;
-  readonly fields: readonly string[];
-  readonly line?: number;
-  readonly sink?: string;
-  /** Of a key whose sink is stdout; for programs. */
-  readonly secret?: string;
-  readonly error?: {
-    readonly code: string;
-    readonly message: string;
-    readonly status?: number;
-    readonly requestId?: string;
-    readonly hint?: string;
-  };
+  /** Idempotency key of the object that these parts identify (`idempotency-keys.ts`). */
+  idempotencyKey: IdempotencyKeys;
+  /** Each result as soon as it is known; `exit`: of a failure, the exit code that it alone would have. */
+  report(result: ItemResult, exit?: ExitName): void | Promise<void>;
 }
 
 /** Carries out a plan: organizations beside each other, inside each one step after the other. Never throws for an item. */
@@ -59,36 +42,44 @@ async function applyOrganization(
   const run: OrganizationRun = { slug: plan.slug, partnerId, orgId: plan.id, siteIds: new Map(plan.siteIds) };
   const results: ItemResult[] = [];
   for (const step of orderedSteps(plan)) {
-    const result = await resultOf(step, run, options);
+    const { result, exit } = await resultOf(step, run, options);
     results.push(result);
-    await options.report(result);
+    await options.report(result, exit);
   }
   return results;
 }
 
-async function resultOf(step: Step, run: OrganizationRun, options: ApplyOptions): Promise<ItemResult> {
+interface Known {
+  readonly result: ItemResult;
+  readonly exit?: ExitName;
+}
+
+async function resultOf(step: Step, run: OrganizationRun, options: ApplyOptions): Promise<Known> {
   const about = {
-    organization: run.slug,
-    kind: step.kind,
-    name: step.name,
     action: step.action,
-    fields: step.changes.map(({ field }) => field),
+    kind: step.kind,
+    key: keyOf(run.slug, step),
+    organization: run.slug,
     ...(step.id === undefined ? {} : { id: step.id }),
-    ...(step.line === undefined ? {} : { line: step.line }),
+    changes: step.changes,
+    item: { line: step.line ?? null, name: step.name },
     ...sinkOf(step.key),
   };
-  if (step.action === "delete" && !options.allowDelete) return { ...about, outcome: "held" };
-  if (options.signal.aborted) return { ...about, outcome: "skipped", error: interruption };
+  if (step.action === "delete" && !options.allowDelete) return { result: { outcome: "held", ...about } };
+  if (options.signal.aborted) return { result: { outcome: "skipped", ...about, error: interruption } };
   const missing = missingFor(step, run);
-  if (missing) return { ...about, outcome: "skipped", error: { code: "DEPENDS_ON_FAILED", message: missing } };
+  if (missing) {
+    return { result: { outcome: "skipped", ...about, error: { code: "DEPENDS_ON_FAILED", message: missing } } };
+  }
   try {
-    return { ...about, outcome: "done", ...(await (options.carryOut ?? carryOut)(step, run, options)) };
+    const done = await (options.carryOut ?? carryOut)(step, run, options);
+    return { result: { outcome: "done", ...about, ...done } };
   } catch (error) {
-    if (isInterruption(error)) return { ...about, outcome: "skipped", error: interruption };
+    if (isInterruption(error)) return { result: { outcome: "skipped", ...about, error: interruption } };
     const { exit, error: told } = describeError(error);
     const { code, message, status, requestId } = told;
     const hint = exit === "unknown" ? "Run the command again: it is not done twice" : told.hint;
-    return { ...about, outcome: "failed", error: { code, message, status, requestId, hint } };
+    return { result: { outcome: "failed", ...about, error: { code, message, status, requestId, hint } }, exit };
   }
 }
 

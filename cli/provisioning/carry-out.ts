@@ -1,7 +1,8 @@
 import type { RmmClient } from "#sdk/client";
 import { NotFoundError } from "#sdk/errors";
-import type { ItemResult } from "./apply.ts";
 import { createOnce } from "./create-once.ts";
+import type { IdempotencyKeys } from "./idempotency-keys.ts";
+import type { ItemResult } from "./item-result.ts";
 import { fetchSecret, type Minted, mintKey } from "./mint-key.ts";
 import { type FileKey, foldName, type Sink } from "./model.ts";
 import type { Step } from "./plan.ts";
@@ -20,6 +21,7 @@ export interface OrganizationRun {
 export interface Tools {
   readonly rmm: RmmClient;
   readonly sender: Sender;
+  readonly idempotencyKey: IdempotencyKeys;
   now(): number;
   deliver(sink: Sink, secret: string): Promise<void>;
 }
@@ -53,13 +55,14 @@ type Body<Noun extends keyof RmmClient, Verb extends keyof RmmClient[Noun]> = Rm
 /** The fields come from the file, which was checked against its schema. */
 const bodyFor = <B>(step: Step, more: object = {}): B => ({ ...step.body, ...more }) as B;
 
-async function createOrganization(step: Step, run: OrganizationRun, { rmm, sender }: Tools): Promise<Done> {
+async function createOrganization(step: Step, run: OrganizationRun, tools: Tools): Promise<Done> {
+  const { rmm, sender } = tools;
   const { slug, partnerId } = run;
   const body = bodyFor<Body<"organizations", "create">>(step, partnerId === undefined ? {} : { partnerId });
-  const { id } = await createOnce(sender, {
+  const { id } = await createOnce(tools, {
     identity: ["organization", partnerId, slug],
     body: { ...body },
-    send: (idempotencyKey) => rmm.organizations.create({ body }, { idempotencyKey }),
+    send: (options) => rmm.organizations.create({ body }, options),
     isStill: (created) =>
       unlessGone(
         async () => (await sender.send(() => rmm.organizations.get({ params: { id: created.id } }))).slug === slug,
@@ -69,13 +72,14 @@ async function createOrganization(step: Step, run: OrganizationRun, { rmm, sende
   return { id };
 }
 
-async function createSite(step: Step, run: OrganizationRun, { rmm, sender }: Tools): Promise<Done> {
+async function createSite(step: Step, run: OrganizationRun, tools: Tools): Promise<Done> {
+  const { rmm, sender } = tools;
   const body = bodyFor<Body<"sites", "create">>(step, { orgId: run.orgId });
   const isThis = ({ name }: { name: string }) => foldName(name) === foldName(step.name);
-  const { id } = await createOnce(sender, {
+  const { id } = await createOnce(tools, {
     identity: ["site", run.orgId, foldName(step.name)],
     body: { ...body },
-    send: (idempotencyKey) => rmm.sites.create({ body }, { idempotencyKey }),
+    send: (options) => rmm.sites.create({ body }, options),
     isStill: (created) =>
       unlessGone(async () => isThis(await sender.send(() => rmm.sites.get({ params: { id: created.id } })))),
   });
@@ -83,14 +87,15 @@ async function createSite(step: Step, run: OrganizationRun, { rmm, sender }: Too
   return { id };
 }
 
-async function createContact(step: Step, run: OrganizationRun, { rmm, sender }: Tools): Promise<Done> {
+async function createContact(step: Step, run: OrganizationRun, tools: Tools): Promise<Done> {
+  const { rmm, sender } = tools;
   const params = { id: run.orgId as string };
   const siteId = siteIdOf(step, run);
   const body = bodyFor<Body<"contacts", "create">>(step, siteId === null ? {} : { siteId });
-  const { id } = await createOnce(sender, {
+  const { id } = await createOnce(tools, {
     identity: ["contact", run.orgId, step.name],
     body: { ...body },
-    send: (idempotencyKey) => rmm.contacts.create({ params, body }, { idempotencyKey }),
+    send: (options) => rmm.contacts.create({ params, body }, options),
     isStill: async (created) => {
       const all = await sender.send(() => rmm.contacts.list({ params, query: { limit: 100 } }).toArray());
       const found = all.find((one) => one.id === created.id);
@@ -114,9 +119,9 @@ async function update(step: Step, run: OrganizationRun, { rmm, sender }: Tools):
   const id = (step.id ?? run.orgId) as string;
   const siteId = step.site === undefined ? {} : { siteId: siteIdOf(step, run) };
   const call = {
-    organization: () => rmm.organizations.update({ params: { id }, body: bodyFor(step) }),
-    site: () => rmm.sites.update({ params: { id }, body: bodyFor(step) }),
-    contact: () => rmm.contacts.update({ params: { contactId: id }, body: bodyFor(step, siteId) }),
+    organization: () => rmm.organizations.update({ params: { id }, body: bodyFor(step) }, { retries: 0 }),
+    site: () => rmm.sites.update({ params: { id }, body: bodyFor(step) }, { retries: 0 }),
+    contact: () => rmm.contacts.update({ params: { contactId: id }, body: bodyFor(step, siteId) }, { retries: 0 }),
   }[step.kind as "organization" | "site" | "contact"] as () => PromiseLike<{ id: string }>;
   await sender.send(call, { repeatable: true });
   return { id };
@@ -124,9 +129,9 @@ async function update(step: Step, run: OrganizationRun, { rmm, sender }: Tools):
 
 async function remove({ kind, id = "" }: Step, { rmm, sender }: Tools): Promise<Done> {
   const call = {
-    site: () => rmm.sites.remove({ params: { id } }),
-    contact: () => rmm.contacts.remove({ params: { contactId: id } }),
-    enrollmentKey: () => rmm.enrollmentKeys.remove({ params: { id } }),
+    site: () => rmm.sites.remove({ params: { id } }, { retries: 0 }),
+    contact: () => rmm.contacts.remove({ params: { contactId: id } }, { retries: 0 }),
+    enrollmentKey: () => rmm.enrollmentKeys.remove({ params: { id } }, { retries: 0 }),
   }[kind as "site" | "contact" | "enrollmentKey"] as () => PromiseLike<unknown>;
   try {
     await sender.send(call, { repeatable: true });
@@ -145,8 +150,9 @@ async function handOut(step: Step, run: OrganizationRun, tools: Tools): Promise<
   return sink.kind === "stdout" ? { id, secret } : { id };
 }
 
-async function secretOf(step: Step, key: FileKey, run: OrganizationRun, { rmm, sender, now }: Tools): Promise<Minted> {
-  const minting = { rmm, sender, orgId: run.orgId as string, key, siteId: siteIdOf(key, run) };
+async function secretOf(step: Step, key: FileKey, run: OrganizationRun, tools: Tools): Promise<Minted> {
+  const { rmm, sender, idempotencyKey, now } = tools;
+  const minting = { rmm, sender, idempotencyKey, orgId: run.orgId as string, key, siteId: siteIdOf(key, run) };
   if (step.action === "create") return mintKey({ ...minting, nowMs: now() });
   const live = await sender.send(() => rmm.enrollmentKeys.get({ params: { id: step.id as string } }));
   return fetchSecret({ ...minting, live });

@@ -114,10 +114,16 @@ function checkContact(contact: FileContact): FileProblem[] {
 function checkKey(key: FileKey): FileProblem[] {
   return [
     ...(key.expiresAt !== undefined && parseInstant(key.expiresAt) === undefined
-      ? [problem(key, `${key.expiresAt} is not a date of the calendar`, "expiresAt")]
+      ? [
+          problem(
+            key,
+            `${key.expiresAt} is not a date of the calendar`,
+            "expiresAt" in key.lines ? "expiresAt" : "expiresIn",
+          ),
+        ]
       : []),
-    ...(key.expiresAt !== undefined && key.expiresInMs !== undefined
-      ? [problem(key, "expiresIn and expiresAt exclude each other")]
+    ...("expiresAt" in key.lines && "expiresIn" in key.lines
+      ? [problem(key, "expiresIn and expiresAt are one thing: give one of them")]
       : []),
   ];
 }

@@ -78,11 +78,16 @@ function checkList({ items, maxItems }: Schema, value: readonly unknown[], steps
 }
 
 function checkObject(schema: Schema, value: Record<string, unknown>, steps: readonly Step[]): Violation[] {
-  const { properties = {}, required = [], additionalProperties = true } = schema;
+  const { properties = {}, required = [], additionalProperties = true, aliases = {} } = schema;
   const missing = required.filter((key) => value[key] === undefined || value[key] === null);
   const known = Object.keys(properties);
   return [
     ...missing.map((key) => ({ steps, message: `${key} is missing` })),
+    ...Object.entries(aliases).flatMap(([alias, name]) =>
+      differ(value[alias], value[name])
+        ? [{ steps: [...steps, alias], message: `must be the same as ${name}, whose other name it is` }]
+        : [],
+    ),
     ...Object.entries(value).flatMap(([key, item]) => {
       if (missing.includes(key)) return [];
       const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
@@ -93,3 +98,9 @@ function checkObject(schema: Schema, value: Record<string, unknown>, steps: read
     }),
   ];
 }
+
+const isBlank = (value: unknown): boolean => value === undefined || value === null || value === "";
+
+/** What is blank says nothing. */
+const differ = (one: unknown, other: unknown): boolean =>
+  !isBlank(one) && !isBlank(other) && JSON.stringify(one) !== JSON.stringify(other);

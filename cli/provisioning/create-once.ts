@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import type { ApiCall } from "#sdk/call";
 import { CliError } from "../errors/cli-error.ts";
-import { stable } from "./fields.ts";
+import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import type { Sender } from "./sender.ts";
 
 /** An object that must come into being once, however often `apply` is killed and started again. */
@@ -9,9 +8,15 @@ export interface Creation<T> {
   /** What makes it this object: partner, organization, kind, name. */
   readonly identity: readonly (string | undefined)[];
   readonly body: Readonly<Record<string, unknown>>;
-  send(idempotencyKey: string): ApiCall<T>;
+  send(options: { readonly idempotencyKey: string; readonly retries: number }): ApiCall<T>;
   /** Whether the object that a replayed answer names still is there, and still is this one. */
   isStill(created: T): Promise<boolean>;
+}
+
+/** What it takes to send. */
+export interface Creating {
+  readonly sender: Sender;
+  readonly idempotencyKey: IdempotencyKeys;
 }
 
 /** How often an object may be created, removed by hand and created again within the server's memory of 24 hours. */
@@ -22,19 +27,20 @@ export const GENERATIONS = 5;
  * is given it again. An answer that names an object which is gone by now is passed over, with the next generation
  * of the key.
  */
-export async function createOnce<T>(sender: Sender, creation: Creation<T>): Promise<T> {
+export async function createOnce<T>({ sender, idempotencyKey }: Creating, creation: Creation<T>): Promise<T> {
   for (let generation = 0; generation < GENERATIONS; generation++) {
     const key = idempotencyKey([...creation.identity, creation.body, generation]);
-    const { data, response } = await sender.send(() => creation.send(key).withResponse());
+    const { data, response } = await sender.send(
+      () => creation.send({ idempotencyKey: key, retries: 0 }).withResponse(),
+      {
+        repeatable: true,
+      },
+    );
     const replayed = response.headers.get("idempotency-replayed") === "true";
     if (!replayed || (await creation.isStill(data))) return data;
   }
   throw tooManyGenerations();
 }
-
-/** 50 printable characters that follow from the parts alone. */
-export const idempotencyKey = (parts: readonly unknown[]): string =>
-  `apply-${createHash("sha256").update(stable(parts)).digest("base64url")}`;
 
 export const tooManyGenerations = (): CliError =>
   new CliError(`It was created and removed ${GENERATIONS} times within a day`, {

@@ -1,8 +1,10 @@
 import { durationOf } from "./durations.ts";
+import type { FieldChange } from "./field-change.ts";
 import type { LiveKey, LiveMe, LiveOrganization } from "./live.ts";
 import { matchByName } from "./match.ts";
 import { type FileKey, type FileOrganization, foldName, sinkText } from "./model.ts";
-import { type Conflict, deleteOf, type Note, type Step } from "./plan.ts";
+import type { Note } from "./note.ts";
+import { type Conflict, deleteOf, type Step } from "./plan.ts";
 
 export interface KeyDiffOptions {
   readonly nowMs: number;
@@ -76,12 +78,16 @@ function existingKey(key: FileKey, live: LiveKey, { slug, sites, options }: KeyC
     organization: slug,
     kind: "enrollmentKey",
     name: key.name,
+    line: key.line,
+    left: "differs",
     message,
     ...rest,
   });
-  const notes = differences(key, live, sites).map(({ message, flags }) =>
-    flags === undefined ? note(message) : note(`${message}: needs a rotation`, { command: rotation(key, live, flags) }),
-  );
+  const notes = differences(key, live, sites).map(({ change, remedy, flags }) => {
+    const message = `${change.field} ${shown(change.before)} → ${shown(change.after)}: ${remedy}`;
+    const command = flags === undefined ? {} : { command: rotation(key, live, flags) };
+    return note(message, { changes: [change], ...command });
+  });
   const { siteId } = live;
   const conflicts =
     siteId !== null && options.goneSites.has(siteId)
@@ -118,7 +124,7 @@ export const isAsMinted = ({ createdAt, keyIssuedAt }: LiveKey): boolean => crea
 const lost = (note: (message: string, rest: Partial<Note>) => Note, key: FileKey, live: LiveKey): Note =>
   note(`the key exists, but its secret is not in ${key.sink ? sinkText(key.sink) : ""}: rotate it`, {
     command: rotation(key, live, []),
-    unresolved: true,
+    left: "lost",
   });
 
 /** The command that makes the key as the file says. */
@@ -129,28 +135,31 @@ export function rotation({ sink }: FileKey, { id }: { id: string }, flags: reado
 
 const quoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/** `expiresIn` counts at creation only; what a rotation cannot change has no flags. */
-function differences(
-  key: FileKey,
-  live: LiveKey,
-  sites: ReadonlyMap<string, string>,
-): { message: string; flags?: string[] }[] {
-  const found: { message: string; flags?: string[] }[] = [];
+interface Difference {
+  readonly change: FieldChange;
+  readonly remedy: string;
+  readonly flags?: readonly string[];
+}
+
+const shown = (value: unknown): string => (value === null ? "(none)" : String(value));
+
+/** A time from the creation is not compared; what a rotation cannot change has no flags. */
+function differences(key: FileKey, live: LiveKey, sites: ReadonlyMap<string, string>): Difference[] {
+  const found: Difference[] = [];
   const { maxUsage, expiresAt, site } = key;
+  const remedy = "needs a rotation";
   if (maxUsage !== undefined && maxUsage !== live.maxUsage) {
-    found.push({
-      message: `maxUsage ${live.maxUsage} → ${maxUsage}`,
-      flags: maxUsage === null ? [] : ["--max-usage", String(maxUsage)],
-    });
+    const change = { field: "maxUsage", before: live.maxUsage, after: maxUsage };
+    found.push({ change, remedy, flags: maxUsage === null ? [] : ["--max-usage", String(maxUsage)] });
   }
   if (expiresAt !== undefined && expiresAt !== live.expiresAt) {
-    found.push({ message: `expiresAt ${live.expiresAt} → ${expiresAt}`, flags: ["--expires-at", expiresAt] });
+    const change = { field: "expiresAt", before: live.expiresAt, after: expiresAt };
+    found.push({ change, remedy, flags: ["--expires-at", expiresAt] });
   }
   const current = live.siteId === null ? null : (sites.get(live.siteId) ?? live.siteId);
   if (site !== undefined && foldName(site ?? "") !== foldName(current ?? "")) {
-    found.push({
-      message: `site ${current ?? "(any)"} → ${site ?? "(any)"}: a key keeps its site; give another key the new one`,
-    });
+    const change = { field: "site", before: current, after: site };
+    found.push({ change, remedy: "a key keeps its site; give another key the new one" });
   }
   return found;
 }

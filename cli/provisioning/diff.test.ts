@@ -108,7 +108,7 @@ describe("the plan", () => {
       keys: [key("k", "k")],
     };
     expect((await planOf("  - { slug: a }", live)).steps).toEqual([]);
-    const { steps, notes } = await planOf(
+    const { steps, notes, plan } = await planOf(
       "  - { slug: a, name: B, sites: [{ name: HQ }], contacts: [], enrollmentKeys: null }",
       live,
     );
@@ -118,7 +118,13 @@ describe("the plan", () => {
       "delete site Lab",
       'update organization a name: "A" → "B"',
     ]);
-    expect(notes).toEqual(["has 3 devices: the server refuses to delete it until they are gone | "]);
+    expect(notes).toEqual([]);
+    expect(shownSteps(plan).map(({ step }) => step.refused)).toEqual([
+      undefined,
+      undefined,
+      "3 devices must leave it first",
+      undefined,
+    ]);
   });
 
   it("refuses to delete a site under a contact or a key that the file keeps", async () => {

@@ -1,10 +1,11 @@
+import { counted } from "./budget.ts";
 import { diffContacts } from "./diff-contacts.ts";
 import { diffKeys } from "./diff-keys.ts";
 import { bodyOf, changedFields, createdFields, pick } from "./fields.ts";
 import type { LiveOrganization, LiveSite, LiveState } from "./live.ts";
 import { matchByName } from "./match.ts";
 import { type FileKey, type FileOrganization, type FileSite, foldName, type ProvisioningModel } from "./model.ts";
-import { deleteOf, type Note, type OrganizationPlan, type Part, type Plan, type Step, stepsOf } from "./plan.ts";
+import { deleteOf, type OrganizationPlan, type Part, type Plan, type Step, stepsOf } from "./plan.ts";
 
 export interface DiffOptions {
   readonly nowMs: number;
@@ -54,7 +55,7 @@ function diffOrganization(file: FileOrganization, state: LiveState, options: Dif
     deletes: [...contacts.deletes, ...keys.deletes, ...sites.deletes],
     siteIds,
     unchanged: (own ? 0 : 1) + sites.unchanged + contacts.unchanged + keys.unchanged,
-    notes: [...keys.notes, ...occupied(file.slug, sites.deletes, live?.sites ?? [])],
+    notes: keys.notes,
   };
   return {
     plan,
@@ -84,12 +85,8 @@ function closedFor(file: FileOrganization, live: LiveOrganization | undefined, p
     : [];
 }
 
-const occupied = (organization: string, deletes: readonly Step[], lives: readonly LiveSite[]): Note[] =>
-  deletes.flatMap(({ id, name }) => {
-    const devices = lives.find((live) => live.id === id)?.deviceCount ?? 0;
-    const message = `has ${devices} devices: the server refuses to delete it until they are gone`;
-    return devices === 0 ? [] : [{ organization, kind: "site" as const, name, message }];
-  });
+const occupied = (devices: number): string | undefined =>
+  devices === 0 ? undefined : `${counted(devices, "device")} must leave it first`;
 
 function createOf(file: FileOrganization): Step {
   const body = { slug: file.slug, ...pick(organizationFields, { ...file }) };
@@ -128,7 +125,7 @@ function diffSites(files: readonly FileSite[], lives: readonly LiveSite[]): Part
     const changes = changedFields(siteFields, { ...live }, { ...file });
     return changes.length === 0 ? [] : [{ ...about, action: "update", id: live.id, changes, body: bodyOf(changes) }];
   });
-  const deletes = rest.map(({ id, name }) => deleteOf("site", id, name));
+  const deletes = rest.map(({ id, name, deviceCount = 0 }) => deleteOf("site", id, name, occupied(deviceCount)));
   return { steps, deletes, conflicts, unchanged: pairs.length - steps.length };
 }
 

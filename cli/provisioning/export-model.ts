@@ -8,12 +8,19 @@ export interface Exported {
   readonly warnings: readonly string[];
 }
 
+export interface ExportOptions {
+  /** Namesakes get numbers, for another server: on this one the numbered would be new. */
+  readonly numberNamesakes?: boolean;
+}
+
 /**
  * What the server has, as the file that describes it: planning with it shows no change. Secrets are not in it, so
  * keys have no sink. The order follows from the content alone.
  */
-export function exportModel(lives: readonly LiveOrganization[]): Exported {
-  const parts = lives.toSorted((a, b) => compare(a.organization.slug, b.organization.slug)).map(organizationOf);
+export function exportModel(lives: readonly LiveOrganization[], options: ExportOptions = {}): Exported {
+  const parts = lives
+    .toSorted((a, b) => compare(a.organization.slug, b.organization.slug))
+    .map((live) => organizationOf(live, options));
   return {
     file: { apiVersion: "rmm/v1", organizations: parts.map(({ entry }) => entry) },
     warnings: parts.flatMap(({ warnings }) => warnings),
@@ -31,13 +38,17 @@ const filled = (fields: Record<string, unknown>): Record<string, unknown> =>
 const isEmpty = (value: unknown): boolean =>
   typeof value === "object" && value !== null && Object.keys(value).length === 0;
 
-function organizationOf({ organization, sites, contacts, keys }: LiveOrganization) {
+function organizationOf(live: LiveOrganization, { numberNamesakes = false }: ExportOptions) {
+  const { organization, contacts } = live;
+  const sites = numberNamesakes ? numbered(live.sites) : live.sites;
+  const keys = numberNamesakes ? numbered(live.keys) : live.keys;
   const { slug, name, type, status, maxDevices, contractStart, contractEnd, billingContact, settings } = organization;
   const warnings: string[] = [];
   const siteNames = nameable(sites);
-  if (!siteNames) warnings.push(`${slug}: two sites have one name, so the file leaves its sites as they are`);
+  for (const one of namesakes(sites)) warnings.push(`${slug}: ${one}, so the file leaves its sites as they are`);
   const keysOk = nameable(keys) !== undefined;
-  if (!keysOk) warnings.push(`${slug}: two enrollment keys have one name, so the file leaves its keys as they are`);
+  for (const one of namesakes(keys, "enrollment keys"))
+    warnings.push(`${slug}: ${one}, so the file leaves its enrollment keys as they are`);
   const people = contacts.map((one) => contactOf(one, siteNames));
   const peopleOk = isUnambiguous(contacts, people, siteNames);
   if (!peopleOk)
@@ -66,10 +77,44 @@ const byName = (a: Record<string, unknown>, b: Record<string, unknown>) =>
 const sortKey = ({ site = "", name = "", email = "", phone = "" }: Record<string, unknown>) =>
   [site, name, email, phone].join("\u0000");
 
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** Names by id, if each stands for one object. */
-function nameable(all: readonly { id: string; name: string }[]): ReadonlyMap<string, string> | undefined {
-  const distinct = new Set(all.map(({ name }) => foldName(name)));
-  return distinct.size === all.length ? new Map(all.map(({ id, name }) => [id, name])) : undefined;
+const nameable = (all: readonly Named[]): ReadonlyMap<string, string> | undefined =>
+  alike(all).some((group) => group.length > 1) ? undefined : new Map(all.map(({ id, name }) => [id, name]));
+
+/** `two sites have one name: HQ (id), hq (id)`. */
+const namesakes = (all: readonly Named[], what = "sites"): string[] =>
+  alike(all)
+    .filter((group) => group.length > 1)
+    .map((group) => {
+      const named = group.map(({ id, name }) => `${name} (${id})`).join(", ");
+      return `${group.length === 2 ? "two" : group.length} ${what} have one name: ${named}`;
+    });
+
+/** The first of a name keeps it, the others are `HQ (2)`, `HQ (3)`, past what others are called. */
+function numbered<T extends Named>(all: readonly T[]): T[] {
+  const taken = new Set(all.map(({ name }) => foldName(name)));
+  const renamed = new Map<string, string>();
+  for (const [, ...others] of alike(all)) {
+    let number = 2;
+    for (const { id, name } of others) {
+      while (taken.has(foldName(`${name} (${number})`))) number++;
+      renamed.set(id, `${name} (${number})`);
+      taken.add(foldName(`${name} (${number})`));
+    }
+  }
+  return all.map((one) => ({ ...one, name: renamed.get(one.id) ?? one.name }));
+}
+
+/** Groups of one name, in each the older first, as ids tell. */
+function alike<T extends Named>(all: readonly T[]): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const one of all) groups.set(foldName(one.name), [...(groups.get(foldName(one.name)) ?? []), one]);
+  return [...groups.values()].map((group) => group.toSorted((a, b) => compare(a.id, b.id)));
 }
 
 const siteOf = ({ name, timezone, address, contact, settings }: LiveSite): Record<string, unknown> => ({

@@ -1,4 +1,4 @@
-import type { FieldChange } from "./plan.ts";
+import type { FieldChange } from "./field-change.ts";
 
 /** The fields that the file names and that are not as it says, in the order of `names`. */
 export function changedFields(

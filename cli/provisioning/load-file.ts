@@ -1,27 +1,29 @@
 import { readFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import { readStdin } from "../profile/secret-text.ts";
 import type { Shell } from "../shell.ts";
 import { didYouMean } from "../suggest.ts";
-import type { ProvisioningModel } from "./model.ts";
+import { foldName, type ProvisioningModel } from "./model.ts";
 import type { Conflict } from "./plan.ts";
 import { readModel } from "./read-model.ts";
 import { withResolvedSinks } from "./sinks.ts";
 
 export interface LoadOptions {
-  /** Relative sinks count from here instead of from the file's folder. */
-  readonly sinkDir?: string | undefined;
+  /** Where relative file sinks count from. */
+  readonly sinkDir: string;
   /** Only this organization of the file. */
   readonly only?: string | undefined;
   /** Instead of what the file says. */
   readonly partner?: string | undefined;
 }
 
-/** Reads a provisioning file, or stdin for `-`. A file with problems is refused with all of them. */
-export async function loadFile(shell: Shell, path: string, options: LoadOptions): Promise<ProvisioningModel> {
-  const name = fileName(path);
-  const { model, problems } = await readModel(path === "-" ? await readStdin(shell) : await textOf(path));
+/** The text of a file, or of stdin for `-`. */
+export const readSource = (shell: Shell, path: string): Promise<string> =>
+  path === "-" ? readStdin(shell) : textOf(path);
+
+/** Reads the text of a provisioning file. One with problems is refused with all of them. */
+export async function loadModel(text: string, name: string, options: LoadOptions): Promise<ProvisioningModel> {
+  const { model, problems } = await readModel(text);
   if (!model) {
     throw new CliError(`${name} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}`, {
       exit: "usage",
@@ -30,7 +32,7 @@ export async function loadFile(shell: Shell, path: string, options: LoadOptions)
       hint: "`rmm schema provisioning` prints what a file may say",
     });
   }
-  const resolved = withResolvedSinks(model, options.sinkDir ?? (path === "-" ? "." : dirname(path)));
+  const resolved = withResolvedSinks(model, options.sinkDir);
   return { partner: options.partner ?? resolved.partner, organizations: chosen(resolved, options.only, name) };
 }
 
@@ -64,8 +66,15 @@ async function textOf(path: string): Promise<string> {
 
 function chosen({ organizations }: ProvisioningModel, only: string | undefined, name: string) {
   if (only === undefined) return organizations;
-  const found = organizations.filter(({ slug }) => slug === only.toLowerCase());
-  if (found.length > 0) return found;
+  const bySlug = organizations.filter(({ slug }) => slug === only.toLowerCase());
+  const found = bySlug.length > 0 ? bySlug : organizations.filter((one) => foldName(one.name ?? "") === foldName(only));
+  if (found.length === 1) return found;
+  if (found.length > 1) {
+    throw usageError(
+      `${name} has ${found.length} organizations named ${only}`,
+      `Give a slug: ${found.map(({ slug }) => slug).join(", ")}`,
+    );
+  }
   throw usageError(
     `${name} has no organization ${only}${didYouMean(
       only,

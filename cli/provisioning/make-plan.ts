@@ -22,7 +22,7 @@ export async function makePlan(
   options: PlanOptions,
 ): Promise<{ live: LiveState; plan: Plan }> {
   const { rmm, sender, nowMs, sinks, checkSinks } = options;
-  const live = await readLive(rmm, model, (call) => sender.send(call));
+  const live = await readLive(rmm, model, sender.read);
   const plan = diff(model, live, { nowMs, sinkHolds: (key) => !checkSinks || sinkHolds(key, sinks.redeliver) });
   return { live, plan: { ...plan, conflicts: [...plan.conflicts, ...sinkConflicts(plan, sinks)] } };
 }

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { RmmClient } from "#sdk/client";
 import { RmmError } from "#sdk/errors";
 import { CliError } from "../errors/cli-error.ts";
-import { GENERATIONS, idempotencyKey, tooManyGenerations } from "./create-once.ts";
+import { GENERATIONS, tooManyGenerations } from "./create-once.ts";
 import { isAsMinted, rotation } from "./diff-keys.ts";
+import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import type { LiveKey } from "./live.ts";
 import { type FileKey, foldName } from "./model.ts";
 import type { Sender } from "./sender.ts";
@@ -11,6 +12,7 @@ import type { Sender } from "./sender.ts";
 export interface Minting {
   readonly rmm: RmmClient;
   readonly sender: Sender;
+  readonly idempotencyKey: IdempotencyKeys;
   readonly orgId: string;
   readonly key: FileKey;
   /** Null: any site. */
@@ -24,7 +26,10 @@ export interface Minted {
 }
 
 /** Idempotency keys of one enrollment key: from what the file says, never from the clock. */
-const memoryKey = ({ orgId, key, siteId }: Pick<Minting, "orgId" | "key" | "siteId">, generation: number): string =>
+const memoryKey = (
+  { idempotencyKey, orgId, key, siteId }: Pick<Minting, "idempotencyKey" | "orgId" | "key" | "siteId">,
+  generation: number,
+): string =>
   idempotencyKey([
     "enrollmentKey",
     orgId,
@@ -40,18 +45,19 @@ const memoryKey = ({ orgId, key, siteId }: Pick<Minting, "orgId" | "key" | "site
  * send another body: the server then says that it remembers the key, and its secret is fetched instead.
  */
 export async function mintKey(minting: Minting): Promise<Minted> {
-  const { rmm, sender, orgId, key, siteId } = minting;
+  const { rmm, sender } = minting;
   const body = bodyOf(minting);
   for (let generation = 0; generation < GENERATIONS; generation++) {
-    const options = { idempotencyKey: memoryKey(minting, generation) };
+    const options = { idempotencyKey: memoryKey(minting, generation), retries: 0 };
     try {
-      const { data, response } = await sender.send(() => rmm.enrollmentKeys.create({ body }, options).withResponse());
+      const mint = () => rmm.enrollmentKeys.create({ body }, options).withResponse();
+      const { data, response } = await sender.send(mint, { repeatable: true });
       const replayed = response.headers.get("idempotency-replayed") === "true";
       if (!replayed || (await findById(minting, data.id))) return { id: data.id, secret: data.key };
     } catch (error) {
       if (!isReused(error)) throw error;
       const live = await awaitKey(minting);
-      if (live) return fetchSecret({ rmm, sender, orgId, key, siteId, live });
+      if (live) return fetchSecret({ ...minting, live });
     }
   }
   throw tooManyGenerations();
@@ -78,7 +84,7 @@ async function awaitKey(minting: Minting): Promise<LiveKey | undefined> {
   for (let look = 1; ; look++) {
     const found = (await listKeys(minting)).filter(({ name }) => foldName(name) === foldName(minting.key.name));
     if (found.length > 0 || look === LOOKS) return found[0];
-    await minting.sender.pause(1_000);
+    await minting.sender.pause(1_000, `another run is minting ${minting.key.name}`);
   }
 }
 
@@ -101,10 +107,11 @@ export interface Fetching extends Omit<Minting, "nowMs"> {
 export async function fetchSecret(fetching: Fetching): Promise<Minted> {
   const { rmm, sender, key, live } = fetching;
   for (let generation = 0; isAsMinted(live) && generation < GENERATIONS; generation++) {
-    const options = { idempotencyKey: memoryKey(fetching, generation) };
+    const options = { idempotencyKey: memoryKey(fetching, generation), retries: 0 };
     if (!(await remembers(fetching, options.idempotencyKey))) break;
     try {
-      const found = await sender.send(() => rmm.enrollmentKeys.create({ body: bodyAsSent(fetching) }, options));
+      const mint = () => rmm.enrollmentKeys.create({ body: bodyAsSent(fetching) }, options);
+      const found = await sender.send(mint, { repeatable: true });
       if (found.id === live.id) return { id: found.id, secret: found.key };
     } catch (error) {
       if (!isReused(error)) throw error;
@@ -133,11 +140,12 @@ function bodyAsSent({ orgId, key, siteId, live }: Fetching) {
 async function remembers({ rmm, sender, orgId, key }: Fetching, memory: string): Promise<boolean> {
   const body = { name: key.name, orgId, maxUsage: 1, siteId: randomUUID() };
   try {
-    await sender.send(() => rmm.enrollmentKeys.create({ body }, { idempotencyKey: memory, retries: 0 }));
+    const ask = () => rmm.enrollmentKeys.create({ body }, { idempotencyKey: memory, retries: 0 });
+    await sender.send(ask, { repeatable: true });
   } catch (error) {
     if (isReused(error)) return true;
     const refused = error instanceof RmmError && error.outcome === "rejected" && (error.status ?? 0) < 500;
-    if (refused && error.code !== "RATE_LIMITED") return false;
+    if (refused && error.code !== "RATE_LIMITED" && error.code !== "IDEMPOTENCY_IN_FLIGHT") return false;
     throw error;
   }
   throw new CliError("The server accepted a site that does not exist", { exit: "failure", code: "PROBE_ACCEPTED" });

@@ -1,6 +1,6 @@
 /** What a provisioning file says. An absent field keeps what the server has, `null` clears it. */
 export interface ProvisioningModel {
-  /** Slug or id; needed by callers of system scope. */
+  /** Slug, name or id; needed by callers of system scope. */
   readonly partner: string | undefined;
   readonly organizations: readonly FileOrganization[];
 }

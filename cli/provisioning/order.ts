@@ -1,4 +1,5 @@
-import { type FieldChange, type OrganizationPlan, type Step, stepsOf } from "./plan.ts";
+import type { FieldChange } from "./field-change.ts";
+import { type OrganizationPlan, type Step, stepsOf } from "./plan.ts";
 
 const closing: readonly unknown[] = ["suspended", "churned"];
 const closed: readonly unknown[] = ["churned", "offboarding"];

@@ -3,7 +3,7 @@ import type { Step } from "./check-schema.ts";
 
 export interface ParsedDocument {
   readonly value: unknown;
-  /** 1-based line of a value; of its nearest parent where it stands nowhere of its own (merge keys). */
+  /** 1-based line of a key, or of an entry of a list; of the nearest parent where it stands nowhere of its own (merge keys). */
   lineOf(steps: readonly Step[]): number;
   readonly problems: readonly { readonly line: number; readonly message: string }[];
 }
@@ -39,9 +39,22 @@ function keepAsWritten(node: Scalar): void {
 
 function lineOf(document: Document, lines: LineCounter, steps: readonly Step[]): number {
   for (let depth = steps.length; depth >= 0; depth--) {
-    const node = depth === 0 ? document.contents : document.getIn(steps.slice(0, depth), true);
-    const range = (node as { range?: readonly number[] } | null | undefined)?.range;
+    const range = rangeOf(document, steps.slice(0, depth));
     if (range) return lines.linePos(range[0] as number).line;
   }
   return 1;
 }
+
+type Ranged = { range?: readonly number[] | null } | null | undefined;
+
+/** Of the key where it has one: its value may begin lines below it. */
+function rangeOf(document: Document, steps: readonly Step[]): readonly number[] | null | undefined {
+  const last = steps.at(-1);
+  if (last === undefined) return (document.contents as Ranged)?.range;
+  const parent = steps.length === 1 ? document.contents : document.getIn(steps.slice(0, -1), true);
+  const pairs = (parent as { items?: readonly { key?: unknown }[] } | undefined)?.items ?? [];
+  const key = typeof last === "string" ? pairs.find((pair) => isKey(pair.key, last))?.key : undefined;
+  return ((key ?? document.getIn(steps, true)) as Ranged)?.range;
+}
+
+const isKey = (key: unknown, name: string): boolean => String((key as { value?: unknown } | null)?.value) === name;

@@ -1,12 +1,6 @@
+import type { FieldChange, ObjectKind } from "./field-change.ts";
 import type { FileKey } from "./model.ts";
-
-export type ObjectKind = "organization" | "site" | "contact" | "enrollmentKey";
-
-export interface FieldChange {
-  readonly field: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
+import { isDifference, type Note } from "./note.ts";
 
 /** One thing that `apply` would do. */
 export interface Step {
@@ -25,28 +19,19 @@ export interface Step {
   /** Site by name, to be sent as `siteId`; null: none; undefined: not sent. */
   readonly site?: string | null;
   readonly key?: FileKey;
+  /** Why the server would refuse it as things stand. */
+  readonly refused?: string;
 }
 
-export const deleteOf = (kind: ObjectKind, id: string, name: string): Step => ({
+export const deleteOf = (kind: ObjectKind, id: string, name: string, refused?: string): Step => ({
   action: "delete",
   kind,
   id,
   name,
   changes: [],
   body: {},
+  ...(refused === undefined ? {} : { refused }),
 });
-
-/** Something that is not as the file says and that `apply` cannot or will not change. */
-export interface Note {
-  readonly organization: string;
-  readonly kind: ObjectKind;
-  readonly name: string;
-  readonly message: string;
-  /** What to type about it. */
-  readonly command?: string;
-  /** `apply` ends with exit code 9. */
-  readonly unresolved?: true;
-}
 
 export interface OrganizationPlan {
   readonly slug: string;
@@ -100,4 +85,13 @@ export function shownSteps({ organizations }: Plan): { slug: string; step: Step 
   return [...all.filter(isDelete), ...all.filter((one) => !isDelete(one))];
 }
 
+/** Slug, and inside an organization the name behind it. */
+export const keyOf = (slug: string, { kind, name }: { kind: ObjectKind; name: string }): string =>
+  kind === "organization" ? slug : `${slug}/${name}`;
+
+export const notesOf = ({ organizations }: Plan): readonly Note[] => organizations.flatMap(({ notes }) => notes);
+
 export const hasChanges = ({ organizations }: Plan): boolean => organizations.some((plan) => stepsOf(plan).length > 0);
+
+/** Whether the server is known not to be as the file says: what would be changed, what is held back, what a person must do. */
+export const hasDifferences = (plan: Plan): boolean => hasChanges(plan) || notesOf(plan).some(isDifference);

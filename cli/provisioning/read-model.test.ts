@@ -83,10 +83,71 @@ organizations:
       '10 organizations[0].contacts[0].phone: must be text or null: put it in quotes ("301234")',
       "11 organizations[0].contacts[0].roles[0]: must be one of billing, technical, escalation, admin, site, after_hours, portal",
       "13 organizations[0].enrollmentKeys[0].maxUsage: must be at least 1",
-      "13 organizations[0].enrollmentKeys[0].expiresIn: must be a number with m, h or d: 90m, 12h, 30d",
+      "13 organizations[0].enrollmentKeys[0].expiresIn: must be a time from the creation (30d, +30d, 12h, 90m), a date (2027-01-31) or a date and time with offset",
       "13 organizations[0].enrollmentKeys[0].sink: must be file:PATH, github-output:NAME or stdout",
     ]);
   });
+
+  it("names an unknown key, and a key whose value is wrong, at the key's own line", async () => {
+    const text = `apiVersion: rmm/v1
+organizations:
+  - slug: a
+    adress:
+
+      line1: 1 Main St
+    sites:
+
+      name: HQ
+    contacts:
+      - name: Ana
+        phones:
+          - "1"
+`;
+    expect(await problemsOf(text)).toEqual([
+      "4 organizations[0].adress: is not a known key",
+      "7 organizations[0].sites: must be a list or null",
+      "12 organizations[0].contacts[0].phones: is not a known key (did you mean phone?)",
+    ]);
+  });
+
+  it("reads state as region, and refuses two that differ at the line of state", async () => {
+    const book = (address: string) =>
+      `apiVersion: rmm/v1\norganizations:\n  - slug: a\n    sites:\n      - name: HQ\n        address:\n          ${address}\n`;
+    const addressOf = async (address: string) =>
+      (await readModel(book(address))).model?.organizations[0]?.sites?.[0]?.address;
+    expect(await addressOf("{ city: Denver, state: CO }")).toEqual({ city: "Denver", region: "CO" });
+    expect(await addressOf('{ state: CO, region: "" }')).toEqual({ region: "CO" });
+    expect(await addressOf("{ state: CO, region: CO }")).toEqual({ region: "CO" });
+    expect(await addressOf("{ state: null, region: CO }")).toEqual({ region: "CO" });
+    expect(await problemsOf(book("region: Rockies\n          state: CO"))).toEqual([
+      "8 organizations[0].sites[0].address.state: must be the same as region, whose other name it is",
+    ]);
+  });
+
+  it.each([
+    ["30d", { expiresInMs: 30 * 86_400_000 }],
+    ["+30d", { expiresInMs: 30 * 86_400_000 }],
+    ["4w", { expiresInMs: 28 * 86_400_000 }],
+    ["+90m", { expiresInMs: 90 * 60_000 }],
+    ["2027-01-31", { expiresAt: "2027-01-31T00:00:00.000Z" }],
+    ["2027-01-31T09:00:00+02:00", { expiresAt: "2027-01-31T07:00:00.000Z" }],
+  ])("reads the end of a key as a time from its creation or a date, under either name: %s", async (text, read) => {
+    for (const name of ["expiresIn", "expiresAt"]) {
+      const { model } = await readModel(
+        `apiVersion: rmm/v1\norganizations: [{ slug: a, enrollmentKeys: [{ name: k, ${name}: "${text}" }] }]\n`,
+      );
+      const { expiresInMs, expiresAt } = model!.organizations[0]!.enrollmentKeys![0]!;
+      expect({ expiresInMs, expiresAt }).toEqual({ expiresInMs: undefined, expiresAt: undefined, ...read });
+    }
+  });
+
+  it.each(["-30d", "0d", "30", "30 d", "tomorrow", "2027-02-30", "1h30m"])(
+    "refuses %s as the end of a key",
+    async (text) => {
+      const book = `apiVersion: rmm/v1\norganizations: [{ slug: a, enrollmentKeys: [{ name: k, expiresAt: "${text}" }] }]\n`;
+      expect(await problemsOf(book)).toEqual([expect.stringMatching(/expiresAt: (must be a time|.* is not a date)/)]);
+    },
+  );
 
   it("names duplicates with both lines, unknown sites, impossible dates and time zones", async () => {
     const text = `apiVersion: rmm/v1
@@ -118,7 +179,7 @@ organizations:
       "13 organizations[0].contacts[3]: needs a name, email, phone or mobile",
       "16 organizations[0].enrollmentKeys[1]: sink file:./secrets/k stands twice: lines 15 and 16",
       "16 organizations[0].enrollmentKeys[1]: enrollment key K in a stands twice: lines 15 and 16",
-      "16 organizations[0].enrollmentKeys[1]: expiresIn and expiresAt exclude each other",
+      "16 organizations[0].enrollmentKeys[1]: expiresIn and expiresAt are one thing: give one of them",
       "17 organizations[1]: slug a stands twice: lines 3 and 17",
     ]);
   });

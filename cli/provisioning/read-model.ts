@@ -1,6 +1,7 @@
+import { withRegion } from "#contract/core/address";
 import { checkModel } from "./check-model.ts";
 import { checkSchema, pathText, type Step } from "./check-schema.ts";
-import { parseDurationMs, parseInstant } from "./durations.ts";
+import { parseExpiry, parseInstant } from "./durations.ts";
 import type {
   FileContact,
   FileKey,
@@ -66,6 +67,10 @@ const plainText = (value: unknown) => (value as string).trim().normalize("NFC");
 const blankable = (value: unknown) => (value === null ? null : plainText(value) || null);
 const email = (value: unknown) => blankable(value)?.toLowerCase() ?? null;
 const free = (value: unknown) => (value === "" || value === null ? null : (value as FreeObject));
+const addressOf = (value: unknown) => {
+  const address = free(value);
+  return address && withRegion(address);
+};
 const freeOrEmpty = (value: unknown) => free(value) ?? {};
 /** A day that no calendar has stays as it is, for `checkModel` to name. */
 const instant = (value: unknown) => {
@@ -100,7 +105,7 @@ function organizationOf(raw: Raw, steps: readonly Step[], locate: Locate): FileO
 const siteOf = (raw: Raw, steps: readonly Step[], locate: Locate): FileSite => ({
   ...locate(raw, steps),
   name: plainText(raw["name"]),
-  ...given<FileSite>(raw, { timezone: plainText, address: free, contact: free, settings: freeOrEmpty }),
+  ...given<FileSite>(raw, { timezone: plainText, address: addressOf, contact: free, settings: freeOrEmpty }),
 });
 
 const contactOf = (raw: Raw, steps: readonly Step[], locate: Locate): FileContact => ({
@@ -119,13 +124,12 @@ const contactOf = (raw: Raw, steps: readonly Step[], locate: Locate): FileContac
 });
 
 function keyOf(raw: Raw, steps: readonly Step[], locate: Locate): FileKey {
-  const { expiresIn } = raw;
+  const expiry = (raw["expiresAt"] ?? raw["expiresIn"]) as string | undefined;
   return {
     ...locate(raw, steps),
     name: plainText(raw["name"]),
     ...given<FileKey>(raw, { site: blankable, maxUsage: same, sink: sinkOf }),
-    ...(expiresIn === undefined ? {} : { expiresInMs: parseDurationMs(expiresIn as string) as number }),
-    ...(raw["expiresAt"] === undefined ? {} : { expiresAt: instant(raw["expiresAt"]) as string }),
+    ...(expiry === undefined ? {} : parseExpiry(expiry)),
   };
 }
 

@@ -1,3 +1,5 @@
+import { addressParts } from "#contract/core/address";
+
 /** The part of JSON Schema (2020-12) that the provisioning file needs and `checkSchema` reads. */
 export interface Schema {
   readonly $schema?: string;
@@ -10,6 +12,8 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean;
+  /** Second names of properties, by name: what both say must be the same. Any value of the property will do. */
+  readonly aliases?: Readonly<Record<string, string>>;
   readonly items?: Schema;
   readonly pattern?: string;
   /** What to say where `pattern` does not match. */
@@ -66,12 +70,31 @@ const date = (description: string): Schema => ({
   description: `${description}; null clears it`,
 });
 
+const address: Schema = {
+  type: ["object", "null"],
+  additionalProperties: true,
+  properties: Object.fromEntries(addressParts.map((part) => [part, {}])),
+  aliases: { state: "region" },
+  description: `postal address: ${addressParts.join(", ")} and any other keys; state is read as region; replaced as a whole, null clears it`,
+};
+
+const expiryForm =
+  "(\\+?[1-9]\\d{0,6}[mhdw]|\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?(Z|[+-]\\d{2}:?\\d{2}))?)";
+const expiry = (description: string): Schema => ({
+  type: "string",
+  pattern: `^${expiryForm}$`,
+  patternMessage:
+    "must be a time from the creation (30d, +30d, 12h, 90m), a date (2027-01-31) or a date and time with offset",
+  description,
+  examples: ["30d", "+30d", "2027-01-31", "2027-01-31T09:00:00Z"],
+});
+
 const site = objectOf(
   ["name"],
   {
     name: text(255, "identifies the site inside its organization"),
     timezone: { type: "string", maxLength: 50, description: "IANA time zone; UTC where a new site names none" },
-    address: free("postal address, any keys"),
+    address,
     contact: free("whom to ask at the site, any keys"),
     settings: free("site settings"),
   },
@@ -120,19 +143,8 @@ const enrollmentKey = objectOf(
       maximum: 100_000,
       description: "how many devices may enroll; 1 where not given",
     },
-    expiresIn: {
-      type: "string",
-      pattern: "^[1-9]\\d{0,6}[mhd]$",
-      patternMessage: "must be a number with m, h or d: 90m, 12h, 30d",
-      description: "counted from the creation, read only then",
-      examples: ["30d", "12h", "90m"],
-    },
-    expiresAt: {
-      type: "string",
-      pattern: "^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?(Z|[+-]\\d{2}:?\\d{2}))?$",
-      patternMessage: "must be a date (2026-01-31) or a date and time with offset (2026-01-31T09:00:00Z)",
-      description: "instead of expiresIn",
-    },
+    expiresAt: expiry("end of the key: a date, or a time that counts from the creation and is read only then"),
+    expiresIn: expiry("the same as expiresAt"),
     sink: {
       type: "string",
       pattern: "^(file:.+|github-output:[A-Za-z_][A-Za-z0-9_-]*|stdout)$",
@@ -184,12 +196,14 @@ export const provisioningSchema: Schema = {
   required: ["apiVersion", "organizations"],
   properties: {
     apiVersion: { type: "string", const: "rmm/v1" },
-    partner: text(100, "slug or id of the partner; needed by callers of system scope"),
+    partner: text(255, "slug, name or id of the partner; needed by callers of system scope"),
     organizations: { type: "array", items: organization, maxItems: 10_000 },
   },
 };
 
+const ownKeys: ReadonlySet<string> = new Set(["patternMessage", "aliases"]);
+
 /** The schema as published: keys that only this program reads are left out. */
 export function publishedSchema(schema: Schema = provisioningSchema): unknown {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (key === "patternMessage" ? undefined : value)));
+  return JSON.parse(JSON.stringify(schema, (key, value) => (ownKeys.has(key) ? undefined : value)));
 }

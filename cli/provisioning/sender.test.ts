@@ -50,6 +50,41 @@ describe("sending many calls", () => {
     expect(waits).toEqual([17_000, 1_000]);
   });
 
+  it("tells of the first wait for a request in flight, and waits for it no longer than 75 seconds", async () => {
+    const told: string[] = [];
+    const { sender, waits } = held({ onWait: (ms, why) => told.push(`${ms} ${why}`) });
+    const running = new ConflictError("wait", { outcome: "rejected", code: "IDEMPOTENCY_IN_FLIGHT" });
+    await sender.send(failing([running]));
+    expect(told).toEqual(["1000 an earlier run's request is still in flight; at most 75 s"]);
+    const forever = () => Promise.reject(running);
+    await expect(sender.send(forever)).rejects.toBe(running);
+    expect(waits.length).toBeLessThanOrEqual(75);
+    expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(75_000);
+  });
+
+  it("tells of short waits for the rate once they add up", async () => {
+    const told: number[] = [];
+    const { sender } = held({ onWait: (ms) => told.push(ms) });
+    const limited = (ms: number) => new RateLimitError("slow", { outcome: "rejected", retryAfterMs: ms });
+    await sender.send(failing([limited(2_000), limited(2_000), limited(2_000)]));
+    expect(told).toEqual([2_000]);
+  });
+
+  it("sends every attempt of a read itself", async () => {
+    const { sender, waits } = held();
+    const seen: unknown[] = [];
+    const down = new UnavailableError("down", { outcome: "rejected", retryable: true, retryAfterMs: 3_000 });
+    const errors = [down];
+    const read = async (options: object) => {
+      seen.push(options);
+      if (errors.length > 0) throw errors.shift();
+      return "ok";
+    };
+    expect(await sender.read(read)).toBe("ok");
+    expect(seen).toMatchObject([{ retries: 0 }, { retries: 0 }]);
+    expect(waits).toEqual([3_000]);
+  });
+
   it("repeats only what may be repeated", async () => {
     const { sender, waits } = held();
     const down = () => new UnavailableError("down", { outcome: "rejected", retryable: true });

@@ -5,8 +5,8 @@ import { Client } from "pg";
 import { type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import { connectSqlite } from "#server/db/dialect/sqlite";
 import { auditTables } from "#server/db/migrations/audit-schema";
-import type { Bench } from "../bench.ts";
 import { AUDIT_BATCH, auditColumns, auditInsert, auditOrg, auditRow } from "./audit-rows.ts";
+import type { Bench } from "./bench.ts";
 
 const ORGS = 100;
 const ROWS = 40_000;
@@ -63,14 +63,12 @@ async function appendPostgres(sealed: boolean, connections: number): Promise<num
   await admin.end();
   const url = new URL("/bench", cluster!.url).href;
   const owner = await connect(url);
-  await owner.query("do $$ begin create role rmm_app nologin; exception when duplicate_object then null; end $$");
-  await owner.query("grant usage on schema public to rmm_app");
   for (const statement of auditTables.postgres) await owner.query(statement);
   if (!sealed) await owner.query("drop trigger audit_logs_seal on audit_logs");
   const clients = await Promise.all(
     batchesOf(connections).map(async (batches) => ({ client: await connect(url), batches })),
   );
-  for (const { client } of clients) await client.query("set role rmm_app");
+  for (const { client } of clients) await client.query("set role rmm_system");
   const text = auditInsert(AUDIT_BATCH);
   const started = performance.now();
   await Promise.all(

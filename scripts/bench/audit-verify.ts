@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import Sqlite from "better-sqlite3";
 import { Client } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import { connectSqlite } from "#server/db/dialect/sqlite";
+import { openSqliteFile } from "#server/db/dialect/sqlite-library";
 import { auditTables } from "#server/db/migrations/audit-schema";
-import type { Bench } from "../bench.ts";
 import { auditColumns, auditInsert, auditOrg, auditRow } from "./audit-rows.ts";
+import type { Bench } from "./bench.ts";
 import { sibling } from "./target.ts";
 
 const ROWS = Number(process.env["BENCH_AUDIT_ROWS"] ?? 1_000_000);
@@ -63,7 +63,7 @@ function loadSqlite(): void {
 }
 
 function rawSqlite(): number {
-  const db = new Sqlite(file(), { readonly: true });
+  const db = openSqliteFile(file(), { readonly: true });
   const started = performance.now();
   let rows = 0;
   for (const _row of db.prepare("select * from audit_logs").raw().iterate()) rows += 1;
@@ -78,7 +78,6 @@ async function loadPostgres(): Promise<void> {
   });
   const client = new Client({ connectionString: cluster.url });
   await client.connect();
-  await client.query("create role rmm_app nologin");
   for (const statement of auditTables.postgres) await client.query(statement);
   const batch = 500;
   const text = auditInsert(batch);

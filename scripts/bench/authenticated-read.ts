@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
-import type { Bench } from "../bench.ts";
+import type { Bench } from "./bench.ts";
 import { sibling, started, type Target } from "./target.ts";
 
 const CONNECTIONS = "32";

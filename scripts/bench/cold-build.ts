@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import type { Bench } from "../bench.ts";
+import type { Bench } from "./bench.ts";
 
 const LEFT_OUT = new Set(["node_modules", "dist", ".git"]);
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import type { Bench } from "../bench.ts";
+import type { Bench } from "./bench.ts";
 import { started, type Target } from "./target.ts";
 
 const TIMES = 15;

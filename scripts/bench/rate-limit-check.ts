@@ -3,9 +3,8 @@ import { Client } from "pg";
 import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import { RateLimiter } from "#server/access/rate-limit";
 import { openPostgres } from "#server/db/dialect/postgres";
-import { volatileHandle } from "#server/db/unit-of-work";
 import { systemClock } from "#server/platform/clock";
-import type { Bench } from "../bench.ts";
+import type { Bench } from "./bench.ts";
 
 const KEYS = 1_000;
 const WORKERS = 8;
@@ -34,7 +33,7 @@ export const rateLimitCheck: readonly Bench[] = [
       limiter = new RateLimiter(store, systemClock);
     },
     async run() {
-      const db = volatileHandle(store as NonNullable<typeof store>);
+      const db = (store as NonNullable<typeof store>).volatile;
       const against = await rate((key) =>
         sql`insert into bench_counter (key, n) values (${key}, 1) on conflict (key) do update set n = bench_counter.n + 1 returning n`.execute(
           db,

@@ -2,11 +2,10 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { plainUser } from "#fixtures/rows";
+import { plainUser } from "#fixtures/nouns/people/users";
 import { seedTenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { readConfig } from "#server/config";
-import { systemHandle } from "#server/db/unit-of-work";
 import { startServer } from "#server/main";
 
 /** The real server as in production, request log on, one partner, and a session that may read. argv: [database url] */
@@ -26,7 +25,7 @@ const config = readConfig({
 });
 const server = await startServer({ config });
 const { services } = server;
-const db = systemHandle(services.store);
+const db = services.store.connection("system");
 const tenant = await seedTenant(db, services, "bench");
 const now = services.clock.now();
 const [userId, sessionId, roleId] = [services.random.uuid(), services.random.uuid(), builtInRoleId("Partner Admin")];

@@ -1,53 +1,57 @@
-import { importsOf, isTest, sources } from "./sources.ts";
+import { type Room, rooms } from "./rules.ts";
+import { type Import, importsOf, isTest, type Source, sources } from "./sources.ts";
 
-/** Who may import whom (server/README.md, "Rooms"). The first rule whose `from` matches decides. */
-const rules: readonly { from: RegExp; may: RegExp; says: string }[] = [
-  { from: /^sdk\/contract\//, may: /^(sdk\/contract\/|zod$|fixtures\/)/, says: "the contract imports zod and itself" },
-  { from: /^sdk\//, may: /^(sdk\/|node:|ky$)/, says: "the SDK imports the contract and ky" },
-  {
-    from: /^cli\//,
-    // The pure half of the audit room besides: who verifies a bundle offline must run the very code that has the
-    // published test vectors, and a copy in the CLI could drift from it. None of these files opens a database.
-    may: /^(?!server\/(?!(main|config|bootstrap|app|doctor|audit-bundle)\.ts|audit\/(bundle|anchor-file|anchor-format|anchor-signing|verify-result)\.ts))/,
-    says: "the CLI imports the server's front door and the pure files of the audit room only",
-  },
-  {
-    from: /^server\/(access|db|audit|jobs|platform)\//,
-    may: /^(?!server\/(features|http|background|main)\b|cli\/|sdk\/(?!contract\/))/,
-    says: "access, db, audit, jobs and platform import neither features nor http",
-  },
-  {
-    from: /^server\/http\//,
-    may: /^(?!server\/features\/|cli\/|sdk\/(?!contract\/))/,
-    says: "http never imports features",
-  },
-  {
-    from: /^server\/features\//,
-    may: /^(?!server\/http\/(?!(call|implement|limit-request)\.ts)|cli\/|sdk\/(?!contract\/))/,
-    says: "features see http through call and implement",
-  },
-  { from: /^server\//, may: /^(?!cli\/|sdk\/(?!contract\/))/, says: "the server imports the contract alone" },
-];
-
+/** Imports that `rules.ts` does not list, entries of it that nothing imports, and unscoped access outside its room. */
 export async function boundaryFaults(): Promise<string[]> {
-  const faults: string[] = [];
-  for (const source of sources()) {
-    if (isTest(source.path)) continue;
-    for (const { from, to } of importsOf(source)) {
-      if (isTest(to)) faults.push(`${from} imports a test: ${to}`);
-      const rule = rules.find((candidate) => candidate.from.test(from));
-      if (rule && !rule.may.test(to)) faults.push(`${from} imports ${to}: ${rule.says}`);
-    }
-    faults.push(...unscopedFaults(source));
-  }
-  return faults;
+  const files = sources({ generated: true }).filter(({ path }) => !isTest(path));
+  return [...importFaults(rooms, files), ...files.flatMap(unscopedFaults)];
+}
+
+/** Compares the rules with the imports of the files, in both directions. */
+export function importFaults(known: readonly Room[], files: readonly Source[]): string[] {
+  const used = new Map<Room, Set<string>>(known.map((room) => [room, new Set()]));
+  const faults = files.flatMap((source) => {
+    const room = roomOf(known, source.path);
+    if (room === undefined) return [`${source.path} belongs to no room of scripts/check/rules.ts`];
+    return importsOf(source).flatMap((one) => {
+      if (!one.inTree) return packageFault(room, one);
+      if (isTest(one.to)) return [`${one.from} imports a test: ${one.to}`];
+      if (room.imports === "everything" || roomOf(known, one.to) === room) return [];
+      return importFault(room.imports, one, used.get(room) as Set<string>);
+    });
+  });
+  const unused = known.flatMap((room) => {
+    if (room.imports === "everything") return [];
+    const gone = room.imports.filter((entry) => !used.get(room)?.has(entry));
+    return gone.map((entry) => `${room.paths[0]} imports ${entry} no more: take it off scripts/check/rules.ts`);
+  });
+  return [...faults, ...unused];
+}
+
+const covers = (entry: string, path: string): boolean =>
+  entry.endsWith("/") ? path.startsWith(entry) : path === entry;
+
+const roomOf = (known: readonly Room[], path: string): Room | undefined =>
+  known.find(({ paths }) => paths.some((entry) => covers(entry, path)));
+
+function packageFault({ packages }: Room, { from, to }: Import): string[] {
+  if (packages === undefined) return [];
+  const may = packages.some((name) => to === name || (name.endsWith(":") && to.startsWith(name)));
+  return may ? [] : [`${from} imports the package ${to}: its room imports ${packages.join(", ")} alone`];
+}
+
+function importFault(imports: readonly string[], { from, to }: Import, used: Set<string>): string[] {
+  const entry = imports.filter((one) => covers(one, to)).toSorted((a, b) => b.length - a.length)[0];
+  if (entry === undefined) return [`${from} imports ${to}: its room does not import that (scripts/check/rules.ts)`];
+  used.add(entry);
+  return [];
 }
 
 /**
  * Raw SQL and handles without the tenant scope exist in the database room only
  * (server/README.md, "Five locks on tenancy").
  */
-function unscopedFaults({ path, text }: { path: string; text: string }): string[] {
+function unscopedFaults({ path, text }: Source): string[] {
   const inside = /^server\/(db|audit)\//.test(path);
   if (!path.startsWith("server/") || inside) return [];
   const faults: string[] = [];

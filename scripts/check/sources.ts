@@ -15,18 +15,16 @@ export const trackedFiles = (pattern: string): string[] =>
     .split("\n")
     .filter((path) => path !== "");
 
-/** Every TypeScript file of the tree, generated ones left out. */
-export function sources(): Source[] {
-  read ??= trackedFiles("*.ts")
-    .filter((path) => !path.includes("/generated/"))
-    .flatMap((path) => {
-      try {
-        return [{ path, text: readFileSync(path, "utf8") }];
-      } catch {
-        return []; // deleted in the work tree, not yet in the index
-      }
-    });
-  return read;
+/** Every TypeScript file of the tree; generated ones on request. */
+export function sources({ generated = false } = {}): Source[] {
+  read ??= trackedFiles("*.ts").flatMap((path) => {
+    try {
+      return [{ path, text: readFileSync(path, "utf8") }];
+    } catch {
+      return []; // deleted in the work tree, not yet in the index
+    }
+  });
+  return generated ? read : read.filter(({ path }) => !path.includes("/generated/"));
 }
 
 export const isTest = (path: string) => path.endsWith(".test.ts") || path.startsWith("server/test/");
@@ -35,6 +33,9 @@ export interface Import {
   from: string;
   /** File the specifier means, or the package's name. */
   to: string;
+  /** False for a package. */
+  inTree: boolean;
+  /** Erased by the compiler, or run later: an `import()`. */
   typeOnly: boolean;
 }
 
@@ -48,11 +49,13 @@ const rooms: Record<string, string> = {
   "#fixtures/": "fixtures/",
 };
 
-/** The imports of a file; dynamic ones count as type-only for cycles, since they run later. */
+/** The imports of a file. */
 export function importsOf({ path, text }: Source): Import[] {
   return [...text.matchAll(statement)].map((match) => {
     const specifier = (match[2] ?? match[3]) as string;
-    return { from: path, to: resolve(path, specifier), typeOnly: match[1] !== undefined || match[3] !== undefined };
+    const inTree = /^[.#]/.test(specifier);
+    const typeOnly = match[1] !== undefined || match[3] !== undefined;
+    return { from: path, to: resolve(path, specifier), inTree, typeOnly };
   });
 }
 

@@ -1,5 +1,6 @@
 import type { CommandSpec, NounSpec } from "#cli/manifest";
 import { type AnyEndpoint, nounOf } from "#contract/core/endpoint";
+import { areaOf } from "#contract/generated/table";
 import { contract } from "#contract/index";
 import { alternatives, type JsonSchema, jsonSchemaOf, secretPaths } from "#contract/json-schema";
 import { flagsOf } from "./flags.ts";
@@ -14,6 +15,7 @@ export function cliManifest(): Map<string, string> {
     const noun = kebab(sdkNoun);
     nouns.push({
       noun,
+      area: areaOf[sdkNoun as keyof typeof areaOf],
       summary: nounOf(verbs).summary,
       verbs: commands.map(({ name, summary }) => ({ name, summary })),
     });
@@ -63,11 +65,13 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): Comma
     method: endpoint.method,
     path: endpoint.path,
     params: Object.keys((params && jsonSchemaOf(params, "input").properties) ?? {}),
+    refs: endpoint.refs,
     query: flagsOf(query && jsonSchemaOf(query, "input")),
     body: flagsOf(body && jsonSchemaOf(body, "input")),
     hasBody: body !== undefined,
     bodyOptional: endpoint.bodyOptional,
     fields: fieldsOf(output, endpoint.paging?.items),
+    columns: endpoint.columns,
     paging: endpoint.paging ?? null,
     access: {
       kinds: access.kinds,
@@ -76,7 +80,10 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): Comma
       keyScopes: access.keyScopes,
       mfa: access.mfa,
       fullPartner: access.fullPartner,
+      ownPartner: access.ownPartner,
     },
+    loses: endpoint.loses,
+    emits: endpoint.emits,
     audit: typeof audit === "string" ? audit : null,
     errors: endpoint.errors,
     idempotent: endpoint.idempotent,

@@ -11,7 +11,8 @@ export function flagsOf(schema: JsonSchema | undefined): FlagSpec[] {
 
 function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
   const { filled, nullable } = withoutNull(field);
-  const first = filled[0] ?? {};
+  const named = filled.find((one) => refOf(one) !== undefined);
+  const first = named ?? filled[0] ?? {};
   const item = first.items === undefined ? undefined : withoutNull(first.items).filled[0];
   const values = filled.length === 1 ? valuesOf(first) : undefined;
   const itemValues = item && valuesOf(item);
@@ -30,8 +31,20 @@ function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
       maximum: first["maximum"] as number | undefined,
       maxLength: first["maxLength"] as number | undefined,
       format: first["format"] as string | undefined,
+      ref: named && refOf(named),
+      words: named && wordsBeside(named, filled),
     }),
   };
+}
+
+/** The kind of row that an id, or each id of a list, names. */
+const refOf = (field: JsonSchema): JsonSchema["x-ref"] =>
+  field["x-ref"] ?? (field.items && alternatives(field.items).find((item) => item["x-ref"] !== undefined)?.["x-ref"]);
+
+/** Words that a field accepts besides ids: `none`. */
+function wordsBeside(named: JsonSchema, filled: readonly JsonSchema[]): string[] | undefined {
+  const words = filled.flatMap((one) => (one === named ? [] : (valuesOf(one) ?? [])));
+  return words.length === 0 ? undefined : words;
 }
 
 /** The alternatives that are not null, and whether null was one of them. */

@@ -1,15 +1,18 @@
+import { readFileSync } from "node:fs";
 import { cliManifest } from "./commands.ts";
 import { sdkEndpoints } from "./endpoints.ts";
 import { sdkMethods } from "./methods.ts";
 import { openApiGoldens } from "./openapi-goldens.ts";
+import { withRoomTable } from "./room-table.ts";
 
-/** Every generated file: path from the root of the repository to its text. */
+/** Every generated file, and the one with a generated part: path from the root of the repository to its text. */
 export function generatedFiles(): Map<string, string> {
   return new Map([
     ["sdk/generated/endpoints.ts", sdkEndpoints()],
     ["sdk/generated/methods.ts", sdkMethods()],
     ...openApiGoldens(),
     ...cliManifest(),
+    ["server/README.md", withRoomTable(readFileSync("server/README.md", "utf8"))],
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Area, areas } from "#contract/areas";
 
@@ -28,5 +28,9 @@ export function list(folder: string): string[] {
     return [];
   }
 }
+
+/** Sorted names of the folders in a folder; none where it does not exist. */
+export const folders = (folder: string): string[] =>
+  list(folder).filter((name) => statSync(join(folder, name)).isDirectory());
 
 export const camel = (noun: string): string => noun.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());

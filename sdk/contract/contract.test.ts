@@ -7,6 +7,7 @@ import { isErrorCode } from "./core/errors.ts";
 import { permissions } from "./core/permissions.ts";
 import { areaOf } from "./generated/table.ts";
 import { allEndpoints, contract } from "./index.ts";
+import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 
 const endpoints = allEndpoints();
 const label = (endpoint: AnyEndpoint) => `${endpoint.noun}.${endpoint.verb}`;
@@ -23,6 +24,14 @@ function* walk(schema: z.ZodType | undefined, path = ""): Generator<{ path: stri
   } else if (schema instanceof z.ZodArray) yield* walk(schema.element as z.ZodType, `${path}[]`);
   else if (schema instanceof z.ZodUnion) for (const option of schema.options) yield* walk(option as z.ZodType, path);
   else if ("unwrap" in schema) yield* walk((schema.unwrap as () => z.ZodType)(), path);
+}
+
+/** Every uuid below a JSON Schema, with the kind of row it names. */
+function* idsIn(schema: JsonSchema, path = ""): Generator<{ path: string; ref: string | undefined }> {
+  if (schema.format === "uuid") yield { path, ref: schema["x-ref"] };
+  for (const branch of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) yield* idsIn(branch, path);
+  for (const [key, child] of Object.entries(schema.properties ?? {})) yield* idsIn(child, `${path}.${key}`);
+  if (schema.items !== undefined) yield* idsIn(schema.items, `${path}[]`);
 }
 
 const isSecret = (schema: z.ZodType): boolean =>
@@ -82,6 +91,38 @@ describe("the contract", () => {
     for (const endpoint of endpoints) {
       const names = [...endpoint.path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] as string);
       expect(Object.keys(endpoint.refs).toSorted(), label(endpoint)).toEqual(names.toSorted());
+    }
+  });
+
+  test("an id in a query or a body says what it names", () => {
+    const nameless = endpoints.flatMap((endpoint) => {
+      const { query, body } = endpoint.schemas();
+      return [query, body]
+        .flatMap((schema) => (schema === undefined ? [] : [...idsIn(jsonSchemaOf(schema, "input"))]))
+        .filter(({ ref }) => ref === undefined)
+        .map(({ path }) => `${label(endpoint)} ${path}`);
+    });
+    expect(nameless).toEqual([]);
+    const wrong = {
+      type: "object",
+      properties: { a: { anyOf: [{ type: "string", format: "uuid" }, { type: "null" }] } },
+    };
+    expect([...idsIn(wrong)]).toEqual([{ path: ".a", ref: undefined }]);
+  });
+
+  test("what destroys a tenant names it in its path", () => {
+    const severe = endpoints.filter(({ loses }) => loses === "tenant");
+    expect(severe.length).toBeGreaterThan(1);
+    for (const endpoint of severe)
+      expect(["partner", "organization"], label(endpoint)).toContain(Object.values(endpoint.refs)[0]);
+  });
+
+  test("every list has columns, the id last; nothing else has any", () => {
+    for (const endpoint of endpoints) {
+      const { columns } = endpoint;
+      if (endpoint.paging === undefined) expect(columns, label(endpoint)).toEqual([]);
+      else expect(columns.length, label(endpoint)).toBeGreaterThan(2);
+      expect(columns.indexOf("id"), label(endpoint)).toBe(columns.includes("id") ? columns.length - 1 : -1);
     }
   });
 

@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { FieldMeta } from "./core/fields.ts";
+import type { RefName } from "./core/refs.ts";
 
-/** JSON Schema 2020-12 as the documents carry it; `x-secret` marks what must never be shown. */
+/**
+ * JSON Schema 2020-12 as the documents carry it; `x-secret` marks what must never be shown, `x-ref` says what an id
+ * names: one id where the format is `uuid`, several with commas in a text without a format.
+ */
 export type JsonSchema = {
   type?: string | string[];
   properties?: Record<string, JsonSchema>;
@@ -14,6 +18,7 @@ export type JsonSchema = {
   default?: unknown;
   description?: string;
   "x-secret"?: true;
+  "x-ref"?: RefName;
   [keyword: string]: unknown;
 };
 

@@ -123,7 +123,12 @@ function parameters(place: "path" | "query", schema: JsonSchema | undefined): Js
   }));
 }
 
-const mediaTypes: Partial<Record<Transport, string>> = { text: "text/plain", html: "text/html" };
+/** A redirect has no body. */
+const mediaTypes: Record<Exclude<Transport, "redirect">, string> = {
+  json: "application/json",
+  text: "text/plain",
+  html: "text/html",
+};
 
 function success(endpoint: AnyEndpoint, schemas: Components): Json {
   const { result } = endpoint.schemas();
@@ -135,7 +140,7 @@ function success(endpoint: AnyEndpoint, schemas: Components): Json {
       ? {}
       : {
           content: {
-            [mediaTypes[endpoint.transport] ?? "application/json"]: { schema: referenced(result, "output", schemas) },
+            [mediaTypes[endpoint.transport]]: { schema: referenced(result, "output", schemas) },
           },
         }),
   };

@@ -6,26 +6,6 @@ import type { Limit } from "./rate-limit.ts";
 /** Unknown keys per minute and client address (docs/credentials.md, "Rate limit of a key"). */
 export const keyGuesses: Limit = { name: "key-guess", max: 300, windowSeconds: 60 };
 
-const REMEMBERED = 10_000;
-
-/** Hashes of keys that existed at their last lookup: such a key is not a guess. */
-export class KnownKeys {
-  readonly #hashes = new Set<string>();
-
-  has(keyHash: string): boolean {
-    return this.#hashes.has(keyHash);
-  }
-
-  add(keyHash: string): void {
-    if (this.#hashes.size >= REMEMBERED) this.#hashes.clear();
-    this.#hashes.add(keyHash);
-  }
-
-  delete(keyHash: string): void {
-    this.#hashes.delete(keyHash);
-  }
-}
-
 /**
  * Looks a key up as a guess: the attempt is counted before and given back if the key exists, whatever its state, so
  * that parallel guesses cannot pass the limit. A key that this process knows skips both, because a key may be allowed

@@ -20,7 +20,7 @@ describe("uses of keys", () => {
       const { token } = await server.signIn({ role: "Partner Admin", partnerId });
       const body = { orgId: orgIds[0], name: "ci", scopes: [] };
       const made = (await server.request("POST", "/api-keys", { token, body })).body;
-      const usage = new KeyUsage(server.services.store, silentLog);
+      const usage = new KeyUsage({ store: server.services.store, log: silentLog }, server.services.hooks);
       const at = "2026-03-02T09:00:00.000Z";
       const use = () => usage.count({ kind: "apiKey", keyId: made.id, keyHash: sha256(made.key) }, at);
       await sql

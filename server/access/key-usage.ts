@@ -1,6 +1,5 @@
-import type { Store } from "#server/db/dialect/index";
-import { systemHandle } from "#server/db/unit-of-work";
-import type { Log } from "#server/platform/log";
+import { asSystem, type Exit } from "#server/db/as-system";
+import type { Hooks } from "#server/room-hooks";
 import type { KeyPrincipal } from "./principal.ts";
 
 interface Use {
@@ -18,15 +17,15 @@ const FLUSH_AFTER_MS = 500;
  * added to the count of its new one.
  */
 export class KeyUsage {
-  readonly #store: Store;
-  readonly #log: Log;
+  readonly #exit: Exit;
+  readonly #hooks: Pick<Hooks, "onKeyUsed">;
   #uses = new Map<string, Use>();
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(store: Store, log: Log) {
-    this.#store = store;
-    this.#log = log;
+  constructor(exit: Exit, hooks: Pick<Hooks, "onKeyUsed">) {
+    this.#exit = exit;
+    this.#hooks = hooks;
   }
 
   count(who: Use["who"], at: string): void {
@@ -49,7 +48,7 @@ export class KeyUsage {
       try {
         await this.#save(use);
       } catch (error) {
-        this.#log.warn("key_usage.kept", { error: error as Error });
+        this.#exit.log.warn("key_usage.kept", { error: error as Error });
         this.#add(use);
       }
     }
@@ -63,26 +62,8 @@ export class KeyUsage {
     if (use.lastUsedAt > known.lastUsedAt) known.lastUsedAt = use.lastUsedAt;
   }
 
-  async #save({ who, count, lastUsedAt }: Use): Promise<void> {
-    const db = systemHandle(this.#store);
-    if (who.kind === "partnerKey") {
-      await db
-        .updateTable("partnerServicePrincipalKeys")
-        .set({ lastUsedAt })
-        .where("id", "=", who.keyId)
-        .where((eb) => eb.or([eb("lastUsedAt", "is", null), eb("lastUsedAt", "<", lastUsedAt)]))
-        .execute();
-      return;
-    }
-    // Two statements: the count must be added in any case, while the time may only move forward. The count comes last:
-    // a failed flush is repeated, and a time may be written twice.
-    const key = () => db.updateTable("apiKeys").where("id", "=", who.keyId).where("keyHash", "=", who.keyHash);
-    await key()
-      .set({ lastUsedAt })
-      .where((eb) => eb.or([eb("lastUsedAt", "is", null), eb("lastUsedAt", "<", lastUsedAt)]))
-      .execute();
-    await key()
-      .set((eb) => ({ usageCount: eb("usageCount", "+", count) }))
-      .execute();
+  async #save({ who: { kind, keyId, keyHash }, count, lastUsedAt }: Use): Promise<void> {
+    const db = asSystem(this.#exit, "count key use");
+    await this.#hooks.onKeyUsed({ db, kind, keyId, keyHash, count, lastUsedAt });
   }
 }

@@ -1,5 +1,5 @@
+import { asSystem } from "#server/db/as-system";
 import { prepared } from "#server/db/prepared";
-import { systemHandle } from "#server/db/unit-of-work";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
@@ -15,7 +15,7 @@ const severed: readonly string[] = ["archived", "churned", "purging"];
 export async function loadAgent(services: Services, token: string): Promise<AgentPrincipal> {
   if (!/^agt_[0-9a-f]{64}$/.test(token)) throw problem("INVALID_AGENT_CREDENTIALS");
   const hash = sha256(token);
-  const row = await byToken(systemHandle(services.store), { hash });
+  const row = await byToken(asSystem(services, "authenticate"), { hash });
   if (!row || row.agentId === null) throw problem("INVALID_AGENT_CREDENTIALS");
   const current = hash === row.agentTokenHash || hash === row.watchdogTokenHash;
   if (!current && (row.previousTokensExpireAt ?? "") <= services.clock.now())

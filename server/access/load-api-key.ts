@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import type { ErrorCode } from "#contract/core/errors";
 import { grants, type Permission } from "#contract/core/permissions";
+import { asSystem } from "#server/db/as-system";
 import type { Database } from "#server/db/tables";
-import { systemHandle } from "#server/db/unit-of-work";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
@@ -22,7 +22,7 @@ export async function loadApiKey(
 ): Promise<ApiKeyPrincipal> {
   if (key === undefined || key === "") throw problem("API_KEY_MISSING");
   if (!key.startsWith("svc_")) throw problem("API_KEY_INVALID_FORMAT");
-  const db = systemHandle(services.store);
+  const db = asSystem(services, "authenticate");
   const keyHash = sha256(key);
   // A partner principal's key is never accepted as an organization's key.
   const foreign = key.startsWith("svc_sp_");
@@ -31,7 +31,7 @@ export async function loadApiKey(
   if (row.status === "revoked") throw refused(row, "API_KEY_REVOKED", "revoked");
   if (row.status === "expired") throw refused(row, "API_KEY_EXPIRED", "expired");
   if (row.expiresAt !== null && row.expiresAt <= services.clock.now()) {
-    await markExpired(db, row.id, keyHash, services.clock.now());
+    await services.hooks.onKeyExpired({ db, kind: "apiKey", keyId: row.id, keyHash, now: services.clock.now() });
     throw refused(row, "API_KEY_EXPIRED", "expired");
   }
   const scopes = await scopesOf(db, row);
@@ -91,16 +91,6 @@ const refused = (row: KeyRow, code: ErrorCode, reason: string) =>
       ...(row.principalId === null ? {} : { through: { servicePrincipalId: row.principalId } }),
     },
   });
-
-/** Only while the key is active and has this material, so that a concurrent rotation wins. */
-const markExpired = (db: Kysely<Database>, id: string, keyHash: string, now: string) =>
-  db
-    .updateTable("apiKeys")
-    .set({ status: "expired", updatedAt: now })
-    .where("id", "=", id)
-    .where("keyHash", "=", keyHash)
-    .where("status", "=", "active")
-    .execute();
 
 /**
  * The scopes that the key has now (docs/credentials.md, "Owner of a key"); a service principal's key has at most its

@@ -1,4 +1,4 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
@@ -58,7 +58,7 @@ function refusalOf(row: KeyRow, now: string, ip: string | null): string | undefi
 }
 
 const find = (services: Services, keyHash: string) =>
-  systemHandle(services.store)
+  asSystem(services, "authenticate")
     .selectFrom("partnerServicePrincipalKeys as keys")
     .innerJoin("partnerServicePrincipals as principals", "principals.id", "keys.principalId")
     .innerJoin("partners", "partners.id", "principals.partnerId")

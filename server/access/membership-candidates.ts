@@ -1,6 +1,16 @@
 import type { Reader } from "#server/db/unit-of-work";
 import { openOrganization, requiresMfa } from "./load-user.ts";
-import type { Membership } from "./membership.ts";
+
+/** The membership that an access token's claims name (docs/sign-in.md, "Tenant of a session"). */
+export interface Membership {
+  readonly scope: "organization" | "partner" | "system";
+  /** Also of an organization's member: the partner above it. */
+  readonly partnerId: string | null;
+  readonly orgId: string | null;
+  readonly roleId: string;
+  /** Role or tenant demands a second factor. */
+  readonly mfaForced: boolean;
+}
 
 /** A membership with what decides whether it can be signed in with. */
 export interface Candidate {

@@ -1,17 +1,8 @@
 import type { Reader } from "#server/db/unit-of-work";
-import { type Candidate, candidatesOf, isOf, type TenantOf, usable } from "./membership-candidates.ts";
+import { type Candidate, candidatesOf, isOf, type Membership, type TenantOf, usable } from "./membership-candidates.ts";
 import { builtInRoleId } from "./roles.ts";
 
-/** The membership that an access token's claims name (docs/sign-in.md, "Tenant of a session"). */
-export interface Membership {
-  readonly scope: "organization" | "partner" | "system";
-  /** Also of an organization's member: the partner above it. */
-  readonly partnerId: string | null;
-  readonly orgId: string | null;
-  readonly roleId: string;
-  /** Role or tenant demands a second factor. */
-  readonly mfaForced: boolean;
-}
+export type { Membership };
 
 /** The membership that a user would sign in with, or why there is none. */
 export interface Standing {

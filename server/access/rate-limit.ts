@@ -1,9 +1,9 @@
-import type { Kysely } from "kysely";
 import type { Store } from "#server/db/dialect/index";
-import { changeRing, RING_BUCKETS, type RingRequest } from "#server/db/dialect/rate-ring";
-import type { Database } from "#server/db/tables";
-import { type Tx, volatileHandle } from "#server/db/unit-of-work";
+import { RING_BUCKETS, type RingRequest } from "#server/db/dialect/rate-ring";
+import { changeLimit, purgeLimits } from "#server/db/rate-limits";
+import type { Tx } from "#server/db/unit-of-work";
 import type { Clock } from "#server/platform/clock";
+import type { Log } from "#server/platform/log";
 
 /** A limit over a sliding window, kept as a ring of 61 buckets that together cover it. */
 export interface Limit {
@@ -26,7 +26,6 @@ export interface Allowance {
  * GCRA designs admit nearly twice the limit under bursts). A refused call consumes nothing.
  */
 export class RateLimiter {
-  readonly #db: Kysely<Database>;
   readonly #store: Store;
   readonly #clock: Clock;
   /** Calls taken from the shared ring ahead of need, per key: at most 1 % of the limit. */
@@ -35,7 +34,6 @@ export class RateLimiter {
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
-    this.#db = volatileHandle(store);
     this.#clock = clock;
   }
 
@@ -99,11 +97,16 @@ export class RateLimiter {
 
   /** Returns a call that was taken for an attempt which did not fail. */
   async giveBack(limit: Limit, subject: string): Promise<void> {
-    await changeRing(this.#db, this.#store.dialect, this.#request(limit, subject, -1));
+    await changeLimit(this.#store, this.#request(limit, subject, -1));
   }
 
-  async #change(limit: Limit, subject: string, amount: number, db: Kysely<Database> = this.#db): Promise<Allowance> {
-    const { allowed, used, oldest } = await changeRing(db, this.#store.dialect, this.#request(limit, subject, amount));
+  /** Forgets what no limit counts any more. */
+  async purge(log: Log): Promise<void> {
+    await purgeLimits({ store: this.#store, log }, this.#clock.now());
+  }
+
+  async #change(limit: Limit, subject: string, amount: number, within?: Tx): Promise<Allowance> {
+    const { allowed, used, oldest } = await changeLimit(this.#store, this.#request(limit, subject, amount), within);
     const last = oldest ?? bucketOf(limit, this.#clock.nowMs());
     return {
       allowed,

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { type Anchor, anchorHash } from "./anchor-format.ts";
 import type { AnchorSigner } from "./anchor-signing.ts";
 import type { ChainRef } from "./chain.ts";
+import { insertAnchor, type StatementKey } from "./insert-anchor.ts";
 import { listChains } from "./list-chains.ts";
 import { merkleTree } from "./merkle.ts";
 import { type AuditTables, hexOf } from "./tables.ts";
@@ -13,6 +14,8 @@ export interface AnchorOptions {
   now(): Date;
   /** None: anchors are unsigned. */
   signer?: AnchorSigner | undefined;
+  /** Proves the server to the database; see `insertAnchor`. */
+  key?: StatementKey | undefined;
   /** Takes each anchor out of the database: file, log. Called after it is stored. */
   keep(anchor: Anchor): Promise<void>;
 }
@@ -48,7 +51,7 @@ export async function takeAnchor(
     anchoredAt: options.now().toISOString(),
   };
   const anchor = options.signer?.sign(statement) ?? { ...statement, signature: null, signingKeyId: null };
-  if (!(await store(db, anchor))) return null;
+  if (!(await store(db, anchor, options.key))) return null;
   await options.keep(anchor);
   return anchor;
 }
@@ -143,9 +146,9 @@ async function growthRoot(db: AuditDb, chain: ChainRef, since: number, through: 
 }
 
 /** False when another replica anchored the same position in the meantime. */
-async function store(db: AuditDb, anchor: Anchor): Promise<boolean> {
+async function store(db: AuditDb, anchor: Anchor, key: StatementKey | undefined): Promise<boolean> {
   try {
-    await db.insertInto("auditAnchors").values(anchor).execute();
+    await insertAnchor(db, anchor, key);
     return true;
   } catch (error) {
     if (await latestAnchor(db, { kind: anchor.chainKind, id: anchor.chainId }).then(isAtLeast(anchor))) return false;

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import type { Services } from "#server/services";
 import { appendAnchor } from "./anchor-file.ts";
 import { anchorSigner } from "./anchor-signing.ts";
@@ -14,7 +14,7 @@ import { type AuditWriter, auditWriter } from "./writer.ts";
 
 /** The writer of this process, as the configuration has it. */
 export function writerOf(services: Services): AuditWriter {
-  return auditWriter(auditHandle(systemHandle(services.store)), {
+  return auditWriter(auditHandle(asSystem(services, "write audit chain")), {
     ...(services.store.dialect === "postgres" ? { claim: claimPostgresWriter } : {}),
     onError: (error, attempt) => services.log.error("audit.writer_failed", { error: error as Error, attempt }),
   });
@@ -24,7 +24,7 @@ export function writerOf(services: Services): AuditWriter {
 export const refusalLog = ({ store, clock, log, metrics }: Pick<Services, "store" | "clock" | "log" | "metrics">) =>
   new RefusalLog({
     write: (refusals) =>
-      systemHandle(store)
+      asSystem({ store, log }, "record refusal")
         .transaction()
         .execute(async (trx) => {
           for (const refusal of refusals) await recordRefusal(auditHandle(trx), refusal, new Date(clock.nowMs()));
@@ -38,9 +38,10 @@ export const anchorPublicKey = (services: Pick<Services, "config">): string | nu
   services.config.anchorSigningKey === undefined ? null : anchorSigner(services.config.anchorSigningKey).publicKey;
 
 /** Also writes each anchor to the anchor file and the log (docs/audit.md, "Anchors"). */
-export function anchorOptions({ config, clock, log }: Services): AnchorOptions {
+export function anchorOptions({ config, clock, log, store }: Services): AnchorOptions {
   return {
     now: () => new Date(clock.nowMs()),
+    key: store.key,
     signer: config.anchorSigningKey === undefined ? undefined : anchorSigner(config.anchorSigningKey),
     async keep(anchor) {
       log.info("audit.anchor", { ...anchor });
@@ -52,7 +53,7 @@ export function anchorOptions({ config, clock, log }: Services): AnchorOptions {
 
 /** Anchors every chain that grew since its last anchor. */
 export async function anchorGrowth(services: Services): Promise<void> {
-  await anchorGrownChains(auditHandle(systemHandle(services.store)), anchorOptions(services));
+  await anchorGrownChains(auditHandle(asSystem(services, "write audit chain")), anchorOptions(services));
 }
 
 /** Where and against what a chain is verified. */

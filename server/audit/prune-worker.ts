@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import Sqlite from "better-sqlite3";
 import pg from "pg";
+import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
 import { type PruneDatabase, type PruneTask, prunePostgresChain, pruneSqliteChain } from "./retention.ts";
 import { registerAuditFunctions } from "./sqlite-functions.ts";
 
@@ -16,7 +16,7 @@ async function main({ database, tasks }: { database: PruneDatabase; tasks: Prune
     }
     return;
   }
-  const db = new Sqlite(database.file, { fileMustExist: true, timeout: 30_000 });
+  const db = openSqliteFile(database.file, { fileMustExist: true, timeout: 30_000 });
   registerAuditFunctions(db, { mayPrune: true });
   try {
     for (const task of tasks) parentPort?.postMessage(pruneSqliteChain(db, task));

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
 import { seedTenant } from "#fixtures/world";
+import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
 import { databases, startTestServer, type TestServer } from "../test/harness.ts";
 import { auditEntry } from "./entry.ts";
 import { auditHandle } from "./handle.ts";
@@ -84,7 +84,7 @@ async function original(database: "sqlite" | "postgres", directory: string) {
     url: `sqlite:${file}`,
     async dumpAndRestore() {
       const copy = join(directory, "restored.db");
-      const db = new Sqlite(file);
+      const db = openSqliteFile(file);
       db.exec(`vacuum into '${copy}'`);
       db.close();
       return `sqlite:${copy}`;

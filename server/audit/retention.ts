@@ -1,5 +1,5 @@
-import type { Database } from "better-sqlite3";
 import type pg from "pg";
+import type { SqliteConnection } from "../db/dialect/sqlite-library.ts";
 import type { ChainRef } from "./chain.ts";
 import type { PruneRecord } from "./chain-source.ts";
 import { workerResults } from "./worker-results.ts";
@@ -38,7 +38,7 @@ export async function prunePostgresChain(
 }
 
 /** `db` was registered with `mayPrune` (`sqlite-functions.ts`). */
-export function pruneSqliteChain(db: Database, { chain, before }: PruneTask): PruneRecord | null {
+export function pruneSqliteChain(db: SqliteConnection, { chain, before }: PruneTask): PruneRecord | null {
   const bound = { kind: chain.kind, id: chain.id, before };
   const prune = db.transaction((): PruneRecord | null => {
     const last = db.prepare(lastPrunable).get(bound) as { seq: number; hash: string; entries: number } | undefined;

@@ -3,6 +3,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
 import { auditTables } from "../db/migrations/audit-schema.ts";
+import { makeRoles } from "../db/roles.ts";
 import { entriesOf } from "../test/audit-world.ts";
 import { type AuditContent, contentFields, contentHash } from "./chain.ts";
 
@@ -19,12 +20,10 @@ describe("audit tables under row-level security, owned by a role that is no supe
   beforeAll(async () => {
     url = await createDatabase({ label: "audit_rls" });
     boss = await connect(url);
-    await boss.query(
-      "do $$ begin create role rmm_app nologin; exception when duplicate_object or unique_violation then null; end $$",
-    );
+    await boss.query(makeRoles);
     await boss.query(`create role ${owner} login password '${password}' nobypassrls`);
     await boss.query(`alter database "${new URL(url).pathname.slice(1)}" owner to ${owner}`);
-    await boss.query(`grant rmm_app to ${owner}; grant usage on schema public to rmm_app`);
+    await boss.query(`grant rmm_app, rmm_system, rmm_retention to ${owner}`);
     const asOwner = new URL(url);
     asOwner.username = owner;
     asOwner.password = password;
@@ -35,7 +34,7 @@ describe("audit tables under row-level security, owned by a role that is no supe
       await app.query(`alter table ${table} enable row level security`);
       await app.query(`create policy wall on ${table} using (current_setting('rmm.scope', true) = 'system' ${own})`);
     }
-    await app.query("set role rmm_app");
+    await app.query("set role rmm_system");
   });
   afterAll(async () => {
     await app.end();
@@ -83,7 +82,7 @@ describe("audit tables under row-level security, owned by a role that is no supe
     const before = (await sealed()).length;
     await app.query("reset role");
     const { rows } = await app.query(`select * from audit_prune('organization', '${ORG}', '2030-01-01')`);
-    await app.query("set role rmm_app");
+    await app.query("set role rmm_system");
     expect(rows).toMatchObject([{ pruned_count: String(before) }]);
     await insert(entriesOf(1)[0]!);
     expect(await sealed()).toEqual([before + 1]);

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { SqliteConnection } from "../db/dialect/sqlite-library.ts";
 import { type ChainKind, chainHasher, sha256 } from "./chain.ts";
 import { joinCanonical } from "./sqlite-canonical.ts";
 
@@ -8,7 +8,7 @@ const HASHERS_MAX = 1_000;
  * Registers the functions that the audit triggers call (`db/migrations/audit-sqlite.ts`). Every connection that writes
  * needs them. Only the retention worker's connection sets `mayPrune`.
  */
-export function registerAuditFunctions(db: Database, options: { mayPrune?: boolean } = {}): void {
+export function registerAuditFunctions(db: SqliteConnection, options: { mayPrune?: boolean } = {}): void {
   db.function("audit_seal", { deterministic: true }, sealing() as (...values: unknown[]) => string);
   db.function("audit_may_prune", () => (options.mayPrune ? 1 : 0));
 }

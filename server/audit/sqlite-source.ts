@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { SqliteConnection } from "../db/dialect/sqlite-library.ts";
 import type { Anchor } from "./anchor-format.ts";
 import type { ChainKind, ChainRef } from "./chain.ts";
 import type { ChainSource, ChainVisitor, PruneRecord } from "./chain-source.ts";
@@ -26,7 +26,7 @@ type WalkedRow = [
  * A chain in a SQLite file. Takes its snapshot at once and keeps it until `close`; the connection must be used for
  * nothing else meanwhile. Walking is synchronous: call it in a worker thread.
  */
-export function sqliteChainSource(db: Database, chain: ChainRef): ChainSource {
+export function sqliteChainSource(db: SqliteConnection, chain: ChainRef): ChainSource {
   db.exec("begin");
   // A snapshot begins with the first read, not with `begin`.
   db.prepare("select 1 from audit_chain limit 1").get();
@@ -48,7 +48,7 @@ export function sqliteChainSource(db: Database, chain: ChainRef): ChainSource {
   };
 }
 
-function walkEntries(db: Database, chain: ChainRef, visitor: ChainVisitor): number {
+function walkEntries(db: SqliteConnection, chain: ChainRef, visitor: ChainVisitor): number {
   const rows = db.prepare(entriesSql(chain.kind)).raw().iterate({ kind: chain.kind, id: chain.id });
   let intactRows = 0;
   for (const row of rows as IterableIterator<WalkedRow>) {

@@ -13,7 +13,16 @@ export interface AuditOutboxTable {
   partnerId: Fixed<string | null>;
   /** The canonical content (`chain.ts`); read as text or, where the db layer parses JSON, as its array. */
   entry: ColumnType<string | (string | null)[], string, never>;
+  /** The content hash in hex: what the log must hold before the entry may go. Null on rows from before it was kept. */
+  checksum: Fixed<string | null>;
   createdAt: Generated<string>;
+}
+
+/** Add up to the number of waiting entries. Written by triggers alone. */
+export interface AuditOutboxCountsTable {
+  /** 0 = removals; else the database's process that inserted. */
+  lane: Derived<number>;
+  entries: Derived<number>;
 }
 
 /** `details` is RFC 8785 text, `checksum` the content hash in hex; `prevChecksum` is null on every new row. */
@@ -95,6 +104,7 @@ export interface AuditRefusalsTable {
 /** What the audit code needs of the database; the db layer's `Database` extends it. */
 export interface AuditTables {
   auditOutbox: AuditOutboxTable;
+  auditOutboxCounts: AuditOutboxCountsTable;
   auditLogs: AuditLogsTable;
   auditChain: AuditChainTable;
   auditAnchors: AuditAnchorsTable;

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import Sqlite from "better-sqlite3";
+import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
 import { readAnchors } from "./anchor-file.ts";
 import type { ChainRef } from "./chain.ts";
 import type { ChainSource } from "./chain-source.ts";
@@ -24,7 +24,7 @@ async function main({ options, chains }: { options: VerifyOptions; chains: Chain
 
 async function openSource(database: VerifyOptions["database"], chain: ChainRef): Promise<ChainSource> {
   if ("url" in database) return postgresChainSource(database.url, chain);
-  const db = new Sqlite(database.file, { readonly: true, fileMustExist: true, timeout: 10_000 });
+  const db = openSqliteFile(database.file, { readonly: true, fileMustExist: true, timeout: 10_000 });
   const source = sqliteChainSource(db, chain);
   return { ...source, close: () => source.close().finally(() => db.close()) };
 }

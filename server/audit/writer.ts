@@ -5,8 +5,8 @@ import type { AuditTables } from "./tables.ts";
 
 export interface AuditWriterOptions {
   /**
-   * Claims the writing for this transaction (`claimPostgresWriter`); false = another replica has it. Without it any
-   * number may write, and entries still move exactly once, but no longer in order.
+   * Claims the writing for this transaction (`claimPostgresWriter`); false = another replica has it. Not needed where
+   * transactions exclude each other.
    */
   claim?(trx: Transaction<AuditTables>): Promise<boolean>;
   /** Told of each failure; the writer goes on by itself. */
@@ -117,8 +117,8 @@ async function moveRound(db: Kysely<AuditTables>, options: AuditWriterOptions): 
 }
 
 /**
- * Takes entries out of the outbox and puts them into the log, in one transaction: exactly once, because only what
- * the delete returns is inserted. The trigger seals them at commit.
+ * Puts entries into the log and takes them out of the outbox, in one transaction and in this order: the outbox lets go
+ * of what the log holds, and of nothing else. The trigger seals them at commit.
  */
 async function moveBatch(
   db: Kysely<AuditTables>,
@@ -128,14 +128,20 @@ async function moveBatch(
   return db.transaction().execute(async (trx) => {
     if (options.claim && !(await options.claim(trx))) return "busy";
     const ids = batch.map((waiting) => waiting.id);
-    const taken = await trx.deleteFrom("auditOutbox").where("id", "in", ids).returning(["id", "entry"]).execute();
-    if (taken.length === 0) return 0;
-    taken.sort((a, b) => Number(a.id) - Number(b.id));
-    const rows = taken.map(({ entry }) => {
+    const waiting = await trx
+      .selectFrom("auditOutbox")
+      .select(["id", "entry"])
+      .where("id", "in", ids)
+      .orderBy("id")
+      .execute();
+    if (waiting.length === 0) return 0;
+    const rows = waiting.map(({ entry }) => {
       const canonical = typeof entry === "string" ? entry : JSON.stringify(entry);
       return { ...parseCanonicalContent(canonical), checksum: sha256(canonical) };
     });
     await trx.insertInto("auditLogs").values(rows).execute();
+    const moved = waiting.map(({ id }) => id);
+    await trx.deleteFrom("auditOutbox").where("id", "in", moved).execute();
     return rows.length;
   });
 }

@@ -1,8 +1,12 @@
 import { type Kysely, sql } from "kysely";
+import { migrations } from "../generated/migrations.ts";
 import type { DialectName, Store } from "./dialect/index.ts";
-import { audit } from "./migrations/0005-audit.ts";
-import { migrations } from "./migrations/index.ts";
+import { inspectWalls, type Walls } from "./inspect-walls.ts";
+import { migration as audit } from "./migrations/0005-audit.ts";
 import type { Database } from "./tables.ts";
+
+/** The migration that makes the audit log with its triggers. */
+const AUDIT = "0005-audit";
 
 /** What can be seen of a database without changing it. */
 export interface DatabaseFacts {
@@ -11,8 +15,8 @@ export interface DatabaseFacts {
   readonly migrations: { readonly applied: number; readonly missing: string[]; readonly newer: string[] } | undefined;
   /** Triggers of the audit log that are gone or switched off; undefined where there is no audit log yet. */
   readonly missingAuditTriggers: string[] | undefined;
-  /** The role requests run as; Postgres only. */
-  readonly role: { readonly name: string; readonly bypassesRowSecurity: boolean } | undefined;
+  /** Postgres only, once every migration is applied. */
+  readonly walls: Walls | undefined;
   /** Clock of the database; Postgres only. */
   readonly nowMs: number | undefined;
 }
@@ -23,11 +27,12 @@ export async function inspectDatabase(store: Store): Promise<DatabaseFacts> {
   await sql`select 1`.execute(db);
   const postgres = store.dialect === "postgres";
   const applied = await migrationFacts(db);
+  const current = applied?.missing.length === 0;
   return {
     dialect: store.dialect,
     migrations: applied,
-    missingAuditTriggers: applied?.missing.includes(audit.name) ? undefined : await missingTriggers(store.dialect, db),
-    role: postgres ? await roleFacts(db) : undefined,
+    missingAuditTriggers: applied?.missing.includes(AUDIT) ? undefined : await missingTriggers(store.dialect, db),
+    walls: postgres && current ? await inspectWalls(store) : undefined,
     nowMs: postgres ? await clockOf(db) : undefined,
   };
 }
@@ -60,14 +65,6 @@ async function migrationFacts(db: Kysely<Database>): Promise<DatabaseFacts["migr
     if (/no such table|does not exist/i.test(message)) return { applied: 0, missing: known, newer: [] };
     throw error;
   }
-}
-
-async function roleFacts(db: Kysely<Database>): Promise<NonNullable<DatabaseFacts["role"]>> {
-  const { rows } = await sql<{ name: string; bypasses: boolean }>`
-    select rolname as name, rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`.execute(
-    db,
-  );
-  return { name: rows[0]?.name ?? "unknown", bypassesRowSecurity: rows[0]?.bypasses ?? true };
 }
 
 async function clockOf(db: Kysely<Database>): Promise<number> {

@@ -1,8 +1,9 @@
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
+import { migrations } from "../generated/migrations.ts";
 import type { DialectName } from "./dialect/index.ts";
-import { migrations } from "./migrations/index.ts";
+import { makeRoles } from "./roles.ts";
 import { rowLevelSecurity } from "./row-level-security.ts";
-import type { SchemaChange } from "./schema-change.ts";
+import type { NamedChange } from "./schema-change.ts";
 import type { Database } from "./tables.ts";
 
 /**
@@ -10,6 +11,7 @@ import type { Database } from "./tables.ts";
  * any number of replicas at once: the migrator's lock lets one through, the others wait and find nothing to do.
  */
 export async function migrate(db: Kysely<Database>, dialect: DialectName): Promise<string[]> {
+  if (dialect === "postgres") await sql.raw(makeRoles).execute(db);
   const provider = {
     getMigrations: async () =>
       Object.fromEntries(migrations.map((change) => [change.name, runnable(change, dialect)] as const)),
@@ -19,12 +21,12 @@ export async function migrate(db: Kysely<Database>, dialect: DialectName): Promi
   return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
 }
 
-function runnable(change: SchemaChange, dialect: DialectName): Migration {
+function runnable(change: NamedChange, dialect: DialectName): Migration {
   return {
     async up(db) {
       for (const statement of change.statements(dialect)) await sql.raw(statement).execute(db);
-      // Policies follow the ownership map, so a new table is walled in the migration that makes it.
-      if (dialect === "postgres")
+      // Policies follow the ownership map. The last migration puts them up for all: those that are missing run in one transaction.
+      if (dialect === "postgres" && change === migrations.at(-1))
         for (const statement of await rowLevelSecurity(db)) await sql.raw(statement).execute(db);
     },
   };

@@ -93,7 +93,7 @@ describe.each(databases)("a prepared query on %s", (database) => {
     for (const scopes of [kinds(), kinds().reverse()]) {
       for (const scope of scopes) {
         for (const site of sites) {
-          const unit = new UnitOfWork(server.services.store, scope);
+          const unit = new UnitOfWork(server.services, scope);
           const told = JSON.stringify({ scope, site });
           const found = await siteById(unit.reader, { id: site.id });
           expect(found?.id, told).toBe(sees(scope, site) ? site.id : undefined);

@@ -1,9 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import { snakeCase } from "./naming.ts";
-import { type Ownership, ownership } from "./tables.ts";
-
-/** The role every request runs as on Postgres. It owns nothing and cannot bypass a policy. */
-export const APP_ROLE = "rmm_app";
+import { APP_ROLE, SYSTEM_ROLE } from "./roles.ts";
+import type { Ownership, RowChange, TableDeclaration } from "./table-declaration.ts";
+import { tableNames, tables } from "./tables.ts";
 
 /** Functions are wrapped in `(select …)` so that the planner runs them once a query, not once a row. */
 const system = "(select rmm_is_system())";
@@ -26,21 +25,45 @@ const visible: Record<Ownership, string> = {
   system: "false",
 };
 
-/** Statements that put the policy of the ownership map on every table that exists so far. */
+/** Where a row may be seen that may not be written so. */
+const written: Partial<Record<Ownership, string>> = {
+  // Built-in rows are everybody's to read, and nobody's to change or take.
+  "tenant-or-builtin": byTenant,
+  // An organization's own connection does not hand it to another partner.
+  organizations: `partner_id = (select rmm_partner()) or (id = (select rmm_org()) and partner_id = (select rmm_partner_of_org()))`,
+};
+
+/** Statements that put the policies of the ownership map on every table that exists so far. */
 export async function rowLevelSecurity(db: Kysely<never> | Kysely<unknown>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.tables where table_schema = 'public'`.execute(
     db as Kysely<unknown>,
   );
   const existing = new Set(rows.map((row) => row.name));
-  return Object.entries(ownership).flatMap(([name, owner]) => {
+  return tableNames.flatMap((name) => {
+    const { owner, lifted }: TableDeclaration<never> = tables[name];
     const table = snakeCase(name);
-    if (!existing.has(table)) return [];
-    const writable = owner === "tenant-or-builtin" ? byTenant : visible[owner];
-    return [
-      `alter table ${table} enable row level security`,
-      `drop policy if exists tenant_wall on ${table}`,
-      `create policy tenant_wall on ${table} using (${system} or ${visible[owner]}) with check (${system} or ${writable})`,
-    ];
+    return existing.has(table) ? policies(table, owner, lifted) : [];
   });
 }
+
+function policies(table: string, owner: Ownership, lifted: readonly RowChange[] = []): string[] {
+  const readable = `${system} or ${visible[owner]}`;
+  const writable = `${system} or ${written[owner] ?? visible[owner]}`;
+  const write = (command: RowChange) => {
+    const rows = lifted.includes(command) ? system : writable;
+    const existing = command === "insert" ? "" : ` using (${rows})`;
+    const written = command === "delete" ? "" : ` with check (${rows})`;
+    return `create policy tenant_${command} on ${table} for ${command} to ${APP_ROLE}${existing}${written}`;
+  };
+  const plain = lifted.length === 0 && readable === writable;
+  return [
+    `alter table ${table} enable row level security`,
+    ...policyNames.map((policy) => `drop policy if exists ${policy} on ${table}`),
+    `create policy system_work on ${table} to ${SYSTEM_ROLE} using (true) with check (true)`,
+    `create policy tenant_wall on ${table} for ${plain ? "all" : "select"} to ${APP_ROLE} using (${readable})`,
+    ...(plain ? [] : [write("insert"), write("update"), write("delete")]),
+  ];
+}
+
+const policyNames = ["system_work", "tenant_wall", "tenant_insert", "tenant_update", "tenant_delete"];

@@ -2,8 +2,12 @@ import type { DialectName } from "./dialect/index.ts";
 
 /** A change of the schema, written once for both databases (see `schemaText`). */
 export interface SchemaChange {
-  readonly name: string;
   statements(dialect: DialectName): readonly string[];
+}
+
+/** The same under the name of its file, by which databases remember that it ran. */
+export interface NamedChange extends SchemaChange {
+  readonly name: string;
 }
 
 const types = {

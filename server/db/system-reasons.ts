@@ -1,26 +1,117 @@
 /**
- * Why code may work outside the tenant scope. The list may only shrink: a new reason needs a line
- * here that says why the scoped handle cannot do it.
+ * Why code may work outside the tenant scope: what it covers (tables, or all of them), and why the scoped handle cannot
+ * do it. The list may only shrink; a reason that nothing gives any more is removed (`scripts/check/exits.ts`).
  */
 export const systemReasons = {
-  authenticate: "the caller's tenant is what is being found out",
-  "sign-in": "sessions, tokens and lockouts belong to a person, not to a tenant",
-  "accept invitation": "the invited person has no tenant yet",
-  "invite user": "an address may already be a user of another tenant",
-  "resolve user names": "an entry may name a user who has left the tenant",
-  "enroll device": "the enrollment key says which tenant the device joins",
-  "agent check-in": "tokens and metrics are found by the device's credential",
-  "partner administration": "a partner has no owner above it but the system",
-  "count against caps": "a caller confined to some organizations must still meet the partner's cap and unique slugs",
-  "answer for another site": "a row of another site is answered 403, one that does not exist 404",
-  "revoke access": "sessions of a suspended or deleted tenant's users",
-  "read audit chain": "chain, anchors and prune records are not tenant rows; the endpoint checks the chain's owner",
-  "measure a role": "what a role grants belongs to no tenant; only the difference to the caller's own is told",
-  "unlink identities": "identities belong to people; those of a provider end with the issuer that vouched for them",
-  bootstrap: "the first administrator is made before anybody can sign in",
-  "rate limit": "counters are keyed by credential or address",
-  idempotency: "records are keyed by caller",
-  "queue work": "jobs and mails outlive the request",
-} as const;
+  // Requests
+  authenticate: {
+    covers:
+      "users, sessions, memberships, roles, apiKeys, servicePrincipals, partnerServicePrincipals with their keys, devices, " +
+      "organizations and partners above them: read; an apiKey past its end is marked",
+    why: "the caller's tenant is what is being found out",
+  },
+  "record refusal": {
+    covers: "auditOutbox: the entries of refused calls; auditRefusals: those that are counted",
+    why: "whoever was refused may have no tenant, and the call has no transaction any more",
+  },
+  "sign-in": {
+    covers:
+      "users, memberships, sessions, refreshTokens, userTokens, recoveryCodes, ssoProviders, ssoIdentities, " +
+      "ssoLoginSessions, ssoExchangeCodes, ssoDomains, partnerLoginBranding",
+    why: "who signs in has no tenant yet; accounts, factors and sessions belong to a person, not to a tenant",
+  },
+  "change own profile": {
+    covers: "users: the caller's own row",
+    why: "a person's row belongs to every tenant they work for: no tenant's connection may write it",
+  },
+  "accept invitation": {
+    covers: "users, userTokens, memberships with the names of their tenants, and the session that begins",
+    why: "the invited person has no tenant yet",
+  },
+  "invite user": {
+    covers: "users and their memberships by address, grants of roles, userTokens, mailOutbox, jobs",
+    why: "an address may already be a user of another tenant; its invitation is the person's",
+  },
+  "resolve user names": {
+    covers: "id and name of users that audit entries name: read",
+    why: "an entry may name a user who has left the tenant",
+  },
+  "enroll device": {
+    covers: "enrollmentKeys, organizations and partners above them, devices with their inventory, sites",
+    why: "the enrollment key says which tenant the device joins",
+  },
+  "count against caps": {
+    covers: "partners and organizations: the partner's cap, number and slugs of its organizations: read",
+    why: "a caller confined to some organizations must still meet the partner's cap and unique slugs",
+  },
+  "answer for another site": {
+    covers: "devices, enrollmentKeys: whether one is of the caller's own organization: read",
+    why: "a row of another site is answered 403, one that does not exist 404",
+  },
+  "revoke access": {
+    covers:
+      "what the rooms' hooks take from a tenant that closes: sessions of its members, its apiKeys, keys of its " +
+      "principals, tokens of its devices",
+    why: "sessions belong to persons, and a deleted tenant is out of every scope",
+  },
+  "read audit chain": {
+    covers: "auditAnchors of one chain, whether a named organization is or was the caller's: read",
+    why: "anchors are not tenant rows, and a deleted organization is out of every scope; the endpoint checks the owner",
+  },
+  "measure a role": {
+    covers: "rolePermissions of one role and its ancestors: read",
+    why: "what a role grants belongs to no tenant; only the difference to the caller's own is told",
+  },
+  "unlink identities": {
+    covers: "ssoIdentities of one provider",
+    why: "identities belong to people; those of a provider end with the issuer that vouched for them",
+  },
+  "rate limit": { covers: "rateLimits", why: "counters are keyed by credential or address" },
+  idempotency: { covers: "idempotencyKeys", why: "records are keyed by caller" },
+  "queue work": { covers: "jobs", why: "work outlives the request that queues it, and nobody may be signed in" },
+  // The installation's own work
+  bootstrap: {
+    covers: "roles, rolePermissions, users",
+    why: "the first administrator is made before anybody can sign in",
+  },
+  "count key use": {
+    covers: "lastUsedAt and usageCount of apiKeys and partnerServicePrincipalKeys",
+    why: "uses of all tenants' keys are gathered and written together, after their requests",
+  },
+  "run jobs": { covers: "jobs, mailOutbox", why: "the queue is the installation's" },
+  "lead schedules": { covers: "leases", why: "leadership is between processes" },
+  "purge expired": {
+    covers:
+      "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
+      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox",
+    why: "what has ended is nobody's any more",
+  },
+  "send password reset": {
+    covers: "users by address, their memberships, userTokens, mailOutbox, jobs",
+    why: "who forgot a password is not signed in",
+  },
+  "sweep devices": {
+    covers: "status of devices and deviceAvailability, of every tenant",
+    why: "what time changes, it changes for all",
+  },
+  "recheck domains": { covers: "ssoDomains that are proven, of every tenant", why: "one look for all" },
+  "write audit chain": {
+    covers: "auditOutbox, auditLogs, auditAnchors; auditOutboxCounts and auditChain read",
+    why: "the writer, the anchors and the verification go through the chains of all tenants",
+  },
+  "prune audit": { covers: "auditRetention of every organization", why: "one run for all" },
+  "report health": {
+    covers: "leases, jobs, auditOutbox, number of devices by status, migrations that ran: read",
+    why: "whoever watches the installation sees no tenant's rows",
+  },
+  "inspect installation": {
+    covers: "users: whether there is any; number of entries in auditOutbox, auditOutboxCounts: read",
+    why: "nobody can sign in yet, or the server does not run",
+  },
+  "export audit bundle": {
+    covers: "auditOutbox, auditLogs, auditChain, auditAnchors, auditPrunes of one chain, ids of its owner: read",
+    why: "for whoever holds the database itself; no server need run",
+  },
+} as const satisfies Record<string, { readonly covers: string; readonly why: string }>;
 
 export type SystemReason = keyof typeof systemReasons;

@@ -45,7 +45,7 @@ describe.each(databases)("the tenant scope on %s", (database) => {
     userId: "u",
     known: new Set([mine, second]),
   });
-  const unit = (scope: Scope) => new UnitOfWork(server.services.store, scope);
+  const unit = (scope: Scope) => new UnitOfWork(server.services, scope);
   const org = (orgId: string, siteIds: string[] | null = null): Scope => ({
     kind: "organization",
     orgId,
@@ -283,11 +283,11 @@ describe("row-level security, the wall behind the scope", () => {
   it("shows no row of any table while no tenant is set", async () => {
     await seedPartner(server, "walled", ["one"]);
     for (const table of await tables()) {
-      for (const wall of ["none", ""])
-        expect(
-          (await raw(wall, `select * from ${table} limit 1`)).rows.filter(() => table !== "roles"),
-          table,
-        ).toEqual([]);
+      const { rows } = await raw("none", `select * from ${table} limit 1`).catch((error: Error) => {
+        expect(error.message, table).toContain("permission denied for table");
+        return { rows: [] };
+      });
+      expect(table === "roles" ? [] : rows, table).toEqual([]);
     }
   });
 

@@ -1,5 +1,5 @@
-import { type Kysely, sql, type Transaction } from "kysely";
-import type { Store } from "./dialect/index.ts";
+import type { Kysely, Transaction } from "kysely";
+import { type Exit, noteExit, SYSTEM_WALL } from "./as-system.ts";
 import { insideTransaction } from "./open-transaction.ts";
 import { scoped } from "./scoped.ts";
 import type { SystemReason } from "./system-reasons.ts";
@@ -10,14 +10,12 @@ import { type Scope, wallOf } from "./tenant-predicate.ts";
 export type Reader = Pick<Kysely<Database>, "selectFrom" | "with" | "fn" | "dynamic">;
 export type Tx = Transaction<Database>;
 
-const SYSTEM_WALL = "system";
-
 /**
  * All database work of one request or job, under one tenant scope. A transaction inside a
  * transaction joins it; `asSystem` lifts the scope for its own length only.
  */
 export class UnitOfWork {
-  readonly #store: Store;
+  readonly #exit: Exit;
   readonly #scope: Scope;
   #handle: { base: Kysely<Database>; scoped: Kysely<Database> } | undefined;
   #open: Transaction<Database> | undefined;
@@ -25,8 +23,8 @@ export class UnitOfWork {
   #beforeCommit: ((tx: Tx) => Promise<void>) | undefined;
   #afterCommit: (() => void)[] = [];
 
-  constructor(store: Store, scope: Scope) {
-    this.#store = store;
+  constructor(exit: Exit, scope: Scope) {
+    this.#exit = exit;
     this.#scope = scope;
     this.#wall = wallOf(scope);
   }
@@ -37,7 +35,7 @@ export class UnitOfWork {
 
   /** Scoped reads; inside a transaction they see its writes. */
   get reader(): Reader {
-    const base = this.#open ?? this.#store.connection(this.#wall);
+    const base = this.#open ?? this.#exit.store.connection(this.#wall);
     return this.#scoped(base);
   }
 
@@ -47,7 +45,8 @@ export class UnitOfWork {
     const result = await this.#begin(this.#wall, async (raw) => {
       const done = await work(this.#scoped(raw));
       const closing = this.#beforeCommit;
-      if (closing) await this.#lifted(raw, closing);
+      // Nothing comes after it, and the wall stands again with the end of the transaction.
+      if (closing) await this.#lifted(raw, closing, { last: true });
       return done;
     });
     for (const wake of this.#afterCommit.splice(0)) wake();
@@ -65,10 +64,11 @@ export class UnitOfWork {
   }
 
   /**
-   * The only exit from the tenant scope (server/README.md, "Five locks on tenancy"). Joins an open transaction or makes
-   * its own.
+   * The exit from the tenant scope (server/README.md, "Five locks on tenancy") of a request. Joins an open transaction
+   * or makes its own.
    */
-  async asSystem<R>(_reason: SystemReason, work: (tx: Tx) => Promise<R>): Promise<R> {
+  async asSystem<R>(reason: SystemReason, work: (tx: Tx) => Promise<R>): Promise<R> {
+    noteExit(this.#exit, reason);
     if (this.#open) return this.#lifted(this.#open, work);
     return this.#begin(SYSTEM_WALL, (raw) => work(raw));
   }
@@ -76,19 +76,20 @@ export class UnitOfWork {
   /** Unscoped reads outside any transaction of their own. */
   async readAsSystem<R>(reason: SystemReason, work: (db: Reader) => Promise<R>): Promise<R> {
     if (this.#open) return this.asSystem(reason, work);
-    return work(this.#store.connection(SYSTEM_WALL));
+    noteExit(this.#exit, reason);
+    return work(this.#exit.store.connection(SYSTEM_WALL));
   }
 
   async #begin<R>(wall: string, work: (raw: Transaction<Database>) => Promise<R>): Promise<R> {
     const before = this.#wall;
-    return this.#store
+    return this.#exit.store
       .connection(wall)
       .transaction()
       .execute(async (raw) => {
         this.#open = raw;
         this.#wall = wall;
         try {
-          return await (this.#store.watched ? insideTransaction(() => work(raw)) : work(raw));
+          return await (this.#exit.store.watched ? insideTransaction(() => work(raw)) : work(raw));
         } finally {
           this.#open = undefined;
           this.#wall = before;
@@ -96,21 +97,22 @@ export class UnitOfWork {
       });
   }
 
-  async #lifted<R>(raw: Transaction<Database>, work: (tx: Tx) => Promise<R>): Promise<R> {
+  async #lifted<R>(
+    raw: Transaction<Database>,
+    work: (tx: Tx) => Promise<R>,
+    { last = false }: { last?: boolean } = {},
+  ): Promise<R> {
     const before = this.#wall;
     if (before === SYSTEM_WALL) return work(raw);
-    await this.#setWall(raw, SYSTEM_WALL);
+    await this.#exit.store.lift(raw);
+    this.#wall = SYSTEM_WALL;
     try {
       return await work(raw);
     } finally {
-      await this.#setWall(raw, before).catch(() => undefined);
+      this.#wall = before;
+      // A transaction that failed takes no more statements, and puts the wall up by its end.
+      if (!last) await this.#exit.store.lower(raw).catch(() => undefined);
     }
-  }
-
-  /** Local to the transaction: the connection's own wall returns at its end. */
-  async #setWall(raw: Transaction<Database>, wall: string): Promise<void> {
-    this.#wall = wall;
-    if (this.#store.dialect === "postgres") await sql`select set_config('rmm.scope', ${wall}, true)`.execute(raw);
   }
 
   /** Made once for the connection in use: a handle is asked for at every query. */
@@ -119,9 +121,3 @@ export class UnitOfWork {
     return this.#handle.scoped as K;
   }
 }
-
-/** Unscoped handle for workers of the installation itself (writer, scheduler, limiter). */
-export const systemHandle = (store: Store): Kysely<Database> => store.connection(SYSTEM_WALL);
-
-/** Handle on state that may be lost with the machine; see `Store.volatile`. */
-export const volatileHandle = (store: Store): Kysely<Database> => store.volatile;

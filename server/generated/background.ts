@@ -2,17 +2,19 @@
 import type { JobHandlers } from "#server/jobs/queue";
 import type { Schedule } from "#server/jobs/scheduler";
 import { jobs as passwordsJobs } from "../features/sign-in/passwords/jobs.ts";
-import { jobs as platformWorkJobs } from "../jobs/jobs.ts";
-import { schedules as sessionsSchedules } from "../features/sign-in/sessions/schedules.ts";
+import { jobs as jobsRoomJobs } from "../jobs/jobs.ts";
+import { schedules as signInCoreSchedules } from "../features/sign-in/core/schedules.ts";
 import { schedules as ssoDomainsSchedules } from "../features/sign-in/sso-domains/schedules.ts";
 import { schedules as ssoLoginsSchedules } from "../features/sign-in/sso-logins/schedules.ts";
-import { schedules as partnerApiSchedules } from "../features/credentials/partner-api/schedules.ts";
+import { schedules as agentsSchedules } from "../features/fleet/agents/schedules.ts";
 import { schedules as devicesSchedules } from "../features/fleet/devices/schedules.ts";
 import { schedules as auditLogsSchedules } from "../features/audit/audit-logs/schedules.ts";
-import { schedules as platformWorkSchedules } from "../jobs/schedules.ts";
+import { schedules as auditRetentionSchedules } from "../features/audit/audit-retention/schedules.ts";
+import { schedules as httpRoomSchedules } from "../http/schedules.ts";
+import { schedules as jobsRoomSchedules } from "../jobs/schedules.ts";
 
 /** Durable jobs by kind. */
-export const jobHandlers: JobHandlers = { ...passwordsJobs, ...platformWorkJobs };
+export const jobHandlers: JobHandlers = { ...passwordsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...sessionsSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...devicesSchedules, ...auditLogsSchedules, ...platformWorkSchedules];
+export const schedules: readonly Schedule[] = [...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...agentsSchedules, ...devicesSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];

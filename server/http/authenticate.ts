@@ -5,7 +5,7 @@ import { loadApiKey } from "#server/access/load-api-key";
 import { loadPartnerKey } from "#server/access/load-partner-key";
 import { loadUser } from "#server/access/load-user";
 import { nobody, type Principal } from "#server/access/principal";
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 
@@ -32,7 +32,7 @@ export async function authenticate(
     throw problem("UNAUTHENTICATED", withKey ? { details: { accepts: ["user"], given: "apiKey" } } : {});
   }
   const claims = services.accessTokens.verify(token);
-  const who = claims && (await loadUser(systemHandle(services.store), claims, services.clock.now()));
+  const who = claims && (await loadUser(asSystem(services, "authenticate"), claims, services.clock.now()));
   if (!who) throw problem("UNAUTHENTICATED");
   return who;
 }

@@ -1,7 +1,8 @@
 import canonicalize from "canonicalize";
 import type { ExpressionBuilder } from "kysely";
+import { asSystem } from "#server/db/as-system";
 import type { Database } from "#server/db/tables";
-import { systemHandle, type Tx } from "#server/db/unit-of-work";
+import type { Tx } from "#server/db/unit-of-work";
 import { after, DAY, MINUTE } from "#server/platform/clock";
 import { openWith, sealWith } from "#server/platform/vault";
 import { problem } from "#server/problem";
@@ -58,7 +59,7 @@ export async function beginIdempotent(
   const scope = JSON.stringify([request.caller, request.method, request.path]);
   const requestHash = vault.mac(`${scope}${request.key}`, "idempotency-request");
   const bodyHash = vault.mac(canonicalize(request.body ?? null) as string, "idempotency-body");
-  const db = systemHandle(services.store);
+  const db = asSystem(services, "idempotency");
   const owner = random.uuid();
   const fresh = {
     id: random.uuid(),
@@ -162,7 +163,7 @@ function run(services: Services, { requestHash, owner, scope, request }: RunCont
       if (done.numUpdatedRows !== 1n) throw problem("IDEMPOTENCY_IN_FLIGHT", { retryAfterSeconds: 1 });
     },
     async abandon() {
-      await systemHandle(services.store)
+      await asSystem(services, "idempotency")
         .deleteFrom("idempotencyKeys")
         .where("requestHash", "=", requestHash)
         .where("owner", "=", owner)

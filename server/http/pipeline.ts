@@ -78,7 +78,7 @@ async function pass(passage: Passage): Promise<void> {
     query: readQuery(facts.search, endpoint.transport === "redirect"),
     body,
   });
-  const unit = new UnitOfWork(services.store, scopeOf(passage.who));
+  const unit = new UnitOfWork(services, scopeOf(passage.who));
   const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
   if (key === undefined) {
     armAudit(passage, unit);

@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { apiKey } from "#contract/core/access";
 import { post, resource } from "#contract/core/endpoint";
 import { seedTenant, type Tenant } from "#fixtures/world";
+import { asOwner } from "../test/as-owner.ts";
 import { auditEntries } from "../test/audit-entries.ts";
 import { auditOf } from "../test/audit-of.ts";
 import { type DatabaseName, databases, type SignedInUser, startTestServer, type TestServer } from "../test/harness.ts";
@@ -204,14 +204,5 @@ async function breakOutbox(server: TestServer, broken: boolean): Promise<void> {
       : broken
         ? ["alter table audit_outbox add constraint full_disk check (false) not valid"]
         : ["alter table audit_outbox drop constraint full_disk"];
-  for (const statement of statements) await asOwner(server, statement);
-}
-
-/** The server's own role owns no table. */
-async function asOwner({ db, services }: TestServer, statement: string): Promise<void> {
-  await db.connection().execute(async (one) => {
-    if (services.store.dialect === "postgres") await sql`reset role`.execute(one);
-    await sql.raw(statement).execute(one);
-    if (services.store.dialect === "postgres") await sql`set role rmm_app`.execute(one);
-  });
+  await asOwner(server, statements);
 }

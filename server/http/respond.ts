@@ -1,16 +1,11 @@
 import type { ServerResponse } from "node:http";
-import type { AnyEndpoint } from "#contract/core/endpoint";
+import type { AnyEndpoint, Transport } from "#contract/core/endpoint";
 import type { ErrorBody } from "#contract/core/errors";
 import { isUnavailable } from "#server/db/dialect/unavailable";
 import { Problem, problem } from "#server/problem";
 import type { Services } from "#server/services";
 import { JsonText } from "./implement.ts";
 import type { RequestFacts } from "./request-facts.ts";
-
-const contentTypes: Partial<Record<AnyEndpoint["transport"], string>> = {
-  text: "text/plain; version=0.0.4; charset=utf-8",
-  html: "text/html; charset=utf-8",
-};
 
 /** The response to write to. */
 interface Recipient {
@@ -24,11 +19,19 @@ export function sendResult(
   result: unknown,
   status: number = endpoint.status,
 ): void {
-  const type = contentTypes[endpoint.transport];
-  if (endpoint.transport === "redirect") redirect(to, status, result as { location: string });
-  else if (type !== undefined) write(to, status, result as string, type);
-  else write(to, status, jsonOf(result), "application/json; charset=utf-8");
+  senders[endpoint.transport](to, status, result);
 }
+
+type Sender = (to: Recipient, status: number, result: unknown) => void;
+
+/** How each transport of the contract is answered; one that cannot be does not compile. */
+const senders = {
+  json: (to, status, result) => write(to, status, jsonOf(result), "application/json; charset=utf-8"),
+  // The version is that of the metrics' text format.
+  text: (to, status, result) => write(to, status, result as string, "text/plain; version=0.0.4; charset=utf-8"),
+  html: (to, status, result) => write(to, status, result as string, "text/html; charset=utf-8"),
+  redirect: (to, status, result) => redirect(to, status, result as { location: string }),
+} satisfies Record<Transport, Sender>;
 
 /** The location may carry a one-time code: it is not cached and no page learns it from a `Referer`. */
 function redirect(to: Recipient, status: number, { location }: { location: string }): void {

@@ -1,4 +1,4 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import { after } from "#server/platform/clock";
 import type { Services } from "#server/services";
 
@@ -9,7 +9,7 @@ import type { Services } from "#server/services";
 export async function holdLease(services: Services, name: string, holder: string, ttlMs: number): Promise<boolean> {
   const now = services.clock.now();
   const expiresAt = after(now, ttlMs);
-  const row = await systemHandle(services.store)
+  const row = await asSystem(services, "lead schedules")
     .insertInto("leases")
     .values({ name, holder, expiresAt })
     .onConflict((conflict) =>
@@ -25,7 +25,7 @@ export async function holdLease(services: Services, name: string, holder: string
 
 /** Gives the lease up at once, so that another replica need not wait for it to expire. */
 export async function releaseLease(services: Services, name: string, holder: string): Promise<void> {
-  await systemHandle(services.store)
+  await asSystem(services, "lead schedules")
     .deleteFrom("leases")
     .where("name", "=", name)
     .where("holder", "=", holder)

@@ -1,4 +1,5 @@
-import { systemHandle, type Tx } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
+import type { Tx } from "#server/db/unit-of-work";
 import type { Mail } from "#server/platform/mail";
 import type { Services } from "#server/services";
 import { enqueueJob, type JobHandler } from "./queue.ts";
@@ -34,7 +35,7 @@ export async function queueMail(
 
 /** The job behind `queueMail`. A mail whose sender died after handing it over is sent twice, never not at all. */
 export const sendQueuedMail: JobHandler = async (services, payload) => {
-  const db = systemHandle(services.store);
+  const db = asSystem(services, "run jobs");
   const mailId = payload["mailId"] as string;
   const mail = await db.selectFrom("mailOutbox").selectAll().where("id", "=", mailId).executeTakeFirst();
   if (mail?.status !== "queued" || mail.bodySealed === null) return;

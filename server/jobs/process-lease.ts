@@ -1,4 +1,4 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import { SECOND } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import { holdLease, releaseLease } from "./lease.ts";
@@ -14,7 +14,7 @@ export async function startProcessLease(services: Services): Promise<{ stop(): P
   const { processId, store } = services;
   const name = `process ${processId}`;
   if (store.dialect === "sqlite")
-    await systemHandle(store).deleteFrom("leases").where("name", "like", "process %").execute();
+    await asSystem(services, "lead schedules").deleteFrom("leases").where("name", "like", "process %").execute();
   await holdLease(services, name, processId, LEASE_MS);
   let renewing: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {

@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
+import { asSystem } from "#server/db/as-system";
 import { skipsLocked } from "#server/db/dialect/locks";
 import type { Database } from "#server/db/tables";
-import { systemHandle, type Tx } from "#server/db/unit-of-work";
+import type { Tx } from "#server/db/unit-of-work";
 import { after, MINUTE, SECOND } from "#server/platform/clock";
 import type { Services } from "#server/services";
 
@@ -76,7 +77,7 @@ async function claim(services: Services, db: Kysely<Database>, worker: string) {
 
 /** Runs one due job; false when there was none. */
 export async function runNextJob(services: Services, handlers: JobHandlers, worker: string): Promise<boolean> {
-  const db = systemHandle(services.store);
+  const db = asSystem(services, "run jobs");
   const job = await claim(services, db, worker);
   if (!job) return false;
   const settle = (change: { status: "queued" | "done" | "failed"; lastError: string | null; runAt: string }) =>

@@ -9,6 +9,8 @@ export interface Metrics {
   readonly workerLastRun: Gauge<"worker">;
   readonly devices: Gauge<"status">;
   readonly brokenChains: Gauge;
+  /** Entries that left the audit outbox without reaching the log, by the last check. */
+  readonly missingAuditEntries: Gauge;
   /** Audit events without a tenant, which are dropped (docs/audit.md, "Chain of an entry"). */
   readonly droppedAuditEvents: Counter;
   /** Refused requests whose entries the database does not take (docs/audit.md, "Repeated refusals"). */
@@ -43,6 +45,11 @@ export function processMetrics(): Metrics {
     brokenChains: new Gauge({
       name: "audit_chain_broken_orgs",
       help: "Chains whose last verification failed",
+      registers,
+    }),
+    missingAuditEntries: new Gauge({
+      name: "audit_outbox_missing_entries",
+      help: "Audit entries that left the outbox without reaching the log",
       registers,
     }),
     droppedAuditEvents: new Counter({

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { CamelCasePlugin, Kysely, PostgresDialect, SqliteDialect } from "kysely";
 import pg from "pg";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
@@ -19,6 +18,7 @@ import { verifyChain } from "../audit/verify.ts";
 import type { AnchorCheckOptions } from "../audit/verify-anchors.ts";
 import type { AuditVerify } from "../audit/verify-result.ts";
 import { type AuditWriterOptions, auditWriter } from "../audit/writer.ts";
+import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
 import { auditTables } from "../db/migrations/audit-schema.ts";
 
 /** The audit tables alone, in a database of their own, with an honest way in and a dishonest one. */
@@ -26,7 +26,7 @@ export interface AuditWorld {
   dialect: "sqlite" | "postgres";
   /** What workers open. */
   database: { file: string } | { url: string };
-  /** As the application: on Postgres the role `rmm_app`. */
+  /** As the application: on Postgres the role `rmm_system`. */
   db: Kysely<AuditTables>;
   writerOptions: AuditWriterOptions;
   /** Through outbox and writer; resolves when the entries are sealed. */
@@ -90,7 +90,7 @@ async function sqliteWorld(): Promise<AuditWorld> {
   const directory = mkdtempSync(join(tmpdir(), "rmm-audit-"));
   const file = join(directory, "rmm.db");
   const open = (options: { mayPrune?: boolean } = {}) => {
-    const db = new Sqlite(file, { timeout: 10_000 });
+    const db = openSqliteFile(file, { timeout: 10_000 });
     db.pragma("journal_mode = WAL");
     registerAuditFunctions(db, options);
     return db;
@@ -99,7 +99,7 @@ async function sqliteWorld(): Promise<AuditWorld> {
   for (const statement of auditTables.sqlite) raw.exec(statement);
   const owner = (statements: string[]) => {
     // What a person with write access to the file can do: without our functions and pragmas.
-    const db = new Sqlite(file, { timeout: 10_000 });
+    const db = openSqliteFile(file, { timeout: 10_000 });
     try {
       for (const statement of statements) db.exec(statement);
     } finally {
@@ -114,7 +114,7 @@ async function sqliteWorld(): Promise<AuditWorld> {
       db: new Kysely<AuditTables>({ dialect: new SqliteDialect({ database: raw }), plugins: [new CamelCasePlugin()] }),
       writerOptions: {},
       source: async (chain) => {
-        const db = new Sqlite(file, { readonly: true });
+        const db = openSqliteFile(file, { readonly: true });
         const source = sqliteChainSource(db, chain);
         return { ...source, close: () => source.close().finally(() => db.close()) };
       },
@@ -151,10 +151,6 @@ async function postgresTemplate(): Promise<string> {
   const url = await createDatabase({ label: "audit_template" });
   const owner = new pg.Client({ connectionString: url });
   await owner.connect();
-  await owner.query(
-    "do $$ begin create role rmm_app nologin; exception when duplicate_object or unique_violation then null; end $$",
-  );
-  await owner.query("grant usage on schema public to rmm_app");
   for (const statement of auditTables.postgres) await owner.query(statement);
   await owner.end();
   return url;
@@ -165,9 +161,11 @@ async function postgresWorld(): Promise<AuditWorld> {
   const url = await createDatabase({ label: "audit", template: await template });
   const owner = new pg.Client({ connectionString: url });
   await owner.connect();
-  // Rights on the database itself are not copied with a template: the last statement takes them away.
-  await owner.query(auditTables.postgres.at(-1)!);
-  const pool = new pg.Pool({ connectionString: url, max: 4, options: "-c role=rmm_app" });
+  // Rights on the database itself are not copied with a template.
+  await owner.query(`revoke temp on database "${new URL(url).pathname.slice(1)}" from public`);
+  const pool = new pg.Pool({ connectionString: url, max: 4, options: "-c role=rmm_system" });
+  // The database is dropped under connections that are still closing.
+  pool.on("error", () => undefined);
   const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
   const asOwner = async (...statements: string[]) => {
     for (const statement of statements) await owner.query(statement);

@@ -1,5 +1,5 @@
 import type { Insertable } from "kysely";
-import { plainDevice } from "#fixtures/rows";
+import { plainDevice } from "#fixtures/nouns/fleet/devices";
 import type { Database } from "#server/db/tables";
 import type { Behind } from "./harness.ts";
 

@@ -1,5 +1,9 @@
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 // Relative: the global setup is loaded without the `source` condition.
 import { type PostgresCluster, startPostgres } from "../../fixtures/postgres.ts";
 
@@ -9,6 +13,7 @@ import { type PostgresCluster, startPostgres } from "../../fixtures/postgres.ts"
  */
 export async function setup(): Promise<() => Promise<void>> {
   let cluster: Promise<PostgresCluster> | undefined;
+  process.env["RMM_TEST_RUN"] = randomBytes(6).toString("hex");
   const starter = createServer((_request, response) => {
     cluster ??= startPostgres();
     cluster.then(
@@ -22,5 +27,6 @@ export async function setup(): Promise<() => Promise<void>> {
     starter.closeAllConnections();
     starter.close();
     await cluster?.then((running) => running.stop()).catch(() => undefined);
+    rmSync(join(tmpdir(), `rmm-migrated-${process.env["RMM_TEST_RUN"]}.db`), { force: true });
   };
 }

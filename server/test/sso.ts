@@ -1,10 +1,12 @@
 import type { Updateable } from "kysely";
 import { Agent, fetch as outside } from "undici";
+import { seedProvider } from "#fixtures/nouns/sign-in/sso-providers";
 import { type IdentityProviderSimulator, startIdentityProvider } from "#fixtures/simulators/identity-provider";
 import type { Environment } from "#server/config";
-import type { SsoProvidersTable } from "#server/db/tables/sso";
-import { sealClientSecret } from "#server/features/sign-in/sso-providers/client-secret";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+
+import type { SsoProvidersTable } from "#server/db/tables/sign-in";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
+
 import { type Answer, type DatabaseName, startTestServer, type TestOptions, type TestServer } from "./harness.ts";
 
 export interface SsoTest {
@@ -56,51 +58,6 @@ export async function startSsoTest(
 function addressBook(): () => string {
   let made = 0;
   return () => `198.51.${Math.floor(++made / 250)}.${(made % 250) + 1}`;
-}
-
-async function seedProvider(
-  server: TestServer,
-  idp: IdentityProviderSimulator,
-  owner: { orgId: string } | { partnerId: string },
-  change: Partial<ProviderRow> = {},
-): Promise<ProviderRow> {
-  const { random, vault, clock } = server.services;
-  const id = random.uuid();
-  const now = clock.now();
-  const row: ProviderRow = {
-    id,
-    orgId: "orgId" in owner ? owner.orgId : null,
-    partnerId: "partnerId" in owner ? owner.partnerId : null,
-    name: "Directory",
-    type: "oidc",
-    preset: null,
-    issuer: idp.issuer,
-    clientId: idp.client.id,
-    clientSecretSealed: sealClientSecret(vault, id, idp.client.secret),
-    requestedScopes: "openid profile email",
-    attributeMapping: { email: "email", name: "name" },
-    autoProvision: false,
-    defaultRoleId: null,
-    defaultRoleConfiguredBy: null,
-    allowedDomains: null,
-    enforceSso: false,
-    trustsIdpMfa: false,
-    status: "active",
-    authorizationUrl: `${idp.issuer}/auth`,
-    tokenUrl: `${idp.issuer}/token`,
-    userInfoUrl: `${idp.issuer}/me`,
-    jwksUrl: `${idp.issuer}/jwks`,
-    entityId: null,
-    ssoUrl: null,
-    certificate: null,
-    configVersion: 1,
-    createdBy: null,
-    createdAt: now,
-    updatedAt: now,
-    ...change,
-  };
-  await server.db.insertInto("ssoProviders").values(row).execute();
-  return row;
 }
 
 export interface Browser {

@@ -2,7 +2,7 @@ import type { RmmClient } from "#sdk/client";
 import type { Context } from "../../context.ts";
 import { namesOf } from "../../generic/names.ts";
 import type { ChainName } from "./report.ts";
-import type { VerifyOptions } from "./verify.ts";
+import type { VerifyOptions } from "./verify-options.ts";
 
 const SYSTEM: ChainName = { kind: "system", id: "00000000-0000-0000-0000-000000000000", name: null };
 type Chosen = Pick<VerifyOptions, "partner" | "system">;

@@ -1,9 +1,9 @@
 import { openContext } from "../../context.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { commands } from "../../generated/audit-logs.ts";
-import type { Arguments } from "../../generic/run-endpoint.ts";
+import type { Arguments } from "../../generic/invocation.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
-import type { Register } from "../../program.ts";
+import type { Register } from "../../register.ts";
 import { registerVerify } from "./verify.ts";
 
 /** `rmm audit verify`. Reading entries is `rmm audit-logs list|logs|search`; bundles come from `rmm server audit-bundle`. */

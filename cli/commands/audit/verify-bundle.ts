@@ -6,8 +6,8 @@ import { CliError, usageError } from "../../errors/cli-error.ts";
 import { anchorKeys } from "./anchor-keys.ts";
 import { judge } from "./judge.ts";
 import { type ChainName, type ChainReport, reportOf } from "./report.ts";
-import type { VerifyOptions } from "./verify.ts";
 import { readAnchorFile } from "./verify-on-server.ts";
+import type { VerifyOptions } from "./verify-options.ts";
 
 interface Head {
   chain: Pick<ChainName, "kind" | "id">;

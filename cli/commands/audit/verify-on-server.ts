@@ -8,7 +8,7 @@ import { anchorKeys } from "./anchor-keys.ts";
 import { chosenChains } from "./chosen-chains.ts";
 import { judge } from "./judge.ts";
 import { type ChainName, type ChainReport, notVerified, reportOf } from "./report.ts";
-import type { VerifyOptions } from "./verify.ts";
+import type { VerifyOptions } from "./verify-options.ts";
 
 /** Verifies through the server; with `--all` one chain after the other, each reported. Undefined after `--dry-run`. */
 export async function verifyOnServer(

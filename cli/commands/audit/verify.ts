@@ -4,19 +4,11 @@ import { usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { isColoured } from "../../output/colour.ts";
 import { checkFields, formatOf, printResult } from "../../output/print.ts";
-import type { Run } from "../../program.ts";
+import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { readPublicKeys } from "./anchor-keys.ts";
 import { type ChainReport, reportFields, reportText } from "./report.ts";
-
-export interface VerifyOptions {
-  partner?: string;
-  system?: boolean;
-  bundle?: string;
-  anchorFile?: string;
-  publicKey: string[];
-  requireAnchor?: boolean;
-}
+import type { VerifyOptions } from "./verify-options.ts";
 
 /** `rmm audit verify`: through the server, or offline from a bundle. Exit 11 when a chain is broken, 12 when it is not provable. */
 export function registerVerify(group: Command, run: Run): void {

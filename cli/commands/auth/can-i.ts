@@ -1,4 +1,4 @@
-import { askKey, type KeyAccess } from "../../access/ask-key.ts";
+import { askKey, type KeyAccess, mintsKeys } from "../../access/ask-key.ts";
 import { decideForUser, kindsText, kindText, type Verdict } from "../../access/decide.ts";
 import { allCommands, type Target, targetOf, targetText } from "../../access/target.ts";
 import { type Context, getCredential, openContext } from "../../context.ts";
@@ -7,7 +7,7 @@ import { exitCode } from "../../errors/exit-codes.ts";
 import { namesOf } from "../../generic/names.ts";
 import type { CommandSpec } from "../../manifest.ts";
 import { checkFields, isForPrograms, printResult } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 
 /** `rmm auth can-i`: whether the credential at hand may do a thing. Exit 0 yes, 5 no, 4 with a second factor. */
@@ -136,13 +136,14 @@ async function ofKey(asked: KeyAccess, kind: "apiKey" | "partnerKey", target: Ta
   const allowed = "grant" in target ? await asked.holds(target.grant) : await asked.mayCall(target.command);
   if (allowed === undefined) return undefined;
   if (allowed) return yes;
-  if (asked.restricted === false && isMint(target))
+  if (asked.restricted === false && (await isMint(target)))
     return no("its principal needs an end and a source allowlist to mint enrollment keys");
   const scope = "grant" in target ? target.grant : target.command.access.keyScopes.join(" or ");
   return no(`the key does not have ${scope}${asked.scopes ? `; it has ${asked.scopes.join(", ") || "no scope"}` : ""}`);
 }
 
-const isMint = (target: Target): boolean =>
-  "grant" in target
-    ? target.grant === "enrollment-keys:write"
-    : target.command.access.keyScopes.includes("enrollment-keys:write");
+/** Minting takes more than the scope. */
+async function isMint(target: Target): Promise<boolean> {
+  if ("command" in target) return mintsKeys(target.command);
+  return (await allCommands()).some((one) => mintsKeys(one) && one.access.keyScopes.includes(target.grant));
+}

@@ -1,4 +1,4 @@
-import type { Register } from "../../program.ts";
+import type { Register } from "../../register.ts";
 import { registerCanI } from "./can-i.ts";
 import { registerLogin } from "./login.ts";
 import { registerLogout } from "./logout.ts";
@@ -7,15 +7,16 @@ import { registerStatus } from "./status.ts";
 import { registerToken } from "./token.ts";
 
 /** `rmm auth …` */
-export const registerAuth: Register = async (group, run) => {
+export const registerAuth: Register = async (group, run, program) => {
   group.addHelpText("before", "Examples:\n  rmm auth login --server https://rmm.example\n  rmm auth status\n");
-  await registerLogin(group.command("login").summary("Sign in with email and password"), run);
-  await registerLogout(group.command("logout").summary("Sign out and forget the tokens"), run);
-  await registerStatus(group.command("status").summary("Show who you are and which credential won"), run);
-  await registerToken(group.command("token").summary("Print an access token"), run);
-  await registerCanI(group.command("can-i").summary("Tell whether you may do something"), run);
+  await registerLogin(group.command("login").summary("Sign in with email and password"), run, program);
+  await registerLogout(group.command("logout").summary("Sign out and forget the tokens"), run, program);
+  await registerStatus(group.command("status").summary("Show who you are and which credential won"), run, program);
+  await registerToken(group.command("token").summary("Print an access token"), run, program);
+  await registerCanI(group.command("can-i").summary("Tell whether you may do something"), run, program);
   await registerMfa(
     group.command("mfa").summary("Set up, prove and turn off the second factor").helpCommand(false),
     run,
+    program,
   );
 };

@@ -2,8 +2,8 @@ import type { RmmClient } from "#sdk/client";
 import { type Context, openContext } from "../../context.ts";
 import { missingInput, usageError } from "../../errors/cli-error.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
-import type { Register } from "../../program.ts";
 import { prompterOf } from "../../prompt.ts";
+import type { Register } from "../../register.ts";
 import { keepSignIn, readyStore } from "../../sign-in/keep-sign-in.ts";
 import { reportSignIn } from "../../sign-in/report-sign-in.ts";
 

@@ -4,7 +4,7 @@ import { type Context, openContext } from "../../context.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
 import { changeProfiles } from "../../profile/profiles.ts";
 import { tokenStore } from "../../profile/token-store.ts";
-import type { Register } from "../../program.ts";
+import type { Register } from "../../register.ts";
 
 /** `rmm auth logout`: ends the session of this server and profile, and of no other. */
 export const registerLogout: Register = (command, run) => {

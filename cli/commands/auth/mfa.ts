@@ -7,8 +7,8 @@ import { readSecrets } from "../../generic/secret-flags.ts";
 import type { CommandSpec } from "../../manifest.ts";
 import { escapeText } from "../../output/escape.ts";
 import { isForPrograms } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
 import { prompterOf } from "../../prompt.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */

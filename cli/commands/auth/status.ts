@@ -1,6 +1,6 @@
 import { type Context, getCredential, openContext } from "../../context.ts";
 import { printResult } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
+import type { Register } from "../../register.ts";
 
 /** `rmm auth status`: which source won, and who that is. Exit 4 when there is no credential or it is refused. */
 export const registerStatus: Register = (command, run) => {

@@ -3,7 +3,7 @@ import { type Context, getCredential, openContext } from "../../context.ts";
 import { CliError } from "../../errors/cli-error.ts";
 import { maskSecrets } from "../../generic/minted.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 
 /** `rmm auth token`: an access token for another program, renewed first where it is about to end. */

@@ -2,22 +2,21 @@ import type { Command } from "commander";
 import { openContext } from "../../context.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { attributeOf, type Field, fieldsOf } from "../../generic/fields.ts";
-import { paramOf } from "../../generic/scope.ts";
 import { type Globals, globalFlagList, readGlobals } from "../../globals.ts";
 import type { CommandSpec } from "../../manifest.ts";
 import { readProfiles } from "../../profile/profiles.ts";
-import { programFor, type Register } from "../../program.ts";
+import type { Program, Register } from "../../register.ts";
 import { type Shell, writeTo } from "../../shell.ts";
 import { liveOrgs, liveSites } from "./live-names.ts";
 
 type Candidate = readonly [text: string, about: string];
 
 /** `rmm __complete -- words…`: what the last word may become. Never fails, and says nothing on stderr. */
-export const registerComplete: Register = (command, run) => {
+export const registerComplete: Register = (command, run, program) => {
   command.argument("[words...]").action((words: string[]) =>
     run(async (shell) => {
       const current = words.at(-1) ?? "";
-      const found = await candidates(shell, words.slice(0, -1), current).catch(() => []);
+      const found = await candidates(shell, program, words.slice(0, -1), current).catch(() => []);
       const fitting = found.filter(([text]) => text.toLowerCase().startsWith(current.toLowerCase()));
       const line = ([text, about]: Candidate) => `${text}\t${about}`.replace(/[\r\n]/g, " ");
       await writeTo(shell, "stdout", fitting.map((one) => `${line(one)}\n`).join(""));
@@ -26,8 +25,13 @@ export const registerComplete: Register = (command, run) => {
   );
 };
 
-async function candidates(shell: Shell, before: readonly string[], current: string): Promise<Candidate[]> {
-  const { command, rest, globals } = await place(before);
+async function candidates(
+  shell: Shell,
+  program: Program,
+  before: readonly string[],
+  current: string,
+): Promise<Candidate[]> {
+  const { command, rest, globals } = await place(program, before);
   const spec = await specOf(command);
   const flag = before.at(-1)?.startsWith("--") ? before.at(-1)!.slice(2) : undefined;
   const values = flag === undefined ? undefined : await valuesOf(shell, spec, flag, globals);
@@ -37,17 +41,23 @@ async function candidates(shell: Shell, before: readonly string[], current: stri
   if (subcommands.length > 0 && rest.length === 0)
     return subcommands.map((one) => [one.name(), one.summary()] as const);
   const param = spec?.params[rest.length];
-  if (spec && param !== undefined && paramOf(spec, "organizations") === param)
-    return liveOrgs(await openContext(shell, globals));
-  if (spec && param !== undefined && paramOf(spec, "sites") === param)
-    return liveSites(await openContext(shell, globals));
-  return [];
+  const ref = param === undefined ? undefined : spec?.refs[param];
+  return (await liveRows(shell, globals, ref)) ?? [];
+}
+
+/** Names of rows that can be called by name; undefined for a kind that cannot. */
+async function liveRows(shell: Shell, globals: Globals, ref: string | undefined): Promise<Candidate[] | undefined> {
+  if (ref === "organization") return liveOrgs(await openContext(shell, globals));
+  return ref === "site" ? liveSites(await openContext(shell, globals)) : undefined;
 }
 
 const withValue = new Set(globalFlagList.filter(({ value }) => value !== "").map(({ flag }) => flag));
 
 /** Walks down to the command that the words name; `rest` are its arguments so far. */
-async function place(words: readonly string[]): Promise<{ command: Command; rest: string[]; globals: Globals }> {
+async function place(
+  whole: Program,
+  words: readonly string[],
+): Promise<{ command: Command; rest: string[]; globals: Globals }> {
   const given: Record<string, unknown> = {};
   const plain: string[] = [];
   for (let index = 0; index < words.length; index++) {
@@ -55,7 +65,7 @@ async function place(words: readonly string[]): Promise<{ command: Command; rest
     if (withValue.has(word)) given[attributeOf(word.slice(2))] = words[++index];
     else if (!word.startsWith("-")) plain.push(word);
   }
-  const program = await programFor(plain[0]);
+  const program = await whole.tree(plain[0]);
   let command = program;
   const rest = [...plain];
   for (;;) {
@@ -81,6 +91,8 @@ const flagsOf = (command: Command): Candidate[] => [
   ...globalFlagList.map(({ flag, description }) => [flag, description] as const),
 ];
 
+const scopeFlags: Partial<Record<string, string>> = { org: "organization", site: "site" };
+
 /** Undefined where the word before is no flag with a value. */
 async function valuesOf(
   shell: Shell,
@@ -88,13 +100,13 @@ async function valuesOf(
   flag: string,
   globals: Globals,
 ): Promise<Candidate[] | undefined> {
-  if (flag === "org" || flag === "org-id") return liveOrgs(await openContext(shell, globals));
-  if (flag === "site" || flag === "site-id") return liveSites(await openContext(shell, globals));
+  const scope = await liveRows(shell, globals, scopeFlags[flag]);
+  if (scope !== undefined) return scope;
   if (flag === "profile")
     return Object.entries((await readProfiles(shell)).profiles).map(([name, { server }]) => [name, server ?? ""]);
   if (flag === "columns") return (spec?.fields ?? []).map((name) => [name, ""]);
   const field = spec && fieldsOf(spec).find((one) => one.flag === flag);
-  if (field) return valuesOfField(field);
+  if (field) return (await liveRows(shell, globals, field.spec.ref)) ?? valuesOfField(field);
   return withValue.has(`--${flag}`) ? [] : undefined;
 }
 

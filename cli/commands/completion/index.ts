@@ -1,7 +1,7 @@
 import { openContext } from "../../context.ts";
 import { missingInput, usageError } from "../../errors/cli-error.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { didYouMean } from "../../suggest.ts";
 import { scripts } from "./scripts.ts";

@@ -4,9 +4,9 @@ import { listedKeyColumns, listedKeyFields } from "../../keys/listed-key.ts";
 import { selectKeys } from "../../keys/select-keys.ts";
 import { checkFields, formatOf, printResult } from "../../output/print.ts";
 import { withSpinner } from "../../output/spinner.ts";
-import type { Register } from "../../program.ts";
 import { PER_MINUTE } from "../../provisioning/budget.ts";
 import { paced } from "../../provisioning/sender.ts";
+import type { Register } from "../../register.ts";
 import { addFilterOptions, type FilterOptions, filterOf, keysIn, scopeOf } from "./filters.ts";
 
 /** `rmm keys list`: keys of every kind in one list, the oldest material first. */

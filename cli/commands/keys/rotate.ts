@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, declined, missingInput } from "../../errors/cli-error.ts";
 import { type ExitName, exitCode } from "../../errors/exit-codes.ts";
+import { exitOfItems } from "../../errors/exit-of-items.ts";
 import { type Journal, openJournal, prepareFolder } from "../../keys/journal.ts";
 import { type RotationItem, type RotationRun, rotateKeys, rotationResultFields } from "../../keys/rotate-keys.ts";
 import { deliverTo } from "../../keys/secret-sink.ts";
@@ -10,11 +11,11 @@ import { checkFields, isForPrograms, printAndTell, printResult, type Shape } fro
 import { withSpinner } from "../../output/spinner.ts";
 import { configDirOf } from "../../profile/config-dir.ts";
 import { withFileLock } from "../../profile/file-lock.ts";
-import type { Register } from "../../program.ts";
 import { prompterOf } from "../../prompt.ts";
 import { counted, PER_MINUTE } from "../../provisioning/budget.ts";
 import { paced } from "../../provisioning/sender.ts";
 import type { SinkContext } from "../../provisioning/sinks.ts";
+import type { Register } from "../../register.ts";
 import { sinkContext } from "../provisioning/options.ts";
 import { keysIn, scopeOf } from "./filters.ts";
 import {
@@ -219,13 +220,11 @@ function goOn(context: Context, options: RotateOptions, results: RotationRun["re
 function exitOf(
   { shell }: Context,
   results: RotationRun["results"],
-  exits: readonly ExitName[],
+  failed: readonly ExitName[],
   unfinished: number,
 ): ExitName {
-  const left = results.filter(({ outcome }) => outcome !== "done");
-  if (left.length === 0) return unfinished > 0 ? "partial" : "ok";
-  if (shell.signal.aborted && left.some(({ outcome }) => outcome === "skipped")) return "interrupted";
-  if (exits.includes("unknown")) return "unknown";
-  const kinds = new Set(exits);
-  return left.length < results.length || kinds.size !== 1 ? "partial" : (exits[0] as ExitName);
+  const count = (outcome: string) => results.filter((one) => one.outcome === outcome).length;
+  const run = { done: count("done"), failed, skipped: count("skipped"), interrupted: shell.signal.aborted };
+  const exit = exitOfItems(run);
+  return exit === "ok" && unfinished > 0 ? "partial" : exit;
 }

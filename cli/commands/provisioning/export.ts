@@ -1,33 +1,36 @@
 import { type Context, openContext } from "../../context.ts";
-import { CliError } from "../../errors/cli-error.ts";
+import { CliError, usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { formatOf } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
 import { PER_MINUTE } from "../../provisioning/budget.ts";
 import { exportModel } from "../../provisioning/export-model.ts";
 import { inParallel } from "../../provisioning/in-parallel.ts";
-import type { LiveOrganization } from "../../provisioning/live.ts";
+import type { LiveOrg, LiveOrganization } from "../../provisioning/live.ts";
+import { foldName } from "../../provisioning/model.ts";
 import type { Read } from "../../provisioning/read-all.ts";
 import { listOrganizations, readOrganization } from "../../provisioning/read-live.ts";
 import { resolvePartner } from "../../provisioning/resolve-partner.ts";
 import { paced } from "../../provisioning/sender.ts";
 import { toYaml } from "../../provisioning/to-yaml.ts";
+import type { Register } from "../../register.ts";
 import { didYouMean } from "../../suggest.ts";
 import { writeOutput } from "./write-output.ts";
 
 interface Options {
   output?: string;
   partner?: string;
+  numberNamesakes?: boolean;
 }
 
 /** `rmm export`: the other way round. A plan with what it writes shows no change. */
 export const registerExport: Register = (command, run) => {
   command
     .description("Write organizations, sites, contacts and enrollment keys as a provisioning file, without secrets")
-    .argument("[slugs...]", "organizations; all you can reach where none is named")
-    .usage("[slugs...] [flags]")
+    .argument("[organizations...]", "slugs, names or ids; all you can reach where none is given")
+    .usage("[organizations...] [flags]")
     .option("-o, --output <path>", "write a file instead of stdout; --yes replaces one that exists")
-    .option("--partner <partner>", "slug or id of the partner, for system scope")
+    .option("--partner <partner>", "slug, name or id of the partner, for system scope")
+    .option("--number-namesakes", "give sites and keys of one name numbers, for another server than this one")
     .addHelpText("before", examples)
     .action((slugs: string[]) =>
       run(async (shell, globals) => exportRun(await openContext(shell, globals), slugs, command.opts<Options>())),
@@ -42,23 +45,17 @@ const examples = `Examples:
 
 async function exportRun(context: Context, slugs: readonly string[], options: Options): Promise<number> {
   const { shell, globals } = context;
-  const wanted = [...slugs, ...(globals.org === undefined ? [] : [globals.org])].map((slug) => slug.toLowerCase());
+  const wanted = [...slugs, ...(globals.org === undefined ? [] : [globals.org])];
   const rmm = await context.client();
   const sender = paced({ perMinute: PER_MINUTE, signal: shell.signal });
-  const read: Read = (call) => sender.send(call);
+  const read: Read = sender.read;
   const me = await read(() => rmm.users.me());
   const partnerId = await resolvePartner(rmm, me, options.partner, read);
   const all = await listOrganizations(rmm, { me, partnerId }, read);
-  const unknown = wanted.filter((slug) => !all.some((one) => one.slug === slug));
-  if (unknown.length > 0)
-    throw notFound(
-      unknown,
-      all.map(({ slug }) => slug),
-    );
-  const chosen = wanted.length === 0 ? all : all.filter(({ slug }) => wanted.includes(slug));
+  const chosen = wanted.length === 0 ? all : chosenOf(all, wanted);
   const everything = { sites: [], contacts: [], enrollmentKeys: [] };
   const lives: LiveOrganization[] = await inParallel(chosen, (one) => readOrganization(rmm, everything, one, read));
-  const { file, warnings } = exportModel(lives);
+  const { file, warnings } = exportModel(lives, { numberNamesakes: options.numberNamesakes === true });
   const named =
     options.partner === undefined
       ? file
@@ -69,8 +66,23 @@ async function exportRun(context: Context, slugs: readonly string[], options: Op
   return exitCode(warnings.length > 0 ? "partial" : "ok");
 }
 
-const notFound = (unknown: readonly string[], slugs: readonly string[]) =>
-  new CliError(`No organization ${unknown.join(", ")}${didYouMean(unknown[0] as string, slugs)}`, {
+/** By slug, else by id, else by name. Two of one name are refused with both. */
+function chosenOf(all: readonly LiveOrg[], wanted: readonly string[]): LiveOrg[] {
+  const found = wanted.map((text) => {
+    const exact = all.find(({ slug, id }) => slug === text.toLowerCase() || id === text.toLowerCase());
+    if (exact) return exact;
+    const named = all.filter(({ name }) => foldName(name) === foldName(text));
+    if (named.length > 1) {
+      const slugs = named.map(({ slug }) => slug).join(", ");
+      throw usageError(`${named.length} organizations are named ${text}`, `Give a slug: ${slugs}`);
+    }
+    return named[0];
+  });
+  const unknown = wanted.filter((_text, at) => found[at] === undefined);
+  if (unknown.length === 0) return [...new Set(found as LiveOrg[])];
+  const known = all.flatMap(({ slug, name }) => [slug, name]);
+  throw new CliError(`No organization ${unknown.join(", ")}${didYouMean(unknown[0] as string, known)}`, {
     exit: "notFound",
     code: "NOT_FOUND",
   });
+}

@@ -4,13 +4,13 @@ import { CliError, usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { escapeControls } from "../../output/escape.ts";
 import { formatOf, isForPrograms } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
 import { isTimezone } from "../../provisioning/check-model.ts";
 import { type Imported, type ImportOptions, importCustomers } from "../../provisioning/import/import-customers.ts";
 import { targetNames } from "../../provisioning/import/targets.ts";
 import { located } from "../../provisioning/load-file.ts";
 import { readModel } from "../../provisioning/read-model.ts";
 import { toYaml } from "../../provisioning/to-yaml.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { writeOutput } from "./write-output.ts";
 
@@ -33,7 +33,11 @@ export const registerImport: Register = (command, run) => {
     .description("Turn a CSV export of customers into a provisioning file on stdout. Sends nothing to the server")
     .argument("[file]", "CSV file")
     .usage("<file> [flags]")
-    .option("--map <target=column>", "put a column somewhere; join columns with +", collect)
+    .option(
+      "--map <target=column>",
+      "put a column somewhere; join columns with +; nothing after =: leave it out",
+      collect,
+    )
     .option("--map-value <field:from=to>", "replace a value; * stands for all others", collect)
     .option("--no-guess", "use only the columns that --map names")
     .option("--delimiter <char>", "comma, semicolon, tab, pipe or a character (default: found out)")
@@ -52,11 +56,13 @@ const examples = `Examples:
   rmm import customers.csv > tenants.yaml
   rmm import kunden.csv --map organization.name=Firma --map "contact.name=Vorname+Nachname" --map-value type:Kunde=customer
   rmm import companies.csv --timezone America/Denver -o tenants.yaml && rmm plan tenants.yaml
+  rmm import offices.csv --map site.name=City
+  rmm import offices.csv --org harbor-dental
 `;
 
 async function importRun(context: Context, path: string | undefined, options: Options): Promise<number> {
   if (path === undefined) throw usageError("Missing: <file>", "A CSV file");
-  const result = importCustomers(await bytesOf(path), optionsOf(options));
+  const result = importCustomers(await bytesOf(path), optionsOf(options, context.globals.org));
   await tellGuess(context, path, result);
   const asJson = ["json", "ndjson"].includes(formatOf(context));
   const text = asJson ? `${JSON.stringify(result.file, null, 2)}\n` : await toYaml(result.file);
@@ -83,13 +89,14 @@ async function bytesOf(path: string): Promise<Uint8Array> {
 
 const delimiters: Readonly<Record<string, string>> = { comma: ",", semicolon: ";", tab: "\t", "\\t": "\t", pipe: "|" };
 
-function optionsOf({ map = [], mapValue = [], guess, delimiter, encoding, dates, timezone }: Options): ImportOptions {
+function optionsOf(given: Options, org: string | undefined): ImportOptions {
+  const { map = [], mapValue = [], guess, delimiter, encoding, dates, timezone } = given;
   const char = delimiter === undefined ? undefined : (delimiters[delimiter.toLowerCase()] ?? delimiter);
   if (char !== undefined && (char.length !== 1 || char === '"')) throw usageError("--delimiter must be one character");
   if (dates !== undefined && dates !== "dmy" && dates !== "mdy") throw usageError("--dates must be dmy or mdy");
   if (timezone !== undefined && !isTimezone(timezone))
     throw usageError(`--timezone: ${timezone} is not an IANA time zone`);
-  return { map, mapValue, guess, delimiter: char, encoding, dates, timezone };
+  return { map, mapValue, guess, delimiter: char, encoding, dates, timezone, org };
 }
 
 const delimiterName = (char: string): string =>
@@ -99,14 +106,19 @@ const delimiterName = (char: string): string =>
 async function tellGuess(
   context: Context,
   path: string,
-  { encoding, delimiter, mapping, slugs }: Imported,
+  { encoding, delimiter, mapping, slugs, remarks }: Imported,
 ): Promise<void> {
   await context.notice(`${path}: ${encoding}, ${delimiterName(delimiter)} between columns`);
   for (const [target, columns] of mapping.columns) {
     if (mapping.guessed.has(target)) await context.notice(`  guessed --map "${target}=${columns.join("+")}"`);
   }
+  for (const { target, columns } of mapping.displaced) {
+    const column = columns.join("+");
+    await context.notice(`  ${target} gets nothing: ${column} goes elsewhere. To keep it: --map "${target}=${column}"`);
+  }
   if (mapping.unmapped.length > 0) await context.notice(`  not used: ${mapping.unmapped.join(", ")}`);
   for (const { slug, name, proposed } of slugs) if (proposed) await context.notice(`  slug ${slug} for ${name}`);
+  for (const { line, message } of remarks) await context.notice(`${path}:${line}: ${message}`);
 }
 
 /** Refused rows are reported even with --quiet. */
@@ -115,7 +127,14 @@ async function tellRefused(context: Context, path: string, { refused, rows, file
   const summary = `${rows - refused.length} of ${rows} rows taken, ${file.organizations.length} organizations`;
   if (refused.length === 0) return context.notice(summary);
   if (isForPrograms(context)) {
-    const details = refused.map(({ line, reason }) => ({ path: `${path}:${line}`, file: path, line, message: reason }));
+    const details = refused.map(({ line, reason }) => ({
+      kind: "row",
+      key: `${path}:${line}`,
+      changes: [],
+      item: { line, name: null },
+      path: `${path}:${line}`,
+      message: reason,
+    }));
     const error = { code: "ROWS_REFUSED", message: summary, status: null, requestId: null, details, hint: null };
     return writeTo(shell, "stderr", `${JSON.stringify({ error })}\n`);
   }

@@ -1,12 +1,14 @@
 import { exitCode } from "../../errors/exit-codes.ts";
 import { isColoured } from "../../output/colour.ts";
 import { formatOf, printResult } from "../../output/print.ts";
-import type { Register } from "../../program.ts";
 import { conflictError } from "../../provisioning/load-file.ts";
-import { hasChanges } from "../../provisioning/plan.ts";
+import { hasChanges, hasDifferences } from "../../provisioning/plan.ts";
 import { planText, planView } from "../../provisioning/plan-view.ts";
+import { savePlan } from "../../provisioning/saved-plan.ts";
+import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
-import { addFileOptions, type FileOptions, planRun } from "./options.ts";
+import { addFileOptions, type FileOptions } from "./options.ts";
+import { planRun } from "./plan-run.ts";
 import type { Planned } from "./planned.ts";
 
 /** `rmm plan FILE`: what `rmm apply FILE` would do. */
@@ -14,15 +16,17 @@ export const registerPlan: Register = (command, run) => {
   command.description("Show what applying a provisioning file would change, deletes first. Changes nothing");
   addFileOptions(command);
   command
-    .option("--detailed-exitcode", "exit 10 when there are changes")
+    .option("--detailed-exitcode", "exit 10 when the server differs: changes, held deletes, what is left to a person")
+    .option("-o, --output <path>", "save the plan as well, for `rmm apply <path>`; --yes replaces one that exists")
     .addHelpText("before", examples)
     .addHelpText("after", rules)
     .action((file: string | undefined) =>
       run(async (shell, globals) => {
-        const options = command.opts<FileOptions & { detailedExitcode?: boolean }>();
+        const options = command.opts<FileOptions & { detailedExitcode?: boolean; output?: string }>();
         const planned = await planRun(shell, globals, file, options);
-        await showPlan(planned, options.allowDelete === true);
-        return options.detailedExitcode && hasChanges(planned.plan) ? exitCode("changes") : 0;
+        await showPlan(planned);
+        if (options.output !== undefined) await save(planned, options.output);
+        return options.detailedExitcode && hasDifferences(planned.plan) ? exitCode("changes") : 0;
       }),
     );
 };
@@ -30,7 +34,8 @@ export const registerPlan: Register = (command, run) => {
 const examples = `Examples:
   rmm plan tenants.yaml
   rmm plan tenants.yaml --org harbor-dental
-  rmm plan tenants.yaml --json --detailed-exitcode > plan.json
+  rmm plan tenants.yaml --json --detailed-exitcode > changes.json
+  rmm plan tenants.yaml -o plan.json && rmm apply plan.json --yes
 `;
 
 export const rules = `
@@ -40,11 +45,11 @@ is complete: what it does not list is deleted, with --allow-delete only.
 `;
 
 /** Prints the plan on stdout and its cost on stderr. Throws when it cannot be carried out. */
-export async function showPlan(planned: Planned, allowDelete: boolean): Promise<void> {
-  const { context, plan, file } = planned;
+export async function showPlan(planned: Planned): Promise<void> {
+  const { context, plan, file, allowDelete } = planned;
   if (plan.conflicts.length > 0) throw conflictError(file, plan.conflicts);
   const { shell } = context;
-  const view = planView(plan, planned.budget(allowDelete));
+  const view = planView(plan, planned.budget, allowDelete);
   const format = formatOf(context);
   if (format === "table" || format === "tsv") {
     await writeTo(shell, "stdout", planText(view, { coloured: isColoured(shell, "stdout") }));
@@ -53,5 +58,12 @@ export async function showPlan(planned: Planned, allowDelete: boolean): Promise<
   }
   const warning = await planned.warning();
   if (warning !== undefined) await context.notice(`Warning: ${warning}`);
-  if (hasChanges(plan)) await context.notice(`Applying it sends ${planned.budgetText(allowDelete)}`);
+  if (hasChanges(plan)) await context.notice(`Applying it sends ${planned.budgetText}`);
+}
+
+async function save({ context, plan, file, source, by }: Planned, path: string): Promise<void> {
+  const { shell, settings, globals } = context;
+  const facts = { nowMs: shell.now(), server: settings.server.value, by, name: file, ...source };
+  await savePlan(path, plan, facts, { replace: globals.yes });
+  if (hasChanges(plan)) await context.notice(`Saved. Carry out exactly this with: rmm apply ${path}`);
 }

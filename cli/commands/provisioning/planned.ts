@@ -18,15 +18,15 @@ import { diffExports } from "../../provisioning/partner-key/diff.ts";
 import { readExports } from "../../provisioning/partner-key/read-live.ts";
 import { requirePace, windowsOf, windowsText } from "../../provisioning/partner-key/windows.ts";
 import type { Plan } from "../../provisioning/plan.ts";
+import type { PlanOptions, SavedPlan } from "../../provisioning/saved-plan.ts";
 import type { Sender } from "../../provisioning/sender.ts";
 import { type SinkContext, sinkConflicts, sinkHolds } from "../../provisioning/sinks.ts";
 
 /** One run of `plan` or `apply`, up to the plan. */
 export interface Planned extends PlanningInput {
   readonly plan: Plan;
-  /** What a step costs depends on whether deletes are carried out. */
-  budget(allowDelete: boolean): Budget;
-  budgetText(allowDelete: boolean): string;
+  readonly budget: Budget;
+  readonly budgetText: string;
   /** Throws before the first change where the caller lacks what the plan needs. */
   checkAccess(): Promise<void>;
   warning(): Promise<string | undefined>;
@@ -37,25 +37,33 @@ export interface PlanningInput {
   readonly context: Context;
   readonly sender: Sender;
   readonly sinks: SinkContext;
+  /** As it was typed. */
+  readonly path: string;
+  /** The provisioning file, as messages name it. */
   readonly file: string;
+  readonly source: { readonly text: string; readonly sinkFolder: string; readonly options: PlanOptions };
+  /** Where a saved plan is carried out. */
+  readonly saved?: SavedPlan;
+  readonly by: string;
   readonly perMinute: number;
   readonly checkSinks: boolean;
+  readonly allowDelete: boolean;
   readonly pace: boolean;
 }
 
 /** What a signed-in user may read and change: everything in the file. */
 export async function plannedByUser(input: PlanningInput, model: ProvisioningModel): Promise<Planned> {
-  const { context, sender, sinks, perMinute, checkSinks } = input;
+  const { context, sender, sinks, perMinute, checkSinks, allowDelete } = input;
   const rmm = await context.client();
   const { live, plan } = await makePlan(model, { rmm, sender, nowMs: context.shell.now(), sinks, checkSinks });
-  const budget = (allowDelete: boolean) => budgetOf(plan, { perMinute, allowDelete });
+  const budget = budgetOf(plan, { perMinute, allowDelete });
   return {
     ...input,
     plan,
     budget,
-    budgetText: (allowDelete) => budgetText(budget(allowDelete)),
+    budgetText: budgetText(budget),
     checkAccess: () => checkAccess(rmm, live.me, plan),
-    warning: () => capWarning(rmm, plan, live, (call) => sender.send(call)),
+    warning: () => capWarning(rmm, plan, live, sender.read),
   };
 }
 
@@ -63,7 +71,7 @@ export async function plannedByUser(input: PlanningInput, model: ProvisioningMod
 export async function plannedByPartnerKey(input: PlanningInput, model: ProvisioningModel): Promise<Planned> {
   const { context, sender, sinks, perMinute, checkSinks, pace } = input;
   const rmm = await context.client();
-  const live = await readExports(rmm, sender.send);
+  const live = await readExports(rmm, sender.read);
   const { redeliver } = sinks;
   const compared = diffExports(model, live, {
     nowMs: context.shell.now(),
@@ -80,9 +88,8 @@ export async function plannedByPartnerKey(input: PlanningInput, model: Provision
   return {
     ...input,
     plan,
-    budget: () => ({ requests: writes, mints, perMinute, estimatedSeconds, windows: count }),
-    budgetText: () =>
-      `${counted(writes, "write")} by a partner key (${windowsText(windows)}${hint}), about ${durationText(estimatedSeconds)}`,
+    budget: { requests: writes, mints, perMinute, estimatedSeconds, windows: count },
+    budgetText: `${counted(writes, "write")} by a partner key (${windowsText(windows)}${hint}), about ${durationText(estimatedSeconds)}`,
     checkAccess: async () => {
       requirePace(windows, pace);
       await checkPartnerAccess(rmm, plan, context.shell.signal);

@@ -54,7 +54,7 @@ describe.each(databases)("provisioning commands on %s", (database) => {
     const first = await run(["apply", at("tenants.yaml"), "--yes", "--json"]);
     expect(first.code).toBe(0);
     const { summary, items } = JSON.parse(first.stdout);
-    expect(summary).toEqual({ done: items.length, failed: 0, skipped: 0, held: 0 });
+    expect(summary).toEqual({ done: items.length, failed: 0, skipped: 0, held: 0, person: 0 });
     expect(items.length).toBeGreaterThan(40 + 120 + 300 + 30);
     expect(readdirSync(at("secrets"))).toHaveLength(30);
     const secret = readFileSync(at("secrets/harbor-dental-branch.key"), "utf8").trim();
@@ -87,7 +87,10 @@ describe.each(databases)("provisioning commands on %s", (database) => {
     expect(json.code).toBe(0);
     expect(JSON.parse(json.stdout)).toMatchObject({
       summary: { create: 2 },
-      items: [{ action: "create", line: 3 }, {}],
+      items: [
+        { action: "create", kind: "organization", key: "a", item: { line: 3, name: "a" } },
+        { action: "create", kind: "enrollmentKey", key: "a/k0", item: { line: 6, name: "k0" } },
+      ],
     });
     expect(await run(["apply", file, "--dry-run"])).toMatchObject({ code: 0, stdout: shown.stdout });
     expect(
@@ -106,7 +109,7 @@ describe.each(databases)("provisioning commands on %s", (database) => {
     ]);
     const less = write("less.yaml", "apiVersion: rmm/v1\norganizations: [{ slug: a, name: B, sites: [{ name: X }] }]");
     expect((await run(["plan", less])).stdout).toBe(
-      "- delete site a / Y\n~ update organization a\n    name: A → B\n1 to delete, 1 to change, 1 unchanged\n",
+      "- delete site a / Y\n~ update organization a\n    name: A → B\n1 to delete (held back without --allow-delete), 1 to change, 1 unchanged\n",
     );
     const held = await run(["apply", less, "--yes"]);
     expect(held).toMatchObject({
@@ -209,7 +212,7 @@ describe.each(databases)("provisioning commands on %s", (database) => {
     await server.db.updateTable("partners").set({ maxOrganizations: 0 }).where("id", "=", partnerId).execute();
     const full = await server.signIn({ role: "Partner Admin", partnerId });
     const ran = await run(["apply", file, "--yes"], { env: { RMM_TOKEN: full.token } });
-    expect(ran.code).toBe(9);
+    expect(ran.code).toBe(6);
     expect(ran.stderr).toContain("may have 0 organizations and has 0: 1 more do not fit");
     expect(ran.stdout).toMatch(
       /^failed\tcreate\torganization\ta\ta\t\t\tORG_LIMIT_REACHED: .*\nskipped\tcreate\tenrollmentKey/,

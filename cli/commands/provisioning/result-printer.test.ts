@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Context } from "../../context.ts";
-import type { ItemResult } from "../../provisioning/apply.ts";
+import type { ItemResult } from "../../provisioning/item-result.ts";
 import type { Plan } from "../../provisioning/plan.ts";
 import { checkResultFields, resultPrinter } from "./result-printer.ts";
 

@@ -2,11 +2,13 @@ import type { Context } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import { isColoured } from "../../output/colour.ts";
 import { checkFields, formatOf, printAndTell } from "../../output/print.ts";
-import type { ItemResult } from "../../provisioning/apply.ts";
 import { resultRow, resultText, summaryOf } from "../../provisioning/apply-view.ts";
 import { type Budget, counted } from "../../provisioning/budget.ts";
+import type { ItemResult } from "../../provisioning/item-result.ts";
+import type { Note } from "../../provisioning/note.ts";
 import { orderedSteps } from "../../provisioning/order.ts";
-import type { Note, Plan } from "../../provisioning/plan.ts";
+import type { Plan } from "../../provisioning/plan.ts";
+import { noteView } from "../../provisioning/plan-view.ts";
 import { OutputError, writeTo } from "../../shell.ts";
 
 export interface ResultPrinter {
@@ -58,7 +60,7 @@ export function resultPrinter(context: Context, plan: Plan): ResultPrinter {
     end: async (results, { budget, notes, none }) => {
       if (count > 0) await progress("\n");
       if (format === "json" || format === "jq") {
-        const value = { summary: summaryOf(results), budget, items: results, notes };
+        const value = { summary: summaryOf(results, notes), budget, items: results, notes: notes.map(noteView) };
         const printed = await printAndTell(context, value, shape).catch((error: unknown) => {
           if (error instanceof OutputError) return "";
           throw error;

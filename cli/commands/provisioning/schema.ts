@@ -1,6 +1,6 @@
 import { openContext } from "../../context.ts";
-import type { Register } from "../../program.ts";
 import { publishedSchema } from "../../provisioning/schema.ts";
+import type { Register } from "../../register.ts";
 import { writeOutput } from "./write-output.ts";
 
 /** `rmm schema provisioning`: for editors and for checking a file before it is used. */

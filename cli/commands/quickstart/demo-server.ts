@@ -43,7 +43,7 @@ export async function startDemoServer({ dir, port, detached, signal }: Options):
       .trimEnd()
       .split("\n")
       .slice(-count)
-      .map((line) => line.slice(0, 300));
+      .map((line) => line.slice(0, 500));
   const stop = () => stopped(child);
   try {
     const url = await listening(child, signal);

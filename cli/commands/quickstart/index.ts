@@ -1,9 +1,11 @@
 import { openContext } from "../../context.ts";
+import { crash } from "../../crash.ts";
 import { usageError } from "../../errors/cli-error.ts";
-import type { Register } from "../../program.ts";
+import type { Register } from "../../register.ts";
+import type { Shell } from "../../shell.ts";
 
 /** `rmm quickstart`: the whole job once, on a server of its own in a temporary folder. */
-export const registerQuickstart: Register = (command, run) => {
+export const registerQuickstart: Register = (command, run, program) => {
   command
     .description(
       "Start a server on embedded SQLite in a temporary folder and do the main job with it: an administrator with a\n" +
@@ -19,7 +21,9 @@ export const registerQuickstart: Register = (command, run) => {
         if (!/^\d{1,5}$/.test(options.port)) throw usageError("--port must be a whole number from 0 to 65535");
         const context = await openContext(shell, globals, { mayBeNew: true });
         const { quickstart } = await import("./quickstart.ts");
-        return quickstart(context, { keep: options.keep === true, port: options.port });
+        const rmm = (inner: Shell, argv: readonly string[]) =>
+          program.run(inner, argv).catch((error: unknown) => crash(inner, argv, error));
+        return quickstart(context, { keep: options.keep === true, port: options.port, rmm });
       }),
     );
 };

@@ -6,23 +6,18 @@ import { CliError } from "../../errors/cli-error.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
 import { type DemoServer, startDemoServer } from "./demo-server.ts";
 import { fromPackage } from "./from-package.ts";
+import type { Stage } from "./stage.ts";
 import { auditStory } from "./story-audit.ts";
 import { bookStory } from "./story-book.ts";
 import { fleetStory } from "./story-fleet.ts";
 import { peopleStory } from "./story-people.ts";
-import { type Transcript, transcriptOf } from "./transcript.ts";
+import { type Rmm, type Transcript, transcriptOf } from "./transcript.ts";
 import { keptText, nextText } from "./what-next.ts";
 
 interface Options {
   keep: boolean;
   port: string;
-}
-
-/** What every part of the story works with. The working folder is the current one while it runs. */
-export interface Stage {
-  say: Transcript;
-  server: DemoServer;
-  dir: string;
+  rmm: Rmm;
 }
 
 /** Runs the story; whatever happens, the server stops and the folder goes, unless they are to be kept. */
@@ -36,7 +31,7 @@ export async function quickstart(context: Context, options: Options): Promise<nu
   try {
     await cp(fromPackage("fixtures/files/tenants.yaml"), join(dir, "tenants.yaml"));
     process.chdir(dir);
-    const say = transcriptOf(context, { dir, signal: interrupted });
+    const say = transcriptOf(context, { dir, signal: interrupted, rmm: options.rmm });
     server = await openStage(say, dir, options, interrupted);
     const facts = await tell({ say, server, dir });
     const seconds = Math.round((Date.now() - started) / 1000);

@@ -1,4 +1,4 @@
-import type { Stage } from "./quickstart.ts";
+import type { Stage } from "./stage.ts";
 
 /** The record of all this, and the proof that it is whole. Returns how many entries of the customer were checked. */
 export async function auditStory({ say }: Stage, org: string): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Stage } from "./quickstart.ts";
+import type { Stage } from "./stage.ts";
 
 /** A book of customers out of one file. Returns how many organizations there are then. */
 export async function bookStory({ say }: Stage): Promise<number> {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
 import { CliError } from "../../errors/cli-error.ts";
-import type { Stage } from "./quickstart.ts";
+import type { Stage } from "./stage.ts";
 
 const DEVICES = 50;
 const PER_KEY = 10;

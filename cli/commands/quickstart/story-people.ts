@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { Secret, TOTP } from "otpauth";
-import type { Stage } from "./quickstart.ts";
+import type { Stage } from "./stage.ts";
 
 export const ADMIN = "admin@rmm.example";
 export const TECH = "pat@northwind.example";

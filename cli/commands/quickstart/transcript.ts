@@ -18,6 +18,15 @@ export interface RunOptions {
   into?: string;
 }
 
+/** Runs a command line in this process and reports its errors. Returns its exit code. */
+export type Rmm = (shell: Shell, argv: readonly string[]) => Promise<number>;
+
+interface Place {
+  dir: string;
+  signal: AbortSignal;
+  rmm: Rmm;
+}
+
 /** The output of the story: on stdout, or on stderr if stdout is for a program. */
 export interface Transcript {
   heading(text: string): Promise<void>;
@@ -32,7 +41,7 @@ export interface Transcript {
 const WIDTH = 110;
 
 /** Commands run in this process, with a terminal of its own, an environment of its own and profiles of their own. */
-export function transcriptOf(context: Context, { dir, signal }: { dir: string; signal: AbortSignal }): Transcript {
+export function transcriptOf(context: Context, place: Place): Transcript {
   const { shell } = context;
   const stream = isForPrograms(context) ? "stderr" : "stdout";
   const coloured = isColoured(shell, stream);
@@ -48,7 +57,7 @@ export function transcriptOf(context: Context, { dir, signal }: { dir: string; s
     answer: (text, show) => put(shortened(text, show)),
     async run(words, options = {}) {
       await transcript.typed(options.typed ?? ["rmm", ...words.map(quoted)].join(" "));
-      const ran = await runHere(shell, { words, dir, signal, options });
+      const ran = await runHere(shell, words, options, place);
       await transcript.answer(ran.shown, options.show);
       if (ran.code !== 0) {
         throw new CliError(`${step}: \`rmm ${words.join(" ")}\` ended with ${ran.code}`, {
@@ -73,7 +82,9 @@ interface Ran {
 
 async function runHere(
   shell: Shell,
-  { words, dir, signal, options }: { words: readonly string[]; dir: string; signal: AbortSignal; options: RunOptions },
+  words: readonly string[],
+  options: RunOptions,
+  { dir, signal, rmm }: Place,
 ): Promise<Ran> {
   const ran: Ran = { code: 0, stdout: "", stderr: "", shown: "" };
   const sink = (name: "stdout" | "stderr") =>
@@ -91,8 +102,7 @@ async function runHere(
     env: { ...plainEnv(shell.env), RMM_CONFIG_DIR: join(dir, "config"), NO_COLOR: "1" },
     ...{ columns: WIDTH, now: shell.now, signal, secrets: shell.secrets },
   };
-  const { main } = await import("../../main.ts");
-  ran.code = await main(inner, words);
+  ran.code = await rmm(inner, words);
   if (options.into !== undefined) await writeFile(options.into, ran.stdout, { mode: 0o600, flag: "wx" });
   return ran;
 }

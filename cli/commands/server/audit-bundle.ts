@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
-import type { Run } from "../../program.ts";
+import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
 

@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { DatabaseFacts } from "#server/doctor";
+import type { examineSqlite as ExamineSqlite, InstallationFacts, LoginFacts } from "#server/doctor";
 import type { Shell } from "../../shell.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
 interface Place {
   dataDir: string;
   databaseUrl: string | undefined;
+  systemDatabaseUrl: string | undefined;
 }
 
 const SKEW_MS = 5_000;
@@ -17,31 +18,47 @@ export async function databaseChecks(shell: Shell, place: Place): Promise<Check[
   const { databaseUrl } = place;
   const file = databaseUrl?.startsWith("sqlite:") ? databaseUrl.slice("sqlite:".length) : join(dataDir, "rmm.db");
   const postgres = /^postgres(ql)?:/.test(databaseUrl ?? "");
+  const { examineDatabase, examineSqlite } = await import("#server/doctor");
+  const driver = driverCheck(examineSqlite(), postgres);
+  if (driver.status === "fail") return [driver];
   if (!postgres && !existsSync(file)) {
-    return [{ check: "database", status: "skip", message: `${file} will be made at the first start` }];
+    return [driver, { check: "database", status: "skip", message: `${file} will be made at the first start` }];
   }
-  const { examineDatabase } = await import("#server/doctor");
   try {
-    return checksOf(shell, await examineDatabase({ databaseUrl, dataDir }), postgres ? "Postgres" : `SQLite ${file}`);
+    return [
+      driver,
+      ...checksOf(shell, await examineDatabase({ ...place, dataDir }), postgres ? "Postgres" : `SQLite ${file}`),
+    ];
   } catch (error) {
     const message = (error as Error).message || ((error as NodeJS.ErrnoException).code ?? "cannot be reached");
     return [
+      driver,
       { check: "database", status: "fail", message, remedy: "Check DATABASE_URL, and that the database is running" },
     ];
   }
 }
 
-function checksOf(shell: Shell, facts: DatabaseFacts, name: string): Check[] {
+/** A server on Postgres runs without the driver; on SQLite it does not even start. */
+export function driverCheck(found: ReturnType<typeof ExamineSqlite>, postgres: boolean): Check {
+  const check = "sqlite driver";
+  if (!("remedy" in found))
+    return { check, status: "ok", message: `${found.name} ${found.version} (SQLite ${found.sqlite})` };
+  if (postgres) return { check, status: "skip", message: `${found.what}; Postgres does without` };
+  return { check, status: "fail", message: found.what, remedy: found.remedy };
+}
+
+function checksOf(shell: Shell, facts: InstallationFacts, name: string): Check[] {
   return [
     { check: "database", status: "ok", message: name },
     migrationsCheck(facts.migrations),
     triggersCheck(facts.missingAuditTriggers),
-    roleCheck(facts.role),
+    outboxCheck(facts.missingAuditEntries),
+    ...wallChecks(facts.walls),
     ...(facts.nowMs === undefined ? [] : [clockCheck(shell.now(), facts.nowMs)]),
   ];
 }
 
-function migrationsCheck(migrations: DatabaseFacts["migrations"]): Check {
+function migrationsCheck(migrations: InstallationFacts["migrations"]): Check {
   const check = "migrations";
   if (migrations === undefined) return { check, status: "skip", message: "the app role may not read their record" };
   const { applied, missing, newer } = migrations;
@@ -57,7 +74,7 @@ function migrationsCheck(migrations: DatabaseFacts["migrations"]): Check {
   return { check, status: "warn", message: `not applied: ${missing.join(", ")}`, remedy: "rmm server migrate" };
 }
 
-function triggersCheck(missing: DatabaseFacts["missingAuditTriggers"]): Check {
+function triggersCheck(missing: InstallationFacts["missingAuditTriggers"]): Check {
   const check = "audit triggers";
   if (missing === undefined) return { check, status: "skip", message: "no audit log yet" };
   if (missing.length === 0) return { check, status: "ok", message: "the audit log refuses changes" };
@@ -69,18 +86,51 @@ function triggersCheck(missing: DatabaseFacts["missingAuditTriggers"]): Check {
   };
 }
 
-function roleCheck(role: DatabaseFacts["role"]): Check {
-  const check = "app role";
-  if (role === undefined) return { check, status: "skip", message: "SQLite has no roles" };
-  if (!role.bypassesRowSecurity) {
-    return { check, status: "ok", message: `${role.name} cannot bypass row-level security` };
-  }
+function outboxCheck(missing: number | undefined): Check {
+  const check = "audit outbox";
+  if (missing === undefined) return { check, status: "skip", message: "not counted before every migration is applied" };
+  if (missing === 0) return { check, status: "ok", message: "every entry that left it is in the log" };
   return {
     check,
     status: "fail",
-    message: `${role.name} can bypass row-level security`,
-    remedy: "Run `rmm server migrate`, and do not make the app role a superuser",
+    message:
+      missing > 0
+        ? `${missing} entries were removed before they reached the log`
+        : `${-missing} entries were slipped in`,
+    remedy: "Somebody with rights of the database itself did this. What those entries said is not kept anywhere else",
   };
+}
+
+const SETUP = "Give each its own login: server/SECURITY.md, Hardening";
+
+function wallChecks(walls: InstallationFacts["walls"]): Check[] {
+  if (walls === undefined)
+    return [{ check: "tenant wall", status: "skip", message: "Postgres with every migration has one" }];
+  const { tenant, system, scopeIsForgeable } = walls;
+  return [
+    scopeIsForgeable
+      ? {
+          check: "tenant wall",
+          status: "fail",
+          message: "a connection can choose its own scope",
+          remedy: "Somebody with rights of the database itself did this: find out who, and restore rmm_is_system()",
+        }
+      : { check: "tenant wall", status: "ok", message: "a scope takes the server's signature" },
+    loginCheck("tenant login", tenant, tenant.maySystem ? "do the system's work" : undefined),
+    loginCheck("system login", system, undefined),
+  ];
+}
+
+function loginCheck(check: string, login: LoginFacts, more: string | undefined): Check {
+  const could = [
+    login.bypassesRowSecurity ? "read every row" : undefined,
+    login.ownsTables ? "change the schema" : undefined,
+    more,
+  ].filter((power) => power !== undefined);
+  if (could.length === 0)
+    return { check, status: "ok", message: `${login.name} can do no more than the server lets it` };
+  const message = `whoever has the password of ${login.name}, or one of its connections, could ${could.join(" and ")}`;
+  return { check, status: "warn", message, remedy: SETUP };
 }
 
 function clockCheck(hereMs: number, thereMs: number): Check {

@@ -3,33 +3,41 @@ import { access, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { keychainOf, keychainProblem } from "../../profile/keychain.ts";
 import type { Shell } from "../../shell.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./check.ts";
 
-const OLDEST_NODE = [20, 19];
+/** The last day on which the Node project mends a major version. */
+const lastDays: Readonly<Record<number, string>> = {
+  20: "2026-04-30",
+  22: "2027-04-30",
+  23: "2025-06-01",
+  24: "2028-04-30",
+  25: "2026-06-01",
+};
+const SUGGESTED_NODE = 24;
 /** No clock of a working machine stands before this program was written. */
 const EARLIEST_MS = Date.UTC(2026, 0, 1);
 
 /** What needs no database: Node, the data folder, the keychain, the clock. */
 export async function machineChecks(shell: Shell, dataDir: string): Promise<Check[]> {
   return [
-    nodeCheck(process.versions.node),
+    nodeCheck(process.versions.node, shell.now()),
     ...(await folderChecks(resolve(dataDir))),
     await keychainCheck(shell),
     clockCheck(shell.now()),
   ];
 }
 
-export function nodeCheck(version: string): Check {
+/** `package.json`, "engines", and how long the Node project still mends it. */
+export function nodeCheck(version: string, nowMs: number): Check {
+  const check = "node";
+  const remedy = `Install Node ${SUGGESTED_NODE}, which is supported until ${lastDays[SUGGESTED_NODE]}`;
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [wantedMajor, wantedMinor] = OLDEST_NODE as [number, number];
-  const fits = major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
-  if (fits) return { check: "node", status: "ok", message: `Node ${version}` };
-  return {
-    check: "node",
-    status: "fail",
-    message: `Node ${version} is too old`,
-    remedy: `Install Node ${OLDEST_NODE.join(".")} or newer`,
-  };
+  if (major < 20 || (major === 20 && minor < 19) || major === 21)
+    return { check, status: "fail", message: `Node ${version} is too old`, remedy };
+  const lastDay = lastDays[major];
+  if (lastDay !== undefined && new Date(nowMs).toISOString().slice(0, 10) > lastDay)
+    return { check, status: "warn", message: `Node ${version}, whose support ended on ${lastDay}`, remedy };
+  return { check, status: "ok", message: `Node ${version}` };
 }
 
 async function folderChecks(dataDir: string): Promise<Check[]> {

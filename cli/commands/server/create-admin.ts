@@ -3,8 +3,8 @@ import { type Context, openContext } from "../../context.ts";
 import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
-import type { Run } from "../../program.ts";
 import { prompterOf } from "../../prompt.ts";
+import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
 

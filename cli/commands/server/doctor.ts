@@ -2,24 +2,18 @@ import type { Command } from "commander";
 import { openContext } from "../../context.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { printResult } from "../../output/print.ts";
-import type { Run } from "../../program.ts";
+import type { Run } from "../../register.ts";
+import type { Check } from "./check.ts";
 import { databaseChecks } from "./check-database.ts";
 import { machineChecks } from "./check-machine.ts";
-import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
-
-export interface Check {
-  check: string;
-  status: "ok" | "warn" | "fail" | "skip";
-  message: string;
-  remedy?: string;
-}
+import { addPlaceFlags, type PlaceOptions, placeEnv, serverConfig } from "./server-config.ts";
 
 /** `rmm server doctor`: looks at everything a server needs and changes nothing. Exit 1 when something fails. */
 export function registerDoctor(group: Command, run: Run): void {
   const command = group.command("doctor").summary("Check this machine and the database for a server");
   addPlaceFlags(command)
     .description(
-      "Check Node, the data folder, the database, its migrations and roles, the keychain and the clock. Changes nothing",
+      "Check Node, the data folder, the SQLite driver, the database, its migrations and roles, the keychain and the clock. Changes nothing",
     )
     .addHelpText(
       "before",
@@ -30,11 +24,13 @@ export function registerDoctor(group: Command, run: Run): void {
         const context = await openContext(shell, globals, { mayBeNew: true });
         const options = command.opts<PlaceOptions>();
         const dataDir = options.dataDir || shell.env["RMM_DATA_DIR"] || "./.rmm";
-        const databaseUrl = options.databaseUrl || shell.env["DATABASE_URL"] || undefined;
+        const env = placeEnv(shell, options);
+        const databaseUrl = env["DATABASE_URL"] || undefined;
+        const systemDatabaseUrl = env["SYSTEM_DATABASE_URL"] || undefined;
         const checks = [
           ...(await machineChecks(shell, dataDir)),
           ...(await configCheck(() => serverConfig(shell, options), dataDir)),
-          ...(await databaseChecks(shell, { dataDir, databaseUrl })),
+          ...(await databaseChecks(shell, { dataDir, databaseUrl, systemDatabaseUrl })),
         ];
         await printResult(context, checks, { fields: ["check", "status", "message", "remedy"] });
         return exitCode(checks.some(({ status }) => status === "fail") ? "failure" : "ok");

@@ -1,4 +1,4 @@
-import type { Register } from "../../program.ts";
+import type { Register } from "../../register.ts";
 import { registerAuditBundle } from "./audit-bundle.ts";
 import { registerCreateAdmin } from "./create-admin.ts";
 import { registerDoctor } from "./doctor.ts";

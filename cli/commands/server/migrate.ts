@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { openContext } from "../../context.ts";
 import { printResult } from "../../output/print.ts";
-import type { Run } from "../../program.ts";
+import type { Run } from "../../register.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
 
 /** `rmm server migrate`: brings the schema up to date; safe beside running servers. */

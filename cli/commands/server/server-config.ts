@@ -16,14 +16,9 @@ export const addPlaceFlags = (command: Command): Command =>
     .option("--database-url <url>", "postgres://… or sqlite:<path> (DATABASE_URL; default SQLite in the data folder)");
 
 /** The server's configuration: its environment, with the flags before it. A wrong setting is wrong usage. */
-export async function serverConfig(shell: Shell, { port, dataDir, databaseUrl }: PlaceOptions) {
+export async function serverConfig(shell: Shell, options: PlaceOptions) {
   const { readConfig, ConfigError } = await import("#server/config");
-  const env = {
-    ...shell.env,
-    ...(port === undefined ? {} : { PORT: port }),
-    ...(dataDir === undefined ? {} : { RMM_DATA_DIR: dataDir }),
-    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-  };
+  const env = placeEnv(shell, options);
   noteSecrets(shell, env);
   try {
     return readConfig(env);
@@ -32,6 +27,17 @@ export async function serverConfig(shell: Shell, { port, dataDir, databaseUrl }:
       throw usageError(error.message, "Settings are read from flags and from the environment");
     throw error;
   }
+}
+
+/** The environment with the flags before it. Logins of the environment's database are not used on the one of a flag. */
+export function placeEnv(shell: Shell, { port, dataDir, databaseUrl }: PlaceOptions): Shell["env"] {
+  const env = {
+    ...shell.env,
+    ...(port === undefined ? {} : { PORT: port }),
+    ...(dataDir === undefined ? {} : { RMM_DATA_DIR: dataDir }),
+  };
+  if (databaseUrl === undefined) return env;
+  return { ...env, DATABASE_URL: databaseUrl, SYSTEM_DATABASE_URL: undefined, MIGRATION_DATABASE_URL: undefined };
 }
 
 const secretSettings = [
@@ -46,10 +52,12 @@ const secretSettings = [
   "METRICS_SCRAPE_TOKEN",
 ];
 
+const databaseSettings = ["DATABASE_URL", "SYSTEM_DATABASE_URL", "MIGRATION_DATABASE_URL", "AUDIT_ADMIN_DATABASE_URL"];
+
 /** What must not reach stderr, the password inside the database's address too. */
 function noteSecrets(shell: Shell, env: Readonly<Record<string, string | undefined>>): void {
   for (const name of secretSettings) if (env[name]) shell.secrets.add(env[name]);
-  for (const name of ["DATABASE_URL", "AUDIT_ADMIN_DATABASE_URL"]) {
+  for (const name of databaseSettings) {
     const url = env[name];
     if (!url || !URL.canParse(url)) continue;
     const { password } = new URL(url);

@@ -1,7 +1,9 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { SqliteUnavailable } from "#server/db/dialect/sqlite-library";
 import { testCommand } from "../../test-shell.ts";
+import { driverCheck } from "./check-database.ts";
 import { nodeCheck } from "./check-machine.ts";
 
 const command = testCommand();
@@ -65,8 +67,46 @@ describe("rmm server", () => {
   });
 });
 
-it("knows which Node is too old", () => {
-  expect(
-    [nodeCheck("20.18.3"), nodeCheck("20.19.0"), nodeCheck("22.1.0"), nodeCheck("18.20.0")].map(({ status }) => status),
-  ).toEqual(["fail", "ok", "ok", "fail"]);
+describe("what doctor says about Node", () => {
+  const status = (version: string, day: string) => nodeCheck(version, Date.parse(day)).status;
+
+  it("refuses one that is too old", () => {
+    const versions = ["18.20.0", "20.18.3", "20.19.0", "21.7.3", "22.1.0", "26.10.0"];
+    expect(versions.map((version) => status(version, "2026-02-01"))).toEqual([
+      "fail",
+      "fail",
+      "ok",
+      "fail",
+      "ok",
+      "ok",
+    ]);
+  });
+
+  it("warns from the day after its support ended, and names a newer one", () => {
+    expect([status("20.19.0", "2026-04-30T23:59:59Z"), status("20.19.0", "2026-05-01")]).toEqual(["ok", "warn"]);
+    expect([status("22.23.3", "2027-04-30"), status("22.23.3", "2027-05-01")]).toEqual(["ok", "warn"]);
+    expect([status("24.21.0", "2028-04-30"), status("24.21.0", "2028-05-01")]).toEqual(["ok", "warn"]);
+    expect(nodeCheck("20.20.2", Date.parse("2026-11-28"))).toMatchObject({
+      message: "Node 20.20.2, whose support ended on 2026-04-30",
+      remedy: "Install Node 24, which is supported until 2028-04-30",
+    });
+  });
+});
+
+describe("what doctor says about the SQLite driver", () => {
+  it("names it and its SQLite, as this Node loads it", async () => {
+    const ran = await server("doctor", "--json");
+    const checks = JSON.parse(ran.stdout) as { check: string; message: string }[];
+    const major = Number(process.versions.napi) >= 10 ? "13" : "12";
+    expect(checks.find(({ check }) => check === "sqlite driver")?.message).toMatch(
+      new RegExp(`^better-sqlite3 ${major}\\.\\d+\\.\\d+ \\(SQLite 3\\.\\d+\\.\\d+\\)$`),
+    );
+  });
+
+  it("fails with the remedy where it does not load, unless the database is Postgres", () => {
+    const missing = new SqliteUnavailable(new Error("Cannot find module 'x'\nRequire stack"), "Compile it");
+    expect(driverCheck(missing, false)).toMatchObject({ status: "fail", remedy: "Compile it" });
+    expect(driverCheck(missing, true)).toMatchObject({ status: "skip" });
+    expect(driverCheck(missing, true).message).toContain("(Cannot find module 'x')");
+  });
 });

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { RunningServer } from "#server/main";
 import { CliError } from "../../errors/cli-error.ts";
 import type { Globals } from "../../globals.ts";
-import type { Run } from "../../program.ts";
+import type { Run } from "../../register.ts";
 import { type Shell, writeTo } from "../../shell.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
 

@@ -17,9 +17,12 @@ const synonyms: Readonly<Record<string, string>> = {
     "address address1 addressline1 street street1 streetaddress strasse adresse anschrift rue direccion indirizzo adres",
   "site.address.line2": "address2 addressline2 street2 adresszusatz",
   "site.address.city": "city town ort stadt ville ciudad citta plaats",
-  "site.address.state": "state stateprovince province region county bundesland",
+  "site.address.region": "state stateprovince province region county bundesland",
   "site.address.postalCode": "zip zipcode postalcode postcode plz postleitzahl codepostal codigopostal cap",
   "site.address.country": "country land pays pais paese",
+  "site.contact.name": "sitecontact sitecontactname locationcontact locationcontactname standortkontakt",
+  "site.contact.email": "siteemail sitecontactemail locationemail locationcontactemail",
+  "site.contact.phone": "sitephone sitecontactphone locationphone locationcontactphone standorttelefon",
   "contact.name":
     "contact contactname fullname contactfullname primarycontact ansprechpartner kontakt kontaktperson contacto",
   "contact.email": "email emailaddress contactemail primaryemail mail mailadresse emailadresse courriel correo",
@@ -51,15 +54,21 @@ const plain = (header: string): string =>
     .normalize("NFKD")
     .replace(/[^\p{L}\p{N}]/gu, "");
 
-/** Columns by target as far as their names say; `taken` columns and targets are settled. The first of two wins. */
-export function guessColumns(
-  header: readonly string[],
-  taken: { readonly columns: ReadonlySet<string>; readonly targets: ReadonlySet<string> },
-): Map<string, readonly string[]> {
+export interface Taken {
+  /** Columns that are spoken for. */
+  readonly columns: ReadonlySet<string>;
+  readonly targets: ReadonlySet<string>;
+  /** Columns whose cells all say yes or no. */
+  readonly yesOrNo: ReadonlySet<string>;
+}
+
+/** Columns by target as far as their names say; what is `taken` is settled. The first of two wins. */
+export function guessColumns(header: readonly string[], taken: Taken): Map<string, readonly string[]> {
   const guesses = new Map<string, readonly string[]>();
   const free = header.filter((column) => column !== "" && !taken.columns.has(column));
-  const first = free.find((column) => firstNames.has(plain(column)));
-  const last = free.find((column) => lastNames.has(plain(column)));
+  const named = free.filter((column) => !taken.yesOrNo.has(column));
+  const first = named.find((column) => firstNames.has(plain(column)));
+  const last = named.find((column) => lastNames.has(plain(column)));
   if ((first ?? last) !== undefined && !taken.targets.has("contact.name")) {
     guesses.set(
       "contact.name",
@@ -67,9 +76,13 @@ export function guessColumns(
     );
   }
   for (const column of free) {
-    const target = byName.get(plain(column));
+    const target = taken.yesOrNo.has(column) ? flagNamed(plain(column)) : byName.get(plain(column));
     if (target === undefined || guesses.has(target) || taken.targets.has(target)) continue;
     guesses.set(target, [column]);
   }
   return guesses;
 }
+
+/** `Primary Contact` holds a name, or says of each contact whether it is the one: its cells tell. */
+const flagNamed = (name: string): string | undefined =>
+  name === "primarycontact" || byName.get(name) === "contact.isPrimary" ? "contact.isPrimary" : undefined;

@@ -1,8 +1,10 @@
 import { foldName } from "../model.ts";
+import { adviceFor } from "./advice.ts";
+import { chooseRows } from "./choose-rows.ts";
 import { decode } from "./decode.ts";
 import { type Mapping, type MappingOptions, mappingOf } from "./mapping.ts";
 import { type Merged, mergeRows, type ReadRow } from "./merge-rows.ts";
-import { type RefusedRow, readTable } from "./records.ts";
+import { type RefusedRow, type Remark, readTable } from "./records.ts";
 import { proposeSlugs } from "./slugs.ts";
 import { type ReadOptions, targets } from "./targets.ts";
 
@@ -11,6 +13,8 @@ export interface ImportOptions extends MappingOptions, ReadOptions {
   readonly encoding?: string | undefined;
   /** Time zone of sites whose row names none. */
   readonly timezone?: string | undefined;
+  /** Slug of the one organization to import; a file without a column of organizations is all of it. */
+  readonly org?: string | undefined;
 }
 
 export interface Imported {
@@ -20,6 +24,8 @@ export interface Imported {
   readonly mapping: Mapping;
   readonly slugs: readonly { readonly slug: string; readonly name: string; readonly proposed: boolean }[];
   readonly refused: readonly RefusedRow[];
+  /** What was taken otherwise than it may have been meant, or left out. */
+  readonly remarks: readonly Remark[];
   readonly rows: number;
 }
 
@@ -27,7 +33,7 @@ export interface Imported {
 export function importCustomers(bytes: Uint8Array, options: ImportOptions): Imported {
   const { text, encoding } = decode(bytes, options.encoding);
   const table = readTable(text, options.delimiter);
-  const mapping = mappingOf(table.header, options);
+  const mapping = mappingOf(table, { ...options, oneOrganization: options.org !== undefined });
   const rows: ReadRow[] = [];
   const unreadable: RefusedRow[] = [];
   for (const record of table.records) {
@@ -36,10 +42,11 @@ export function importCustomers(bytes: Uint8Array, options: ImportOptions): Impo
     if ("reason" in read) unreadable.push({ line: record.line, reason: read.reason });
     else rows.push({ line: record.line, fields: read.fields });
   }
-  const { organizations, refused } = mergeRows(rows);
+  const chosen = options.org === undefined ? rows : chooseRows(rows, options.org, mapping);
+  const { organizations, refused, remarks } = mergeRows(chosen, adviceFor(mapping));
   const named = namedBySlug(organizations);
   return {
-    file: { apiVersion: "rmm/v1", organizations: named.kept.map(({ slug, merged }) => entryOf(slug, merged, options)) },
+    file: { apiVersion: "rmm/v1", organizations: named.kept.map((one) => entryOf(one, mapping, options)) },
     encoding,
     delimiter: table.delimiter,
     mapping,
@@ -48,10 +55,13 @@ export function importCustomers(bytes: Uint8Array, options: ImportOptions): Impo
       name: merged.name,
       proposed: merged.fields["slug"] === undefined,
     })),
-    refused: [...table.refused, ...unreadable, ...refused, ...named.refused].toSorted((a, b) => a.line - b.line),
+    refused: [...table.refused, ...unreadable, ...refused, ...named.refused].toSorted(byLine),
+    remarks: [...table.remarks, ...remarks].toSorted(byLine),
     rows: table.records.length + table.refused.length,
   };
 }
+
+const byLine = (a: { line: number }, b: { line: number }): number => a.line - b.line;
 
 function readRow(
   cells: ReadonlyMap<string, string>,
@@ -72,7 +82,8 @@ function readRow(
     if ("reason" in read) reasons.push(`${target}: ${read.reason}`);
     else fields.set(target, read.value);
   }
-  if (!fields.has("organization.name") && reasons.length === 0) reasons.push("organization.name is empty");
+  const nameless = columns.has("organization.name") && !fields.has("organization.name");
+  if (nameless && reasons.length === 0) reasons.push("organization.name is empty");
   return reasons.length > 0 ? { reason: reasons.join("; ") } : { fields };
 }
 
@@ -123,8 +134,8 @@ const text = (fields: Record<string, unknown>, ...names: string[]) =>
   names.map((name) => String(fields[name] ?? "")).join("\u0000");
 
 function entryOf(
-  slug: string,
-  { name, fields, sites, contacts }: Merged,
+  { slug, merged: { name, fields, sites, contacts } }: Named,
+  { columns }: Mapping,
   { timezone }: ImportOptions,
 ): Record<string, unknown> {
   const { slug: _column, ...own } = fields;
@@ -136,7 +147,7 @@ function entryOf(
   const people = [...contacts.values()];
   return {
     slug,
-    name,
+    ...(columns.has("organization.name") ? { name } : {}),
     ...own,
     ...(places.length === 0 ? {} : { sites: places.sort((a, b) => compare(text(a, "name"), text(b, "name"))) }),
     ...(people.length === 0

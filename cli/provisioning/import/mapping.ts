@@ -1,7 +1,8 @@
 import { usageError } from "../../errors/cli-error.ts";
 import { didYouMean } from "../../suggest.ts";
 import { guessColumns } from "./guess-columns.ts";
-import { targetNames } from "./targets.ts";
+import type { CsvTable } from "./records.ts";
+import { saysYesOrNo, targetAliases, targetNames } from "./targets.ts";
 
 export interface Mapping {
   /** Columns by target; several are joined with a blank. */
@@ -10,6 +11,8 @@ export interface Mapping {
   readonly guessed: ReadonlySet<string>;
   /** Columns that go nowhere. */
   readonly unmapped: readonly string[];
+  /** What would have been guessed, had --map not put its column elsewhere. */
+  readonly displaced: readonly { readonly target: string; readonly columns: readonly string[] }[];
   /** By target: what a cell is replaced with, by what it says in lower case; `*` for all others. */
   readonly values: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
@@ -20,30 +23,51 @@ export interface MappingOptions {
   /** `type:Kunde=customer`. */
   readonly mapValue: readonly string[];
   readonly guess: boolean;
+  /** No column has to name the organization. */
+  readonly oneOrganization?: boolean;
 }
 
 /** Works out which column goes where: what was said, then what the names of the others suggest. */
-export function mappingOf(header: readonly string[], { map, mapValue, guess }: MappingOptions): Mapping {
-  const said = new Map(map.map((one) => mapped(one, header)));
-  const taken = { columns: new Set([...said.values()].flat()), targets: new Set(said.keys()) };
-  const guessed = guess ? guessColumns(header, taken) : new Map<string, readonly string[]>();
-  const columns = new Map([...said, ...guessed]);
+export function mappingOf(table: Pick<CsvTable, "header" | "records">, options: MappingOptions): Mapping {
+  const { header } = table;
+  const said = new Map(options.map.map((one) => mapped(one, header)));
+  const yesOrNo = new Set(header.filter((_column, at) => saysYesOrNo(cellsAt(table, at))));
+  const guess = (columns: ReadonlySet<string>, targets: ReadonlySet<string>) =>
+    options.guess ? guessColumns(header, { columns, targets, yesOrNo }) : new Map<string, readonly string[]>();
+  const targets = new Set(said.keys());
+  // A site may have its name from a part of its address, which it keeps.
+  const named = new Set(said.get("site.name"));
+  const free = [...guess(new Set(), targets)].filter(
+    ([target, [column = ""]]) => target.startsWith("site.address.") && named.has(column),
+  );
+  const others = guess(new Set([...said.values()].flat()), new Set([...targets, ...free.map(([target]) => target)]));
+  const guessed = new Map([...free, ...others]);
+  const columns = new Map([...said, ...guessed].filter(([, from]) => from.length > 0));
   const used = new Set([...columns.values()].flat());
-  if (!columns.has("organization.name")) {
+  if (!columns.has("organization.name") && !options.oneOrganization) {
     throw usageError(
       "No column holds the name of the organization",
-      `Give --map organization.name="…". Columns: ${header.join(", ")}`,
+      `Give --map organization.name="…", or --org for one organization. Columns: ${header.join(", ")}`,
     );
   }
   return {
     columns,
     guessed: new Set(guessed.keys()),
     unmapped: header.filter((column) => column !== "" && !used.has(column)),
-    values: valuesOf(mapValue),
+    displaced: [...guess(new Set(), new Set())].flatMap(([target, from]) =>
+      columns.has(target) || said.has(target) ? [] : [{ target, columns: from }],
+    ),
+    values: valuesOf(options.mapValue),
   };
 }
 
+const cellsAt = ({ records }: Pick<CsvTable, "records">, at: number): string[] =>
+  records.map(({ cells }) => cells[at] ?? "").filter((cell) => cell !== "");
+
+/** Nothing behind the equals sign: no column, not even a guessed one. */
 function mapped(text: string, header: readonly string[]): [target: string, columns: readonly string[]] {
+  const none = /^([^=]+)=\s*$/.exec(text)?.[1];
+  if (none !== undefined) return [targetOf(none.trim(), "--map"), []];
   const [name, rest] = split(text, "=", "--map", "organization.name=Company Name");
   return [targetOf(name, "--map"), columnsOf(rest, header)];
 }
@@ -55,7 +79,9 @@ function split(text: string, separator: string, flag: string, example: string): 
 }
 
 /** A whole path, or its last word where that is enough. */
-function targetOf(name: string, flag: string): string {
+function targetOf(given: string, flag: string): string {
+  const alias = Object.keys(targetAliases).find((one) => one === given || one.endsWith(`.${given}`));
+  const name = alias === undefined ? given : (targetAliases[alias] as string);
   const found = targetNames.filter((target) => target === name || target.endsWith(`.${name}`));
   const exact = found.includes(name) ? name : undefined;
   if (exact ?? found.length === 1) return exact ?? (found[0] as string);

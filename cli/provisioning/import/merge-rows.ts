@@ -1,7 +1,7 @@
 import { contactLabel } from "../check-model.ts";
 import { stable } from "../fields.ts";
 import { foldName } from "../model.ts";
-import type { RefusedRow } from "./records.ts";
+import type { RefusedRow, Remark } from "./records.ts";
 
 /** A row read for the file: its fields by target. */
 export interface ReadRow {
@@ -26,13 +26,20 @@ type Origins = WeakMap<Fields, Map<string, number>>;
 
 const MAIN_SITE = "Main";
 
+/** What may be done about a row that says something else than an earlier one, by the target that differs. */
+export type Advice = (target: string) => string;
+
 /**
  * Rows of one organization become one, with every site and contact they name. A row that contradicts an earlier
- * one is refused whole.
+ * one is refused whole, with advice.
  */
-export function mergeRows(rows: readonly ReadRow[]): { organizations: Merged[]; refused: RefusedRow[] } {
+export function mergeRows(
+  rows: readonly ReadRow[],
+  advice: Advice,
+): { organizations: Merged[]; refused: RefusedRow[]; remarks: Remark[] } {
   const found = new Map<string, Merged>();
   const refused: RefusedRow[] = [];
+  const remarks: Remark[] = [];
   const origins: Origins = new WeakMap();
   for (const row of rows) {
     const name = row.fields.get("organization.name") as string;
@@ -40,7 +47,7 @@ export function mergeRows(rows: readonly ReadRow[]): { organizations: Merged[]; 
     const organization = known ?? { name, line: row.line, fields: {}, sites: new Map(), contacts: new Map() };
     const parts = partsOf(row, organization);
     const reason =
-      parts.map((part) => contradiction(part, origins)).find((one) => one !== undefined) ??
+      parts.map((part) => contradiction(part, origins, advice)).find((one) => one !== undefined) ??
       secondPrimary(parts, organization) ??
       endBeforeStart(parts[0] as Part);
     if (reason !== undefined) {
@@ -48,12 +55,13 @@ export function mergeRows(rows: readonly ReadRow[]): { organizations: Merged[]; 
       continue;
     }
     if (!known) found.set(foldName(name), organization);
+    remarks.push(...homeless(row));
     for (const part of parts) {
       part.keep();
       merge(part.into, part.add, origins, row.line);
     }
   }
-  return { organizations: [...found.values()], refused };
+  return { organizations: [...found.values()], refused, remarks };
 }
 
 interface Part {
@@ -61,6 +69,8 @@ interface Part {
   readonly into: Fields;
   readonly add: Fields;
   readonly what: string;
+  /** `site`: its fields are the targets `site.…`. */
+  readonly kind: "organization" | "site" | "contact";
   /** Puts `into` where it belongs. */
   keep(): void;
 }
@@ -69,8 +79,12 @@ function partsOf({ fields }: ReadRow, organization: Merged): Part[] {
   const { name: _own, ...own } = nested(fields, "organization.");
   const site = siteOf(fields);
   const contact = nested(fields, "contact.");
-  const parts: Part[] = [{ into: organization.fields, add: own, what: organization.name, keep: () => undefined }];
-  if (site) parts.push(partIn(organization.sites, foldName(site["name"] as string), site, `site ${site["name"]}`));
+  const whole = { into: organization.fields, add: own, what: organization.name, kind: "organization" } as const;
+  const parts: Part[] = [{ ...whole, keep: () => undefined }];
+  if (site) {
+    const key = foldName(site["name"] as string);
+    parts.push(partIn(organization.sites, key, { kind: "site", add: site, what: `site ${site["name"]}` }));
+  }
   if (hasIdentity(contact)) {
     const place = fields.has("site.name") && site ? { site: site["name"] } : {};
     const { email = "", name = "", phone = "", mobile = "" } = contact as Record<string, string>;
@@ -80,14 +94,26 @@ function partsOf({ fields }: ReadRow, organization: Merged): Part[] {
       email || name ? "" : phone || mobile,
       foldName(String(place.site ?? "")),
     ]);
-    parts.push(partIn(organization.contacts, identity, { ...contact, ...place }, `contact ${contactLabel(contact)}`));
+    const add = { ...contact, ...place };
+    parts.push(
+      partIn(organization.contacts, identity, { kind: "contact", add, what: `contact ${contactLabel(contact)}` }),
+    );
   }
   return parts;
 }
 
-function partIn(all: Map<string, Fields>, key: string, add: Fields, what: string): Part {
+function partIn(all: Map<string, Fields>, key: string, about: Pick<Part, "kind" | "add" | "what">): Part {
   const into = all.get(key) ?? {};
-  return { into, add, what, keep: () => void all.set(key, into) };
+  return { ...about, into, keep: () => void all.set(key, into) };
+}
+
+/** What a row says of a contact that it does not name goes nowhere. */
+function homeless({ line, fields }: ReadRow): Remark[] {
+  const contact = nested(fields, "contact.");
+  const names = Object.keys(contact).filter((name) => name !== "isPrimary");
+  if (names.length === 0 || hasIdentity(contact)) return [];
+  const left = names.map((name) => `contact.${name}`).join(", ");
+  return [{ line, message: `names no contact: ${left} is left out` }];
 }
 
 const hasIdentity = ({ name, email, phone, mobile }: Fields): boolean => Boolean(name ?? email ?? phone ?? mobile);
@@ -144,12 +170,13 @@ function endBeforeStart({ into, add, what }: Part): string | undefined {
     : undefined;
 }
 
-function contradiction({ into, add, what }: Part, origins: Origins): string | undefined {
+function contradiction({ into, add, what, kind }: Part, origins: Origins, advice: Advice): string | undefined {
   for (const [field, value] of Object.entries(add)) {
     const before = into[field];
     const spelling = field === "name" || field === "site";
     if (before === undefined || spelling || stable(before) === stable(value)) continue;
-    return `${what}: ${field} ${show(value)} contradicts ${show(before)} of line ${origins.get(into)?.get(field)}`;
+    const earlier = `${show(before)} of line ${origins.get(into)?.get(field)}`;
+    return `${what}: ${field} ${show(value)} contradicts ${earlier}: ${advice(`${kind}.${field}`)}`;
   }
   return undefined;
 }

@@ -12,11 +12,18 @@ export interface RefusedRow {
   readonly reason: string;
 }
 
+/** Something worth a word about a line that was taken all the same. */
+export interface Remark {
+  readonly line: number;
+  readonly message: string;
+}
+
 export interface CsvTable {
   readonly delimiter: string;
   readonly header: readonly string[];
   readonly records: readonly CsvRecord[];
   readonly refused: readonly RefusedRow[];
+  readonly remarks: readonly Remark[];
 }
 
 /** Reads delimited text. A broken row is refused with its line, and reading goes on with the line after it. */
@@ -28,24 +35,49 @@ export function readTable(text: string, givenDelimiter?: string): CsvTable {
   const names = distinctNames(cellsOf(header.text, delimiter));
   const records: CsvRecord[] = [];
   const refused: RefusedRow[] = [];
+  const remarks: Remark[] = twice(names, header.start + 1);
   for (let at = header.next; ; ) {
     const found = nextRecord(lines, at, delimiter);
     if (!found) break;
     const line = found.start + 1;
-    const cells = found.unclosed ? [] : fitted(cellsOf(found.text, delimiter), names.length);
-    const reason = reasonAgainst(found, cells.length, names.length);
+    const cells = found.unclosed ? [] : withoutEmptyEnd(cellsOf(found.text, delimiter), names.length);
+    const reason = reasonAgainst(found, cells, { width: names.length, delimiter });
     if (reason === undefined) records.push({ line, cells });
     else refused.push({ line, reason });
+    if (reason === undefined && cells.length < names.length) {
+      const lacking = names.slice(cells.length).join(", ");
+      remarks.push({
+        line,
+        message: `ends after ${cells.length} of ${names.length} columns; taken as empty: ${lacking}`,
+      });
+    }
     // A stray quote swallows the lines behind it: only its own line is given up.
     at = reason === undefined ? found.next : found.start + 1;
   }
-  return { delimiter, header: names, records, refused };
+  return {
+    delimiter,
+    header: names,
+    records,
+    refused,
+    remarks: [...remarks, ...nameless(names, records, header.start + 1)],
+  };
 }
 
-function reasonAgainst({ unclosed, start, next }: Found, count: number, width: number): string | undefined {
-  if (!unclosed && count === width) return undefined;
-  if (unclosed || next - start > 1) return "a quote is opened and not closed in its place";
-  return `has ${count} ${count === 1 ? "column" : "columns"}, the header has ${width}`;
+/** Empty cells at the end of a row, written or not, are fine; cells that belong to no column are not. */
+function reasonAgainst(
+  { unclosed, start, next }: Found,
+  cells: readonly string[],
+  { width, delimiter }: { width: number; delimiter: string },
+): string | undefined {
+  // A row over several lines that has not all columns has taken others into its quotes.
+  if (unclosed || (next - start > 1 && cells.length !== width)) return "a quote is opened and not closed in its place";
+  if (cells.length > width) {
+    const extra = cells.slice(width).map((cell) => JSON.stringify(cell));
+    return `has ${cells.length} columns, the header has ${width}: ${extra.join(", ")} belongs to none`;
+  }
+  if (cells.length > 1 || width === 1) return undefined;
+  const other = candidates.find((char) => char !== delimiter && (cells[0] ?? "").includes(char));
+  return other && `has 1 column, the header has ${width}: it seems to be divided by ${JSON.stringify(other)}`;
 }
 
 /** Lines without their ends, and Excel's `sep=;` where it stands first. */
@@ -105,11 +137,27 @@ function cellsOf(record: string, delimiter: string): string[] {
   return cells.map((cell) => cell.replace(/^="(.*)"$/s, "$1").trim());
 }
 
-/** Spreadsheets end rows with delimiters that the header does not have. */
-function fitted(cells: string[], width: number): string[] {
-  const extra = cells.slice(width);
-  return cells.length > width && extra.every((cell) => cell === "") ? cells.slice(0, width) : cells;
+/** Spreadsheets end rows with delimiters that the header does not have, or leave out those of empty cells. */
+function withoutEmptyEnd(cells: readonly string[], width: number): readonly string[] {
+  const end = cells.findLastIndex((cell) => cell !== "") + 1;
+  return cells.slice(0, Math.max(end, Math.min(width, cells.length)));
 }
+
+const twice = (names: readonly string[], line: number): Remark[] =>
+  names
+    .filter((name) => / \(\d+\)$/.test(name) && names.includes(name.replace(/ \(\d+\)$/, "")))
+    .map((name) => ({
+      line,
+      message: `two columns are named ${name.replace(/ \(\d+\)$/, "")}: this one is called ${name} in --map`,
+    }));
+
+/** Nothing can be said of a column without a name, and its cells go nowhere. */
+const nameless = (names: readonly string[], records: readonly CsvRecord[], line: number): Remark[] =>
+  names.flatMap((name, at) =>
+    name === "" && records.some(({ cells }) => (cells[at] ?? "") !== "")
+      ? [{ line, message: `column ${at + 1} has no name: it is not used` }]
+      : [],
+  );
 
 /** A second column of one name is `Name (2)`. */
 function distinctNames(cells: readonly string[]): string[] {
@@ -117,7 +165,7 @@ function distinctNames(cells: readonly string[]): string[] {
   const named = cells.map((cell) => {
     const count = (seen.get(cell) ?? 0) + 1;
     seen.set(cell, count);
-    return count === 1 ? cell : `${cell} (${count})`;
+    return count === 1 || cell === "" ? cell : `${cell} (${count})`;
   });
   while (named.at(-1) === "") named.pop();
   return named;

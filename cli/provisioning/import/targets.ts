@@ -20,6 +20,18 @@ const text =
 
 const line: ReadCell = (cell, options) => text(255)(cell.replace(/\s+/g, " "), options);
 
+/** `4.93512E+11`: a spreadsheet took digits for a number and wrote no longer all of them. */
+const written =
+  (read: ReadCell): ReadCell =>
+  (cell, options) =>
+    /^[+-]?\d+([.,]\d+)?e[+-]?\d+$/i.test(cell)
+      ? {
+          reason: `"${cell}" lacks digits that a spreadsheet left out: give the column the format text and export again`,
+        }
+      : read(cell, options);
+
+const phone: ReadCell = written((cell, options) => text(64)(cell.replace(/\s+/g, " "), options));
+
 const choice =
   (values: readonly string[], field: string): ReadCell =>
   (cell) => {
@@ -86,19 +98,22 @@ export const targets: Readonly<Record<string, ReadCell>> = {
   "organization.contractEnd": date,
   "organization.billingContact.name": line,
   "organization.billingContact.email": email,
-  "organization.billingContact.phone": line,
+  "organization.billingContact.phone": written(line),
   "site.name": line,
   "site.timezone": timezone,
   "site.address.line1": text(1000),
   "site.address.line2": text(1000),
   "site.address.city": line,
-  "site.address.state": line,
-  "site.address.postalCode": line,
+  "site.address.region": line,
+  "site.address.postalCode": written(line),
   "site.address.country": line,
+  "site.contact.name": line,
+  "site.contact.email": email,
+  "site.contact.phone": phone,
   "contact.name": line,
   "contact.email": email,
-  "contact.phone": (cell, options) => text(64)(cell.replace(/\s+/g, " "), options),
-  "contact.mobile": (cell, options) => text(64)(cell.replace(/\s+/g, " "), options),
+  "contact.phone": phone,
+  "contact.mobile": phone,
   "contact.title": line,
   "contact.roles": roles,
   "contact.isPrimary": flag,
@@ -106,3 +121,10 @@ export const targets: Readonly<Record<string, ReadCell>> = {
 };
 
 export const targetNames = Object.keys(targets);
+
+/** Other names of targets. */
+export const targetAliases: Readonly<Record<string, string>> = { "site.address.state": "site.address.region" };
+
+/** Whether every cell says yes or no: such a column holds no names. */
+export const saysYesOrNo = (cells: readonly string[]): boolean =>
+  cells.length > 0 && cells.every((cell) => [...truths, ...untruths].includes(cell.toLowerCase()));

@@ -1,7 +1,7 @@
 import { NotFoundError } from "#sdk/errors";
-import type { ItemResult } from "../apply.ts";
 import type { OrganizationRun, Tools } from "../carry-out.ts";
-import { createOnce, idempotencyKey } from "../create-once.ts";
+import { createOnce } from "../create-once.ts";
+import type { ItemResult } from "../item-result.ts";
 import { type FileKey, foldName, type Sink } from "../model.ts";
 import type { Step } from "../plan.ts";
 
@@ -18,12 +18,13 @@ export async function carryOutByPartnerKey(step: Step, run: OrganizationRun, too
   return step.kind === "site" ? createSite(step, run, tools) : mint(step, run, tools);
 }
 
-async function createOrganization(step: Step, run: OrganizationRun, { rmm, sender }: Tools): Promise<Done> {
+async function createOrganization(step: Step, run: OrganizationRun, tools: Tools): Promise<Done> {
+  const { rmm, sender } = tools;
   const body = step.body as unknown as Bodies["createOrganization"];
-  const { data } = await createOnce(sender, {
+  const { data } = await createOnce(tools, {
     identity: ["partner-key", "organization", run.slug],
     body: { ...body },
-    send: (key) => rmm.partnerApi.createOrganization({ body }, { idempotencyKey: key }),
+    send: (options) => rmm.partnerApi.createOrganization({ body }, options),
     isStill: ({ data: { id } }) =>
       isThere(sender, () => rmm.partnerApi.organizations({ query: { orgId: id, limit: 1 } })),
   });
@@ -44,13 +45,14 @@ async function isThere(
   }
 }
 
-async function createSite(step: Step, run: OrganizationRun, { rmm, sender }: Tools): Promise<Done> {
+async function createSite(step: Step, run: OrganizationRun, tools: Tools): Promise<Done> {
+  const { rmm, sender } = tools;
   const orgId = run.orgId as string;
   const body = { ...step.body, orgId } as unknown as Bodies["createSite"];
-  const { data } = await createOnce(sender, {
+  const { data } = await createOnce(tools, {
     identity: ["partner-key", "site", orgId, foldName(step.name)],
     body: { ...body },
-    send: (key) => rmm.partnerApi.createSite({ body }, { idempotencyKey: key }),
+    send: (options) => rmm.partnerApi.createSite({ body }, options),
     isStill: async ({ data: { id } }) => {
       const sites = await sender.send(() => rmm.partnerApi.sites({ query: { orgId, limit: 500 } }).toArray());
       return sites.some((site) => site.id === id);
@@ -64,13 +66,15 @@ async function createSite(step: Step, run: OrganizationRun, { rmm, sender }: Too
  * Mints a key. Its lifetime is sent in minutes, so that a rerun sends the same request and gets the same secret.
  * Whether the key that the server remembers was deleted since cannot be checked.
  */
-async function mint(step: Step, run: OrganizationRun, { rmm, sender, deliver }: Tools): Promise<Done> {
+async function mint(step: Step, run: OrganizationRun, tools: Tools): Promise<Done> {
+  const { rmm, sender, deliver, idempotencyKey } = tools;
   const key = step.key as FileKey;
   const sink = key.sink as Sink;
   const body = mintBody(key, run);
   const memory = idempotencyKey(["partner-key", "enrollmentKey", run.orgId, foldName(key.name), body]);
-  const options = { idempotencyKey: memory };
-  const { data, key: secret } = await sender.send(() => rmm.partnerApi.createEnrollmentKey({ body }, options));
+  const options = { idempotencyKey: memory, retries: 0 };
+  const send = () => rmm.partnerApi.createEnrollmentKey({ body }, options);
+  const { data, key: secret } = await sender.send(send, { repeatable: true });
   await deliver(sink, secret);
   return sink.kind === "stdout" ? { id: data.id, secret } : { id: data.id };
 }

@@ -1,9 +1,10 @@
 import { newKey } from "../diff-keys.ts";
 import { changedFields, createdFields, pick } from "../fields.ts";
-import { matchByName } from "../match.ts";
-import { type FileKey, type FileOrganization, type FileSite, foldName, type ProvisioningModel } from "../model.ts";
-import type { Conflict, Note, OrganizationPlan, Plan, Step } from "../plan.ts";
-import type { ExportedOrganization, ExportedSite, ExportedState } from "./read-live.ts";
+import { type FileKey, type FileOrganization, foldName, type ProvisioningModel } from "../model.ts";
+import { type Left, type Note, noteFor } from "../note.ts";
+import type { Conflict, OrganizationPlan, Plan, Step } from "../plan.ts";
+import { diffSites } from "./diff-sites.ts";
+import type { ExportedOrganization, ExportedState } from "./read-live.ts";
 
 export interface PartnerDiffOptions {
   readonly nowMs: number;
@@ -34,12 +35,12 @@ function diffOrganization(file: FileOrganization, state: ExportedState, options:
   const live = state.organizations.get(slug);
   const note = noteFor(slug);
   if (!live && !creatable.includes(file.status)) {
-    const closed = note(
-      "organization",
-      slug,
-      `a partner key creates no ${file.status} organization: a person must create it`,
-    );
-    return { plan: nothingFor(slug, [closed]), conflicts: [] };
+    const message = `a partner key creates no ${file.status} organization: a person must create it`;
+    // An export leaves out closed organizations: it may be there, as the file says.
+    return {
+      plan: nothingFor(slug, [note({ ...file, kind: "organization", name: slug }, "look", message)]),
+      conflicts: [],
+    };
   }
   const sites = diffSites(file, live, state);
   const keys = diffKeys(file, live, options);
@@ -61,9 +62,7 @@ function diffOrganization(file: FileOrganization, state: ExportedState, options:
     notes: [
       ...organizationNotes(file, live, state),
       ...sites.notes,
-      ...unminted.map(({ name }) =>
-        note("enrollmentKey", name, "the export withholds its site: a person must mint it"),
-      ),
+      ...unminted.map((step) => note(step, "differs", "the export withholds its site: a person must mint it")),
       ...contactNotes(file),
     ],
   };
@@ -72,10 +71,6 @@ function diffOrganization(file: FileOrganization, state: ExportedState, options:
   const all = [...nameless, ...unknown, ...sites.conflicts, ...keys.conflicts];
   return { plan, conflicts: all.map(({ line, path, message }) => ({ line, path, message })) };
 }
-
-const noteFor =
-  (organization: string) =>
-  (kind: Note["kind"], name: string, message: string): Note => ({ organization, kind, name, message });
 
 const nothingFor = (slug: string, notes: readonly Note[]): OrganizationPlan => ({
   slug,
@@ -101,17 +96,26 @@ function organizationNotes(
   live: ExportedOrganization | undefined,
   { withheld }: ExportedState,
 ): Note[] {
-  const note = (message: string) => noteFor(file.slug)("organization", file.slug, message);
+  const { slug: name, line } = file;
+  const note = (left: Left, message: string, more: Pick<Note, "changes"> = {}): Note => ({
+    ...noteFor(name)({ kind: "organization", name, line }, left, message),
+    ...more,
+  });
   const changes = live ? changedFields(ofOrganization, { ...live }, { ...file }) : [];
-  const unseen = [...onlyByPerson, ...(live ? ["status"] : [])].filter((name) => name in file && given(file, name));
+  // What the export lists is active or in trial; which of them it does not say.
+  const closes = live !== undefined && !creatable.includes(file.status);
+  const unseen = [...onlyByPerson, ...(live && !closes ? ["status"] : [])].filter((field) => given(file, field));
   const mayExist = "the export withholds organizations: if this is one of them, it is there and cannot be created";
   return [
-    ...(!live && withheld.organizations ? [note(mayExist)] : []),
-    ...changes.map(({ field, before, after }) =>
-      note(`${field} ${String(before)} → ${String(after)}: a person must change it`),
-    ),
+    ...(!live && withheld.organizations ? [note("look", mayExist)] : []),
+    ...changes.map((change) => {
+      const { field, before, after } = change;
+      const message = `${field} ${String(before)} → ${String(after)}: a person must change it`;
+      return note("differs", message, { changes: [change] });
+    }),
+    ...(closes ? [note("differs", `status is not ${file.status}: a person must change it`)] : []),
     ...(unseen.length > 0
-      ? [note(`a partner key can neither see nor set ${unseen.join(", ")}: a person must look`)]
+      ? [note("look", `a partner key can neither see nor set ${unseen.join(", ")}: a person must look`)]
       : []),
   ];
 }
@@ -119,85 +123,11 @@ function organizationNotes(
 const given = (file: FileOrganization, name: string): boolean =>
   (file as unknown as Record<string, unknown>)[name] !== undefined;
 
-const contactNotes = ({ slug, contacts = [] }: FileOrganization): Note[] =>
-  contacts.length === 0
-    ? []
-    : [
-        noteFor(slug)(
-          "contact",
-          `${contacts.length} in the file`,
-          "a partner key sees no contacts: a person must see to them",
-        ),
-      ];
-
-const shapes: Record<"address" | "contact", readonly string[]> = {
-  address: ["line1", "line2", "city", "region", "postalCode", "country"],
-  contact: ["name", "email", "phone"],
-};
-
-function diffSites(file: FileOrganization, organization: ExportedOrganization | undefined, state: ExportedState) {
-  const live = organization ? state.sites.filter(({ orgId }) => orgId === organization.id) : [];
-  const { pairs, rest, conflicts } = matchByName(file.sites ?? [], live, "sites");
-  const hidden = organization !== undefined && state.withheld.sitesOf.has(organization.id);
-  const note = noteFor(file.slug);
-  const missing = pairs.filter((pair) => !pair.live).map((pair) => pair.file);
-  const withheld = "the export withholds sites of this organization: a person must see whether it exists";
-  return {
-    live,
-    hidden,
-    steps: hidden ? [] : missing.map(siteStep),
-    notes: [
-      ...(hidden ? missing.map(({ name }) => note("site", name, withheld)) : []),
-      ...pairs.flatMap((pair) => siteNotes(pair.file, pair.live).map((text) => note("site", pair.file.name, text))),
-      ...(file.sites === undefined
-        ? []
-        : rest.map(({ name }) => note("site", name, "the file does not list it: a person must delete it"))),
-    ],
-    conflicts,
-    unchanged: pairs.length - missing.length,
-  };
-}
-
-function siteStep(file: FileSite): Step {
-  const body = {
-    ...pick(["name", "timezone"], { ...file }),
-    ...(file.address ? { address: known(file.address, shapes.address) } : {}),
-    ...(file.contact ? { contact: known(file.contact, shapes.contact) } : {}),
-  };
-  const { name, line } = file;
-  return { action: "create", kind: "site", name, line, changes: createdFields(body), body };
-}
-
-/** The part of a free object that the partner API takes. */
-const known = (from: Readonly<Record<string, unknown>>, names: readonly string[]) =>
-  Object.fromEntries(names.flatMap((name) => (typeof from[name] === "string" ? [[name, from[name]]] : [])));
-
-/** What is not as the file says, as far as the export shows it, and what it cannot show. */
-function siteNotes(file: FileSite, live: ExportedSite | undefined): string[] {
-  const different: string[] = [];
-  const unseen: string[] = file.settings === undefined ? [] : ["settings"];
-  for (const part of ["address", "contact"] as const) {
-    const wanted = file[part];
-    if (!wanted) {
-      if (wanted === null && live?.[part]) different.push(part);
-      continue;
-    }
-    const names = shapes[part];
-    unseen.push(
-      ...Object.keys(wanted)
-        .filter((name) => !names.includes(name))
-        .map((name) => `${part}.${name}`),
-    );
-    const has = (live?.[part] ?? {}) as Readonly<Record<string, unknown>>;
-    const differs = names.some((name) => (has[name] ?? null) !== (known(wanted, names)[name] ?? null));
-    if (live && differs) different.push(part);
-  }
-  if (live && file.timezone !== undefined && file.timezone !== live.timezone) different.push("timezone");
-  if (live && file.name !== live.name) different.push("name");
-  return [
-    ...(different.length > 0 ? [`differs in ${different.join(", ")}: a person must change it`] : []),
-    ...(unseen.length > 0 ? [`a partner key can neither see nor set ${unseen.join(", ")}: a person must look`] : []),
-  ];
+function contactNotes({ slug, contacts = [] }: FileOrganization): Note[] {
+  const [first] = contacts;
+  if (!first) return [];
+  const all = { kind: "contact", name: `${contacts.length} in the file`, line: first.line } as const;
+  return [noteFor(slug)(all, "look", "a partner key sees no contacts: a person must see to them")];
 }
 
 /** A key whose secret is in its file exists; of the others only the server knows. */

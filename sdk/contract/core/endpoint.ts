@@ -23,8 +23,11 @@ export function shape<S extends z.ZodType>(name: string, build: () => S): Shape<
 /** A mutation names its audit action; one that writes no entry says why. */
 export type AuditRule = AuditAction | { readonly none: string };
 
-/** How an endpoint speaks when it is not JSON in, JSON out. A `redirect` answers 302; its result is `{ location }`. */
-export type Transport = "json" | "text" | "html" | "redirect" | "multipart" | "stream" | "proxy" | "websocket";
+/**
+ * How an endpoint answers; JSON unless it says otherwise. A `redirect` answers 302; its result is `{ location }`. What
+ * the server cannot send is none: a new kind comes with its sender (`server/http/respond.ts`).
+ */
+export type Transport = "json" | "text" | "html" | "redirect";
 
 /** What a successful call destroys for good: the command asks before it, and says what will be lost. */
 export type Loss = "nothing" | "row" | "secret" | "tenant";

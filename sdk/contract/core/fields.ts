@@ -177,7 +177,7 @@ export const flag = () =>
     .transform((value) => value === "true")
     .meta({ published: { type: "boolean" } } satisfies FieldMeta);
 
-/** Comma-separated uuids of rows of one kind, in a query string. */
+/** Comma-separated uuids of rows of one kind, in a query string; `x-ref` without a format tells it from one id. */
 export const refList = (name: RefName) =>
   z
     .string()

@@ -1,43 +1,20 @@
+import { snakeCase } from "../naming.ts";
+import type { TableDeclaration } from "../table-declaration.ts";
+import { type TableName, tables } from "../tables.ts";
+
 /**
  * Features see booleans and parsed JSON on both databases. SQLite has neither, so the columns that
  * hold them are known by name; a test compares these lists with what Postgres declares.
  */
-export const booleanColumns: ReadonlySet<string> = new Set([
-  "is_primary",
-  "is_platform_admin",
-  "is_system",
-  "force_mfa",
-  "is_virtual",
-  "is_headless",
-  "pending_reboot",
-  "is_primary_interface",
-  "sealed",
-  "auto_provision",
-  "enforce_sso",
-  "trusts_idp_mfa",
-  "reached",
-]);
+export const booleanColumns: ReadonlySet<string> = columns((table) => table.booleans);
+export const jsonColumns: ReadonlySet<string> = columns((table) => table.json);
 
-export const jsonColumns: ReadonlySet<string> = new Set([
-  "settings",
-  "sso_config",
-  "billing_contact",
-  "address",
-  "contact",
-  "roles",
-  "preferences",
-  "site_ids",
-  "data",
-  "scopes",
-  "source_cidrs",
-  "tags",
-  "custom_fields",
-  "extra",
-  "payload",
-  "entry",
-  "attribute_mapping",
-  "profile",
-]);
+function columns(of: (table: TableDeclaration<Record<string, unknown>>) => readonly string[] | undefined): Set<string> {
+  const names = Object.values(tables as Record<TableName, TableDeclaration<Record<string, unknown>>>).flatMap(
+    (table) => of(table) ?? [],
+  );
+  return new Set(names.map(snakeCase));
+}
 
 /** Names that queries give to JSON columns where two of one name meet. */
 const jsonAliases: ReadonlySet<string> = new Set(["org_settings"]);

@@ -1,4 +1,5 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
+import type { ServerKey } from "../server-key.ts";
 import type { Database } from "../tables.ts";
 
 export type DialectName = "sqlite" | "postgres";
@@ -19,17 +20,22 @@ export interface Store {
    * `org:<uuid>` or `none`. On Postgres row-level security enforces it; SQLite has no second wall.
    */
   connection(wall: string): Kysely<Database>;
+  /** Lifts the wall of a tenant's transaction until `lower`, or its end. Only the server can: it signs for it. */
+  lift(tx: Transaction<Database>): Promise<void>;
+  lower(tx: Transaction<Database>): Promise<void>;
   /**
    * State that may be lost with the machine: rate limits. On Postgres the same database without waiting for the disk at
    * commit, shared by every process; SQLite serves one process and keeps it in memory. Needs no transaction of the
    * caller and may be used inside one.
    */
   readonly volatile: Kysely<Database>;
+  /** Proves the server to its database where that asks for it: on Postgres. */
+  readonly key: ServerKey | undefined;
   /** Runs every migration that is missing; replicas wait for the one that migrates. */
   migrate(): Promise<string[]>;
   /** SQLite file, for workers that open a connection of their own. */
   readonly file: string | undefined;
-  /** Postgres URL, for the same purpose. */
+  /** Postgres URL of the login for system work, for the same purpose. */
   readonly url: string | undefined;
   close(): Promise<void>;
 }

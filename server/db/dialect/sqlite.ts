@@ -1,6 +1,5 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import Sqlite from "better-sqlite3";
 import {
   type Driver,
   Kysely,
@@ -18,6 +17,7 @@ import { encodeSqlite, sqliteDecoder } from "./codec.ts";
 import { SnakeCaseSqliteCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
 import { type SqliteConnections, SqliteReadWriteDriver } from "./sqlite-driver.ts";
+import { openSqliteFile, type SqliteConnection } from "./sqlite-library.ts";
 
 const STATEMENT_CACHE_MAX = 500;
 
@@ -41,15 +41,18 @@ export function openSqlite(file: string, options: { readonly?: boolean; watch?: 
     watched: watch,
     file,
     url: undefined,
+    key: undefined,
     connection: () => db,
+    lift: async () => undefined,
+    lower: async () => undefined,
     volatile,
     migrate: () => migrate(db, "sqlite"),
     close: async () => void (await Promise.all([db.destroy(), volatile.destroy()])),
   };
 }
 
-function inMemory(): Sqlite.Database {
-  const raw = new Sqlite(":memory:");
+function inMemory(): SqliteConnection {
+  const raw = openSqliteFile(":memory:");
   for (const statement of rateLimitTable("sqlite")) raw.exec(statement);
   return raw;
 }
@@ -72,8 +75,8 @@ class EmbeddedDialect extends SqliteDialect {
 }
 
 /** One connection with the settings every part of the product relies on. */
-export function connectSqlite(file: string, options: { readonly?: boolean } = {}): Sqlite.Database {
-  const raw = new Sqlite(file, { readonly: options.readonly ?? false, timeout: 10_000 });
+export function connectSqlite(file: string, options: { readonly?: boolean } = {}): SqliteConnection {
+  const raw = openSqliteFile(file, { readonly: options.readonly ?? false, timeout: 10_000 });
   if (!options.readonly) raw.pragma("journal_mode = WAL");
   raw.pragma("synchronous = FULL");
   // 64 MB of pages, and a checkpoint every 16 MB: random keys (hashes, old ids) would otherwise read and write pages again and again.
@@ -89,7 +92,7 @@ export function connectSqlite(file: string, options: { readonly?: boolean } = {}
 }
 
 /** Kysely prepares every statement each time, which costs more than running it; this keeps the last ones. */
-function cached(raw: Sqlite.Database): SqliteDatabase {
+function cached(raw: SqliteConnection): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
     prepare(sql) {
@@ -115,7 +118,7 @@ const unstreamed = (): never => {
   throw new Error("reads are not streamed");
 };
 
-function adapt(statement: Sqlite.Statement): SqliteStatement {
+function adapt(statement: ReturnType<SqliteConnection["prepare"]>): SqliteStatement {
   const encoded = (parameters: readonly unknown[]) => parameters.map(encodeSqlite);
   const run: SqliteStatement["run"] = (parameters) => statement.run(encoded(parameters));
   if (!statement.reader) {

@@ -1,8 +1,7 @@
 import type { SchemaChange } from "../schema-change.ts";
 
 /** What Postgres needs before the first table: the application's role, its walls, and Unicode case folding. */
-export const foundation: SchemaChange = {
-  name: "0001-foundation",
+export const migration: SchemaChange = {
   statements: (dialect) => (dialect === "postgres" ? postgres : []),
 };
 

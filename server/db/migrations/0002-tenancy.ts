@@ -1,8 +1,7 @@
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
 /** Partner > organization > site, and contacts (docs/tenancy.md). */
-export const tenancy: SchemaChange = {
-  name: "0002-tenancy",
+export const migration: SchemaChange = {
   statements: schemaText(`
 create table partners (
   id {uuid} primary key,

@@ -4,8 +4,7 @@ import { type SchemaChange, schemaText } from "../schema-change.ts";
  * Users, memberships, roles and sessions (docs/people.md, docs/sign-in.md), API keys and enrollment keys
  * (docs/credentials.md).
  */
-export const identity: SchemaChange = {
-  name: "0003-identity",
+export const migration: SchemaChange = {
   statements: schemaText(`
 create table users (
   id {uuid} primary key,

@@ -1,8 +1,7 @@
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
 /** Devices and what their agents report (docs/fleet.md). */
-export const devices: SchemaChange = {
-  name: "0004-devices",
+export const migration: SchemaChange = {
   statements: schemaText(`
 create table devices (
   id {uuid} primary key,

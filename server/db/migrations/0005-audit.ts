@@ -1,5 +1,8 @@
 import type { SchemaChange } from "../schema-change.ts";
-import { auditTables } from "./audit-schema.ts";
+import { postgresAuditTables } from "./audit-postgres.ts";
+import { sqliteAuditTables } from "./audit-sqlite.ts";
 
 /** The audit log (docs/audit.md). */
-export const audit: SchemaChange = { name: "0005-audit", statements: (dialect) => auditTables[dialect] };
+export const migration: SchemaChange = {
+  statements: (dialect) => (dialect === "postgres" ? postgresAuditTables : sqliteAuditTables),
+};

@@ -2,8 +2,7 @@ import { ringFunction } from "../dialect/rate-ring.ts";
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
 /** The database as the engine replicas share: jobs, leases, rate limits, idempotency, mail. */
-export const platform: SchemaChange = {
-  name: "0006-platform",
+export const migration: SchemaChange = {
   statements: (dialect) => [
     ...tables(dialect),
     ...rateLimitTable(dialect),

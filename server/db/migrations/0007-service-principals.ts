@@ -2,8 +2,7 @@ import type { DialectName } from "../dialect/index.ts";
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
 /** Service principals and the API keys that belong to them (docs/credentials.md, "Service principals"). */
-export const servicePrincipals: SchemaChange = {
-  name: "0007-service-principals",
+export const migration: SchemaChange = {
   statements: (dialect) => [...table(dialect), ...reference[dialect](dialect), ...indexes(dialect)],
 };
 

@@ -1,8 +1,7 @@
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
 /** Partner service principals, their organizations and keys (docs/credentials.md, "Partner service principals"). */
-export const partnerPrincipals: SchemaChange = {
-  name: "0008-partner-principals",
+export const migration: SchemaChange = {
   statements: schemaText(`
 create table partner_service_principals (
   id {uuid} primary key,

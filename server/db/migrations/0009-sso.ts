@@ -4,8 +4,7 @@ import { type SchemaChange, schemaText } from "../schema-change.ts";
  * Single sign-on: providers, identities, sign-ins in progress, email domains and login branding
  * (docs/single-sign-on.md).
  */
-export const sso: SchemaChange = {
-  name: "0009-sso",
+export const migration: SchemaChange = {
   statements: schemaText(`
 create table sso_providers (
   id {uuid} primary key,

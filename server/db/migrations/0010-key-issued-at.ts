@@ -5,8 +5,7 @@ import { type SchemaChange, schemaText } from "../schema-change.ts";
  * reasons too. For existing keys this is unknown; they count as never rotated, which at worst causes one rotation too
  * many.
  */
-export const keyIssuedAt: SchemaChange = {
-  name: "0010-key-issued-at",
+export const migration: SchemaChange = {
   statements: schemaText(`
 alter table api_keys add column key_issued_at {ts};
 update api_keys set key_issued_at = created_at;

@@ -1,11 +1,21 @@
+import { makeRoles } from "../roles.ts";
+import { postgresOutboxCount, sqliteOutboxCount } from "./202611281220-audit-outbox-count.ts";
+import { postgresAuditLimits, sqliteAuditLimits } from "./202611281230-audit-limits.ts";
 import { postgresAuditTables } from "./audit-postgres.ts";
 import { sqliteAuditTables } from "./audit-sqlite.ts";
 
 /**
- * Tables, triggers and rights of the audit log (docs/audit.md, "Chains"), one statement each, in order. On Postgres the
- * role `rmm_app` must exist; the role that runs them becomes the owner that seals and prunes.
+ * Tables, triggers and rights of the audit log (docs/audit.md, "Chains") as all migrations leave them, one statement
+ * each, in order: for tests and benches that need nothing else. The role that runs them becomes the owner that seals
+ * and prunes; the writer is `rmm_system`.
  */
 export const auditTables: { sqlite: string[]; postgres: string[] } = {
-  sqlite: sqliteAuditTables,
-  postgres: postgresAuditTables,
+  sqlite: [...sqliteAuditTables, ...sqliteOutboxCount, ...sqliteAuditLimits],
+  postgres: [
+    makeRoles,
+    "grant usage on schema public to rmm_app",
+    ...postgresAuditTables,
+    ...postgresOutboxCount,
+    ...postgresAuditLimits,
+  ],
 };

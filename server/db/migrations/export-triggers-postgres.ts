@@ -11,7 +11,7 @@ import {
 } from "./export-triggers.ts";
 
 /**
- * The triggers of `202611281120-credentials-export-changes` on Postgres. Conditions stand in the triggers, not in the
+ * The triggers of `202611281320-credentials-export-changes` on Postgres. Conditions stand in the triggers, not in the
  * functions: a heartbeat that changes nothing exported calls none. Functions run as the owner with qualified names, and
  * nobody else may call them, so that the server's role cannot hang them on a table of its own.
  */
@@ -185,9 +185,11 @@ const signature = (name: string, parameters: string) =>
 export const exportTriggersPostgres: readonly string[] = [
   ...functions.flatMap(([name, parameters, body]) => [
     `create function public.${name}(${parameters} ${definer} as $$ ${body} $$`,
-    `revoke all on function ${signature(name, parameters)} from public, rmm_app`,
+    `revoke all on function ${signature(name, parameters)} from public, rmm_app, rmm_system`,
   ]),
   ...triggers,
   "revoke insert, update, delete on public.export_rows, public.export_org_reach, public.export_principal_reach from rmm_app",
-  "revoke insert, update on public.export_removals from rmm_app",
+  "revoke insert, update, delete on public.export_removals from rmm_app",
+  // Nobody asks for them any more after a while.
+  "grant delete on public.export_removals to rmm_system",
 ];

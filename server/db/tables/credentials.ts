@@ -1,6 +1,7 @@
 import type { ColumnType } from "kysely";
 import type { PartnerKeyScope } from "#contract/core/key-scopes";
-import type { Fixed } from "./tenancy.ts";
+import type { Fixed } from "../column-types.ts";
+import type { Declared } from "../table-declaration.ts";
 
 export interface ApiKeysTable {
   id: Fixed<string>;
@@ -168,3 +169,34 @@ export interface CredentialTables {
   exportOrgReach: ExportOrgReachTable;
   exportPrincipalReach: ExportPrincipalReachTable;
 }
+
+export const credentialTables = {
+  apiKeys: { owner: "org", writtenBy: "credentials/api-keys", json: ["scopes"] },
+  servicePrincipals: { owner: "org", writtenBy: "credentials/service-principals", json: ["scopes"] },
+  partnerServicePrincipals: {
+    owner: "partner",
+    writtenBy: "credentials/partner-service-principals",
+    json: ["scopes", "sourceCidrs"],
+  },
+  partnerServicePrincipalOrgs: { owner: "partner", writtenBy: "credentials/partner-service-principals" },
+  partnerServicePrincipalKeys: { owner: "partner", writtenBy: "credentials/partner-service-principals" },
+  enrollmentKeys: { owner: "org+site", writtenBy: "credentials/enrollment-keys" },
+  exportRows: { owner: "partner", writtenBy: "db", lifted: ["insert", "update", "delete"] },
+  exportRemovals: {
+    owner: "partner",
+    writtenBy: "credentials/partner-api",
+    lifted: ["insert", "update", "delete"],
+  },
+  exportOrgReach: {
+    owner: "partner",
+    writtenBy: "db",
+    lifted: ["insert", "update", "delete"],
+    booleans: ["reached"],
+  },
+  exportPrincipalReach: {
+    owner: "partner",
+    writtenBy: "db",
+    lifted: ["insert", "update", "delete"],
+    booleans: ["reached"],
+  },
+} as const satisfies Declared<CredentialTables>;

@@ -1,4 +1,5 @@
-import type { Fixed, Json } from "./tenancy.ts";
+import type { Fixed, Json } from "../column-types.ts";
+import type { Declared } from "../table-declaration.ts";
 
 /** Durable work: claimed by one worker at a time, repeated until it succeeds or runs out of attempts. */
 export interface JobsTable {
@@ -78,3 +79,11 @@ export interface PlatformTables {
   idempotencyKeys: IdempotencyKeysTable;
   mailOutbox: MailOutboxTable;
 }
+
+export const platformTables = {
+  jobs: { owner: "system", writtenBy: "jobs", json: ["payload"] },
+  leases: { owner: "system", writtenBy: "jobs" },
+  rateLimits: { owner: "system", writtenBy: "db" },
+  idempotencyKeys: { owner: "system", writtenBy: "http", booleans: ["sealed"] },
+  mailOutbox: { owner: "system", writtenBy: "jobs" },
+} as const satisfies Declared<PlatformTables>;

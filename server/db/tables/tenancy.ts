@@ -1,8 +1,5 @@
-import type { ColumnType } from "kysely";
-
-/** A column that is set when the row is made and never again. */
-export type Fixed<T> = ColumnType<T, T, never>;
-export type Json = Record<string, unknown>;
+import type { Fixed, Json } from "../column-types.ts";
+import type { Declared } from "../table-declaration.ts";
 
 interface Stamps {
   createdAt: Fixed<string>;
@@ -82,16 +79,20 @@ export interface ContactsTable extends Stamps {
   notes: string | null;
 }
 
-export interface AuditRetentionTable extends Stamps {
-  orgId: Fixed<string>;
-  retentionDays: number;
-  lastCleanupAt: string | null;
-}
-
 export interface TenancyTables {
   partners: PartnersTable;
   organizations: OrganizationsTable;
   sites: SitesTable;
   contacts: ContactsTable;
-  auditRetention: AuditRetentionTable;
 }
+
+export const tenancyTables = {
+  partners: { owner: "partners", writtenBy: "tenancy/partners", json: ["settings", "ssoConfig"] },
+  organizations: {
+    owner: "organizations",
+    writtenBy: "tenancy/organizations",
+    json: ["settings", "ssoConfig", "billingContact"],
+  },
+  sites: { owner: "sites", writtenBy: "tenancy/sites", json: ["address", "contact", "settings"] },
+  contacts: { owner: "org+site?", writtenBy: "tenancy/contacts", booleans: ["isPrimary"], json: ["roles"] },
+} as const satisfies Declared<TenancyTables>;

@@ -52,13 +52,13 @@ function credentialFor({ access: { kinds } }: CommandSpec, plant: (what: string)
   return kinds.includes("agent") ? { RMM_TOKEN: `agt_${plant("token")}` } : {};
 }
 
-function sampleOf({ type, values, format, itemType, minimum, name }: FlagSpec): unknown {
+function sampleOf({ type, values, format, itemType, minimum, ref }: FlagSpec): unknown {
   if (values) return values[0];
   if (type === "integer" || type === "number") return minimum ?? 1;
   if (type === "boolean") return true;
   if (type === "array") return itemType === "object" ? [{}] : ["value"];
   if (type === "object") return {};
-  if (format === "uuid" || /Id$/.test(name)) return ID;
+  if (format === "uuid" || ref !== undefined) return ID;
   if (format === "email") return "ana@contoso.example";
   if (format === "date-time") return "2030-01-01T00:00:00.000Z";
   return format === "uri" ? "https://contoso.example" : "value";

@@ -1,6 +1,7 @@
 import type { AnyEndpoint } from "#contract/core/endpoint";
+import type { RefName } from "#contract/core/refs";
 import { alternatives, type JsonSchema, jsonSchemaOf } from "#contract/json-schema";
-import type { Tenant } from "#fixtures/world";
+import { rowOfRef, type Tenant } from "#fixtures/world";
 
 /** A field of a query or body that names rows. */
 export interface IdField {
@@ -11,28 +12,12 @@ export interface IdField {
   row: keyof Tenant;
 }
 
-/** Which row of a tenant a field of this name means. */
-const rows: Readonly<Record<string, keyof Tenant>> = {
-  orgId: "orgId",
-  organizationId: "orgId",
-  orgIds: "orgId",
-  orderedIds: "orgId",
-  partnerId: "partnerId",
-  siteId: "siteId",
-  siteIds: "siteId",
-  deviceId: "deviceId",
-  deviceIds: "deviceId",
-  userId: "memberId",
-  keyId: "apiKeyId",
-};
-
-/** Fields of ids that no tenant of the fixtures has a row for, and why. */
-export const withoutRows: Readonly<Record<string, string>> = {
-  roleId: "examples use built-in roles, which every tenant has",
-  defaultRoleId: "examples use built-in roles, which every tenant has",
-  groupIds: "there are no groups yet",
-  serviceManagementPsaConnectionId: "there are no PSA connections yet",
-};
+/** Kinds of rows that the tenants of the fixtures do not have, and why. */
+export const withoutRows = {
+  role: "examples use built-in roles, which every tenant has",
+  "device-group": "there are no groups yet",
+  "psa-connection": "there are no PSA connections yet",
+} as const satisfies Partial<Record<RefName, string>>;
 
 /** Every id field of an endpoint's query and body; one whose row is unknown throws: no sweep would turn it. */
 export function idFields(endpoint: AnyEndpoint): IdField[] {
@@ -41,23 +26,26 @@ export function idFields(endpoint: AnyEndpoint): IdField[] {
     const schema = at === "query" ? query : body;
     const described = schema && jsonSchemaOf(schema, "input");
     return Object.entries(described?.properties ?? {}).flatMap(([name, field]) => {
-      const kind = kindOf(field);
-      if (kind === undefined || name in withoutRows) return [];
-      const row = rows[name];
+      const named = namedBy(field);
+      if (named === undefined || named.ref in withoutRows) return [];
+      const row = rowOfRef[named.ref];
       if (row === undefined)
-        throw new Error(`${endpoint.noun}.${endpoint.verb}: no row is known for the id in ${name}`);
-      return [{ at, name, many: kind === "many", row }];
+        throw new Error(`${endpoint.noun}.${endpoint.verb}: no row is known for the ${named.ref} in ${name}`);
+      return [{ at, name, many: named.many, row }];
     });
   });
 }
 
-function kindOf(field: JsonSchema): "one" | "many" | undefined {
-  const options = alternatives(field);
-  if (options.some(({ format }) => format === "uuid")) return "one";
-  const isList = ({ items, description }: JsonSchema) =>
-    (items !== undefined && alternatives(items).some(({ format }) => format === "uuid")) ||
-    /comma-separated uuids/.test(description ?? "");
-  return options.some(isList) || isList(field) ? "many" : undefined;
+/** The kind of row that a field names; several in an array, or in a text without a format. */
+function namedBy(field: JsonSchema): { ref: RefName; many: boolean } | undefined {
+  for (const option of alternatives(field)) {
+    const own = option["x-ref"];
+    if (own !== undefined) return { ref: own, many: option["format"] !== "uuid" };
+    const items = option.items === undefined ? [] : alternatives(option.items);
+    const item = items.find((one) => one["x-ref"] !== undefined)?.["x-ref"];
+    if (item !== undefined) return { ref: item, many: true };
+  }
+  return undefined;
 }
 
 /** The value of a field that names this row. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { z } from "zod";
 import type { AnyEndpoint } from "#contract/core/endpoint";
 import { jsonSchemaOf, secretPaths } from "#contract/json-schema";
 import type { Answer } from "../harness.ts";
@@ -70,20 +71,31 @@ function searchFor(named: readonly (readonly [needle: string, name: string])[]):
     [...new Set([needle, escaped(needle)])].map((text) => ({ text, name })),
   );
   const byStart = groupedByStart(needles);
+  // Most places are passed by without a look into the index: no needle begins with these characters.
+  const begins = new Uint8Array(65_536);
+  for (const { text } of needles) begins[startOf(text, 0)] = 1;
   return (text) => {
     const found = new Set<string>();
-    for (let at = 0; at + MIN_LENGTH <= text.length; at += 1)
+    for (let at = 0; at + MIN_LENGTH <= text.length; at += 1) {
+      if (begins[startOf(text, at)] === 0) continue;
       for (const needle of byStart.get(text.slice(at, at + MIN_LENGTH)) ?? [])
         if (text.startsWith(needle.text, at)) found.add(needle.name);
+    }
     return [...found];
   };
 }
+
+/** Three characters as one number; others may have the same. */
+const startOf = (text: string, at: number): number =>
+  (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2) * 7_919) & 65_535;
 
 function groupedByStart<N extends { text: string }>(needles: readonly N[]): Map<string, N[]> {
   const groups = new Map<string, N[]>();
   for (const needle of needles) {
     const start = needle.text.slice(0, MIN_LENGTH);
-    groups.set(start, [...(groups.get(start) ?? []), needle]);
+    const group = groups.get(start);
+    if (group) group.push(needle);
+    else groups.set(start, [needle]);
   }
   return groups;
 }
@@ -91,8 +103,15 @@ function groupedByStart<N extends { text: string }>(needles: readonly N[]): Map<
 /** As it stands inside a JSON text. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-const markedIn = (schema: Parameters<typeof jsonSchemaOf>[0] | undefined): string[] =>
-  schema === undefined ? [] : secretPaths(jsonSchemaOf(schema, "output"));
+const marked = new WeakMap<z.ZodType, string[]>();
+
+/** Paths of the fields that are marked secret; worked out once for each schema. */
+function markedIn(schema: z.ZodType | undefined): string[] {
+  if (schema === undefined) return [];
+  const known = marked.get(schema) ?? secretPaths(jsonSchemaOf(schema, "output"));
+  marked.set(schema, known);
+  return known;
+}
 
 /** The value at `user.token`, and the same object without it. */
 function taken(value: unknown, path: string): [unknown, unknown] {

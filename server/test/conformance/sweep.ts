@@ -1,51 +1,24 @@
-import { z } from "zod";
-import type { AnyEndpoint } from "#contract/core/endpoint";
-import { possibleErrors } from "#contract/core/possible-errors";
-import { contract } from "#contract/index";
-import { type Example, examples } from "#fixtures/examples";
-import { seedTenant, seedWorld, type Tenant, type World } from "#fixtures/world";
+import type { Kysely } from "kysely";
+import { startDns } from "#fixtures/simulators/dns";
+import { seedTenants, seedWorld, type Tenant, type World } from "#fixtures/world";
 import { sentQuery } from "#sdk/prepare";
 import type { Environment } from "#server/config";
+import type { Database } from "#server/db/tables";
 import {
   type Answer,
   type DatabaseName,
+  type RequestOptions,
   type SignedInUser,
   startTestServer,
   type TestOptions,
   type TestServer,
   type TestUser,
 } from "../harness.ts";
-import { strictly } from "./strictly.ts";
-
-/** One endpoint with its example, named `noun.verb`. */
-export interface Case {
-  name: string;
-  endpoint: AnyEndpoint;
-  example(tenant: Tenant): Example;
-}
-
-/** Every endpoint of the contract. */
-export const cases: readonly Case[] = Object.entries(contract).flatMap(([noun, resource]) =>
-  Object.entries(resource as Record<string, AnyEndpoint>).map(([verb, endpoint]) => ({
-    name: `${noun}.${verb}`,
-    endpoint,
-    example: (examples as unknown as Record<string, Record<string, Case["example"]>>)[noun]?.[verb] as Case["example"],
-  })),
-);
-
-export const forUsers = cases.filter(({ endpoint }) => endpoint.access.kinds.includes("user"));
-
-export interface Swept {
-  server: TestServer;
-  world: World;
-  /** A tenant that no other test uses: success cases change what they find. */
-  freshTenant(): Promise<Tenant>;
-  call(item: Case, options: CallOptions): Promise<Answer>;
-  /** A caller of this scope in a tenant; every permission and MFA unless the options say otherwise. */
-  caller(scope: ScopeName, tenant: Tenant, options?: Partial<TestUser>): Promise<SignedInUser>;
-}
-
-export type ScopeName = "system" | "partner" | "organization";
+import { type Case, isPublic, type ScopeName, scopeOfExample } from "./cases.ts";
+import { type Changes, watchChanges } from "./changes.ts";
+import { refuseUndeclared } from "./declared.ts";
+import { noting } from "./noting.ts";
+import { mailedToken, Stages } from "./stage.ts";
 
 export interface CallOptions {
   tenant: Tenant;
@@ -58,73 +31,204 @@ export interface CallOptions {
   body?: unknown;
 }
 
-export async function startSweep(
-  database: DatabaseName,
-  options: TestOptions = {},
-  env: Environment = {},
-): Promise<Swept> {
-  // One address stands for a whole fleet here.
-  const server = await startTestServer(database, { AGENT_ENROLL_RATE_LIMIT: "100000", ...env }, options);
+/** A request that succeeds, and the person behind it or whom it is about. */
+export interface Ready extends CallOptions {
+  person?: SignedInUser;
+}
+
+export type Credential = Pick<CallOptions, "token" | "headers">;
+
+/** A server with two tenants that every test of a file shares; what a test changes for good is a fresh tenant. */
+export interface Swept {
+  readonly server: TestServer;
+  /** Unscoped; what is written through it is no change by the call that follows. */
+  readonly db: Kysely<Database>;
+  readonly world: World;
+  /** A tenant that no test has touched: successful calls change what they find. */
+  freshTenant(): Promise<Tenant>;
+  /** The example, changed as the options say. Held to the contract; refused, and read, it has changed nothing. */
+  call(item: Case, options: CallOptions): Promise<Answer>;
+  /** Calls at the same moment. That they change nothing is looked at where all of them are refused. */
+  callTogether(item: Case, calls: readonly CallOptions[]): Promise<Answer[]>;
+  /** A call that succeeds and is expected to change nothing. */
+  unchanged(call: () => Promise<Answer>): Promise<Answer>;
+  /** Any request; nothing is expected of it. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** A caller of this scope in a tenant; every permission and MFA unless the options say otherwise. The same each time. */
+  caller(scope: ScopeName, tenant: Tenant, options?: Partial<TestUser>): Promise<SignedInUser>;
+  /** What the endpoint asks for, with every right it needs; nothing where it is public. */
+  credential(item: Case, tenant: Tenant): Promise<Credential>;
+  /** A request that succeeds: the example, with what it takes prepared. Changes the tenant. */
+  prepared(item: Case, tenant: Tenant): Promise<Ready>;
+  /** Token of the last link that was mailed to this address. */
+  mailedToken(to: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface SweepOptions extends TestOptions {
+  env?: Environment;
+  /** An identity provider and a name system that the server trusts, for examples that prepare one. */
+  outside?: boolean;
+}
+
+export async function startSweep(database: DatabaseName, options: SweepOptions = {}): Promise<Swept> {
+  const outside = options.outside ? await outsideWorld() : undefined;
+  const server = await startTestServer(
+    database,
+    // One address stands for a whole fleet here.
+    { AGENT_ENROLL_RATE_LIMIT: "100000", ...outside?.env, ...options.env },
+    { ...options, ...(outside && { outbound: { ca: outside.authority.ca, isPublic: () => true } }) },
+  );
   const world = await seedWorld(server.db, server.services);
-  let made = 0;
-  return {
-    server,
-    world,
-    freshTenant() {
-      made += 1;
-      return seedTenant(server.db, server.services, `fresh-${made}`);
-    },
-    async call(item, options) {
-      const answer = await ask(server, item, options);
-      refuseUndeclared(item.endpoint, answer);
-      return answer;
-    },
-    caller: (scope, tenant, options = {}) => signIn(server, scope, tenant, options),
-  };
+  const changes = await watchChanges(server);
+  const stages = new Stages(server, outside?.authority);
+  return new Sweep({ server, world, changes, stages, stopOutside: outside?.stop });
 }
 
-async function signIn(
-  server: TestServer,
-  scope: ScopeName,
-  tenant: Tenant,
-  options: Partial<TestUser>,
-): Promise<SignedInUser> {
-  if (scope === "system") return server.signIn({ role: "System Admin", ...options });
-  if (scope === "partner") return server.signIn({ role: "Partner Admin", partnerId: tenant.partnerId, ...options });
-  return server.signIn({ role: "Org Admin", orgId: tenant.orgId, ...options });
+async function outsideWorld() {
+  const { testAuthority } = await import("#fixtures/simulators/test-authority");
+  const [authority, dns] = await Promise.all([testAuthority(), startDns()]);
+  dns.setAddresses("localhost", ["127.0.0.1"]);
+  return { authority, env: { DNS_RESOLVER: dns.server }, stop: () => dns.stop() };
 }
 
-/** What a request of this endpoint proves itself with: a token or a key with every right it needs; nothing where it is public. */
-export async function credentialOf(
-  swept: Pick<Swept, "caller">,
-  item: Case,
-  tenant: Tenant,
-): Promise<Pick<CallOptions, "token" | "headers">> {
-  const { kinds } = item.endpoint.access;
-  if (kinds.includes("public")) return {};
-  if (kinds.includes("agent")) return { token: tenant.agentToken };
-  if (kinds.includes("user")) return { token: (await swept.caller(scopeOfExample(item, tenant), tenant)).token };
-  return { headers: { "x-api-key": tenant.partnerKey } };
+interface Parts {
+  server: TestServer;
+  world: World;
+  changes: Changes;
+  stages: Stages;
+  stopOutside: (() => Promise<void>) | undefined;
 }
 
-/** The scope an example runs under. */
-export function scopeOfExample(item: Case, tenant: Tenant): ScopeName {
-  const { as } = item.example(tenant);
-  if (as !== undefined && as !== "agent") return as;
-  const { scopes } = item.endpoint.access;
-  return scopes.includes("partner") ? "partner" : (scopes[0] as ScopeName);
+/** Tenants seeded at once: the price of a few statements is shared. */
+const BATCH = 12;
+
+class Sweep implements Swept {
+  readonly server: TestServer;
+  readonly world: World;
+  readonly db: Kysely<Database>;
+  readonly #parts: Parts;
+  readonly #callers = new Map<string, Promise<SignedInUser>>();
+  #fresh: Tenant[] = [];
+  #seeded = 0;
+  /** Something may have been written since the mark. */
+  #written = true;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.server = parts.server;
+    this.world = parts.world;
+    this.db = noting(parts.server.db, () => {
+      this.#written = true;
+    });
+  }
+
+  async freshTenant(): Promise<Tenant> {
+    const kept = this.#fresh.pop();
+    if (kept) return kept;
+    const names = Array.from({ length: BATCH }, (_, n) => `fresh-${this.#seeded + n}`);
+    this.#seeded += BATCH;
+    this.#fresh = await seedTenants(this.db, this.server.services, names);
+    return this.#fresh.pop() as Tenant;
+  }
+
+  async call(item: Case, options: CallOptions): Promise<Answer> {
+    const [answer] = await this.callTogether(item, [options]);
+    return answer as Answer;
+  }
+
+  async callTogether(item: Case, calls: readonly CallOptions[]): Promise<Answer[]> {
+    if (this.#written) {
+      await this.#parts.changes.mark();
+      this.#written = false;
+    }
+    const answers = await Promise.all(calls.map((options) => ask(this.server, item, options)));
+    for (const answer of answers) refuseUndeclared(item.endpoint, answer);
+    const reads = item.endpoint.method === "GET" && item.endpoint.transport === "json";
+    if (reads || answers.every(({ status }) => status >= 400)) await this.#refuseChange(item, answers);
+    else this.#written = true;
+    return answers;
+  }
+
+  async unchanged(call: () => Promise<Answer>): Promise<Answer> {
+    await this.#parts.changes.mark();
+    this.#written = false;
+    const answer = await call();
+    const changed = await this.#parts.changes.since();
+    if (changed.length > 0) throw new Error(`changes that should not be: ${changed.join(", ")}`);
+    return answer;
+  }
+
+  async #refuseChange({ name }: Case, answers: readonly Answer[]): Promise<void> {
+    const changed = await this.#parts.changes.since();
+    if (changed.length === 0) return;
+    this.#written = true;
+    const told = answers.map(({ status, body }) => `${status} ${JSON.stringify(body)?.slice(0, 200)}`);
+    throw new Error(`${name}: ${changed.join(", ")}, and yet the answer was ${told.join(", ")}`);
+  }
+
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
+    this.#written = true;
+    return this.server.request(method, path, options);
+  }
+
+  caller(scope: ScopeName, tenant: Tenant, options: Partial<TestUser> = {}): Promise<SignedInUser> {
+    const key = JSON.stringify([scope, tenant.partnerId, tenant.orgId, options]);
+    const known = this.#callers.get(key);
+    if (known) return known;
+    this.#written = true;
+    const made = this.server.signIn({ ...placeOf(scope, tenant), ...options });
+    this.#callers.set(key, made);
+    return made;
+  }
+
+  async credential(item: Case, tenant: Tenant): Promise<Credential> {
+    const { kinds } = item.endpoint.access;
+    if (isPublic(item)) return {};
+    if (kinds.includes("agent")) return { token: tenant.agentToken };
+    if (kinds.includes("user")) return { token: (await this.caller(scopeOfExample(item, tenant), tenant)).token };
+    return { headers: { "x-api-key": tenant.partnerKey } };
+  }
+
+  async prepared(item: Case, tenant: Tenant): Promise<Ready> {
+    const credential = await this.credential(item, tenant);
+    const forUsers = item.endpoint.access.kinds.includes("user");
+    const { prepare } = item.example(tenant);
+    if (!prepare && !forUsers) return { tenant, ...credential };
+    const person = await this.caller(forUsers ? scopeOfExample(item, tenant) : "organization", tenant);
+    if (!prepare) return { tenant, person, ...credential };
+    this.#written = true;
+    const changed = (await prepare(this.#parts.stages.open(person))) as Partial<CallOptions>;
+    return { tenant, person, ...credential, ...changed };
+  }
+
+  mailedToken(to: string): Promise<string> {
+    this.#written = true;
+    return mailedToken(this.server, to);
+  }
+
+  async stop(): Promise<void> {
+    await this.#parts.stages.close();
+    await this.#parts.changes.close();
+    await this.server.stop();
+    await this.#parts.stopOutside?.();
+  }
+}
+
+function placeOf(scope: ScopeName, tenant: Tenant): TestUser {
+  if (scope === "system") return { role: "System Admin" };
+  if (scope === "partner") return { role: "Partner Admin", partnerId: tenant.partnerId };
+  return { role: "Org Admin", orgId: tenant.orgId };
 }
 
 /** Sends an example, changed as the options say; judges nothing. */
 export function ask(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
   const example = item.example(options.tenant);
   const params: Record<string, string> = { ...(example.params as object), ...options.params };
-  const path = item.endpoint.path.replace(/:([A-Za-z]+)/g, (_, name: string) =>
-    encodeURIComponent(params[name] ?? `missing-${name}`),
-  );
   const query = new URLSearchParams(
     sentQuery({ ...(options.onlyQuery ? {} : (example.query as object)), ...options.query }),
   );
+  const path = pathOf(item, params);
   const body = "body" in options ? options.body : example.body;
   return server.request(item.endpoint.method, query.size > 0 ? `${path}?${query}` : path, {
     ...(options.token === undefined ? {} : { token: options.token }),
@@ -133,17 +237,6 @@ export function ask(server: TestServer, item: Case, options: CallOptions): Promi
   });
 }
 
-/** Every answer of every sweep is held to the contract: its shape, its status, its error codes. */
-function refuseUndeclared(endpoint: AnyEndpoint, answer: Answer): void {
-  const where = `${endpoint.method} ${endpoint.path} answered ${answer.status}`;
-  if (answer.status >= 500) throw new Error(`${where}: ${JSON.stringify(answer.body)}`);
-  if (answer.status >= 400) {
-    const codes: readonly string[] = possibleErrors(endpoint);
-    if (!codes.includes(answer.body.code)) throw new Error(`${where} with the undeclared code ${answer.body.code}`);
-    return;
-  }
-  const schema = endpoint.schemas().result;
-  if (!schema || endpoint.transport !== "json") return;
-  const parsed = strictly(schema).safeParse(answer.body);
-  if (parsed.error) throw new Error(`${where} with an undeclared shape: ${z.prettifyError(parsed.error)}`);
-}
+/** The path with these parameters. */
+export const pathOf = ({ endpoint }: Case, params: Readonly<Record<string, string>>): string =>
+  endpoint.path.replace(/:([A-Za-z]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? `missing-${name}`));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seedPartnerPrincipal } from "#fixtures/partner-principal";
+import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { auditEntries } from "../audit-entries.ts";
 import { seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type RmmProcess, rmmProcess } from "./rmm-process.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { seedPartnerPrincipal } from "#fixtures/partner-principal";
+import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { ciRunner, maskedLog, type Runner, type StepRun } from "./ci-runner.ts";

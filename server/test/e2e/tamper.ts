@@ -1,8 +1,8 @@
-import Sqlite from "better-sqlite3";
 import pg from "pg";
+import { openSqliteFile } from "#server/db/dialect/sqlite-library";
 import type { TestServer } from "../harness.ts";
 
-const walls = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
+const walls = ["audit_outbox", "audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
 
 /**
  * Statements as the database's owner, behind the server's back: the protections that keep the log append-only are
@@ -23,7 +23,7 @@ export async function tamper(server: TestServer, ...statements: string[]): Promi
 }
 
 function tamperSqlite(file: string, statements: string[]): void {
-  const owner = new Sqlite(file, { timeout: 10_000 });
+  const owner = openSqliteFile(file, { timeout: 10_000 });
   try {
     const triggers = owner
       .prepare("select name, sql from sqlite_schema where type = 'trigger' and tbl_name like 'audit_%'")

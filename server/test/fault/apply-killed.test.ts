@@ -6,11 +6,13 @@ import { expect, it } from "vitest";
 import { auditHandle } from "#server/audit/handle";
 import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
 import { type DatabaseName, databases, type SignedInUser, seedPartner, signIn } from "../harness.ts";
+import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
 import { moments, startLine } from "./killing-line.ts";
 import { exitOf, type Installation, install, renewed, startRmm } from "./processes.ts";
 
-const MINUTES = 60_000;
-const KILLS_MIN = 6;
+/** Mutations that a run makes at least before it is killed: the fewer, the more runs it takes. */
+const SURVIVED = inProof({ long: 1, short: 4 });
+const KILLS_MIN = inProof({ long: 6, short: 3 });
 
 const book = `apiVersion: rmm/v1
 organizations:
@@ -50,7 +52,7 @@ const files: Record<string, string> = { rollout: "rollout.key", spare: "spare.ke
 
 it.concurrent.each(databases)(
   "rmm apply killed -9 again and again converges: nothing twice, every secret in its file, on %s",
-  { timeout: 10 * MINUTES },
+  { timeout: PROOF_TIMEOUT_MS },
   async (database: DatabaseName) => {
     const installation = await install(database);
     const folder = mkdtempSync(join(tmpdir(), "rmm-apply-killed-"));
@@ -74,7 +76,7 @@ async function story(installation: Installation, folder: string): Promise<void> 
     let kills = 0;
     for (;;) {
       const child = runs.start();
-      line.killAt(1 + (kills % 4), moments[kills % 3] as (typeof moments)[number], child);
+      line.killAt(SURVIVED + (kills % 4), moments[kills % 3] as (typeof moments)[number], child);
       const { code, stderr } = await runs.ended(child);
       if (code === 0) break;
       expect(code, `it was not killed but failed: ${stderr}`).toBeNull();

@@ -1,10 +1,13 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Case, cases, type Swept, scopeOfExample, startSweep } from "../conformance/sweep.ts";
+import { type Case, cases, scopeOfExample } from "../conformance/cases.ts";
+import { refuseUndeclared } from "../conformance/declared.ts";
+import { ask, type Swept, startSweep } from "../conformance/sweep.ts";
 import { databases } from "../harness.ts";
+import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
 
-/** Requests a database; a full run is FUZZ_REQUESTS=100000. */
-const REQUESTS = Number(process.env["FUZZ_REQUESTS"] ?? 1_500);
+/** Requests a database. */
+const REQUESTS = inProof({ long: 100_000, short: 500 });
 /** A failing run prints its seed; FUZZ_SEED repeats it. */
 const SEED = Number(process.env["FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 const PARALLEL = 8;
@@ -14,7 +17,7 @@ describe.each(databases)("a fuzz of every path, query and body on %s", (database
   beforeAll(async () => {
     swept = await startSweep(database);
   });
-  afterAll(() => swept?.server.stop());
+  afterAll(() => swept?.stop());
 
   const awkward = fc.oneof(
     fc.string({ unit: "binary", maxLength: 40 }),
@@ -90,44 +93,50 @@ describe.each(databases)("a fuzz of every path, query and body on %s", (database
     });
   };
 
-  it(`answers ${REQUESTS} requests without a 5xx, a hang or a crash (seed ${SEED})`, async () => {
-    const tokens = new Map<string, string>();
-    for (const scope of ["system", "partner", "organization"] as const)
-      tokens.set(scope, (await swept.caller(scope, swept.world.a)).token);
-    const tokenOf = (item: Case) => {
-      const { kinds } = item.endpoint.access;
-      if (kinds.includes("public")) return undefined;
-      if (kinds.includes("partnerKey")) return undefined;
-      return kinds.includes("agent") ? swept.world.a.agentToken : tokens.get(scopeOfExample(item, swept.world.a));
-    };
-    // Not those that end the session or the tenant the others need.
-    const targets = cases.filter(
-      ({ name }) =>
-        !/^(sessions\.(logout|remove)|partners\.(remove|update)|organizations\.(remove|update)|agents\.rotateToken|partnerServicePrincipals\.(update|rotateKey|revokeKey)|users\.updateMe|passwords|mfa)/.test(
-          name,
-        ),
-    );
-    const each = Math.ceil(REQUESTS / targets.length);
-    const work = targets.flatMap((item, at) =>
-      fc.sample(request(item), { numRuns: each, seed: SEED + at }).map((options) => ({ item, options })),
-    );
-    const statuses: Record<number, number> = {};
-    const run = async () => {
-      for (let next = work.pop(); next; next = work.pop()) {
-        const { item, options } = next;
-        const { partnerKey } = swept.world.a;
-        const headers: Record<string, string> = item.endpoint.access.kinds.includes("partnerKey")
-          ? { "x-api-key": partnerKey }
-          : {};
-        const answer = await swept.call(item, { tenant: swept.world.a, token: tokenOf(item), headers, ...options });
-        statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, run));
-    const total = Object.values(statuses).reduce((sum, count) => sum + count, 0);
-    expect(total).toBeGreaterThanOrEqual(REQUESTS);
-    expect(statuses[200], "the fuzz never met a success: it fuzzes nothing").toBeGreaterThan(0);
-    const alive = await swept.server.request("GET", "/health");
-    expect(alive.status).toBe(200);
-  }, 1_800_000);
+  it(
+    `answers ${REQUESTS} requests without a 5xx, a hang or a crash (seed ${SEED})`,
+    async () => {
+      const tokens = new Map<string, string>();
+      for (const scope of ["system", "partner", "organization"] as const)
+        tokens.set(scope, (await swept.caller(scope, swept.world.a)).token);
+      const tokenOf = (item: Case) => {
+        const { kinds } = item.endpoint.access;
+        if (kinds.includes("public")) return undefined;
+        if (kinds.includes("partnerKey")) return undefined;
+        return kinds.includes("agent") ? swept.world.a.agentToken : tokens.get(scopeOfExample(item, swept.world.a));
+      };
+      // Not those that end the session or the tenant the others need.
+      const targets = cases.filter(
+        ({ name }) =>
+          !/^(sessions\.(logout|remove)|partners\.(remove|update)|organizations\.(remove|update)|agents\.rotateToken|partnerServicePrincipals\.(update|rotateKey|revokeKey)|users\.updateMe|passwords|mfa)/.test(
+            name,
+          ),
+      );
+      const each = Math.ceil(REQUESTS / targets.length);
+      const work = targets.flatMap((item, at) =>
+        fc.sample(request(item), { numRuns: each, seed: SEED + at }).map((options) => ({ item, options })),
+      );
+      const statuses: Record<number, number> = {};
+      const run = async () => {
+        for (let next = work.pop(); next; next = work.pop()) {
+          const { item, options } = next;
+          const { partnerKey } = swept.world.a;
+          const headers: Record<string, string> = item.endpoint.access.kinds.includes("partnerKey")
+            ? { "x-api-key": partnerKey }
+            : {};
+          const call = { tenant: swept.world.a, token: tokenOf(item), headers, ...options };
+          const answer = await ask(swept.server, item, call);
+          refuseUndeclared(item.endpoint, answer);
+          statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+        }
+      };
+      await Promise.all(Array.from({ length: PARALLEL }, run));
+      const total = Object.values(statuses).reduce((sum, count) => sum + count, 0);
+      expect(total).toBeGreaterThanOrEqual(REQUESTS);
+      expect(statuses[200], "the fuzz never met a success: it fuzzes nothing").toBeGreaterThan(0);
+      const alive = await swept.server.request("GET", "/health");
+      expect(alive.status).toBe(200);
+    },
+    PROOF_TIMEOUT_MS,
+  );
 });

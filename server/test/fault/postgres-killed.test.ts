@@ -2,20 +2,19 @@ import { expect, it } from "vitest";
 import { type OwnPostgresCluster, startOwnPostgres } from "#fixtures/postgres";
 import { seededRandom } from "#fixtures/simulators/seeded-random";
 import { seedPartner, signIn } from "../harness.ts";
+import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
 import { checkChains, checkEntries, checkRows, settleDoubts } from "./check-ledger.ts";
 import { Ledger, mutate } from "./load.ts";
 import { type Installation, install, renewed, type ServerProcess, until } from "./processes.ts";
 
-/** More by `RMM_FAULT_MUTATIONS`, never fewer. */
-const TOTAL = Math.max(600, Number(process.env["RMM_FAULT_MUTATIONS"] ?? 0));
-const KILLS = 5;
-const MINUTES = 60_000;
+const KILLS = inProof({ long: 50, short: 1 });
+const TOTAL = inProof({ long: 6_000, short: 200 });
 /** Longer than anything a server may make a caller wait for a database that is gone. */
 const ANSWER_MS = 30_000;
 const seed = process.env["RMM_FAULT_SEED"] ?? String(Date.now());
 
 it(`Postgres killed -9 under load ${KILLS} times: the server says 503 meanwhile, recovers by itself and has lost nothing (seed ${seed})`, {
-  timeout: 15 * MINUTES,
+  timeout: PROOF_TIMEOUT_MS,
 }, async () => {
   const cluster = await startOwnPostgres({ durable: true });
   const installation = await install("postgres", { databaseUrl: cluster.url });

@@ -9,7 +9,6 @@ import { createDatabase, dropDatabase } from "#fixtures/postgres";
 import { buildServices } from "#server/app";
 import { readConfig } from "#server/config";
 import type { Database } from "#server/db/tables";
-import { systemHandle } from "#server/db/unit-of-work";
 import { silentLog } from "#server/platform/log";
 import type { Services } from "#server/services";
 import { type Answer, type DatabaseName, type RequestOptions, send } from "../harness.ts";
@@ -84,7 +83,7 @@ export async function install(database: DatabaseName, options: InstallationOptio
       return services();
     },
     get db() {
-      return systemHandle(services().store);
+      return services().store.connection("system");
     },
     async start(more = {}) {
       const started = await startProcess({ ...env, ...more });
@@ -93,7 +92,12 @@ export async function install(database: DatabaseName, options: InstallationOptio
     },
     settled: () =>
       until("the audit outbox is empty", async () => {
-        const waiting = await systemHandle(services().store).selectFrom("auditOutbox").select("id").limit(1).execute();
+        const waiting = await services()
+          .store.connection("system")
+          .selectFrom("auditOutbox")
+          .select("id")
+          .limit(1)
+          .execute();
         return waiting.length === 0;
       }),
     async remove() {

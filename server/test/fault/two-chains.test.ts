@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { auditHandle } from "#server/audit/handle";
 import { type SignedInUser, seedPartner, signIn } from "../harness.ts";
+import { inProof, MINUTES, PROOF_TIMEOUT_MS } from "../proving.ts";
 import { checkChains } from "./check-ledger.ts";
 import { type Installation, install, type ServerProcess } from "./processes.ts";
 
-const MINUTES = 60_000;
-const EACH = 100;
+const EACH = inProof({ long: 1_000, short: 25 });
 const WRITERS = [16, 8] as const;
 
 let installation: Installation;
@@ -80,7 +80,7 @@ async function expectOneLine(orgId: string): Promise<void> {
 }
 
 it("16 and 8 writers over two processes: no request fails, one entry each, one line per chain (C31)", {
-  timeout: 10 * MINUTES,
+  timeout: PROOF_TIMEOUT_MS,
 }, async () => {
   const { made, failures } = await write("calm", EACH, () => false);
   expect(failures).toEqual([]);
@@ -94,7 +94,7 @@ it("16 and 8 writers over two processes: no request fails, one entry each, one l
   await checkChains(installation, { server: processes[1] as ServerProcess, token: admin.token, orgIds });
 });
 
-it("and so after one of them was killed in the middle", { timeout: 10 * MINUTES }, async () => {
+it("and so after one of them was killed in the middle", { timeout: PROOF_TIMEOUT_MS }, async () => {
   let killed = false;
   const [survivor, victim] = processes as [ServerProcess, ServerProcess];
   const before = (await contactsOf(orgIds[0] as string)).length;

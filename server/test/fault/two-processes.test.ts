@@ -80,7 +80,7 @@ const devicesOf = async (orgId: string): Promise<number> =>
 
 describe("processes that start on an empty database at once", () => {
   it("migrate it once", async () => {
-    expect(await missingMigrations(installation.services.store)).toEqual([]);
+    expect(await missingMigrations(installation.services)).toEqual([]);
     for (const server of processes) expect((await server.request("GET", "/health/ready")).status).toBe(200);
   });
 

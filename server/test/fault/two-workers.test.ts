@@ -5,9 +5,10 @@ import { queueMail } from "#server/jobs/mail-queue";
 import { makeDevices } from "../devices.ts";
 import { makeSite } from "../enroll.ts";
 import { seedPartner } from "../harness.ts";
+import { inProof, MINUTES } from "../proving.ts";
 import { type Installation, install, type ServerProcess, until } from "./processes.ts";
 
-const MINUTES = 60_000;
+const MAILS = inProof({ long: 1_000, short: 30 });
 const LEASE_MS = 15_000;
 /** What a dead leader and a dead run may cost (a lease each), and what a busy machine adds. */
 const TAKE_OVER_MS = 90_000;
@@ -49,8 +50,8 @@ const receivedBy = (label: string) => smtp.received.flatMap(({ to }) => to).filt
 const unfinished = async (): Promise<number> =>
   (await installation.db.selectFrom("jobs").select("id").where("status", "!=", "done").execute()).length;
 
-it("two processes send each of 100 queued mails once", { timeout: 5 * MINUTES }, async () => {
-  const wanted = recipients("calm", 100);
+it(`two processes send each of ${MAILS} queued mails once`, { timeout: 5 * MINUTES }, async () => {
+  const wanted = recipients("calm", MAILS);
   await queue(wanted);
   await until("every job is done", async () => (await unfinished()) === 0);
   expect(receivedBy("calm").sort()).toEqual([...wanted].sort());
@@ -171,10 +172,10 @@ it("a leader that is killed in the middle of a run is followed within the lease,
 it("a process that dies while it sends loses no mail: at most the one in its hands comes twice", {
   timeout: 5 * MINUTES,
 }, async () => {
-  const wanted = recipients("killed", 100);
+  const wanted = recipients("killed", MAILS);
   await queue(wanted);
   const victim = processes[0] as ServerProcess;
-  await until("some are sent", async () => receivedBy("killed").length >= 20);
+  await until("some are sent", async () => receivedBy("killed").length >= MAILS / 5);
   await victim.kill();
   await until("what is left is in the hands of the dead", async () => {
     const waiting = await installation.db.selectFrom("jobs").select("id").where("status", "=", "queued").execute();

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { partnerKey } from "../../core/access.ts";
+import { namesOneRegion, regionMismatch, withRegion } from "../../core/address.ts";
 import { create, get, type Noun, resource, shape } from "../../core/endpoint.ts";
 import { instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
@@ -142,6 +143,11 @@ const exportErrors = ["INVALID_CURSOR", "SINCE_TOO_OLD", "NOT_FOUND"] as const;
 
 const made = <S extends z.ZodType>(data: S) => z.object({ schemaVersion: z.literal("1"), data });
 const optionalText = () => z.string().trim().max(255).nullable().optional();
+const givenAddress = () =>
+  z
+    .strictObject({ ...address(optionalText()), state: optionalText().describe("read as region") })
+    .refine(namesOneRegion, { path: ["state"], message: regionMismatch })
+    .transform(withRegion);
 const writeErrors = ["ORG_ACCESS_DENIED"] as const;
 
 const about: Noun = {
@@ -157,6 +163,7 @@ export const partnerApi = resource(about, {
     audit: "partner_api.export",
     errors: exportErrors,
     paging: byCursor,
+    columns: ["slug", "name", "type", "sourceUpdatedAt", "id"],
     query: () => z.strictObject(walk()),
     returns: () => pageOf(ExportedOrganization()),
   }),
@@ -166,6 +173,7 @@ export const partnerApi = resource(about, {
     audit: "partner_api.export",
     errors: exportErrors,
     paging: byCursor,
+    columns: ["name", "timezone", "orgId", "sourceUpdatedAt", "id"],
     query: () => z.strictObject(walk()),
     returns: () => pageOf(ExportedSite()),
   }),
@@ -176,6 +184,7 @@ export const partnerApi = resource(about, {
     audit: "partner_api.export",
     errors: exportErrors,
     paging: byCursor,
+    columns: ["hostname", "displayName", "type.os", "orgId", "siteId", "sourceUpdatedAt", "id"],
     query: walkOfSites,
     returns: () => pageOf(ExportedDevice()),
   }),
@@ -186,6 +195,7 @@ export const partnerApi = resource(about, {
     audit: "partner_api.export",
     errors: exportErrors,
     paging: byCursor,
+    columns: ["hardware.processor.model", "hardware.memory.totalMb", "orgId", "siteId", "sourceUpdatedAt", "id"],
     query: walkOfSites,
     returns: () => pageOf(ExportedInventory()),
   }),
@@ -225,7 +235,7 @@ export const partnerApi = resource(about, {
         orgId: ref("organization"),
         name: text(255),
         timezone: timezone().default("UTC"),
-        address: z.strictObject(address(optionalText())).nullable().default(null),
+        address: givenAddress().nullable().default(null),
         contact: z.strictObject(contact(optionalText())).nullable().default(null),
       }),
     returns: () => made(ExportedSite()),

@@ -92,6 +92,7 @@ export const partnerServicePrincipals = resource(about, {
     access: readers,
     errors: ["PARTNER_ID_REQUIRED", "PARTNER_ACCESS_DENIED", "NOT_FOUND"],
     paging: whole,
+    columns: ["name", "status", "scopes", "orgAccess", "expiresAt", "id"],
     query: () => z.object({ partnerId: ref("partner").optional().describe("needed in system scope") }),
     returns: () => wholeOf(PartnerPrincipal()),
   }),

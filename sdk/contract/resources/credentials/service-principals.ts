@@ -47,6 +47,7 @@ export const servicePrincipals = resource(about, {
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
+    columns: ["name", "status", "scopes", "currentKey.keyPrefix", "currentKey.lastUsedAt", "orgId", "id"],
     query: () =>
       z.object({
         ...pageQuery(),

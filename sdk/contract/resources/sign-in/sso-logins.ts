@@ -118,6 +118,7 @@ export const ssoLogins = resource(about, {
     summary: "List the identity providers you can attach to your account",
     access: staff("organization", "partner"),
     paging: whole,
+    columns: ["name", "type", "linked", "id"],
     returns: () => wholeOf(z.object({ id: z.string(), name: z.string(), type: providerType(), linked: z.boolean() })),
   }),
   startLink: post("/sso/link/start/:providerId", {

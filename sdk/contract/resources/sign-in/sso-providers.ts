@@ -130,6 +130,7 @@ export const ssoProviders = resource(about, {
     summary: "List presets of common identity providers",
     access: staff(),
     paging: whole,
+    columns: ["name", "type", "issuerTemplate", "scopes", "id"],
     returns: () => wholeOf(SsoPreset()),
   }),
   list: get("/sso/providers", {

@@ -76,6 +76,7 @@ export const organizations = resource(about, {
     summary: "List every organization you can reach, by name",
     access: staff().needs("organizations:read"),
     paging: whole,
+    columns: ["slug", "name", "type", "status", "deviceCount", "createdAt", "id"],
     returns: () => wholeOf(Organization()),
   }),
   list: get("/orgs/organizations", {

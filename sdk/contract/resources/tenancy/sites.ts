@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
+import { namesOneRegion, regionMismatch, withRegion } from "../../core/address.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { freeObject, instant, ref, success, text, timezone } from "../../core/fields.ts";
+import { type FieldMeta, freeObject, instant, ref, success, text, timezone } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** Site (docs/tenancy.md, "Sites"). */
@@ -20,10 +21,18 @@ export const Site = shape("Site", () =>
   }),
 );
 
+const address = () =>
+  freeObject()
+    .refine(namesOneRegion, { path: ["state"], message: regionMismatch })
+    .transform(withRegion)
+    .meta({ published: { type: "object", additionalProperties: true } } satisfies FieldMeta)
+    .nullable()
+    .describe("line1, line2, city, region, postalCode, country and any others; state is read as region");
+
 const writable = () => ({
   name: text(255),
   timezone: timezone(),
-  address: freeObject().nullable(),
+  address: address(),
   contact: freeObject().nullable(),
   settings: freeObject(),
 });

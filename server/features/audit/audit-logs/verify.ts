@@ -7,7 +7,7 @@ import { auditHandle } from "#server/audit/handle";
 import { anchorOptions, anchorPublicKey, verifyOptions } from "#server/audit/keeper";
 import { verifyInWorker } from "#server/audit/verify-in-worker";
 import type { AuditVerify } from "#server/audit/verify-result";
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
@@ -42,7 +42,7 @@ export async function verifyOne(services: Services, chain: ChainRef): Promise<Au
       });
       return result;
     }
-    const anchor = await takeAnchor(auditHandle(systemHandle(services.store)), chain, {
+    const anchor = await takeAnchor(auditHandle(asSystem(services, "write audit chain")), chain, {
       ...anchorOptions(services),
       head: result.head,
     });

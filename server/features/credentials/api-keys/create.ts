@@ -7,8 +7,9 @@ import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { invalid } from "#server/problem";
 import { delegable } from "./delegation.ts";
+import { getApiKey } from "./get-api-key.ts";
+import { insertApiKey } from "./insert-api-key.ts";
 import { newApiKey, WARNING } from "./key-material.ts";
-import { getApiKey } from "./queries.ts";
 
 type CreateCall = typeof apiKeys.create extends Endpoint<infer T> ? Call<T> : never;
 
@@ -27,28 +28,9 @@ export async function createApiKey(call: CreateCall) {
     }
     const scopes = delegable(call, call.body.scopes);
     const { key, keyPrefix, keyHash } = newApiKey(call.random);
-    await tx
-      .insertInto("apiKeys")
-      .values({
-        id,
-        orgId: org.id,
-        name,
-        keyPrefix,
-        keyHash,
-        scopes,
-        expiresAt,
-        rateLimit,
-        status: "active",
-        principalType: "human",
-        principalId: null,
-        createdBy: user(call).userId,
-        lastUsedAt: null,
-        usageCount: 0,
-        keyIssuedAt: now,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .execute();
+    const chosen = { id, orgId: org.id, name, keyPrefix, keyHash, scopes, expiresAt, rateLimit };
+    const owner = { principalType: "human" as const, principalId: null, createdBy: user(call).userId };
+    await insertApiKey(tx, { ...chosen, ...owner }, now);
     call.audit.note({ details: { keyPrefix, scopes, expiresAt, rateLimit } });
     const made = await getApiKey(call, tx, id);
     return {

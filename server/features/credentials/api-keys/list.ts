@@ -5,7 +5,7 @@ import { listedOrgs } from "#server/access/org-access";
 import { paginate } from "#server/db/paginate";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
-import { apiKeyColumns, view } from "./queries.ts";
+import { apiKeyColumns, view } from "./get-api-key.ts";
 import type { ApiKeyStatus } from "./rules.ts";
 
 type ListCall = typeof apiKeys.list extends Endpoint<infer T> ? Call<T> : never;

@@ -3,7 +3,8 @@ import type { apiKeys } from "#contract/resources/credentials/api-keys";
 import { refuseSiteRestricted } from "#server/access/org-access";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { getApiKey, holdApiKey, refuseInactive } from "./queries.ts";
+import { getApiKey } from "./get-api-key.ts";
+import { holdApiKey, refuseInactive } from "./queries.ts";
 
 type RevokeCall = typeof apiKeys.revoke extends Endpoint<infer T> ? Call<T> : never;
 

@@ -4,8 +4,9 @@ import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access"
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { refuseBeyondOwn } from "./delegation.ts";
+import { getApiKey } from "./get-api-key.ts";
 import { newApiKey, WARNING } from "./key-material.ts";
-import { getApiKey, holdApiKey, refuseInactive } from "./queries.ts";
+import { holdApiKey, refuseInactive } from "./queries.ts";
 
 type RotateCall = typeof apiKeys.rotate extends Endpoint<infer T> ? Call<T> : never;
 

@@ -1,8 +1,8 @@
 import { apiKeys } from "#contract/resources/credentials/api-keys";
 import { implement } from "#server/http/implement";
 import { createApiKey } from "./create.ts";
+import { getApiKey } from "./get-api-key.ts";
 import { listApiKeys } from "./list.ts";
-import { getApiKey } from "./queries.ts";
 import { revokeApiKey } from "./revoke.ts";
 import { rotateApiKey } from "./rotate.ts";
 import { updateApiKey } from "./update.ts";

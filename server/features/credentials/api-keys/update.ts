@@ -5,8 +5,9 @@ import { changedFields } from "#server/audit/changed-fields";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { delegable } from "./delegation.ts";
+import { getApiKey } from "./get-api-key.ts";
 import { refuseBeyondPrincipal } from "./principal-scopes.ts";
-import { getApiKey, holdApiKey, refuseInactive } from "./queries.ts";
+import { holdApiKey, refuseInactive } from "./queries.ts";
 
 type UpdateCall = typeof apiKeys.update extends Endpoint<infer T> ? Call<T> : never;
 

@@ -5,8 +5,8 @@ import { user } from "#server/access/principal";
 import { refuseForeignSite } from "#server/access/site-access";
 import type { Call } from "#server/http/call";
 import { expiryFor } from "./expiry.ts";
+import { getEnrollmentKey } from "./get-enrollment-key.ts";
 import { insertEnrollmentKey } from "./insert.ts";
-import { getEnrollmentKey } from "./queries.ts";
 
 type CreateCall = typeof enrollmentKeys.create extends Endpoint<infer T> ? Call<T> : never;
 

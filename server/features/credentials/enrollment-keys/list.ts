@@ -3,7 +3,7 @@ import type { enrollmentKeys } from "#contract/resources/credentials/enrollment-
 import { listedOrgs } from "#server/access/org-access";
 import { paginate } from "#server/db/paginate";
 import type { Call } from "#server/http/call";
-import { enrollmentKeyColumns } from "./queries.ts";
+import { enrollmentKeyColumns } from "./get-enrollment-key.ts";
 
 type ListCall = typeof enrollmentKeys.list extends Endpoint<infer T> ? Call<T> : never;
 

@@ -2,7 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { enrollmentKeys } from "#contract/resources/credentials/enrollment-keys";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { getEnrollmentKey } from "./queries.ts";
+import { getEnrollmentKey } from "./get-enrollment-key.ts";
 
 type RemoveCall = typeof enrollmentKeys.remove extends Endpoint<infer T> ? Call<T> : never;
 

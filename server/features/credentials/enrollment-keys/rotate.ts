@@ -5,8 +5,8 @@ import { held } from "#server/db/dialect/locks";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { expiryFor } from "./expiry.ts";
+import { getEnrollmentKey } from "./get-enrollment-key.ts";
 import { newEnrollmentKey } from "./key-hash.ts";
-import { getEnrollmentKey } from "./queries.ts";
 
 type RotateCall = typeof enrollmentKeys.rotate extends Endpoint<infer T> ? Call<T> : never;
 

@@ -1,8 +1,8 @@
 import { enrollmentKeys } from "#contract/resources/credentials/enrollment-keys";
 import { implement } from "#server/http/implement";
 import { createEnrollmentKey } from "./create.ts";
+import { getEnrollmentKey } from "./get-enrollment-key.ts";
 import { listEnrollmentKeys } from "./list.ts";
-import { getEnrollmentKey } from "./queries.ts";
 import { removeEnrollmentKey } from "./remove.ts";
 import { rotateEnrollmentKey } from "./rotate.ts";
 

@@ -1,4 +1,4 @@
-import type { Json } from "#server/db/tables/tenancy";
+import type { Json } from "#server/db/column-types";
 
 const MINUTE_MS = 60_000;
 const LAST_MOMENT_MS = Date.parse("9999-12-31T23:59:59.999Z");

@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { partnerApi } from "#contract/resources/credentials/partner-api";
 import { getNamedOrg } from "#server/access/org-access";
-import { insertSite } from "#server/features/tenancy/sites/create";
+import { insertSite } from "#server/features/tenancy/sites/insert-site";
 import type { Call } from "#server/http/call";
 import { takeWrite } from "./budgets.ts";
 import { recordedWrite } from "./record-write.ts";

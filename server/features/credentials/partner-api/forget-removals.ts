@@ -1,4 +1,4 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import { after, DAY } from "#server/platform/clock";
 import type { Services } from "#server/services";
 
@@ -9,10 +9,10 @@ export const REMOVALS_KEPT_MS = 30 * DAY;
 const SLACK_MS = 2 * DAY;
 
 /** Drops removals that no walk can ask for any more. */
-export async function forgetRemovals({ store, clock }: Services): Promise<number> {
-  const gone = await systemHandle(store)
+export async function forgetRemovals(services: Services): Promise<number> {
+  const gone = await asSystem(services, "purge expired")
     .deleteFrom("exportRemovals")
-    .where("removedAt", "<", after(clock.now(), -REMOVALS_KEPT_MS - SLACK_MS))
+    .where("removedAt", "<", after(services.clock.now(), -REMOVALS_KEPT_MS - SLACK_MS))
     .executeTakeFirst();
   return Number(gone.numDeletedRows);
 }

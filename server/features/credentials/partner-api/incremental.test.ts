@@ -3,9 +3,10 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { enrollFleet } from "#fixtures/simulators/agents";
 import { seedTenant, type Tenant } from "#fixtures/world";
-import { migration } from "#server/db/migrations/202611281120-credentials-export-changes";
+import { migration } from "#server/db/migrations/202611281320-credentials-export-changes";
 import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
 import { DAY, heldClock } from "#server/platform/clock";
+import { asOwner } from "../../../test/as-owner.ts";
 import { makeDevices } from "../../../test/devices.ts";
 import { makeKey, makeSite } from "../../../test/enroll.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
@@ -392,15 +393,7 @@ describe.each(databases)("incremental exports on %s", (database) => {
     const { store } = server.services;
     const backfill = migration.statements(store.dialect).filter((text) => text.startsWith("insert into export_"));
     expect(backfill).toHaveLength(6);
-    await store
-      .connection("system")
-      .connection()
-      .execute(async (one) => {
-        if (database === "postgres") await sql`reset role`.execute(one);
-        for (const table of tables) await sql.raw(`delete from ${table}`).execute(one);
-        for (const statement of backfill) await sql.raw(statement).execute(one);
-        if (database === "postgres") await sql`set role rmm_app`.execute(one);
-      });
+    await asOwner(server, [...tables.map((table) => `delete from ${table}`), ...backfill]);
     const { rows } = await walk("/devices");
     expect(rows.map(({ id, hostname }) => [id, hostname])).toEqual(before.map(({ id, hostname }) => [id, hostname]));
     const stamped = await server.db

@@ -1,4 +1,4 @@
-import type { Json } from "#server/db/tables/tenancy";
+import type { Json } from "#server/db/column-types";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { type ExportCall, exportedRow, exportPage } from "./export.ts";

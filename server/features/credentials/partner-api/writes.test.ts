@@ -77,6 +77,25 @@ describe.each(databases)("partner API writes on %s", (database) => {
     expect(shown.body).toMatchObject({ status: "trial", partnerId: acme.partnerId });
   });
 
+  it("takes state for region in an address, and refuses two that differ", async () => {
+    await fresh();
+    const addressed = (name: string, address: object) => send("POST", "/sites", { orgId: acme.orgId, name, address });
+    const site = await addressed("Stated", { city: "Denver", state: " CO " });
+    expect([site.status, site.body.data?.address]).toEqual([
+      201,
+      expect.objectContaining({ city: "Denver", region: "CO" }),
+    ]);
+    const { token } = await server.signIn({ role: "Partner Admin", partnerId: acme.partnerId });
+    const shown = await server.request("GET", `/orgs/sites/${site.body.data.id}`, { token });
+    expect(shown.body.address).toEqual({ city: "Denver", region: "CO" });
+    expect((await addressed("Same", { state: "CO", region: "CO" })).status).toBe(201);
+    const refused = await addressed("Both", { state: "CO", region: "Rockies" });
+    expect([refused.status, refused.body.details?.[0]?.path]).toEqual([400, "address.state"]);
+    expect((await addressed("Other", { county: "Adams" })).status).toBe(400);
+    const names = await server.db.selectFrom("sites").select("name").where("name", "in", ["Both", "Other"]).execute();
+    expect(names).toEqual([]);
+  });
+
   it("takes no partner in a body, and deletes nothing", async () => {
     await fresh();
     expect((await organization("x", { partnerId: acme.partnerId })).body.code).toBe("VALIDATION_ERROR");

@@ -1,9 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { servicePrincipals } from "#contract/resources/credentials/service-principals";
 import { refuseSiteRestricted } from "#server/access/org-access";
+import { revokeKeysOfPrincipal } from "#server/features/credentials/api-keys/revoke-keys-of-principal";
 import type { Call } from "#server/http/call";
 import { getServicePrincipal, holdServicePrincipal } from "./queries.ts";
-import { revokeKeys } from "./revoke-keys.ts";
 import { touch } from "./touch.ts";
 
 type DisableCall = typeof servicePrincipals.disable extends Endpoint<infer T> ? Call<T> : never;
@@ -21,7 +21,7 @@ export async function disableServicePrincipal(call: DisableCall) {
       return getServicePrincipal(call, tx, principal.id);
     }
     await touch(call, tx, principal.id, { status: "disabled" });
-    const revokedKeys = await revokeKeys(tx, principal.id, call.clock.now());
+    const revokedKeys = await revokeKeysOfPrincipal(tx, principal.id, call.clock.now());
     call.audit.note({ details: { revokedKeys } });
     return getServicePrincipal(call, tx, principal.id);
   });

@@ -4,11 +4,12 @@ import { refuseSiteRestricted } from "#server/access/org-access";
 import { held } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import { refuseBeyondOwn } from "#server/features/credentials/api-keys/delegation";
-import { getApiKey } from "#server/features/credentials/api-keys/queries";
+import { getApiKey } from "#server/features/credentials/api-keys/get-api-key";
+import { giveToPrincipal } from "#server/features/credentials/api-keys/give-to-principal";
+import { revokeKeysOfPrincipal } from "#server/features/credentials/api-keys/revoke-keys-of-principal";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { holdActivePrincipal } from "./queries.ts";
-import { revokeKeys } from "./revoke-keys.ts";
 import { touch } from "./touch.ts";
 
 type MigrateCall = typeof servicePrincipals.migrateKey extends Endpoint<infer T> ? Call<T> : never;
@@ -29,14 +30,9 @@ export async function migrateKey(call: MigrateCall) {
     const scopes = key.scopes.filter((scope) => principal.scopes.includes(scope));
     refuseBeyondOwn(call, scopes);
     const now = call.clock.now();
-    await revokeKeys(tx, principal.id, now, key.id);
-    const moved = await tx
-      .updateTable("apiKeys")
-      .set({ principalType: "service", principalId: principal.id, scopes, updatedAt: now })
-      .where("id", "=", key.id)
-      .where("status", "=", "active")
-      .executeTakeFirst();
-    if (moved.numUpdatedRows !== 1n) throw problem("INVALID_STATE");
+    await revokeKeysOfPrincipal(tx, principal.id, now, key.id);
+    const moved = await giveToPrincipal(tx, key.id, { principalId: principal.id, scopes, now });
+    if (!moved) throw problem("INVALID_STATE");
     await touch(call, tx, principal.id);
     call.audit.note({ details: { newKeyId: key.id, newKeyPrefix: key.keyPrefix, previousScopes: key.scopes, scopes } });
     return getApiKey(call, tx, key.id);

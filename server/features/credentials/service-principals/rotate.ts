@@ -3,10 +3,11 @@ import type { servicePrincipals } from "#contract/resources/credentials/service-
 import { refuseSiteRestricted } from "#server/access/org-access";
 import { user } from "#server/access/principal";
 import { refuseBeyondOwn } from "#server/features/credentials/api-keys/delegation";
+import { insertApiKey } from "#server/features/credentials/api-keys/insert-api-key";
 import { newApiKey, WARNING } from "#server/features/credentials/api-keys/key-material";
+import { revokeKeysOfPrincipal } from "#server/features/credentials/api-keys/revoke-keys-of-principal";
 import type { Call } from "#server/http/call";
 import { holdActivePrincipal } from "./queries.ts";
-import { revokeKeys } from "./revoke-keys.ts";
 import { touch } from "./touch.ts";
 
 type RotateCall = typeof servicePrincipals.rotate extends Endpoint<infer T> ? Call<T> : never;
@@ -21,31 +22,21 @@ export async function rotateServicePrincipal(call: RotateCall) {
     const { principal } = await holdActivePrincipal(call, tx, call.params.id);
     refuseBeyondOwn(call, principal.scopes);
     const now = call.clock.now();
-    await revokeKeys(tx, principal.id, now);
+    await revokeKeysOfPrincipal(tx, principal.id, now);
     const { key, keyPrefix, keyHash } = newApiKey(call.random);
     const apiKeyId = call.random.uuid();
-    await tx
-      .insertInto("apiKeys")
-      .values({
-        id: apiKeyId,
-        orgId: principal.orgId,
-        name: `${[...principal.name].slice(0, 241).join("")} (service key)`,
-        keyPrefix,
-        keyHash,
-        scopes: principal.scopes,
-        expiresAt: null,
-        rateLimit: RATE_LIMIT_DEFAULT,
-        status: "active",
-        principalType: "service",
-        principalId: principal.id,
-        createdBy: user(call).userId,
-        lastUsedAt: null,
-        usageCount: 0,
-        keyIssuedAt: now,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .execute();
+    const chosen = {
+      id: apiKeyId,
+      orgId: principal.orgId,
+      name: `${[...principal.name].slice(0, 241).join("")} (service key)`,
+      keyPrefix,
+      keyHash,
+      scopes: principal.scopes,
+      expiresAt: null,
+      rateLimit: RATE_LIMIT_DEFAULT,
+    };
+    const owner = { principalType: "service" as const, principalId: principal.id, createdBy: user(call).userId };
+    await insertApiKey(tx, { ...chosen, ...owner }, now);
     await touch(call, tx, principal.id);
     call.audit.note({ details: { newKeyId: apiKeyId, newKeyPrefix: keyPrefix } });
     return { apiKeyId, key, keyPrefix, warning: WARNING };

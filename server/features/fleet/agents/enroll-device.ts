@@ -2,7 +2,9 @@ import { held } from "#server/db/dialect/locks";
 import { fold } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import { refuseOverDeviceCap } from "#server/features/fleet/devices/caps";
+import { insertDevice } from "#server/features/fleet/devices/insert-device";
 import { aliveStatus, appendAvailability, reachability } from "#server/features/fleet/devices/presence";
+import { rekeyDevice } from "#server/features/fleet/devices/rekey-device";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import { namedSite, siteForNewDevice } from "./enroll-site.ts";
@@ -58,7 +60,7 @@ type Presented = NonNullable<Awaited<ReturnType<typeof findPresented>>>;
  * Gives a device that proves itself new tokens; the old ones stop at once. It keeps its id, its agent id and, unless
  * the key or the device names one, its site. Maintenance survives, quarantine refuses.
  */
-export async function rekeyDevice(
+export async function rekeyPresented(
   call: EnrollCall,
   tx: Tx,
   { key, pair, device }: { key: AdmittingKey; pair: TokenPair; device: Presented },
@@ -67,19 +69,13 @@ export async function rekeyDevice(
   const siteId = (await namedSite(call, tx, key)) ?? device.siteId ?? (await siteForNewDevice(call, tx, key));
   const { deviceRole } = call.body;
   const status = aliveStatus[device.status];
-  const changed = await tx
-    .updateTable("devices")
-    .set({
-      ...reported(call, pair),
-      siteId,
-      status,
-      mainAgentSilentSince: null,
-      ...(deviceRole !== undefined && device.deviceRoleSource === "auto" ? { deviceRole } : {}),
-    })
-    .where("id", "=", device.id)
-    .where("status", "=", device.status)
-    .executeTakeFirst();
-  if (changed.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+  const rekeyed = await rekeyDevice(tx, device, {
+    ...reported(call, pair),
+    siteId,
+    status,
+    ...(deviceRole !== undefined && device.deviceRoleSource === "auto" ? { deviceRole } : {}),
+  });
+  if (!rekeyed) throw problem("CONCURRENT_MODIFICATION");
   if (reachability(device.status) === "offline" && status === "online") {
     await appendAvailability(tx, call, "online", [device]);
   }
@@ -102,39 +98,17 @@ export async function createDevice(
     agentId: call.random.bytes(32).toString("hex"),
   };
   const now = call.clock.now();
-  await tx
-    .insertInto("devices")
-    .values({
-      ...reported(call, pair),
-      ...device,
-      ...neverSet,
-      deviceRole: call.body.deviceRole ?? "unknown",
-      status: "online",
-      enrolledAt: now,
-      createdAt: now,
-    })
-    .execute();
+  await insertDevice(tx, {
+    ...reported(call, pair),
+    ...device,
+    deviceRole: call.body.deviceRole ?? "unknown",
+    status: "online",
+    enrolledAt: now,
+    createdAt: now,
+  });
   await appendAvailability(tx, call, "online", [device]);
   return device;
 }
-
-const neverSet = {
-  displayName: null,
-  deviceRoleSource: "auto",
-  tags: [] as string[],
-  customFields: {},
-  lastUser: null,
-  uptimeSeconds: null,
-  isHeadless: false,
-  pendingReboot: false,
-  watchdogStatus: null,
-  watchdogVersion: null,
-  watchdogSeenAt: null,
-  mainAgentSilentSince: null,
-  maintenanceUntil: null,
-  quarantinedAt: null,
-  quarantinedReason: null,
-} as const;
 
 /** Hostnames compare without case: a quarantined machine cannot come back by spelling its name differently. */
 async function refuseQuarantinedNamesake(call: EnrollCall, tx: Tx, orgId: string): Promise<void> {

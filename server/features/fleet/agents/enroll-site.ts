@@ -1,5 +1,6 @@
 import { lockText } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
+import { insertSite } from "#server/features/tenancy/sites/insert-site";
 import { problem } from "#server/problem";
 import type { AdmittingKey, EnrollCall } from "./enrollment-key.ts";
 
@@ -44,21 +45,8 @@ async function oldestSite(tx: Tx, orgId: string): Promise<string | undefined> {
 
 async function createDefaultSite(call: EnrollCall, tx: Tx, orgId: string): Promise<string> {
   const id = call.random.uuid();
-  const now = call.clock.now();
-  await tx
-    .insertInto("sites")
-    .values({
-      id,
-      orgId,
-      name: "Default",
-      timezone: "UTC",
-      address: null,
-      contact: null,
-      settings: {},
-      createdAt: now,
-      updatedAt: now,
-    })
-    .execute();
+  const blank = { address: null, contact: null, settings: {} };
+  await insertSite(call, tx, { id, orgId, name: "Default", timezone: "UTC", ...blank });
   call.audit.also({
     action: "site.create",
     resource: { id, name: "Default" },

@@ -1,11 +1,12 @@
 import { takeAttempt } from "#server/access/attempts";
 import { isForeignKeyViolation } from "#server/db/dialect/violations";
 import type { Tx } from "#server/db/unit-of-work";
+import { claimUse } from "#server/features/credentials/enrollment-keys/claim-use";
 import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
 import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
-import { createDevice, type EnrolledDevice, findPresented, rekeyDevice } from "./enroll-device.ts";
-import { admit, claimUse, type EnrollCall } from "./enrollment-key.ts";
+import { createDevice, type EnrolledDevice, findPresented, rekeyPresented } from "./enroll-device.ts";
+import { admit, type EnrollCall } from "./enrollment-key.ts";
 import { intervals } from "./intervals.ts";
 import { newTokenPair } from "./tokens.ts";
 
@@ -23,11 +24,11 @@ export async function enrollAgent(call: EnrollCall) {
   const work = call.transaction(() =>
     call.asSystem("enroll device", async (tx) => {
       const key = await admit(call, tx);
-      await claimUse(tx, key, call.clock.now());
+      if (!(await claimUse(tx, key, call.clock.now()))) throw problem("ENROLLMENT_KEY_EXHAUSTED");
       const pair = newTokenPair(call.random);
       const presented = await findPresented(call, tx, key);
       const device = presented
-        ? await rekeyDevice(call, tx, { key, pair, device: presented })
+        ? await rekeyPresented(call, tx, { key, pair, device: presented })
         : await createDevice(call, tx, { key, pair });
       await keepInventory(call, tx, device);
       record(call, device, presented);

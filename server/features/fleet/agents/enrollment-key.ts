@@ -35,22 +35,6 @@ export async function admit(call: EnrollCall, tx: Tx) {
 
 export type AdmittingKey = Awaited<ReturnType<typeof admit>>;
 
-/**
- * Counts one use if both bounds still hold; of callers that race for the last use one wins. The row stays locked
- * until the transaction ends, and an enrollment that fails later gives the use back with it.
- */
-export async function claimUse(tx: Tx, key: AdmittingKey, now: string): Promise<void> {
-  const claimed = await tx
-    .updateTable("enrollmentKeys")
-    .set((eb) => ({ usageCount: eb("usageCount", "+", 1), updatedAt: now }))
-    .where("id", "=", key.id)
-    .where("keyHash", "=", key.keyHash)
-    .where("expiresAt", ">", now)
-    .where((eb) => eb.or([eb("maxUsage", "is", null), eb("usageCount", "<", eb.ref("maxUsage"))]))
-    .executeTakeFirst();
-  if (claimed.numUpdatedRows !== 1n) throw problem("ENROLLMENT_KEY_EXHAUSTED");
-}
-
 /** Hashed with the current pepper, then with what older keys were hashed with. */
 function find(call: EnrollCall, tx: Tx) {
   const raw = call.body.enrollmentKey;

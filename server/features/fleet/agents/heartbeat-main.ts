@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
 import type { AgentPrincipal, KnownDevice } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
+import { noteMainAgent } from "#server/features/fleet/devices/note-sign-of-life";
 import { aliveStatus, appendAvailability, reachability } from "#server/features/fleet/devices/presence";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -37,24 +38,14 @@ interface Seen {
 }
 
 /** False when the status is no longer the one that was read. */
-async function update(call: HeartbeatCall, tx: Tx, { who, known }: Seen): Promise<boolean> {
-  const now = call.clock.now();
-  const role = isDraining(who) || known.deviceRoleSource === "manual" ? undefined : call.body.deviceRole;
-  let query = tx
-    .updateTable("devices")
-    .set({
-      lastSeenAt: now,
-      ...(call.ip === null ? {} : { lastSeenIp: call.ip }),
-      status: aliveStatus[known.status],
-      mainAgentSilentSince: null,
-      ...(isDraining(who) ? {} : facts(call.body)),
-      ...(role === undefined ? {} : { deviceRole: role }),
-      updatedAt: now,
-    })
-    .where("id", "=", who.deviceId)
-    .where("status", "=", known.status);
-  if (role !== undefined) query = query.where("deviceRoleSource", "=", "auto");
-  return (await query.executeTakeFirst()).numUpdatedRows === 1n;
+function update(call: HeartbeatCall, tx: Tx, { who, known }: Seen): Promise<boolean> {
+  return noteMainAgent(tx, who.deviceId, {
+    from: known.status,
+    ip: call.ip,
+    report: isDraining(who) ? {} : facts(call.body),
+    role: isDraining(who) || known.deviceRoleSource === "manual" ? undefined : call.body.deviceRole,
+    now: call.clock.now(),
+  });
 }
 
 /** Facts that were supplied; reports of a draining device leave them unchanged (docs/fleet.md, "Draining devices"). */

@@ -1,5 +1,6 @@
 import type { AgentPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
+import { markMainAgentSilent, noteWatchdog } from "#server/features/fleet/devices/note-sign-of-life";
 import { after, MINUTE } from "#server/platform/clock";
 import type { HeartbeatCall } from "./heartbeat-main.ts";
 import { isDraining } from "./own-device.ts";
@@ -16,18 +17,10 @@ export async function recordWatchdog(call: HeartbeatCall, tx: Tx, who: AgentPrin
   const now = call.clock.now();
   const status = call.body.watchdogState === "FAILOVER" ? "failover" : "connected";
   const { watchdogVersion } = call.body;
-  await tx
-    .updateTable("devices")
-    .set({
-      watchdogStatus: status,
-      watchdogSeenAt: now,
-      ...(call.ip === null ? {} : { lastSeenIp: call.ip }),
-      ...(watchdogVersion === undefined || isDraining(who) ? {} : { watchdogVersion }),
-      updatedAt: now,
-    })
-    .where("id", "=", who.deviceId)
-    .execute();
-  const silent = isSilent(who, now) && (await markSilent(tx, who, now));
+  const version = isDraining(who) ? undefined : watchdogVersion;
+  await noteWatchdog(tx, who.deviceId, { status, version, ip: call.ip, now });
+  const lastHeardBefore = after(now, -SILENT_AFTER_MS);
+  const silent = isSilent(who, now) && (await markMainAgentSilent(tx, who.deviceId, { now, lastHeardBefore }));
   await noteSourceIp(call, tx, who);
   if (status === who.device.watchdogStatus && !silent) return;
   call.audit.also({
@@ -42,15 +35,3 @@ export async function recordWatchdog(call: HeartbeatCall, tx: Tx, who: AgentPrin
 
 const isSilent = ({ device }: AgentPrincipal, now: string): boolean =>
   device.mainAgentSilentSince === null && (device.lastSeenAt ?? now) < after(now, -SILENT_AFTER_MS);
-
-/** Set once, and not at all when the main agent has reported in the meantime. */
-async function markSilent(tx: Tx, who: AgentPrincipal, now: string): Promise<boolean> {
-  const marked = await tx
-    .updateTable("devices")
-    .set({ mainAgentSilentSince: now })
-    .where("id", "=", who.deviceId)
-    .where("mainAgentSilentSince", "is", null)
-    .where("lastSeenAt", "<", after(now, -SILENT_AFTER_MS))
-    .executeTakeFirst();
-  return marked.numUpdatedRows === 1n;
-}

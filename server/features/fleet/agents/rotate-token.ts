@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
+import { replaceTokens } from "#server/features/fleet/devices/replace-tokens";
 import type { Call } from "#server/http/call";
 import { after, MINUTE } from "#server/platform/clock";
 import { sha256 } from "#server/platform/vault";
@@ -33,18 +34,9 @@ export async function rotateToken(call: RotateCall) {
       previousWatchdogTokenHash: before.watchdogTokenHash,
       previousTokensExpireAt: after(now, GRACE_MS),
     };
-    const changed = await tx
-      .updateTable("devices")
-      .set({
-        ...hashesOf(pair),
-        ...(presentedHash(call) === before.agentTokenHash ? retiring : {}),
-        tokensIssuedAt: now,
-        updatedAt: now,
-      })
-      .where("id", "=", who.deviceId)
-      .where("agentTokenHash", "=", before.agentTokenHash)
-      .executeTakeFirst();
-    if (changed.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+    const tokens = { ...hashesOf(pair), ...(presentedHash(call) === before.agentTokenHash ? retiring : {}) };
+    const known = { id: who.deviceId, agentTokenHash: before.agentTokenHash };
+    if (!(await replaceTokens(tx, known, tokens, now))) throw problem("CONCURRENT_MODIFICATION");
     call.audit.note({
       resource: { type: "device", id: who.deviceId, name: who.hostname },
       owner: { orgId: who.orgId },

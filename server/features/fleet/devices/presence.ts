@@ -1,4 +1,4 @@
-import type { DeviceStatus } from "#server/db/tables/devices";
+import type { DeviceStatus } from "#server/db/tables/fleet";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Services } from "#server/services";
 

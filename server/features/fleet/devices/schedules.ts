@@ -1,6 +1,4 @@
-import { systemHandle } from "#server/db/unit-of-work";
 import type { Schedule } from "#server/jobs/scheduler";
-import { forgetSourceIps } from "./source-ips.ts";
 import { endExpiredMaintenance, markSilentDevicesOffline, markSilentWatchdogsOffline } from "./sweep.ts";
 
 const EACH_MINUTE = "* * * * *";
@@ -21,10 +19,5 @@ export const schedules: readonly Schedule[] = [
     name: "maintenance-expiry",
     cron: EACH_MINUTE,
     run: async (services) => void (await endExpiredMaintenance(services)),
-  },
-  {
-    name: "source-ip-memory",
-    cron: "17 * * * *",
-    run: async ({ store, clock }) => void (await forgetSourceIps(systemHandle(store), clock.now())),
   },
 ];

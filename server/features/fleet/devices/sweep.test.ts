@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forgetSourceIps } from "#server/features/fleet/devices/source-ips";
+import { forgetSourceIps } from "#server/features/fleet/agents/forget-source-ips";
 import {
   endExpiredMaintenance,
   markSilentDevicesOffline,
@@ -121,6 +121,6 @@ describe.each(databases)("what time does to devices on %s", (database) => {
         { orgId, deviceId, ip: "203.0.113.2", auditedAt: ago(MINUTE) },
       ])
       .execute();
-    expect(await forgetSourceIps(server.db, server.clock.now())).toBe(1);
+    expect(await forgetSourceIps(server.services)).toBe(1);
   });
 });

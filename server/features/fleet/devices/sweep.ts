@@ -1,5 +1,6 @@
+import { asSystem } from "#server/db/as-system";
 import { held } from "#server/db/dialect/locks";
-import { systemHandle, type Tx } from "#server/db/unit-of-work";
+import type { Tx } from "#server/db/unit-of-work";
 import { after, MINUTE } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import { appendAvailability } from "./presence.ts";
@@ -38,7 +39,7 @@ export async function markSilentDevicesOffline(services: Services): Promise<numb
 
 /** Sets watchdogs offline that have not reported for five minutes (docs/fleet.md, "Watchdog"). */
 export async function markSilentWatchdogsOffline(services: Services): Promise<number> {
-  const changed = await systemHandle(services.store)
+  const changed = await asSystem(services, "sweep devices")
     .updateTable("devices")
     .set({ watchdogStatus: "offline", updatedAt: services.clock.now() })
     .where("watchdogStatus", "in", ["connected", "failover"])
@@ -110,7 +111,7 @@ interface Batch {
 async function inBatches(services: Services, work: (tx: Tx) => Promise<Batch>): Promise<number> {
   let total = 0;
   for (;;) {
-    const { found, changed } = await systemHandle(services.store).transaction().execute(work);
+    const { found, changed } = await asSystem(services, "sweep devices").transaction().execute(work);
     total += changed;
     if (found < BATCH) return total;
   }

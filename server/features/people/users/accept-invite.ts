@@ -4,15 +4,17 @@ import { takeAttempt } from "#server/access/attempts";
 import { hashPassword } from "#server/access/password";
 import { type PasswordStanding, passwordStandingOf } from "#server/access/password-standing";
 import type { Reader, Tx } from "#server/db/unit-of-work";
-import { refuseWeak } from "#server/features/sign-in/passwords/rules";
-import { completeSignIn, noteUser } from "#server/features/sign-in/sessions/complete-sign-in";
-import { findUserById } from "#server/features/sign-in/sessions/queries";
+import { activateAccount } from "#server/features/people/core/activate-account";
+import { findUserById } from "#server/features/people/core/find-user";
+import { completeSignIn } from "#server/features/sign-in/core/complete-sign-in";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { refuseWeak } from "#server/features/sign-in/core/refuse-weak";
+import { endUserTokens, isLive, useUserToken } from "#server/features/sign-in/core/user-tokens";
 import type { Call } from "#server/http/call";
 import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
 import { findInvitation, type OpenInvitation } from "./find-invitation.ts";
 import { acceptPerAddress } from "./rules.ts";
-import { endUserTokens, isLive, useUserToken } from "./user-tokens.ts";
 
 type AcceptCall = typeof users.acceptInvite extends Endpoint<infer T> ? Call<T> : never;
 
@@ -57,19 +59,7 @@ const standing = (db: Reader, userId: string): Promise<PasswordStanding> =>
 async function activate(call: AcceptCall, tx: Tx, { token, user }: OpenInvitation, passwordHash: string) {
   const now = call.clock.now();
   if (!(await useUserToken(tx, token.id, now))) throw problem("INVALID_INVITE");
-  const { numUpdatedRows } = await tx
-    .updateTable("users")
-    .set({
-      status: "active",
-      passwordHash,
-      passwordChangedAt: now,
-      emailVerifiedAt: now,
-      updatedAt: now,
-      ...(call.body.name === undefined ? {} : { name: call.body.name }),
-    })
-    .where("id", "=", user.id)
-    .where("status", "=", "invited")
-    .executeTakeFirst();
-  if (numUpdatedRows !== 1n) throw problem("INVALID_INVITE");
+  const activated = await activateAccount(tx, user.id, { now, passwordHash, name: call.body.name });
+  if (!activated) throw problem("INVALID_INVITE");
   await endUserTokens(tx, user.id, ["invite", "password_reset"]);
 }

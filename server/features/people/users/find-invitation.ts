@@ -1,6 +1,6 @@
 import type { Reader } from "#server/db/unit-of-work";
+import { findUserToken, type UserToken } from "#server/features/sign-in/core/user-tokens";
 import type { Invitation } from "./invitation.ts";
-import { findUserToken, type UserToken } from "./user-tokens.ts";
 
 export interface OpenInvitation {
   token: UserToken;

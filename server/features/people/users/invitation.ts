@@ -1,12 +1,12 @@
 import type { Caller } from "#server/access/org-access";
 import type { Tx } from "#server/db/unit-of-work";
-import { trustedBase } from "#server/features/sign-in/passwords/reset-mail";
+import { trustedBase } from "#server/features/sign-in/core/trusted-base";
+import { issueUserToken } from "#server/features/sign-in/core/user-tokens";
 import type { Call } from "#server/http/call";
 import { queueMail } from "#server/jobs/mail-queue";
 import type { Mail } from "#server/platform/mail";
 import { mayHoldLink } from "./link-holder.ts";
 import type { Target } from "./target.ts";
-import { issueUserToken } from "./user-tokens.ts";
 
 /** What an invitation's token stands for: the membership that waits for its person. */
 export interface Invitation {

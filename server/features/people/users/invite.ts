@@ -3,12 +3,14 @@ import type { users } from "#contract/resources/people/users";
 import { refuseReadOnly } from "#server/access/org-access";
 import { lockText } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
+import { addMembership } from "#server/features/people/core/add-membership";
+import { getAssignableRole, refuseRoleAboveCaller } from "#server/features/people/core/assignable-role";
+import { createAccount } from "#server/features/people/core/create-account";
+import { reinviteAccount } from "#server/features/people/core/reinvite-account";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { getAssignableRole, refuseRoleAboveCaller } from "./assignable-role.ts";
-import { createAccount } from "./create-account.ts";
+import { checkAccess } from "./check-access.ts";
 import { type SentInvitation, sendInvitation } from "./invitation.ts";
-import { addMembership, checkAccess } from "./memberships.ts";
 import { findMembershipId } from "./queries.ts";
 import { decideInvite, refuseMisplacedAccess } from "./rules.ts";
 import { type Target, targetOf, targetOwner } from "./target.ts";
@@ -70,8 +72,7 @@ async function findOrMakePerson(call: InviteCall, tx: Tx, target: Target): Promi
   if (decision === "member") throw problem("USER_EXISTS");
   if (decision === "create" || !known) return createPerson(call, tx, { email, name });
   if (decision === "revive") {
-    const change = { status: "invited" as const, name, updatedAt: call.clock.now() };
-    await tx.updateTable("users").set(change).where("id", "=", known.id).execute();
+    await reinviteAccount(tx, known.id, name, call.clock.now());
     return { id: known.id, email, name, status: "invited", needsToken: true };
   }
   return { ...known, needsToken: decision === "invite" };

@@ -1,8 +1,8 @@
 import { type Caller, findOrg, outsideSites } from "#server/access/org-access";
 import { user } from "#server/access/principal";
 import type { Reader, Tx } from "#server/db/unit-of-work";
+import { permissionsAboveCaller } from "#server/features/people/core/assignable-role";
 import type { Call } from "#server/http/call";
-import { permissionsAboveCaller } from "./assignable-role.ts";
 
 interface Opened {
   roleId: string;

@@ -1,9 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { users } from "#contract/resources/people/users";
+import { isLive } from "#server/features/sign-in/core/user-tokens";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { findInvitation } from "./find-invitation.ts";
-import { isLive } from "./user-tokens.ts";
 
 type PreviewCall = typeof users.previewInvite extends Endpoint<infer T> ? Call<T> : never;
 

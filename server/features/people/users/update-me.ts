@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { users } from "#contract/resources/people/users";
 import { changedFields } from "#server/audit/changed-fields";
 import { lockRow } from "#server/db/dialect/locks";
+import { updateProfile } from "#server/features/people/core/update-profile";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getMe } from "./me.ts";
@@ -25,11 +26,7 @@ export async function updateMe(call: UpdateMeCall) {
       ...fields,
       ...(preferences === undefined ? {} : { preferences: mergePreferences(before.preferences, preferences) }),
     };
-    await tx
-      .updateTable("users")
-      .set({ ...change, updatedAt: call.clock.now() })
-      .where("id", "=", userId)
-      .execute();
+    await call.asSystem("change own profile", (all) => updateProfile(all, userId, change, call.clock.now()));
     call.audit.note({
       resource: { type: "user", id: userId, name: fields.name ?? before.name },
       details: { changedFields: changedFields(before, change) },

@@ -1,5 +1,5 @@
 import { deviceStatuses } from "#contract/resources/fleet/devices";
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import type { Call } from "#server/http/call";
 import { SECOND } from "#server/platform/clock";
 import { sameText } from "#server/platform/vault";
@@ -35,7 +35,7 @@ async function countDevices(services: Services): Promise<void> {
   if (nowMs - (counted.get(services) ?? Number.NEGATIVE_INFINITY) < KEPT_MS) return;
   const gauge = services.metrics.devices;
   try {
-    const rows = await systemHandle(services.store)
+    const rows = await asSystem(services, "report health")
       .selectFrom("devices")
       .select((eb) => ["status", eb.fn.countAll<number>().as("count")])
       .groupBy("status")

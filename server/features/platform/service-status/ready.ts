@@ -1,5 +1,5 @@
+import { asSystem } from "#server/db/as-system";
 import { missingMigrations } from "#server/db/migration-status";
-import { systemHandle } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { after, MINUTE, SECOND } from "#server/platform/clock";
 import { problem } from "#server/problem";
@@ -44,10 +44,10 @@ function readiness(services: Services): Promise<Readiness> {
 async function look(services: Services): Promise<Readiness> {
   const [database, migrations, workers, audit] = await Promise.all([
     check(async () => {
-      await systemHandle(services.store).selectFrom("leases").select("name").limit(1).execute();
+      await asSystem(services, "report health").selectFrom("leases").select("name").limit(1).execute();
       return true;
     }),
-    check(async () => (await missingMigrations(services.store)).length === 0),
+    check(async () => (await missingMigrations(services)).length === 0),
     check(() => workersRun(services)),
     // Refused requests that wait because the database takes no writes: trying them again shows whether it does by now.
     check(() => services.refusals.flush()),
@@ -56,11 +56,12 @@ async function look(services: Services): Promise<Readiness> {
 }
 
 /**
- * Judged by what every process sees: no job is overdue, and the lease of the schedules has not run out without a
- * successor. Between two holders there is briefly none, which is not a fault.
+ * Judged by what every process sees: no job is overdue, no audit entry waits for longer, and the lease of the schedules
+ * has not run out without a successor. Between two holders there is briefly none, which is not a fault.
  */
-async function workersRun({ store, clock }: Services): Promise<boolean> {
-  const db = systemHandle(store);
+async function workersRun(services: Services): Promise<boolean> {
+  const db = asSystem(services, "report health");
+  const { clock } = services;
   const overdue = await db
     .selectFrom("jobs")
     .select("id")
@@ -74,7 +75,13 @@ async function workersRun({ store, clock }: Services): Promise<boolean> {
     .where("name", "=", "scheduler")
     .where("expiresAt", "<", after(clock.now(), -LEADERLESS_MS))
     .executeTakeFirst();
-  return !overdue && !leaderless;
+  const unmoved = await db
+    .selectFrom("auditOutbox")
+    .select("id")
+    .where("createdAt", "<", after(clock.now(), -OVERDUE_MS))
+    .limit(1)
+    .executeTakeFirst();
+  return !overdue && !leaderless && !unmoved;
 }
 
 /** A database that does not answer is a failed check, not a probe that hangs. */

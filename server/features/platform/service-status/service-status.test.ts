@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allEndpoints } from "#contract/index";
 import { makeDevices } from "../../../test/devices.ts";
+import { tamper } from "../../../test/e2e/tamper.ts";
 import { makeSite } from "../../../test/enroll.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 
@@ -75,6 +76,31 @@ describe.each(databases)("service status on %s", (database) => {
       .execute();
     expect((await look())[0]).toBe(200);
     await server.db.deleteFrom("jobs").where("id", "=", jobId).execute();
+  });
+
+  it("is not ready while an audit entry waits that nobody moves", async () => {
+    const look = async () => {
+      server.clock.advance(2_000);
+      const answer = await root("/health/ready");
+      return [answer.status, JSON.parse(answer.text).checks];
+    };
+    const held = server.services.random.uuid();
+    const entry = {
+      auditId: held,
+      orgId: null,
+      partnerId: null,
+      entry: JSON.stringify(["not an entry"]),
+      checksum: null,
+    };
+    await server.db
+      .insertInto("auditOutbox")
+      .values({ ...entry, createdAt: server.clock.now() })
+      .execute();
+    expect((await look())[0]).toBe(200);
+    server.clock.advance(5 * 60_000);
+    expect(await look()).toEqual([503, { database: "ok", migrations: "ok", workers: "error" }]);
+    await tamper(server, `delete from audit_outbox where audit_id = '${held}'`);
+    expect((await look())[0]).toBe(200);
   });
 
   it("keeps its answer for two seconds", async () => {

@@ -2,12 +2,14 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
 import { takeAttempt } from "#server/access/attempts";
 import type { Tx } from "#server/db/unit-of-work";
-import { endUserTokens } from "#server/features/people/users/user-tokens";
-import { confirmPassword } from "#server/features/sign-in/passwords/confirm-password";
+import { dropFactor } from "#server/features/people/core/second-factor";
+import { confirmPassword } from "#server/features/sign-in/core/confirm-password";
+import { ownAccount } from "#server/features/sign-in/core/own-account";
+import { forgetMfaVerified } from "#server/features/sign-in/core/session-mfa";
+import { endUserTokens } from "#server/features/sign-in/core/user-tokens";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { alsoRecoveryCode, useFactor } from "./factor.ts";
-import { ownAccount } from "./own-account.ts";
 import { mfaPerUser } from "./rules.ts";
 
 type DisableCall = typeof mfa.disable extends Endpoint<infer T> ? Call<T> : never;
@@ -34,12 +36,8 @@ export async function disableMfa(call: DisableCall) {
 
 /** Removes factor, recovery codes and every session's MFA state. Needs an unscoped handle. */
 export async function clearFactor(tx: Tx, userId: string, now: string): Promise<void> {
-  await tx
-    .updateTable("users")
-    .set({ mfaSecret: null, mfaPending: null, mfaPendingExpiresAt: null, updatedAt: now })
-    .where("id", "=", userId)
-    .execute();
+  await dropFactor(tx, userId, now);
   await tx.deleteFrom("recoveryCodes").where("userId", "=", userId).execute();
-  await tx.updateTable("sessions").set({ mfaVerifiedAt: null }).where("userId", "=", userId).execute();
+  await forgetMfaVerified(tx, userId);
   await endUserTokens(tx, userId, ["mfa_login"]);
 }

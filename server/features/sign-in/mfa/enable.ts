@@ -2,9 +2,11 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
 import { takeAttempt } from "#server/access/attempts";
 import type { Tx } from "#server/db/unit-of-work";
-import { endUserTokens } from "#server/features/people/users/user-tokens";
-import { revokeSessions } from "#server/features/sign-in/sessions/revoke-sessions";
-import { renewOwnTokens } from "#server/features/sign-in/sessions/tokens";
+import { adoptFactor } from "#server/features/people/core/second-factor";
+import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
+import { markMfaVerified } from "#server/features/sign-in/core/session-mfa";
+import { renewOwnTokens } from "#server/features/sign-in/core/tokens";
+import { endUserTokens } from "#server/features/sign-in/core/user-tokens";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { pendingFor, sealedFor, storeRecoveryCodes } from "./factor.ts";
@@ -32,7 +34,7 @@ export async function enableMfa(call: EnableCall) {
       await storeRecoveryCodes(call, tx, userId, pending.factor.recoveryCodes);
       await revokeSessions(tx, { userId, except: sessionId }, "second factor enabled", now);
       await endUserTokens(tx, userId, ["mfa_login"]);
-      await tx.updateTable("sessions").set({ mfaVerifiedAt: now }).where("id", "=", sessionId).execute();
+      await markMfaVerified(tx, sessionId, now);
       await call.services.limiter.giveBack(mfaPerUser, userId);
       call.audit.note({ details: { method: "totp" } });
       const tokens = await renewOwnTokens(call, tx);
@@ -65,18 +67,7 @@ interface Adopted {
 
 /** Only the setup that was just proved, and once. */
 async function adopt(call: EnableCall, tx: Tx, { userId, sealed, factor, step }: Adopted): Promise<void> {
-  const { numUpdatedRows } = await tx
-    .updateTable("users")
-    .set({
-      mfaSecret: call.services.vault.seal(factor.secret, sealedFor(userId)),
-      mfaLastStep: step,
-      mfaPending: null,
-      mfaPendingExpiresAt: null,
-      updatedAt: call.clock.now(),
-    })
-    .where("id", "=", userId)
-    .where("mfaPending", "=", sealed)
-    .where("mfaSecret", "is", null)
-    .executeTakeFirst();
-  if (numUpdatedRows !== 1n) throw problem("NO_PENDING_MFA_SETUP");
+  const secret = call.services.vault.seal(factor.secret, sealedFor(userId));
+  const adopted = await adoptFactor(tx, userId, { pending: sealed, secret, step, now: call.clock.now() });
+  if (!adopted) throw problem("NO_PENDING_MFA_SETUP");
 }

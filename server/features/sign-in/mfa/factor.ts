@@ -1,5 +1,6 @@
 import type { Tx } from "#server/db/unit-of-work";
-import type { SignInUser } from "#server/features/sign-in/sessions/queries";
+import type { SignInUser } from "#server/features/people/core/find-user";
+import { takeTimeStep } from "#server/features/people/core/second-factor";
 import type { AuditOwner, Call } from "#server/http/call";
 import { acceptedStep, type Method, readCode } from "./rules.ts";
 
@@ -36,15 +37,7 @@ async function useStep(
   if (user.mfaSecret === null) return false;
   const secret = call.services.vault.open(user.mfaSecret, sealedFor(user.id));
   const step = acceptedStep(secret, code, call.clock.nowMs(), user.mfaLastStep);
-  if (step === undefined) return false;
-  const { numUpdatedRows } = await tx
-    .updateTable("users")
-    .set({ mfaLastStep: step })
-    .where("id", "=", user.id)
-    .where("mfaSecret", "=", user.mfaSecret)
-    .where("mfaLastStep", "<", step)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  return step !== undefined && takeTimeStep(tx, user, step);
 }
 
 async function useRecoveryCode(call: Maker, tx: Tx, userId: string, code: string): Promise<boolean> {

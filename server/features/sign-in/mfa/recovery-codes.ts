@@ -1,11 +1,11 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
 import { lockRow } from "#server/db/dialect/locks";
-import { confirmPassword } from "#server/features/sign-in/passwords/confirm-password";
+import { confirmPassword } from "#server/features/sign-in/core/confirm-password";
+import { ownAccount } from "#server/features/sign-in/core/own-account";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { storeRecoveryCodes } from "./factor.ts";
-import { ownAccount } from "./own-account.ts";
 import { newRecoveryCodes } from "./rules.ts";
 
 type RecoveryCodesCall = typeof mfa.recoveryCodes extends Endpoint<infer T> ? Call<T> : never;

@@ -1,12 +1,13 @@
 import { toDataURL } from "qrcode";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
-import { confirmPassword } from "#server/features/sign-in/passwords/confirm-password";
+import { offerFactor } from "#server/features/people/core/second-factor";
+import { confirmPassword } from "#server/features/sign-in/core/confirm-password";
+import { ownAccount } from "#server/features/sign-in/core/own-account";
 import type { Call } from "#server/http/call";
 import { after } from "#server/platform/clock";
 import { problem } from "#server/problem";
 import { pendingFor } from "./factor.ts";
-import { ownAccount } from "./own-account.ts";
 import { newRecoveryCodes, newTotpSecret, otpAuthUrl, SETUP_MS } from "./rules.ts";
 
 type SetupCall = typeof mfa.setup extends Endpoint<infer T> ? Call<T> : never;
@@ -31,16 +32,9 @@ export async function setUpMfa(call: SetupCall) {
   const now = call.clock.now();
   await call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {
-      const { numUpdatedRows } = await tx
-        .updateTable("users")
-        .set({
-          mfaPending: call.services.vault.seal(JSON.stringify(pending), pendingFor(account.id)),
-          mfaPendingExpiresAt: after(now, SETUP_MS),
-        })
-        .where("id", "=", account.id)
-        .where("mfaSecret", "is", null)
-        .executeTakeFirst();
-      if (numUpdatedRows !== 1n) throw problem("MFA_ALREADY_ENABLED");
+      const sealed = call.services.vault.seal(JSON.stringify(pending), pendingFor(account.id));
+      const offered = await offerFactor(tx, account.id, { pending: sealed, expiresAt: after(now, SETUP_MS) });
+      if (!offered) throw problem("MFA_ALREADY_ENABLED");
     }),
   );
   return { secret: pending.secret, otpAuthUrl: url, qrCodeDataUrl, recoveryCodes: pending.recoveryCodes };

@@ -1,11 +1,12 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
 import { takeAttempt } from "#server/access/attempts";
-import { renewOwnTokens } from "#server/features/sign-in/sessions/tokens";
+import { ownAccount } from "#server/features/sign-in/core/own-account";
+import { markMfaVerified } from "#server/features/sign-in/core/session-mfa";
+import { renewOwnTokens } from "#server/features/sign-in/core/tokens";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { alsoRecoveryCode, useFactor } from "./factor.ts";
-import { ownAccount } from "./own-account.ts";
 import { mfaPerUser } from "./rules.ts";
 
 type StepUpCall = typeof mfa.stepUp extends Endpoint<infer T> ? Call<T> : never;
@@ -20,11 +21,7 @@ export async function stepUpMfa(call: StepUpCall) {
     call.asSystem("sign-in", async (tx) => {
       const method = await useFactor(call, tx, account, call.body);
       if (!method) throw problem("INVALID_MFA_CODE");
-      await tx
-        .updateTable("sessions")
-        .set({ mfaVerifiedAt: call.clock.now() })
-        .where("id", "=", user(call).sessionId)
-        .execute();
+      await markMfaVerified(tx, user(call).sessionId, call.clock.now());
       await call.services.limiter.giveBack(mfaPerUser, account.id);
       call.audit.note({ action: "auth.mfa.stepup.granted", details: { factor: method } });
       if (method === "recovery") alsoRecoveryCode(call, account);

@@ -3,20 +3,21 @@ import type { mfa } from "#contract/resources/sign-in/mfa";
 import { takeAttempt } from "#server/access/attempts";
 import { ownerOf } from "#server/access/membership";
 import { passwordStandingOf } from "#server/access/password-standing";
+import { findUserById } from "#server/features/people/core/find-user";
+import { completeSignIn } from "#server/features/sign-in/core/complete-sign-in";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { proofOf } from "#server/features/sign-in/core/proof-of";
 import {
   findUserToken,
   isLive,
   takeTry,
   type UserToken,
   useUserToken,
-} from "#server/features/people/users/user-tokens";
-import { completeSignIn, noteUser } from "#server/features/sign-in/sessions/complete-sign-in";
-import { findUserById } from "#server/features/sign-in/sessions/queries";
+} from "#server/features/sign-in/core/user-tokens";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { alsoRecoveryCode, useFactor } from "./factor.ts";
 import { mfaPerUser } from "./rules.ts";
-import { proofOf } from "./start-mfa-login.ts";
 
 type VerifyCall = typeof mfa.verify extends Endpoint<infer T> ? Call<T> : never;
 

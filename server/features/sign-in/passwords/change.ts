@@ -2,14 +2,15 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { passwords } from "#contract/resources/sign-in/passwords";
 import { hashPassword } from "#server/access/password";
 import { passwordStandingOf } from "#server/access/password-standing";
-import { endUserTokens } from "#server/features/people/users/user-tokens";
-import { ownAccount } from "#server/features/sign-in/mfa/own-account";
-import { revokeSessions } from "#server/features/sign-in/sessions/revoke-sessions";
-import { renewOwnTokens } from "#server/features/sign-in/sessions/tokens";
+import { replacePassword } from "#server/features/people/core/replace-password";
+import { confirmPassword } from "#server/features/sign-in/core/confirm-password";
+import { ownAccount } from "#server/features/sign-in/core/own-account";
+import { refuseWeak } from "#server/features/sign-in/core/refuse-weak";
+import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
+import { renewOwnTokens } from "#server/features/sign-in/core/tokens";
+import { endUserTokens } from "#server/features/sign-in/core/user-tokens";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
-import { confirmPassword } from "./confirm-password.ts";
-import { refuseWeak } from "./rules.ts";
 
 type ChangeCall = typeof passwords.change extends Endpoint<infer T> ? Call<T> : never;
 
@@ -19,21 +20,17 @@ export async function changePassword(call: ChangeCall) {
   const rules = { breakGlass: call.config.ssoBreakGlass };
   const { refusal } = await call.readAsSystem("sign-in", (db) => passwordStandingOf(db, account, rules));
   if (refusal === "sso_enforced") throw problem("SSO_REQUIRED");
-  if (account.passwordHash === null) throw problem("PASSWORD_LOGIN_UNAVAILABLE");
+  const confirmed = account.passwordHash;
+  if (confirmed === null) throw problem("PASSWORD_LOGIN_UNAVAILABLE");
   await confirmPassword(call, account, call.body.currentPassword);
   refuseWeak(call.body.newPassword, "newPassword");
   const passwordHash = await hashPassword(call.body.newPassword);
   return call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {
       const now = call.clock.now();
-      const { numUpdatedRows } = await tx
-        .updateTable("users")
-        .set({ passwordHash, passwordChangedAt: now, failedLogins: 0, lockedUntil: null, updatedAt: now })
-        .where("id", "=", account.id)
-        .where("passwordHash", "=", account.passwordHash)
-        .executeTakeFirst();
+      const replaced = await replacePassword(tx, account.id, { passwordHash, instead: confirmed, now });
       // Changed or reset by another request meanwhile: what was confirmed is the password no more.
-      if (numUpdatedRows !== 1n) throw problem("INVALID_PASSWORD");
+      if (!replaced) throw problem("INVALID_PASSWORD");
       const which = { userId: account.id, except: user(call).sessionId };
       const ended = await revokeSessions(tx, which, "password changed", now);
       await endUserTokens(tx, account.id, ["mfa_login", "password_reset"]);

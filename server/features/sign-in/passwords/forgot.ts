@@ -1,9 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { passwords } from "#contract/resources/sign-in/passwords";
+import { trustedBase } from "#server/features/sign-in/core/trusted-base";
 import type { Call } from "#server/http/call";
 import { enqueueJob } from "#server/jobs/queue";
 import { clientBlock } from "#server/platform/ip-address";
-import { trustedBase } from "./reset-mail.ts";
 import { forgotPerAddress } from "./rules.ts";
 
 type ForgotCall = typeof passwords.forgot extends Endpoint<infer T> ? Call<T> : never;

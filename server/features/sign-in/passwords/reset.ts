@@ -2,14 +2,14 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { passwords } from "#contract/resources/sign-in/passwords";
 import { hashPassword } from "#server/access/password";
 import { passwordStandingOf } from "#server/access/password-standing";
-import type { Tx } from "#server/db/unit-of-work";
-import { endUserTokens, findUserToken, isLive, useUserToken } from "#server/features/people/users/user-tokens";
-import { noteUser } from "#server/features/sign-in/sessions/complete-sign-in";
-import { findUserById } from "#server/features/sign-in/sessions/queries";
-import { revokeSessions } from "#server/features/sign-in/sessions/revoke-sessions";
+import { findUserById } from "#server/features/people/core/find-user";
+import { replacePassword } from "#server/features/people/core/replace-password";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { refuseWeak } from "#server/features/sign-in/core/refuse-weak";
+import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
+import { endUserTokens, findUserToken, isLive, useUserToken } from "#server/features/sign-in/core/user-tokens";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { refuseWeak } from "./rules.ts";
 
 type ResetCall = typeof passwords.reset extends Endpoint<infer T> ? Call<T> : never;
 
@@ -24,8 +24,10 @@ export async function resetPassword(call: ResetCall) {
   return call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {
       if (!(await useUserToken(tx, token.id, call.clock.now()))) throw problem("INVALID_TOKEN");
-      await replacePassword(tx, user.id, passwordHash, call.clock.now());
-      const ended = await revokeSessions(tx, { userId: user.id }, "password reset", call.clock.now());
+      const now = call.clock.now();
+      await replacePassword(tx, user.id, { passwordHash, now });
+      await endUserTokens(tx, user.id, ["mfa_login", "password_reset"]);
+      const ended = await revokeSessions(tx, { userId: user.id }, "password reset", now);
       call.audit.note({ details: { endedSessions: ended } });
       return { success: true as const };
     }),
@@ -46,14 +48,4 @@ async function load(call: ResetCall) {
   if (live && standing.refusal === "sso_enforced") throw problem("SSO_REQUIRED");
   if (!live || standing.membership === undefined) throw problem("INVALID_TOKEN");
   return { token, user };
-}
-
-/** The users row first: a sign-in with the old password that runs now waits, and then fails or is ended too. */
-async function replacePassword(tx: Tx, userId: string, passwordHash: string, now: string): Promise<void> {
-  await tx
-    .updateTable("users")
-    .set({ passwordHash, passwordChangedAt: now, failedLogins: 0, lockedUntil: null, updatedAt: now })
-    .where("id", "=", userId)
-    .execute();
-  await endUserTokens(tx, userId, ["mfa_login", "password_reset"]);
 }

@@ -1,8 +1,8 @@
 import { passwordStandingOf } from "#server/access/password-standing";
+import { asSystem } from "#server/db/as-system";
 import type { Tx } from "#server/db/unit-of-work";
-import { systemHandle } from "#server/db/unit-of-work";
-import { issueUserToken } from "#server/features/people/users/user-tokens";
-import { findUserByEmail } from "#server/features/sign-in/sessions/queries";
+import { findUserByEmail } from "#server/features/people/core/find-user";
+import { issueUserToken } from "#server/features/sign-in/core/user-tokens";
 import { queueMail } from "#server/jobs/mail-queue";
 import type { JobHandler } from "#server/jobs/queue";
 import { resetMail } from "./reset-mail.ts";
@@ -13,7 +13,7 @@ import { resetMail } from "./reset-mail.ts";
  */
 export const sendResetLink: JobHandler = async (services, payload) => {
   const { email, base } = payload as { email: string; base?: string };
-  await systemHandle(services.store)
+  await asSystem(services, "send password reset")
     .transaction()
     .execute(async (tx) => {
       const user = await findEligible(tx, email);

@@ -6,12 +6,14 @@ import { checkPassword } from "#server/access/password";
 import { passwordStandingOf } from "#server/access/password-standing";
 import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
-import { startMfaLogin } from "#server/features/sign-in/mfa/start-mfa-login";
+import { findUserByEmail, type SignInUser } from "#server/features/people/core/find-user";
+import { clearWrongPasswords, countWrongPassword } from "#server/features/people/core/wrong-passwords";
+import { completeSignIn } from "#server/features/sign-in/core/complete-sign-in";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { startMfaLogin } from "#server/features/sign-in/core/start-mfa-login";
 import type { Call } from "#server/http/call";
 import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
-import { completeSignIn, noteUser } from "./complete-sign-in.ts";
-import { clearWrongPasswords, countWrongPassword, findUserByEmail, type SignInUser } from "./queries.ts";
 import { responseFloor } from "./response-floor.ts";
 import { LOGIN_FLOOR_MS, type LoginRefusal, loginPerAddress, loginPerAddressAndEmail, refusalOf } from "./rules.ts";
 

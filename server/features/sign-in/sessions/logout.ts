@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sign-in/sessions";
+import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
 import { type Call, user } from "#server/http/call";
-import { revokeSessions } from "./revoke-sessions.ts";
 
 type LogoutCall = typeof sessions.logout extends Endpoint<infer T> ? Call<T> : never;
 

@@ -5,14 +5,14 @@ import { type Membership, membershipIn, standingOf } from "#server/access/member
 import { passwordStandingOf } from "#server/access/password-standing";
 import { lockRow } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
+import { issueTokens, spendRefreshToken, type TokenPair } from "#server/features/sign-in/core/tokens";
 import type { Call } from "#server/http/call";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
-import { noteUser } from "./complete-sign-in.ts";
 import { findRefreshToken } from "./queries.ts";
-import { revokeSessions } from "./revoke-sessions.ts";
 import { decideRefresh, refreshPerUser } from "./rules.ts";
-import { issueTokens, type TokenPair } from "./tokens.ts";
 
 type RefreshCall = typeof sessions.refresh extends Endpoint<infer T> ? Call<T> : never;
 type Found = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
@@ -49,7 +49,7 @@ async function decide(call: RefreshCall, tx: Tx, tokenHash: string): Promise<Tok
   if (decision !== "rotate") return decision === "raced" ? "raced" : "invalid";
   const membership = await membershipOf(tx, token);
   if (!membership) return "invalid";
-  await tx.updateTable("refreshTokens").set({ spentAt: now }).where("id", "=", token.id).execute();
+  await spendRefreshToken(tx, token.id, now);
   const { sessionId: id, userId, absoluteExpiresAt, mfaVerifiedAt } = token;
   return issueTokens(call, tx, { id, userId, absoluteExpiresAt, mfa: mfaVerifiedAt !== null }, membership);
 }

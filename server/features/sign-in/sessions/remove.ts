@@ -1,9 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sign-in/sessions";
+import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { openSessions } from "./queries.ts";
-import { revokeSessions } from "./revoke-sessions.ts";
 
 type RemoveCall = typeof sessions.remove extends Endpoint<infer T> ? Call<T> : never;
 

@@ -1,5 +1,5 @@
 import type { Limit } from "#server/access/rate-limit";
-import { DAY, MINUTE, SECOND } from "#server/platform/clock";
+import { SECOND } from "#server/platform/clock";
 
 /** Counts failed sign-ins only (docs/sign-in.md, "Guessing"). */
 export const loginPerAddressAndEmail: Limit = { name: "login-email", max: 5, windowSeconds: 300 };
@@ -7,14 +7,8 @@ export const loginPerAddress: Limit = { name: "login-ip", max: 30, windowSeconds
 /** Refused refreshes of a user's known tokens. */
 export const refreshPerUser: Limit = { name: "refresh", max: 30, windowSeconds: 60 };
 
-/** A sign-in ends for good after this, however often it is refreshed. */
-export const SESSION_MS = 30 * DAY;
-export const REFRESH_TOKEN_MS = 7 * DAY;
 /** A spent refresh token that comes back within this was raced by a parallel refresh, not stolen. */
 export const REFRESH_RACE_MS = 10 * SECOND;
-export const TEMP_TOKEN_SECONDS = 300;
-export const WRONG_PASSWORDS_TO_LOCK = 5;
-export const LOCK_MS = 5 * MINUTE;
 /** No refused sign-in is answered sooner. */
 export const LOGIN_FLOOR_MS = 200;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { purgeSessions } from "#server/features/sign-in/sessions/purge";
+import { purgeSessions } from "#server/features/sign-in/core/purge-sessions";
 import { DAY, MINUTE, SECOND } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";

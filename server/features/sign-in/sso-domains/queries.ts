@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
-import type { SsoDomainsTable } from "#server/db/tables/sso";
+import type { SsoDomainsTable } from "#server/db/tables/sign-in";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -31,17 +31,4 @@ export function shownDomain(row: DomainRow) {
     recordValue: recordValue(row.verificationToken),
     createdAt,
   };
-}
-
-/** Organizations that have proven this domain to be theirs. Needs an unscoped handle. */
-export async function orgsWithVerifiedDomain(db: Reader, domain: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom("ssoDomains")
-    .innerJoin("organizations", "organizations.id", "ssoDomains.orgId")
-    .where("ssoDomains.domain", "=", domain)
-    .where("ssoDomains.verifiedAt", "is not", null)
-    .where("organizations.deletedAt", "is", null)
-    .select("ssoDomains.orgId")
-    .execute();
-  return rows.map((row) => row.orgId);
 }

@@ -1,4 +1,4 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
 import type { Services } from "#server/services";
 import { isPublished } from "./published.ts";
 
@@ -6,7 +6,7 @@ const AT_ONCE = 10;
 
 /** Looks at every proven domain again and notes when. A record that is gone takes nothing away: it is only logged. */
 export async function recheckDomains(services: Services): Promise<void> {
-  const db = systemHandle(services.store);
+  const db = asSystem(services, "recheck domains");
   const domains = await db.selectFrom("ssoDomains").selectAll().where("verifiedAt", "is not", null).execute();
   for (let at = 0; at < domains.length; at += AT_ONCE) {
     const some = domains.slice(at, at + AT_ONCE);

@@ -5,7 +5,7 @@ import { domainOf } from "#server/features/sign-in/sso-logins/domain-of";
 import { MINUTE } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
-import { orgsWithVerifiedDomain } from "./queries.ts";
+import { orgsWithVerifiedDomain } from "./orgs-with-verified-domain.ts";
 import { recheckDomains } from "./recheck.ts";
 
 describe.each(databases)("email domains on %s", (database) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Person } from "#fixtures/simulators/identity-provider";
 import { builtInRoleId } from "#server/access/roles";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, seedPartner, type TestUser } from "../../../test/harness.ts";
 import { type SsoTest, startSsoTest } from "../../../test/sso.ts";

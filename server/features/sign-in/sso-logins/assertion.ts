@@ -1,4 +1,4 @@
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { after, SECOND } from "#server/platform/clock";
 import type { LoginSession } from "./login-session.ts";

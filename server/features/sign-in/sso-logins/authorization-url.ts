@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { beginLoginSession, type LinkTarget } from "./login-session.ts";

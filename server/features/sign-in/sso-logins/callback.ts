@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { admitPerson } from "./admit.ts";
 import { type Assertion, obtainAssertion } from "./assertion.ts";

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
-import { findActiveProvider } from "#server/features/sign-in/sso-providers/queries";
+import { findActiveProvider } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { loginUrlOf } from "./login-url.ts";
 

@@ -1,6 +1,6 @@
 import type { Store } from "#server/db/dialect/index";
 import type { Reader } from "#server/db/unit-of-work";
-import { findActiveProvider } from "#server/features/sign-in/sso-providers/queries";
+import { findActiveProvider } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { MINUTE } from "#server/platform/clock";
 import { buttonOf } from "./login-url.ts";

@@ -1,8 +1,8 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
 import { takeAttempt } from "#server/access/attempts";
-import { orgsWithVerifiedDomain } from "#server/features/sign-in/sso-domains/queries";
-import { findActiveProvider } from "#server/features/sign-in/sso-providers/queries";
+import { orgsWithVerifiedDomain } from "#server/features/sign-in/sso-domains/orgs-with-verified-domain";
+import { findActiveProvider } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { clientBlock } from "#server/platform/ip-address";
 import { domainOf } from "./domain-of.ts";

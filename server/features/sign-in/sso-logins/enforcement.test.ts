@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtInRoleId } from "#server/access/roles";
-import { issueUserToken } from "#server/features/people/users/user-tokens";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import { issueUserToken } from "#server/features/sign-in/core/user-tokens";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, type SignedInUser, seedPartner, type TestUser } from "../../../test/harness.ts";
 import { enrol, freshCode, logIn, PASSWORD, seedPerson } from "../../../test/people.ts";

@@ -2,7 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
 import { membershipIn } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
-import { issueTokens, type TokenPair } from "#server/features/sign-in/sessions/tokens";
+import { issueTokens, type TokenPair } from "#server/features/sign-in/core/tokens";
 import type { Call } from "#server/http/call";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";

@@ -1,5 +1,5 @@
 import type { UserPrincipal } from "#server/access/principal";
-import type { ProviderOwner } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderOwner } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { type Call, user } from "#server/http/call";
 
 /** Providers of the tenant a caller stands in: their organization's, or their partner's own. */

@@ -1,6 +1,6 @@
 import type { Tx } from "#server/db/unit-of-work";
-import { storable } from "#server/features/sign-in/sessions/open-session";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import { storable } from "#server/features/sign-in/core/open-session";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { after } from "#server/platform/clock";
 import { sha256 } from "#server/platform/vault";

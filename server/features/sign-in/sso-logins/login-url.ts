@@ -1,4 +1,4 @@
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 
 type Owner = Pick<ProviderRow, "orgId" | "partnerId">;
 

@@ -1,8 +1,8 @@
 import type * as OpenId from "openid-client";
-import { trustedBase } from "#server/features/sign-in/passwords/reset-mail";
+import { trustedBase } from "#server/features/sign-in/core/trusted-base";
 import { openClientSecret } from "#server/features/sign-in/sso-providers/client-secret";
 import { assertSafeEndpoints } from "#server/features/sign-in/sso-providers/discovery";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 

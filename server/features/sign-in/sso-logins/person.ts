@@ -1,12 +1,13 @@
 import { candidatesOf, isOf } from "#server/access/membership-candidates";
 import type { Reader, Tx } from "#server/db/unit-of-work";
-import { endUserTokens } from "#server/features/people/users/user-tokens";
-import { noteUser } from "#server/features/sign-in/sessions/complete-sign-in";
-import { findUserByEmail, findUserById, type SignInUser } from "#server/features/sign-in/sessions/queries";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import { activateAccount } from "#server/features/people/core/activate-account";
+import { findUserByEmail, findUserById, type SignInUser } from "#server/features/people/core/find-user";
+import { noteUser } from "#server/features/sign-in/core/note-user";
+import { endUserTokens } from "#server/features/sign-in/core/user-tokens";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
+import { findIdentity } from "#server/features/sign-in/sso-providers/keep-identity";
 import type { Call } from "#server/http/call";
 import type { Assertion } from "./assertion.ts";
-import { findIdentity } from "./identity.ts";
 import { rejection } from "./rejection.ts";
 
 /**
@@ -53,11 +54,6 @@ async function acceptInvitation(call: Call, tx: Tx, provider: ProviderRow, user:
   if (!memberships.every(({ membership }) => isOf(membership, provider)))
     throw rejection("invite_required", "account", "invited_elsewhere");
   const now = call.clock.now();
-  await tx
-    .updateTable("users")
-    .set({ status: "active", emailVerifiedAt: now, updatedAt: now })
-    .where("id", "=", user.id)
-    .where("status", "=", "invited")
-    .execute();
+  await activateAccount(tx, user.id, { now });
   await endUserTokens(tx, user.id, ["invite", "password_reset"]);
 }

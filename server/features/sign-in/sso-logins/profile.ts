@@ -1,5 +1,5 @@
 import { email as emailSchema } from "#contract/core/fields";
-import type { AttributeMapping } from "#server/db/tables/sso";
+import type { AttributeMapping } from "#server/db/tables/sign-in";
 import { domainOf } from "./domain-of.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;

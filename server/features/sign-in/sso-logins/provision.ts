@@ -1,7 +1,7 @@
 import type { Tx } from "#server/db/unit-of-work";
-import { createAccount } from "#server/features/people/users/create-account";
-import { addMembership } from "#server/features/people/users/memberships";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import { addMembership } from "#server/features/people/core/add-membership";
+import { createAccount } from "#server/features/people/core/create-account";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import type { Assertion } from "./assertion.ts";
 import { isStillGrantable } from "./default-role.ts";

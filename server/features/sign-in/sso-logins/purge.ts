@@ -1,9 +1,10 @@
-import { systemHandle } from "#server/db/unit-of-work";
+import { asSystem } from "#server/db/as-system";
+import { revokeSession } from "#server/features/sign-in/core/revoke-sessions";
 import type { Services } from "#server/services";
 
 /** Drops sign-ins that never returned and codes that were never redeemed; the session of such a code ends. */
 export async function purgeSsoLogins(services: Services): Promise<void> {
-  const db = systemHandle(services.store);
+  const db = asSystem(services, "purge expired");
   const now = services.clock.now();
   await db.deleteFrom("ssoLoginSessions").where("expiresAt", "<=", now).execute();
   await db.transaction().execute(async (tx) => {
@@ -12,13 +13,6 @@ export async function purgeSsoLogins(services: Services): Promise<void> {
       .where("expiresAt", "<=", now)
       .returning("sessionId")
       .execute();
-    for (const { sessionId } of codes) {
-      await tx
-        .updateTable("sessions")
-        .set({ revokedAt: now, revokedReason: "sign-in not finished" })
-        .where("id", "=", sessionId)
-        .where("revokedAt", "is", null)
-        .execute();
-    }
+    for (const { sessionId } of codes) await revokeSession(tx, sessionId, "sign-in not finished", now);
   });
 }

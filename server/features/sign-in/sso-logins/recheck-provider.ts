@@ -1,6 +1,6 @@
 import { held } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { rejection } from "./rejection.ts";
 

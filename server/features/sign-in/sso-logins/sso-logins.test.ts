@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { SECOND } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, seedPartner } from "../../../test/harness.ts";

@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
-import { proofOf } from "#server/features/sign-in/mfa/start-mfa-login";
-import { findUserById } from "#server/features/sign-in/sessions/queries";
+import { findUserById } from "#server/features/people/core/find-user";
+import { proofOf } from "#server/features/sign-in/core/proof-of";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { beginAtProvider } from "./authorization-url.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProviderRow } from "#server/features/sign-in/sso-providers/queries";
+import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { databases, seedPartner } from "../../../test/harness.ts";
 import { type SsoTest, startSsoTest } from "../../../test/sso.ts";
 

@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
 import { takeAttempt } from "#server/access/attempts";
-import { findActiveProvider, type ProviderOwner } from "#server/features/sign-in/sso-providers/queries";
+import { findActiveProvider, type ProviderOwner } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";

@@ -2,7 +2,7 @@ import { changedFields } from "#server/audit/changed-fields";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import type { ProviderRow } from "./queries.ts";
+import type { ProviderRow } from "./find-active-provider.ts";
 import { findProvider } from "./reach.ts";
 import { missingForActive } from "./rules.ts";
 import { shownProvider } from "./view.ts";

@@ -1,8 +1,8 @@
 import type { Reader } from "#server/db/unit-of-work";
-import { getAssignableRole, refuseRoleAboveCaller } from "#server/features/people/users/assignable-role";
+import { getAssignableRole, refuseRoleAboveCaller } from "#server/features/people/core/assignable-role";
 import { type Call, user } from "#server/http/call";
 import { Problem, problem } from "#server/problem";
-import type { ProviderOwner } from "./queries.ts";
+import type { ProviderOwner } from "./find-active-provider.ts";
 
 /**
  * The role of accounts created at their first sign-in, and the person whose permissions it was checked against

@@ -3,7 +3,7 @@ import { type DiscoveryHost, INSIDE, OUTSIDE, startDiscoveryHost } from "#fixtur
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { assertSafeEndpoints, UnsafeEndpoint } from "./discovery.ts";
-import { findActiveProvider } from "./queries.ts";
+import { findActiveProvider } from "./find-active-provider.ts";
 
 describe.each(databases)("discovery of identity providers on %s (cases C21)", (database) => {
   let host: DiscoveryHost;

@@ -4,7 +4,7 @@ import { getWritableOrg, orgForCreate, refuseSiteRestricted } from "#server/acce
 import type { Reader } from "#server/db/unit-of-work";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
-import type { ProviderOwner, ProviderRow } from "./queries.ts";
+import type { ProviderOwner, ProviderRow } from "./find-active-provider.ts";
 
 type CreateCall = typeof ssoProviders.create extends Endpoint<infer T> ? Call<T> : never;
 

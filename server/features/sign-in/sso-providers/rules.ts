@@ -1,6 +1,6 @@
-import type { AttributeMapping } from "#server/db/tables/sso";
+import type { AttributeMapping } from "#server/db/tables/sign-in";
 import type { Preset } from "#server/sso-presets";
-import type { ProviderRow } from "./queries.ts";
+import type { ProviderRow } from "./find-active-provider.ts";
 
 export const DEFAULT_SCOPES = "openid profile email";
 const DEFAULT_MAPPING: AttributeMapping = { email: "email", name: "name" };

@@ -4,7 +4,7 @@ import { builtInRoleId } from "#server/access/roles";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { openClientSecret } from "./client-secret.ts";
-import { findActiveProvider } from "./queries.ts";
+import { findActiveProvider } from "./find-active-provider.ts";
 
 describe.each(databases)("identity providers on %s", (database) => {
   let server: TestServer;

@@ -8,7 +8,8 @@ import { sealClientSecret } from "./client-secret.ts";
 import { samlCannotEnforce } from "./create.ts";
 import { decideDefaultRole } from "./default-role.ts";
 import { type Discovery, type DiscoveryFailed, discover } from "./discovery.ts";
-import type { ProviderRow } from "./queries.ts";
+import type { ProviderRow } from "./find-active-provider.ts";
+import { unlinkIdentities } from "./keep-identity.ts";
 import { writableProvider } from "./reach.ts";
 import { defaultsOf, needsDiscovery } from "./rules.ts";
 import { refuseUnsafeUrls } from "./safe-urls.ts";
@@ -26,7 +27,7 @@ export async function updateProvider(call: UpdateCall) {
     await writableProvider(call, before.id, tx);
     const change = { ...discovered(discovery), ...plain, ...(await roleChange(call, tx, before)) };
     const after = await changeProvider(call, tx, before, { ...change, ...(discovery && { issuer: discovery.issuer }) });
-    const unlinked = after.issuer === before.issuer ? 0 : await unlinkIdentities(call, before.id);
+    const unlinked = after.issuer === before.issuer ? 0 : await forgetPeople(call, before.id);
     call.audit.note({
       details: {
         changedFields: changedNames(before, after, typeof call.body.clientSecret === "string"),
@@ -85,12 +86,6 @@ const discovered = (discovery: Discovery | undefined) =>
     jwksUrl: discovery.jwksUri,
   };
 
-/**
- * A subject is unique within its issuer only (OpenID Connect Core 2): if the link were kept, a person with that subject
- * at the new issuer could sign in as the person of the old one.
- */
-const unlinkIdentities = (call: UpdateCall, providerId: string): Promise<number> =>
-  call.asSystem("unlink identities", async (tx) => {
-    const gone = await tx.deleteFrom("ssoIdentities").where("providerId", "=", providerId).executeTakeFirst();
-    return Number(gone.numDeletedRows);
-  });
+/** Who was linked at the issuer before is nobody at the new one. */
+const forgetPeople = (call: UpdateCall, providerId: string): Promise<number> =>
+  call.asSystem("unlink identities", (tx) => unlinkIdentities(tx, providerId));

@@ -1,4 +1,4 @@
-import type { ProviderRow } from "./queries.ts";
+import type { ProviderRow } from "./find-active-provider.ts";
 
 /** A provider as the API shows it: of its secret only whether it exists. */
 export function shownProvider(row: ProviderRow) {

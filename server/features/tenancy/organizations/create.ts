@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { organizations } from "#contract/resources/tenancy/organizations";
 import type { Tx } from "#server/db/unit-of-work";
+import { grantOrganization } from "#server/features/people/core/grant-organization";
 import { type Call, user } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
 import { insertOrganization } from "./insert.ts";
@@ -43,7 +44,7 @@ function partnerOf(call: CreateCall): string {
 async function grantToCreator(call: CreateCall, tx: Tx, partnerId: string, orgId: string): Promise<void> {
   const who = user(call);
   if (who.orgAccess !== "selected" || who.membershipId === null) return;
-  await tx.insertInto("partnerUserOrgs").values({ partnerId, membershipId: who.membershipId, orgId }).execute();
+  await grantOrganization(tx, { partnerId, membershipId: who.membershipId, orgId });
 }
 
 export function refuseEndBeforeStart(contract: { contractStart?: string | null; contractEnd?: string | null }): void {

@@ -6,16 +6,14 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { slugIsTaken } from "./queries.ts";
 
-const RETENTION_DAYS_DEFAULT = 365;
-
 type Chosen = Pick<
   Insertable<OrganizationsTable>,
   "name" | "slug" | "type" | "status" | "maxDevices" | "settings" | "contractStart" | "contractEnd" | "billingContact"
 >;
 
 /**
- * Writes an organization with its audit retention. The partner's cap and the slug are checked under a lock, so parallel
- * creates can neither pass the cap nor share a slug.
+ * Writes an organization with what the rooms give a new one (`onOrganizationCreated`). The partner's cap and the slug are
+ * checked under a lock, so parallel creates can neither pass the cap nor share a slug.
  */
 export async function insertOrganization(call: Call, tx: Tx, partnerId: string, chosen: Chosen): Promise<string> {
   await lockRow(tx, call.services.store.dialect, "partners", partnerId);
@@ -44,10 +42,7 @@ export async function insertOrganization(call: Call, tx: Tx, partnerId: string, 
     })
     .execute();
   if (call.scope.kind === "partner") call.scope.known.add(id);
-  await tx
-    .insertInto("auditRetention")
-    .values({ orgId: id, retentionDays: RETENTION_DAYS_DEFAULT, lastCleanupAt: null, createdAt: now, updatedAt: now })
-    .execute();
+  await call.services.hooks.onOrganizationCreated({ tx, orgId: id, now });
   return id;
 }
 

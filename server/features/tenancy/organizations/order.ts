@@ -1,8 +1,8 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { organizations } from "#contract/resources/tenancy/organizations";
 import { lockRow } from "#server/db/dialect/locks";
+import { storeOrganizationOrder } from "#server/features/tenancy/partners/store-organization-order";
 import { type Call, user } from "#server/http/call";
-import { problem } from "#server/problem";
 
 type OrderCall = typeof organizations.order extends Endpoint<infer T> ? Call<T> : never;
 
@@ -19,19 +19,9 @@ export async function orderOrganizations(call: OrderCall) {
       call.body.orderedIds,
       rows.map((row) => row.id),
     );
-    const partner = await tx
-      .selectFrom("partners")
-      .select(["settings", "name"])
-      .where("id", "=", partnerId)
-      .executeTakeFirst();
-    if (!partner) throw problem("NOT_FOUND");
-    await tx
-      .updateTable("partners")
-      .set({ settings: { ...partner.settings, organizationOrder }, updatedAt: call.clock.now() })
-      .where("id", "=", partnerId)
-      .execute();
+    const name = await storeOrganizationOrder(tx, partnerId, organizationOrder, call.clock.now());
     call.audit.note({
-      resource: { type: "partner", id: partnerId, name: partner.name },
+      resource: { type: "partner", id: partnerId, name },
       owner: { partnerId },
       details: { count: organizationOrder.length },
     });

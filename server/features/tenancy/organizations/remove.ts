@@ -3,7 +3,6 @@ import type { organizations } from "#contract/resources/tenancy/organizations";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getOrganization } from "./queries.ts";
-import { revokeOrganizationAccess } from "./revoke-access.ts";
 
 type RemoveCall = typeof organizations.remove extends Endpoint<infer T> ? Call<T> : never;
 
@@ -21,8 +20,10 @@ export async function removeOrganization(call: RemoveCall) {
       .executeTakeFirst();
     if (removed.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
     // After the row is taken: a key that is being made holds it and is seen here once it exists.
-    await revokeOrganizationAccess(call, org.id, "organization deleted");
-    call.audit.note({ details: { previousStatus: org.status } });
+    const closed = { orgId: org.id, reason: "organization deleted", now };
+    const { hooks } = call.services;
+    const taken = await call.asSystem("revoke access", (all) => hooks.onOrganizationClosed({ tx: all, ...closed }));
+    call.audit.note({ details: { previousStatus: org.status, ...taken } });
     return { success: true as const };
   });
 }

@@ -7,7 +7,6 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { refuseEndBeforeStart } from "./create.ts";
 import { getOrganization, slugIsTaken } from "./queries.ts";
-import { severAgents } from "./revoke-access.ts";
 import { decideStatus, transitions } from "./rules.ts";
 
 type UpdateCall = typeof organizations.update extends Endpoint<infer T> ? Call<T> : never;
@@ -45,7 +44,10 @@ export async function updateOrganization(call: UpdateCall) {
       .where("status", "=", before.status)
       .executeTakeFirst();
     if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
-    if (decision === "change" && status === "churned") await severAgents(call, before.id);
+    if (decision === "change" && status === "churned") {
+      const churned = { orgId: before.id, now: call.clock.now() };
+      await call.asSystem("revoke access", (all) => call.services.hooks.onOrganizationChurned({ tx: all, ...churned }));
+    }
     call.audit.note({
       details: {
         changedFields: changedFields(before, decision === "change" ? { ...fields, status } : fields),

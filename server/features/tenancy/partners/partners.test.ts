@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seedPartnerPrincipal } from "#fixtures/partner-principal";
+import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 

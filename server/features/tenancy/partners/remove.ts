@@ -4,7 +4,6 @@ import { lockRow } from "#server/db/dialect/locks";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getPartner } from "./queries.ts";
-import { revokePartnerAccess } from "./revoke-access.ts";
 
 type RemoveCall = typeof partners.remove extends Endpoint<infer T> ? Call<T> : never;
 
@@ -24,8 +23,11 @@ export async function removePartner(call: RemoveCall) {
       .where("deletedAt", "is", null)
       .executeTakeFirst();
     if (removed.numUpdatedRows !== 1n) throw problem("NOT_FOUND");
-    await revokePartnerAccess(call, partner.id, "partner deleted");
-    call.audit.note({ details: { previousStatus: partner.status } });
+    // Its agents are refused from now on by the partner's `deletedAt`, its enrollment keys by its status.
+    const closed = { partnerId: partner.id, reason: "partner deleted", now };
+    const { hooks } = call.services;
+    const taken = await call.asSystem("revoke access", (all) => hooks.onPartnerClosed({ tx: all, ...closed }));
+    call.audit.note({ details: { previousStatus: partner.status, ...taken } });
     return { success: true as const };
   });
 }

@@ -1,4 +1,5 @@
-import type { Json, PartnersTable } from "#server/db/tables/tenancy";
+import type { Json } from "#server/db/column-types";
+import type { PartnersTable } from "#server/db/tables/tenancy";
 
 /** Keys that are merged one level deeper (docs/tenancy.md, "Partner settings"). */
 const deeper: readonly string[] = ["businessHours", "contact", "security"];

@@ -1,10 +1,8 @@
-import type { Insertable } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sites } from "#contract/resources/tenancy/sites";
 import { orgForCreate, refuseSiteRestricted } from "#server/access/org-access";
-import type { SitesTable } from "#server/db/tables/tenancy";
-import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
+import { insertSite } from "./insert-site.ts";
 import { getSite } from "./queries.ts";
 
 type CreateCall = typeof sites.create extends Endpoint<infer T> ? Call<T> : never;
@@ -21,15 +19,4 @@ export async function createSite(call: CreateCall) {
     call.audit.note({ details: { timezone: fields.timezone } });
     return getSite(call, tx, id);
   });
-}
-
-type Chosen = Omit<Insertable<SitesTable>, "createdAt" | "updatedAt">;
-
-/** Writes a site of an organization that the caller was found to reach. */
-export async function insertSite(call: Call, tx: Tx, chosen: Chosen): Promise<void> {
-  const now = call.clock.now();
-  await tx
-    .insertInto("sites")
-    .values({ ...chosen, createdAt: now, updatedAt: now })
-    .execute();
 }

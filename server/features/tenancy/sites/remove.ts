@@ -25,8 +25,8 @@ export async function removeSite(call: RemoveCall) {
     if (!row) throw siteOutOfReach(call);
     const deviceCount = await countDevices(tx, site);
     if (deviceCount > 0) throw problem("SITE_NOT_EMPTY", { details: { deviceCount } });
-    const movedDevices = await moveDecommissioned(tx, site, call.clock.now());
-    const removed = { ...(await countCascaded(tx, site.id)), movedDevices };
+    const gone = { siteId: site.id, orgId: site.orgId, now: call.clock.now() };
+    const removed = await call.services.hooks.onSiteRemoved({ tx, ...gone });
     await deleteRow(tx, site.id);
     call.audit.note({ details: removed });
     return { success: true as const };
@@ -42,37 +42,6 @@ async function countDevices(tx: Tx, site: { id: string; orgId: string }): Promis
     .where("status", "<>", "decommissioned")
     .executeTakeFirstOrThrow();
   return Number(count);
-}
-
-async function moveDecommissioned(tx: Tx, site: { id: string; orgId: string }, now: string): Promise<number> {
-  const other = await tx
-    .selectFrom("sites")
-    .select("id")
-    .where("orgId", "=", site.orgId)
-    .where("id", "<>", site.id)
-    .orderBy("createdAt")
-    .orderBy("id")
-    .executeTakeFirst();
-  const moved = await tx
-    .updateTable("devices")
-    .set({ siteId: other?.id ?? null, updatedAt: now })
-    .where("orgId", "=", site.orgId)
-    .where("siteId", "=", site.id)
-    .where("status", "=", "decommissioned")
-    .executeTakeFirst();
-  return Number(moved.numUpdatedRows);
-}
-
-async function countCascaded(tx: Tx, siteId: string) {
-  const count = async (table: "contacts" | "enrollmentKeys") => {
-    const { n } = await tx
-      .selectFrom(table as "contacts")
-      .select((eb) => eb.fn.countAll<number>().as("n"))
-      .where("siteId", "=", siteId)
-      .executeTakeFirstOrThrow();
-    return Number(n);
-  };
-  return { deletedContacts: await count("contacts"), deletedEnrollmentKeys: await count("enrollmentKeys") };
 }
 
 /** A device that joined after the count keeps the site: the database refuses to delete it. */

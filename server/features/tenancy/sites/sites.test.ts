@@ -51,6 +51,37 @@ describe.each(databases)("sites on %s", (database) => {
     expect(entry).toMatchObject({ orgId: acme.orgId, resourceName: "Harbor", details: { timezone: "UTC" } });
   });
 
+  it("takes state for region in an address, answers region alone, and refuses two that differ", async () => {
+    const { id } = await made("Addressed");
+    const address = async (given: object) => {
+      const { status, body } = await call("PATCH", `/${id}`, { address: given });
+      return status === 200 ? body.address : body;
+    };
+    expect(await address({ city: "Denver", state: "CO", floor: 3 })).toEqual({
+      city: "Denver",
+      floor: 3,
+      region: "CO",
+    });
+    expect(await address({ state: "CO", region: "CO" })).toEqual({ region: "CO" });
+    expect(await address({ state: null, region: "CO" })).toEqual({ region: "CO" });
+    expect(await address({ state: "NM", region: "" })).toEqual({ region: "NM" });
+    expect(await address({ inner: { state: "kept" } })).toEqual({ inner: { state: "kept" } });
+    expect(await address({ state: "CO", region: "Rockies" })).toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: [{ path: "address.state" }],
+    });
+    expect((await call("GET", `/${id}`)).body.address).toEqual({ inner: { state: "kept" } });
+    const created = await call("POST", "", { orgId: acme.orgId, name: "New", address: { state: "CO" } });
+    expect([created.status, created.body.address]).toEqual([201, { region: "CO" }]);
+    const names = async () =>
+      (await call("GET", `?orgId=${acme.orgId}&limit=100`)).body.data.map((one: { name: string }) => one.name);
+    const before = await names();
+    expect(
+      (await call("POST", "", { orgId: acme.orgId, name: "No", address: { state: "A", region: "B" } })).status,
+    ).toBe(400);
+    expect(await names()).toEqual(before);
+  });
+
   it("lists with device counts, oldest first, and takes either name of the filter", async () => {
     const list = await call("GET", `?orgId=${acme.orgId}&limit=100`);
     expect(list.body.data.slice(0, 2)).toMatchObject([

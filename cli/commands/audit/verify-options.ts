@@ -1,0 +1,9 @@
+/** Flags of `rmm audit verify`. */
+export interface VerifyOptions {
+  partner?: string;
+  system?: boolean;
+  bundle?: string;
+  anchorFile?: string;
+  publicKey: string[];
+  requireAnchor?: boolean;
+}

@@ -1,0 +1,44 @@
+import { exitCode } from "../../errors/exit-codes.ts";
+import { isColoured } from "../../output/colour.ts";
+import { formatOf, printResult } from "../../output/print.ts";
+import { differenceText } from "../../provisioning/difference-text.ts";
+import { conflictError } from "../../provisioning/load-file.ts";
+import { isDifference } from "../../provisioning/note.ts";
+import { hasDifferences, notesOf } from "../../provisioning/plan.ts";
+import { noteView, planItems } from "../../provisioning/plan-view.ts";
+import type { Register } from "../../register.ts";
+import { writeTo } from "../../shell.ts";
+import { addReadOptions, type FileOptions } from "./options.ts";
+import { planRun } from "./plan-run.ts";
+
+/** `rmm diff FILE`: where the server is not as the file says, value by value. */
+export const registerDiff: Register = (command, run) => {
+  command.description(
+    "Show where the server differs from a provisioning file, in the form of diff -u. Changes nothing; exit 10 where it does",
+  );
+  addReadOptions(command);
+  command.addHelpText("before", examples).action((file: string | undefined) =>
+    run(async (shell, globals) => {
+      const planned = await planRun(shell, globals, file, command.opts<FileOptions>());
+      const { context, plan } = planned;
+      if (plan.conflicts.length > 0) throw conflictError(planned.file, plan.conflicts);
+      const items = planItems(plan);
+      const notes = notesOf(plan).filter(isDifference).map(noteView);
+      const format = formatOf(context);
+      if (format === "table" || format === "tsv") {
+        const sides = { server: context.settings.server.value, file: planned.file };
+        const coloured = isColoured(shell, "stdout");
+        await writeTo(shell, "stdout", differenceText({ ...sides, items, notes }, { coloured }));
+      } else {
+        await printResult(context, format === "ndjson" ? [...items, ...notes] : { items, notes }, { fields: [] });
+      }
+      return exitCode(hasDifferences(plan) ? "changes" : "ok");
+    }),
+  );
+};
+
+const examples = `Examples:
+  rmm diff tenants.yaml
+  rmm diff tenants.yaml --org harbor-dental
+  rmm export | rmm diff - --server https://other.example
+`;

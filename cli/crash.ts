@@ -1,0 +1,20 @@
+import { describeError } from "./errors/describe-error.ts";
+import { exitCode } from "./errors/exit-codes.ts";
+import { reportError } from "./errors/report-error.ts";
+import { wantsJson } from "./globals.ts";
+import { OutputError, type Shell, writeTo } from "./shell.ts";
+
+/** Reports what was thrown, secrets masked, and returns the exit code. */
+export async function crash(shell: Shell, argv: readonly string[], error: unknown): Promise<number> {
+  if (error instanceof OutputError && error.code === "EPIPE") return exitCode("ok");
+  const described = describeError(error);
+  const exit = shell.signal.aborted && described.exit !== "unknown" ? "interrupted" : described.exit;
+  await reportError(shell, described, wantsJson(argv));
+  if (argv.includes("--debug") && error instanceof Error) await reportStack(shell, error);
+  return exitCode(exit);
+}
+
+/** Where it happened, for a fault of this program. Secrets are masked by the stream. */
+async function reportStack(shell: Shell, error: Error): Promise<void> {
+  await writeTo(shell, "stderr", `debug: ${error.stack ?? error.message}\n`).catch(() => undefined);
+}

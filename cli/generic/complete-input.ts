@@ -1,0 +1,81 @@
+import type { Context } from "../context.ts";
+import { missingInput, usageError } from "../errors/cli-error.ts";
+import type { CommandSpec } from "../manifest.ts";
+import { prompterOf } from "../prompt.ts";
+import { fieldValue } from "./field-value.ts";
+import { type Field, fieldsOf } from "./fields.ts";
+import { type Draft, type Invocation, withValue } from "./invocation.ts";
+import { answersNeeded } from "./losses.ts";
+import { placeholderOf } from "./path-params.ts";
+import { scopePlaceOf } from "./refs-of.ts";
+
+/** Third stage: asks for missing input, or fails and names all of it at once, with the confirmations that are needed. */
+export async function completeInput(invocation: Invocation): Promise<Invocation> {
+  const drafts: Draft[] = [];
+  for (const draft of invocation.drafts) drafts.push(await completed(invocation, draft));
+  return { ...invocation, drafts };
+}
+
+async function completed({ context, spec, drafts }: Invocation, draft: Draft): Promise<Draft> {
+  const params = spec.params.filter((name) => !draft.params[name]);
+  const fields = missingFields(spec, draft);
+  const answers = answersNeeded(context, spec, drafts.length);
+  if (!context.interactive && params.length + fields.length + answers.length > 0) {
+    const missing = [...params.map(placeholderOf), ...fields.map((field) => flagOf(spec, field)), ...answers];
+    const secret = fields.some(({ spec: field }) => field.secret);
+    throw missingInput(
+      missing,
+      secret ? "Secrets are read from a file or from stdin, never from arguments" : undefined,
+    );
+  }
+  let filled = draft;
+  for (const name of params)
+    filled = withValue(filled, "params", name, (await prompterOf(context.shell).text(placeholderOf(name))).trim());
+  for (const field of fields) filled = withValue(filled, field.where, field.spec.name, await ask(context, field));
+  refuseEmpty(spec, filled);
+  return filled;
+}
+
+const missingFields = (spec: CommandSpec, draft: Draft): Field[] => {
+  const bodyIsSent = draft.hasBody || Object.keys(draft.body).length > 0;
+  return fieldsOf(spec).filter(
+    ({ spec: field, where }) =>
+      field.required && draft[where][field.name] === undefined && (where === "query" || bodyIsSent),
+  );
+};
+
+/** A change that changes nothing is a mistake. */
+function refuseEmpty(spec: CommandSpec, draft: Draft): void {
+  if (spec.method !== "PATCH" || Object.values(draft.body).some((value) => value !== undefined)) return;
+  const flags = fieldsOf(spec).filter(({ where }) => where === "body");
+  throw usageError("Nothing to change", `Give at least one of ${flags.map(({ flag }) => `--${flag}`).join(", ")}`);
+}
+
+function flagOf(spec: CommandSpec, { spec: field, where, flag }: Field): string {
+  if (field.secret) return `--${flag}-file or --${flag}-stdin`;
+  const isScope = (ref: "organization" | "site") => {
+    const place = scopePlaceOf(spec, ref);
+    return place?.part === where && place.name === field.name;
+  };
+  return isScope("organization") ? "--org" : isScope("site") ? "--site" : `--${flag}`;
+}
+
+async function ask({ shell }: Context, { spec, flag, where }: Field): Promise<unknown> {
+  const prompter = prompterOf(shell);
+  const label = spec.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+  if (spec.secret) {
+    const secret = await prompter.secret(label);
+    shell.secrets.add(secret);
+    return secret;
+  }
+  if (spec.values) return prompter.choose(label, spec.values);
+  if (spec.type === "boolean") return prompter.confirm(label);
+  const text = await prompter.text(label);
+  const reading = { source: `--${flag}`, nowMs: shell.now(), where };
+  if (spec.type === "array")
+    return text
+      .split(",")
+      .map((one) => one.trim())
+      .filter((one) => one !== "");
+  return fieldValue(spec, text, reading);
+}

@@ -1,0 +1,49 @@
+import { declined } from "../errors/cli-error.ts";
+import { prompterOf } from "../prompt.ts";
+import type { Draft, Invocation } from "./invocation.ts";
+import { questionBefore } from "./losses.ts";
+
+/** Fifth stage: asks before a request that destroys something. Throws if the answer is no. */
+export async function confirmLoss(invocation: Invocation): Promise<Invocation> {
+  const { context, spec, drafts } = invocation;
+  const question = context.globals.dryRun || drafts.length === 0 ? "none" : questionBefore(spec, drafts.length);
+  if (question === "slug") await confirmSlug(invocation);
+  if (question === "count") await confirmCount(invocation);
+  if (question === "yes" && !context.globals.yes) await confirmOne(invocation);
+  return invocation;
+}
+
+const consequence = {
+  nothing: "",
+  row: " It cannot be restored",
+  secret: " The present secret stops working permanently",
+  tenant: " Everything in it is deleted too",
+} as const;
+
+async function confirmOne({ context, spec, drafts }: Invocation): Promise<void> {
+  const named = Object.values((drafts[0] as Draft).params).at(-1);
+  const what = named === undefined ? "" : ` (${named})`;
+  const question = `${spec.summary}${what}?${consequence[spec.loses]}`;
+  if (!(await prompterOf(context.shell).confirm(question))) throw declined("Nothing was done");
+}
+
+/** Reads the tenant, so that the name and slug shown and compared are those of the row that would be deleted. */
+async function confirmSlug({ context, spec, drafts }: Invocation): Promise<void> {
+  const [param, ref] = Object.entries(spec.refs).find(([, one]) => one === "organization" || one === "partner") ?? [];
+  if (param === undefined) throw new Error(`${spec.noun} ${spec.name} loses a tenant that its path does not name`);
+  const client = await context.client();
+  const tenants = ref === "partner" ? client.partners : client.organizations;
+  const params = { id: (drafts[0] as Draft).params[param] as string };
+  const { slug, name } = await tenants.get({ params }, { signal: context.shell.signal });
+  const question = `${spec.summary} ${name}.${consequence.tenant}. Type its slug (${slug}) to go on`;
+  const typed = (context.globals.confirm ?? (await prompterOf(context.shell).text(question))).trim();
+  if (typed !== slug) throw declined(`${typed} is not the slug of ${name}: nothing was done`, `Its slug is ${slug}`);
+}
+
+async function confirmCount({ context, spec, drafts }: Invocation): Promise<void> {
+  const count = String(drafts.length);
+  const question = `${spec.summary}: ${count} entries.${consequence[spec.loses]}. Type ${count} to go on`;
+  const typed = (context.globals.confirm ?? (await prompterOf(context.shell).text(question))).trim();
+  if (typed !== count)
+    throw declined(`${count} entries would be lost: nothing was done`, `Confirm with --confirm=${count}`);
+}

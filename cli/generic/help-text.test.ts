@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import type { CommandSpec } from "../manifest.ts";
+import { specs } from "../test-commands.ts";
+import { accessOf, examplesOf } from "./help-text.ts";
+
+const all = await specs();
+const spec = (noun: string, name: string) => all.find((one) => one.noun === noun && one.name === name) as CommandSpec;
+
+it("names the events that a command emits, and no row of events for one that emits none", () => {
+  expect(accessOf(spec("sites", "create"))).not.toContain("Events:");
+  expect(accessOf({ ...spec("sites", "create"), emits: ["site.created", "site.updated"] })).toMatch(
+    /^Events: +site\.created, site\.updated$/m,
+  );
+});
+
+it("says who has no access by scope: who is confined, and who has no partner", () => {
+  expect(accessOf(spec("partner-service-principals", "create"))).toMatch(/^Scope: .*\(access to all organizations\)$/m);
+  expect(accessOf(spec("login-branding", "get"))).toMatch(/^Scope: .*\(members of a partner\)$/m);
+});
+
+it("shows the confirmation that a command needs in its example", () => {
+  const example = (noun: string, name: string) => examplesOf(spec(noun, name)).split("\n")[1];
+  expect(example("partner-service-principals", "rotate-key")).toMatch(/ --yes$/);
+  expect(example("organizations", "remove")).toMatch(/ --confirm=contoso-dental$/);
+  expect(example("sites", "get")).toBe("  rmm sites get HQ");
+  expect(example("sites", "create")).toBe("  rmm sites create --org contoso-dental --name <name>");
+});

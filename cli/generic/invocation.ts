@@ -1,0 +1,44 @@
+import type { Context } from "../context.ts";
+import type { CommandSpec } from "../manifest.ts";
+import type { Names } from "./names.ts";
+
+/** What the command line gives after the name of the command. */
+export interface Arguments {
+  readonly args: readonly (string | undefined)[];
+  /** Flags of the command itself. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Exit code that an answer stands for, where not every answer is a success. */
+  readonly exitOf?: (result: unknown) => number;
+  /** Does something else with the answer than print it; for one call, never a list. Returns the exit code. */
+  readonly finish?: (result: unknown) => Promise<number>;
+}
+
+/** A request that is being put together. */
+export interface Draft {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** A body is sent even if it is empty. */
+  readonly hasBody: boolean;
+  /** Why this entry of a list cannot be sent: a name in it is unknown. */
+  readonly failure?: unknown;
+}
+
+export type Part = "params" | "query" | "body";
+
+/** A copy of the draft with one more value. */
+export const withValue = (draft: Draft, part: Part, name: string, value: unknown): Draft => ({
+  ...draft,
+  [part]: { ...draft[part], [name]: value },
+});
+
+/** One run of an endpoint's command. Each stage takes it and returns a copy with its own result added. */
+export interface Invocation {
+  readonly context: Context;
+  readonly spec: CommandSpec;
+  readonly given: Arguments;
+  readonly drafts: readonly Draft[];
+  /** The drafts are entries of a list: each is sent and reported separately. */
+  readonly list: boolean;
+  readonly names: Names;
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Stub, stubServer } from "#sdk/stub-server";
+import type { CommandSpec } from "../manifest.ts";
+import { writesOf } from "../test-api.ts";
+import { ANY_ID, specs, unconfirmed } from "../test-commands.ts";
+import { testCommand } from "../test-shell.ts";
+
+const SLUG = "slug-of-it";
+const command = testCommand();
+let stub: Stub;
+beforeAll(async () => {
+  stub = await stubServer(() => ({ body: { id: ANY_ID, slug: SLUG, name: "It", key: "k" } }));
+});
+beforeEach(() => {
+  stub.seen.length = 0;
+});
+afterAll(async () => {
+  await stub.close();
+  command.close();
+});
+
+const losing = (await specs()).filter(({ loses }) => loses !== "nothing");
+const each = (chosen: readonly CommandSpec[]) =>
+  it.each(chosen.map((spec) => [`${spec.noun} ${spec.name}`, spec] as const));
+const ofTenant = losing.filter(({ loses }) => loses === "tenant");
+const ofOthers = losing.filter(({ loses }) => loses !== "tenant");
+
+type Options = Parameters<typeof command.run>[1];
+
+/** Runs a command that has all it needs but the answer to the question. */
+function run(
+  { argv, stdin }: { argv: string[]; stdin?: string },
+  spec: CommandSpec,
+  more: string[],
+  options: Options = {},
+) {
+  const token = spec.access.kinds.includes("agent") ? `agt_${"0".repeat(64)}` : "token-of-ana";
+  const env = { RMM_SERVER: stub.url, RMM_TOKEN: token, ...options.env };
+  return command.run([...argv, ...more], { ...(stdin === undefined ? {} : { stdin }), ...options, env });
+}
+
+describe("a command that destroys something", () => {
+  it("the tests cover rows, secrets and tenants, and every kind of key", () => {
+    expect(new Set(losing.map(({ loses }) => loses))).toEqual(new Set(["row", "secret", "tenant"]));
+    const names = losing.map(({ noun, name }) => `${noun} ${name}`);
+    for (const one of ["partner-service-principals rotate-key", "agents rotate-token", "mfa recovery-codes"])
+      expect(names).toContain(one);
+  });
+
+  each(losing)("%s sends nothing without --yes or --confirm if no one can be asked", async (_name, spec) => {
+    const refused = {
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(spec.loses === "tenant" ? "--confirm=" : "--yes"),
+    };
+    expect(await run(unconfirmed(spec), spec, [])).toMatchObject(refused);
+    for (const env of [{ CI: "true" }, { RMM_NO_INPUT: "1" }])
+      expect(await run(unconfirmed(spec), spec, [], { tty: true, answers: [], env })).toMatchObject(refused);
+    expect(stub.seen).toEqual([]);
+  });
+
+  each(losing)("%s changes nothing when a person says no", async (_name, spec) => {
+    const ran = await run(unconfirmed(spec), spec, [], { tty: true, answers: ["no"] });
+    expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/nothing was done/i) });
+    expect(writesOf(stub)).toEqual([]);
+  });
+
+  each(ofOthers)("%s sends one request with --yes", async (_name, spec) => {
+    expect(await run(unconfirmed(spec), spec, ["--yes"])).toMatchObject({ code: 0 });
+    expect(writesOf(stub).map(({ method }) => method)).toEqual([spec.method]);
+  });
+
+  each(ofTenant)("%s requires the slug of the tenant, not only --yes and no other slug", async (_name, spec) => {
+    for (const more of [["--yes"], ["--yes", "--confirm=another"], ["--confirm=1"]])
+      expect(await run(unconfirmed(spec), spec, more)).toMatchObject({ code: 2, stdout: "" });
+    expect(writesOf(stub)).toEqual([]);
+    expect(await run(unconfirmed(spec), spec, [`--confirm=${SLUG}`])).toMatchObject({ code: 0 });
+    expect(writesOf(stub)).toHaveLength(1);
+  });
+});
+
+describe("a command that destroys several things", () => {
+  const list = (spec: CommandSpec) => {
+    const entry = JSON.stringify(Object.fromEntries(spec.params.map((name) => [name, ANY_ID])));
+    return { argv: [spec.noun, spec.name, "-f", "-"], stdin: `[${entry},${entry}]` };
+  };
+
+  each(ofOthers.filter(({ params }) => params.length > 0))("%s requires their number", async (_name, spec) => {
+    for (const more of [[], ["--yes"], ["--yes", "--confirm=3"]])
+      expect(await run(list(spec), spec, more)).toMatchObject({ code: 2, stdout: "" });
+    expect(stub.seen).toEqual([]);
+    await run(list(spec), spec, ["--confirm=2"]);
+    expect(writesOf(stub)).toHaveLength(2);
+  });
+
+  each(ofTenant)("%s refuses a list", async (_name, spec) => {
+    expect(await run(list(spec), spec, ["--confirm=2"])).toMatchObject({ code: 2, stdout: "" });
+    expect(stub.seen).toEqual([]);
+  });
+
+  it("an empty list sends nothing and succeeds", async () => {
+    const spec = ofOthers.find(({ noun, name }) => noun === "sites" && name === "remove") as CommandSpec;
+    const ran = await run({ argv: ["sites", "remove", "-f", "-"], stdin: "[]" }, spec, ["--json"]);
+    expect(ran).toMatchObject({ code: 0, stdout: "[]\n" });
+    expect(stub.seen).toEqual([]);
+  });
+});
+
+it("rmm auth mfa asks as rmm mfa does", async () => {
+  for (const name of ["disable", "recovery-codes"]) {
+    const spec = losing.find((one) => one.noun === "mfa" && one.name === name) as CommandSpec;
+    const { argv, ...rest } = unconfirmed(spec);
+    const ran = await run({ argv: ["auth", ...argv], ...rest }, spec, []);
+    expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--yes") });
+  }
+  expect(stub.seen).toEqual([]);
+});

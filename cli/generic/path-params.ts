@@ -1,0 +1,34 @@
+import { refs } from "#contract/core/refs";
+import { nouns } from "../generated/nouns.ts";
+import type { CommandSpec } from "../manifest.ts";
+import { scopePlaceOf } from "./refs-of.ts";
+import { calledOne, sampleOf } from "./row-names.ts";
+
+/** `<contact-id>` of `contactId`. */
+export const placeholderOf = (param: string): string => `<${param.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()}>`;
+
+/** Help text of an argument. */
+export function describeParam(spec: CommandSpec, param: string): string {
+  const ref = spec.refs[param];
+  if (ref === undefined || ref === "opaque") return "id";
+  const called = calledOne(ref);
+  if (called === undefined) return listOf(refs[ref]) ? `id, as \`rmm ${refs[ref]} list\` shows it` : "id";
+  return `${called} of the ${ref}${isScope(spec, param) ? " (or --org)" : ""}`;
+}
+
+/** Value of an argument in an example. */
+export function sampleParam(spec: CommandSpec, param: string): string {
+  const ref = spec.refs[param];
+  const sample = ref === undefined || ref === "opaque" ? undefined : sampleOf(ref);
+  if (sample === undefined) return placeholderOf(param);
+  return isScope(spec, param) ? `--org ${sample}` : sample;
+}
+
+/** Whether `--org` can replace this argument. */
+function isScope(spec: CommandSpec, param: string): boolean {
+  const place = scopePlaceOf(spec, "organization");
+  return place?.part === "params" && place.name === param;
+}
+
+const listOf = (noun: string): boolean =>
+  nouns.some((one) => one.noun === noun && one.verbs.some(({ name }) => name === "list"));

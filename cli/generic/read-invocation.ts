@@ -1,0 +1,30 @@
+import type { Context } from "../context.ts";
+import { usageError } from "../errors/cli-error.ts";
+import type { CommandSpec } from "../manifest.ts";
+import { draftOfFlags } from "./draft-of-flags.ts";
+import { draftsOfItems } from "./drafts-of-items.ts";
+import { fieldsOf } from "./fields.ts";
+import type { Arguments, Invocation } from "./invocation.ts";
+import { namesOf } from "./names.ts";
+import { readItems } from "./read-items.ts";
+import { readSecrets } from "./secret-flags.ts";
+
+/** First stage: reads arguments, flags, secrets and the input file. Sends nothing. */
+export async function readInvocation(context: Context, spec: CommandSpec, given: Arguments): Promise<Invocation> {
+  const { options, args } = given;
+  const path = options["file"] as string | undefined;
+  const items = path === undefined ? undefined : await readItems(context.shell, path);
+  const secretFlags = fieldsOf(spec).filter((field) => field.spec.secret);
+  const secrets = await readSecrets(
+    context,
+    secretFlags.map(({ flag }) => flag),
+    options,
+  );
+  const flags = draftOfFlags(context, spec, args, options, secrets);
+  const drafts = items === undefined ? [flags] : draftsOfItems(context, spec, items, flags);
+  const list = items?.list === true;
+  if (list && options["secretFile"] !== undefined) throw usageError("--secret-file takes one secret, not a list");
+  if (list && (spec.loses === "tenant" || given.finish !== undefined))
+    throw usageError(`\`${spec.noun} ${spec.name}\` takes one at a time`);
+  return { context, spec, given, drafts, list, names: namesOf(context) };
+}

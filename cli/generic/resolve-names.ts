@@ -1,0 +1,51 @@
+import type { RefName } from "#contract/core/refs";
+import { type Draft, type Invocation, withValue } from "./invocation.ts";
+import { isId } from "./names.ts";
+import { organizationOf, type RefPlace, refsOf } from "./refs-of.ts";
+
+/**
+ * Fourth stage: replaces names of organizations, sites, partners and built-in roles by their ids. An unknown name ends
+ * the run; in a list only its own entry fails.
+ */
+export async function resolveNames(invocation: Invocation): Promise<Invocation> {
+  const drafts: Draft[] = [];
+  for (const draft of invocation.drafts) {
+    const resolved = resolvedDraft(invocation, draft);
+    drafts.push(await (invocation.list ? resolved.catch((failure: unknown) => ({ ...draft, failure })) : resolved));
+  }
+  return { ...invocation, drafts };
+}
+
+async function resolvedDraft(invocation: Invocation, draft: Draft): Promise<Draft> {
+  const resolvers = resolversFor(invocation, draft);
+  let resolved = draft;
+  for (const place of refsOf(invocation.spec)) {
+    const resolve = resolvers[place.ref];
+    const value = draft[place.part][place.name];
+    if (resolve === undefined || value === undefined) continue;
+    resolved = withValue(resolved, place.part, place.name, await idsOf(place, value, resolve));
+  }
+  return resolved;
+}
+
+type Resolve = (name: string) => Promise<string>;
+
+/** The kinds that have names. The name of a site is looked up in the organization of the request, else in the default one. */
+function resolversFor({ context, spec, names }: Invocation, draft: Draft): Partial<Record<RefName, Resolve>> {
+  const within = organizationOf(spec, draft) ?? (context.settings.org.value || undefined);
+  return {
+    organization: names.orgId,
+    partner: names.partnerId,
+    role: async (name) => (isId(name) ? name : (await import("./role-names.ts")).roleIdOf(name)),
+    site: async (name) =>
+      names.siteId(name, isId(name) || within === undefined ? undefined : await names.orgId(within)),
+  };
+}
+
+async function idsOf({ holds, words }: RefPlace, value: unknown, resolve: Resolve): Promise<unknown> {
+  if (Array.isArray(value)) return Promise.all(value.map((one) => (typeof one === "string" ? resolve(one) : one)));
+  if (typeof value !== "string" || value === "" || words.includes(value)) return value;
+  if (holds !== "text") return resolve(value);
+  const parts = value.split(",").map((one) => one.trim());
+  return (await Promise.all(parts.filter((one) => one !== "").map(resolve))).join(",");
+}

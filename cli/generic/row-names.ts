@@ -1,0 +1,20 @@
+import type { RefName } from "#contract/core/refs";
+
+interface RowName {
+  readonly one: string;
+  readonly many: string;
+  /** Shown in examples. */
+  readonly sample?: string;
+}
+
+/** What the command line accepts in place of an id, and looks up. */
+const callable: Partial<Record<RefName, RowName>> = {
+  organization: { one: "slug, name or id", many: "slugs, names or ids", sample: "contoso-dental" },
+  partner: { one: "slug, name or id", many: "slugs, names or ids", sample: "summit" },
+  site: { one: "name or id", many: "names or ids", sample: "HQ" },
+  role: { one: "name of a built-in role, or id", many: "names of built-in roles, or ids" },
+};
+
+export const calledOne = (ref: RefName): string | undefined => callable[ref]?.one;
+export const calledMany = (ref: RefName): string | undefined => callable[ref]?.many;
+export const sampleOf = (ref: RefName): string | undefined => callable[ref]?.sample;

@@ -1,0 +1,2 @@
+/** Short names of nouns. */
+export const nounAliases: Readonly<Record<string, string>> = { orgs: "organizations" };

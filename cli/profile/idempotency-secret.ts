@@ -1,0 +1,65 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { chmod, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { CliError } from "../errors/cli-error.ts";
+import type { Shell } from "../shell.ts";
+import { configDirOf } from "./config-dir.ts";
+import type { FoundCredential } from "./credential.ts";
+import { withFileLock } from "./file-lock.ts";
+import { readPrivateJson, writePrivateJson } from "./private-json.ts";
+
+/**
+ * The secret from which the command makes idempotency keys, so that a rerun repeats them and nobody else can guess them.
+ * Of a key it follows from the key, wherever it is used; of a user's session, which changes, it belongs to this installation.
+ */
+export async function idempotencySecret(
+  shell: Pick<Shell, "env">,
+  { credentials }: Pick<FoundCredential, "credentials">,
+): Promise<string> {
+  if ("apiKey" in credentials) {
+    return createHmac("sha256", credentials.apiKey).update("rmm idempotency keys").digest("hex");
+  }
+  return installationSecret(join(configDirOf(shell).path, "idempotency-secret.json"));
+}
+
+interface Stored {
+  readonly secret?: unknown;
+}
+
+/** Made once, whichever of two first runs comes first, and never printed. */
+async function installationSecret(path: string): Promise<string> {
+  try {
+    return (await readSecret(path)) ?? (await withFileLock(`${path}.lock`, () => makeSecret(path)));
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== "CONFIG_UNUSABLE") throw error;
+    throw new CliError(error.message, {
+      exit: error.exit,
+      code: error.code,
+      hint: "A run that is killed goes on from what is kept there: set RMM_CONFIG_DIR to a folder you can write to. Nothing was changed",
+      cause: error,
+    });
+  }
+}
+
+async function makeSecret(path: string): Promise<string> {
+  const known = await readSecret(path);
+  if (known !== undefined) return known;
+  const secret = randomBytes(32).toString("hex");
+  await writePrivateJson(path, { secret });
+  return secret;
+}
+
+async function readSecret(path: string): Promise<string | undefined> {
+  const stored = await readPrivateJson<Stored>(path);
+  if (stored === undefined) return undefined;
+  const secret = stored?.secret;
+  if (typeof secret !== "string" || !/^[0-9a-f]{64}$/.test(secret)) {
+    throw new CliError(`${path} holds no secret of this program`, {
+      exit: "failure",
+      code: "CONFIG_BROKEN",
+      hint: "Delete it: another one is made. A run that was killed does not go on with the old one's requests",
+    });
+  }
+  if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o600);
+  return secret;
+}

@@ -1,0 +1,136 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { dirname, relative, resolve } from "node:path";
+import { CliError, usageError } from "../errors/cli-error.ts";
+import type { FieldChange } from "./field-change.ts";
+import { stable } from "./fields.ts";
+import type { Plan } from "./plan.ts";
+import { type PlanItem, planItems } from "./plan-view.ts";
+
+/** Flags that decide what a plan says. */
+export interface PlanOptions {
+  readonly allowDelete: boolean;
+  readonly redeliver: boolean;
+  readonly sinkCheck: boolean;
+  readonly org?: string;
+  readonly partner?: string;
+}
+
+/** A plan as a file: what was shown, and all that it takes to work it out again. It holds no secret. */
+export interface SavedPlan {
+  readonly apiVersion: typeof PLAN_VERSION;
+  readonly createdAt: string;
+  readonly server: string;
+  readonly by: string;
+  readonly source: {
+    readonly name: string;
+    readonly text: string;
+    /** Where relative file sinks count from, as seen from the folder of the plan. */
+    readonly folder: string;
+  };
+  readonly options: PlanOptions;
+  readonly items: readonly PlanItem[];
+}
+
+export const PLAN_VERSION = "rmm/plan-v1";
+
+export interface PlanFacts {
+  readonly nowMs: number;
+  readonly server: string;
+  readonly by: string;
+  readonly name: string;
+  readonly text: string;
+  readonly sinkFolder: string;
+  readonly options: PlanOptions;
+}
+
+/** Writes a plan for `rmm apply PATH`, only its owner's to read: it names customers and people. */
+export async function savePlan(path: string, plan: Plan, facts: PlanFacts, { replace }: { replace: boolean }) {
+  const { nowMs, server, by, name, text, sinkFolder, options } = facts;
+  const folder = relative(dirname(resolve(path)), resolve(sinkFolder)) || ".";
+  const saved: SavedPlan = {
+    apiVersion: PLAN_VERSION,
+    createdAt: new Date(nowMs).toISOString(),
+    server,
+    by,
+    source: { name, text, folder },
+    options,
+    items: planItems(plan),
+  };
+  try {
+    await writeFile(path, `${JSON.stringify(saved, null, 2)}\n`, { flag: replace ? "w" : "wx", mode: 0o600 });
+    if (replace) await chmod(path, 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === "EEXIST"
+      ? usageError(`${path} exists already`, "Replace it with --yes, or choose another file")
+      : usageError(`Cannot write ${path}: ${code ?? "failed"}`);
+  }
+}
+
+/** The saved plan that a text is; undefined for a provisioning file. */
+export function readSavedPlan(text: string, name: string): SavedPlan | undefined {
+  if (!text.trimStart().startsWith("{") || !text.includes(PLAN_VERSION)) return undefined;
+  let read: Partial<SavedPlan> | null;
+  try {
+    read = JSON.parse(text) as Partial<SavedPlan> | null;
+  } catch {
+    return undefined;
+  }
+  if (read?.apiVersion !== PLAN_VERSION) return undefined;
+  const { source, options, items, server, by } = read;
+  const texts = [server, by, source?.name, source?.text, source?.folder];
+  if (texts.every((one) => typeof one === "string") && typeof options === "object" && Array.isArray(items)) {
+    return read as SavedPlan;
+  }
+  throw usageError(`${name} is no whole plan`, "Plan again: rmm plan FILE -o PATH");
+}
+
+/**
+ * Refuses a plan under which something would be done now that it does not say. What is done already, by whomever, is
+ * no reason: a run that was killed goes on with the same plan.
+ */
+export function requireUnmoved(saved: SavedPlan, plan: Plan, path: string): void {
+  const known = new Map<string, PlanItem[]>();
+  for (const item of saved.items) known.set(placeOf(item), [...(known.get(placeOf(item)) ?? []), item]);
+  const moved = planItems(plan).filter((item) => !(known.get(placeOf(item)) ?? []).some((one) => covers(one, item)));
+  if (moved.length === 0 && plan.conflicts.length === 0) return;
+  throw new CliError(`The server has changed since ${path} was made on ${saved.createdAt}`, {
+    exit: "conflict",
+    code: "PLAN_STALE",
+    details: [
+      ...moved.map((item) => ({ path: item.key, message: told(item, known.get(placeOf(item))?.[0]) })),
+      ...plan.conflicts.map(({ path: place, message }) => ({ path: place, message })),
+    ],
+    hint: `Nothing was changed. Plan again and look at it: rmm plan ${saved.source.name} -o ${path} --yes`,
+  });
+}
+
+const placeOf = ({ kind, key }: PlanItem): string => `${kind} ${key}`;
+
+/** Whether the saved plan says that this is to be done. */
+function covers(saved: PlanItem, now: PlanItem): boolean {
+  if ((saved.refused === null) !== (now.refused === null)) return false;
+  const contained = (isSame: (a: FieldChange, b: FieldChange) => boolean) =>
+    now.changes.every((change) => saved.changes.some((one) => one.field === change.field && isSame(one, change)));
+  // A run that ended half-way goes on: what was created is brought to the rest, its secret to its place.
+  if (saved.action === "create" && (now.action === "update" || now.action === "deliver")) return contained(isSameEnd);
+  return saved.action === now.action && saved.id === now.id && contained(isSameChange);
+}
+
+/** Sinks are where this run has them. */
+const isSameEnd = (a: FieldChange, b: FieldChange): boolean =>
+  a.field === "sink" || stable(a.after) === stable(b.after);
+const isSameChange = (a: FieldChange, b: FieldChange): boolean =>
+  isSameEnd(a, b) && stable(a.before) === stable(b.before);
+
+function told(now: PlanItem, saved: PlanItem | undefined): string {
+  const word = `${now.action} ${now.kind}`;
+  if (saved === undefined) return `${word}: the plan does not say it`;
+  if (saved.action !== now.action) return `${word}: the plan says ${saved.action}`;
+  const fields = now.changes.filter(
+    (change) => !saved.changes.some((one) => one.field === change.field && isSameChange(one, change)),
+  );
+  return fields.length === 0
+    ? `${word}: it is another object than the plan means`
+    : `${word}: ${fields.map(({ field, before }) => `${field} is ${JSON.stringify(before)} now`).join(", ")}`;
+}

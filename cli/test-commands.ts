@@ -1,0 +1,45 @@
+import { nouns } from "./generated/nouns.ts";
+import { commandsOf } from "./generic/commands-of.ts";
+import { fieldsOf } from "./generic/fields.ts";
+import { questionBefore } from "./generic/losses.ts";
+import type { CommandSpec } from "./manifest.ts";
+
+export const ANY_ID = "11111111-1111-4111-8111-111111111111";
+
+/** The commands of all endpoints. */
+export const specs = async (): Promise<CommandSpec[]> =>
+  (await Promise.all(nouns.map(({ noun }) => commandsOf(noun)))).flat();
+
+/** A command line that has everything an endpoint needs. */
+export function commandLine(spec: CommandSpec): { argv: string[]; stdin?: string } {
+  const line = unconfirmed(spec);
+  return { ...line, argv: [...line.argv, ...answersTo[questionBefore(spec, 1)]] };
+}
+
+const answersTo = { none: [], yes: ["--yes"], count: ["--confirm=1"], slug: ["--confirm=slug-of-it"] } as const;
+
+/** The same without a yes to what is asked before a loss. */
+export function unconfirmed(spec: CommandSpec): { argv: string[]; stdin?: string } {
+  const stdin: string[] = [];
+  const flags = fieldsOf(spec).flatMap(({ spec: field, flag }) => {
+    if (!field.required) return [];
+    if (!field.secret) return [`--${flag}`, sample(field)];
+    stdin.push("Secret-Value-1");
+    return [`--${flag}-stdin`];
+  });
+  const change =
+    spec.method === "PATCH" && flags.length === 0
+      ? [`--${fieldsOf(spec).find(({ where, spec: { type } }) => where === "body" && type === "string")!.flag}`, ANY_ID]
+      : [];
+  const store = spec.name === "accept-invite" ? ["--store=file"] : [];
+  const argv = [spec.noun, spec.name, ...spec.params.map(() => ANY_ID), ...flags, ...change, ...store];
+  return stdin.length === 0 ? { argv } : { argv, stdin: `${stdin.join("\n")}\n` };
+}
+
+function sample({ type, values, itemValues, itemType, format }: CommandSpec["body"][number]): string {
+  if (type === "enum") return values![0]!;
+  if (type === "array") return itemType === "object" ? "[]" : (itemValues?.[0] ?? ANY_ID);
+  if (type === "integer" || type === "number") return "1";
+  if (type === "object") return "{}";
+  return format === "date-time" ? "2026-01-01" : format === "email" ? "a@b.example" : ANY_ID;
+}

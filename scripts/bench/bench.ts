@@ -1,0 +1,10 @@
+/** A figure is a ratio of two things measured alternately within one run: machines are noisy, ratios are not. */
+export interface Bench {
+  readonly name: string;
+  /** `max`: the ratio must not exceed the limit; `min`: it must reach it. */
+  readonly limit: { readonly kind: "max" | "min"; readonly value: number };
+  /** One round; both sides in their own unit, the ratio is what counts. */
+  run(): Promise<{ measured: number; against: number; unit: string }>;
+  start?(): Promise<void>;
+  stop?(): Promise<void>;
+}

@@ -1,0 +1,32 @@
+import { auditActions } from "#contract/core/audit-actions";
+import { nounOf } from "#contract/core/endpoint";
+import { errorTable } from "#contract/core/errors";
+import { eventKinds } from "#contract/core/events";
+import { contract } from "#contract/generated/table";
+import { isTest, type Source, sources } from "./sources.ts";
+
+/** Where a word of a closed list is given to somebody: handlers and endpoints, not the list itself. */
+const gives = ({ path }: Source): boolean =>
+  !isTest(path) && (/^server\//.test(path) || /^sdk\/contract\/resources\//.test(path));
+
+/**
+ * What is published and never happens: error codes and audit actions that no endpoint names and no server code gives,
+ * and event kinds of nouns that do not exist. A room adds its own when it comes.
+ */
+export async function unusedFaults(files: readonly Source[] = sources()): Promise<string[]> {
+  const words = new Set(
+    files.filter(gives).flatMap(({ text }) => [...text.matchAll(/["']([\w.-]+)["']/g)].map((match) => match[1])),
+  );
+  const things = new Set(Object.values(contract).map((resource) => nounOf(resource).thing as string | undefined));
+  return [
+    ...Object.keys(errorTable)
+      .filter((code) => !words.has(code))
+      .map((code) => `error code ${code} is answered by nothing: sdk/contract/core/errors.ts`),
+    ...auditActions
+      .filter((action) => !words.has(action))
+      .map((action) => `audit action ${action} is written by nothing: sdk/contract/core/audit-actions.ts`),
+    ...eventKinds
+      .filter((kind) => !things.has(kind.split(".")[0] as string))
+      .map((kind) => `event kind ${kind} is of no noun that exists: sdk/contract/core/events.ts`),
+  ];
+}

@@ -1,0 +1,34 @@
+import { type TableName, tableNames, tables } from "#server/db/tables";
+import { roomOf } from "./room-of.ts";
+import { isTest, type Source, sources } from "./sources.ts";
+
+const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const declared: ReadonlySet<string> = new Set(tableNames);
+
+/** Statements of the query builder: `insertInto("sites")`. Without a literal nobody can tell which table it is. */
+const built = /\.(insertInto|replaceInto|updateTable|deleteFrom|mergeInto)\(\s*(?:"(\w+)[^"]*")?/g;
+/** Statements in text, which exist in `db` and `audit` alone. */
+const written = /\b(?:insert\s+into|update|delete\s+from)\s+(?:public\.)?([a-z_]+)\b/g;
+
+/** Rows of a table that are written outside the room that the table names (`writtenBy`, server/db/tables). */
+export async function writerFaults(files: readonly Source[] = sources()): Promise<string[]> {
+  return files.flatMap(({ path, text }) => {
+    if (!path.startsWith("server/") || isTest(path) || path.startsWith("server/db/migrations/")) return [];
+    return [
+      ...[...text.matchAll(built)].flatMap(([, verb, table]) => {
+        if (table === undefined) return [`${path} writes to a table that ${verb}() does not name`];
+        return declared.has(table)
+          ? faultOf(path, table as TableName)
+          : [`${path} writes to the unknown table ${table}`];
+      }),
+      ...[...text.matchAll(written)]
+        .map(([, table]) => camelCase(table as string))
+        .flatMap((table) => (declared.has(table) ? faultOf(path, table as TableName) : [])),
+    ];
+  });
+}
+
+function faultOf(path: string, table: TableName): string[] {
+  const { writtenBy } = tables[table];
+  return roomOf(path) === writtenBy ? [] : [`${path} writes to ${table}, which ${writtenBy} alone writes`];
+}

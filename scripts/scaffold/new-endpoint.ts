@@ -1,0 +1,100 @@
+import { areaOfNoun } from "#contract/index";
+import { camel } from "../gen/tree.ts";
+import type { TreeEdit } from "./edit-tree.ts";
+import { kebabOf, namesOf, pascal } from "./names.ts";
+
+export interface NewEndpoint {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below `/api/v1`, parameters as `:name`. */
+  readonly path: string;
+  /** Kebab-case; exists already. */
+  readonly noun: string;
+  /** camelCase. */
+  readonly verb: string;
+  readonly summary: string;
+}
+
+const helpers = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
+
+/**
+ * The four places of an endpoint on a noun that exists: contract entry, handler (with its line in the routes), example,
+ * audit action; and a test that is red until the handler does its work.
+ */
+export function addEndpoint(tree: TreeEdit, wanted: NewEndpoint): void {
+  const { method, noun, verb } = wanted;
+  const area = areaOfNoun(noun);
+  if (area === undefined) throw new Error(`there is no noun ${noun}: npm run new-noun`);
+  const room = `server/features/${area}/${noun}`;
+  const contract = `sdk/contract/resources/${area}/${noun}.ts`;
+  const handler = `${verb}${namesOf(noun).shape}`;
+  const file = `${kebabOf(verb)}.ts`;
+  const action = `${namesOf(noun).prefix}.${kebabOf(verb).replaceAll("-", "_")}`;
+  tree.insertBefore(contract, /\n\}\);\s*$/, `\n${entry(wanted, action)}`);
+  tree.insertImport(contract, "../../core/endpoint.ts", helpers[method]);
+  tree.insertImport(contract, "../../core/fields.ts", "success");
+  tree.insertImport(contract, "../../core/access.ts", "staff");
+  if (method !== "GET") tree.insertBefore("sdk/contract/core/audit-actions.ts", "] as const;", `  "${action}",\n`);
+  tree.insertBefore(`${room}/routes.ts`, /\n\}\);\s*$/, `\n  ${verb}: ${handler},`);
+  tree.insertBefore(`${room}/routes.ts`, /^/, `import { ${handler} } from "./${file}";\n`);
+  tree.add(`${room}/${file}`, handlerFile(wanted, area, handler));
+  tree.add(`${room}/${file.replace(/\.ts$/, ".test.ts")}`, testFile(wanted));
+  const ids = [...wanted.path.matchAll(/:(\w+)/g)].map(([, name]) => `${name}: t.${ownId(noun, name as string)}`);
+  const example = ids.length === 0 ? "noRequest" : `(t) => ({ params: { ${ids.join(", ")} } })`;
+  const fixtures = `fixtures/nouns/${area}/${noun}.ts`;
+  tree.insertBefore(fixtures, /\n\};\s*$/, `\n  ${verb}: ${example},`);
+}
+
+/** The row of a tenant that a parameter probably means; the compiler says where it is another. */
+const ownId = (noun: string, parameter: string): string =>
+  parameter === "id" ? `${camel(namesOf(noun).thing)}Id` : parameter;
+
+function entry({ method, path, verb, summary }: NewEndpoint, action: string): string {
+  return [
+    `  ${verb}: ${helpers[method]}("${path}", {`,
+    `    summary: "${summary}",`,
+    "    access: staff(),",
+    ...(method === "GET" ? [] : [`    audit: "${action}",`]),
+    ...(method === "POST" ? ['    loses: "nothing",'] : []),
+    ...(path.includes(":") ? ['    errors: ["NOT_FOUND"],'] : []),
+    "    returns: success,",
+    "  }),",
+  ].join("\n");
+}
+
+const handlerFile = ({ noun, verb, summary }: NewEndpoint, area: string, handler: string): string => `\
+import type { Endpoint } from "#contract/core/endpoint";
+import type { ${camel(noun)} } from "#contract/resources/${area}/${noun}";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+
+type ${pascal(verb)}Call = typeof ${camel(noun)}.${verb} extends Endpoint<infer T> ? Call<T> : never;
+
+/** ${summary}. */
+export async function ${handler}(call: ${pascal(verb)}Call): Promise<{ success: true }> {
+  throw problem("INTERNAL_ERROR", { cause: { unwritten: "${noun} ${verb}", params: call.params } });
+}
+`;
+
+const testFile = ({ method, path, noun, verb }: NewEndpoint): string => `\
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { examples } from "#fixtures/examples";
+import { seedTenant, type Tenant } from "#fixtures/world";
+import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
+
+describe.each(databases)("${noun} ${verb} on %s", (database) => {
+  let server: TestServer;
+  let acme: Tenant;
+  beforeAll(async () => {
+    server = await startTestServer(database);
+    acme = await seedTenant(server.db, server.services, "acme");
+  });
+  afterAll(() => server?.stop());
+
+  it("answers its example", async () => {
+    const { token } = await server.signIn({ role: "Partner Admin", partnerId: acme.partnerId });
+    const { params = {} } = examples.${camel(noun)}.${verb}(acme) as { params?: Record<string, string> };
+    const path = "${path}".replace(/:(\\w+)/g, (_, name: string) => params[name] ?? "");
+    expect((await server.request("${method}", path, { token })).status).toBe(200);
+  });
+});
+`;

@@ -1,0 +1,19 @@
+const REMEMBERED = 10_000;
+
+/** Hashes of keys that existed at their last lookup: such a key is not a guess. */
+export class KnownKeys {
+  readonly #hashes = new Set<string>();
+
+  has(keyHash: string): boolean {
+    return this.#hashes.has(keyHash);
+  }
+
+  add(keyHash: string): void {
+    if (this.#hashes.size >= REMEMBERED) this.#hashes.clear();
+    this.#hashes.add(keyHash);
+  }
+
+  delete(keyHash: string): void {
+    this.#hashes.delete(keyHash);
+  }
+}

@@ -1,0 +1,307 @@
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { seedWorld, type World } from "#fixtures/world";
+import { type Hardened, hardenedDatabase } from "../test/hardened.ts";
+import { startTestServer, type TestServer } from "../test/harness.ts";
+import { enterScope, type ScopedConnection } from "./dialect/postgres-scope.ts";
+import { snakeCase } from "./naming.ts";
+import { type ServerKey, serverKey } from "./server-key.ts";
+import { ownership } from "./tables.ts";
+
+/**
+ * What whoever holds a tenant's connection, or the password of its login, gets. Each attempt is made as that login, and
+ * then the rows are looked at from behind.
+ */
+let base: Hardened;
+let server: TestServer;
+let world: World;
+let key: ServerKey;
+const tables = Object.keys(ownership).map(snakeCase);
+
+beforeAll(async () => {
+  base = await hardenedDatabase();
+  server = await startTestServer("postgres", base.env);
+  world = await seedWorld(server.db, server.services);
+  key = serverKey(base.encryptionKey);
+});
+afterAll(async () => {
+  await server?.stop();
+  await base?.drop();
+});
+
+const refused = (client: pg.Client, statement: string, values: unknown[] = []) =>
+  expect(
+    client.query(statement, values).then(() => undefined),
+    statement,
+  ).rejects;
+const ids = async (client: pg.Client, table: string) =>
+  (await client.query<{ id: string }>(`select id from ${table} order by id`)).rows.map(({ id }) => id);
+
+describe("the password of the tenants' login", () => {
+  let thief: pg.Client;
+  beforeEach(async () => {
+    thief = await base.connect("tenant");
+  });
+
+  it("opens no table, but for the built-in roles, their permissions not among them", async () => {
+    for (const table of tables) {
+      const { rows } = await thief.query(`select * from ${table}`).catch((error: pg.DatabaseError) => {
+        expect(error.code, table).toBe("42501");
+        return { rows: [] };
+      });
+      expect(
+        rows.filter((row) => table !== "roles" || row.org_id || row.partner_id),
+        table,
+      ).toEqual([]);
+    }
+  });
+
+  it("claims no scope: not the system's, not a tenant's, with or without a connection opened for scopes", async () => {
+    for (const open of [false, true]) {
+      if (open) await thief.query("select rmm_open_connection()");
+      for (const scope of ["system", `partner:${world.a.partnerId}`, `org:${world.a.orgId}`]) {
+        await thief.query("select set_config('rmm.scope', $1, false)", [scope]);
+        for (const table of ["organizations", "users", "devices"])
+          await refused(thief, `select * from ${table}`).toThrow(/not set by the server|permission denied/);
+        await refused(thief, "update organizations set name = 'stolen'").toThrow(/not set by the server/);
+      }
+      await thief.query("select set_config('rmm.scope', 'none', false)");
+    }
+    expect(await base.look("select id from organizations where name = 'stolen'")).toEqual([]);
+  });
+
+  it("forges no signature, with a key of its own or with a known key's name", async () => {
+    const own = serverKey("the thief's");
+    await expect(enterScope(thief, undefined, { wall: `org:${world.a.orgId}`, key: own })).rejects.toThrow(
+      /not signed/,
+    );
+    const named = { ...own, id: key.id };
+    await expect(enterScope(thief, undefined, { wall: `org:${world.a.orgId}`, key: named })).rejects.toThrow(
+      /not signed/,
+    );
+    for (const signature of [null, Buffer.alloc(0), Buffer.alloc(32)]) {
+      await thief.query("select rmm_open_connection()");
+      await refused(thief, "select rmm_enter($1, $2, $3)", ["system", key.id, signature]).toThrow(/not signed/);
+    }
+    expect(await ids(thief, "organizations")).toEqual([]);
+  });
+
+  it("reaches neither the server's keys nor the scopes of connections, and calls nothing of the system's", async () => {
+    for (const statement of [
+      "select * from rmm_private.scope_keys",
+      "insert into rmm_private.scope_keys values ('mine', '', '', now())",
+      ...["turns", "scope_mark", "system_mark"].flatMap((name) => [
+        `select nextval('rmm_private.${name}')`,
+        `select setval('rmm_private.${name}', 1)`,
+        `select currval('rmm_private.${name}')`,
+        `select * from rmm_private.${name}`,
+      ]),
+      "select rmm_private.digest('system')",
+      "select audit_claim_outbox()",
+      "select audit_fold_outbox_counts()",
+    ])
+      await refused(thief, statement).toThrow(/permission denied/);
+  });
+
+  it("becomes nobody else, and makes nothing that another could run into", async () => {
+    for (const statement of [
+      "set role rmm_system",
+      "set session authorization postgres",
+      "create table public.mine (a int)",
+      "create temp table organizations (a int)",
+      "create schema mine",
+      "create function public.rmm_org() returns uuid language sql as 'select null::uuid'",
+      "alter table organizations disable row level security",
+      "drop policy tenant_wall on organizations",
+      "alter table audit_logs disable trigger all",
+      "set session_replication_role = replica",
+      "grant rmm_system to current_user",
+    ])
+      await refused(thief, statement).toThrow(/permission denied|must be owner|admin option|does not exist/i);
+    await thief.query("reset role");
+    await thief.query("set row_security = off");
+    await refused(thief, "select * from organizations").toThrow(/row-level security/);
+  });
+});
+
+describe("a tenant's connection, taken over with everything it was ever told", () => {
+  let thief: pg.Client;
+  let scoped: ScopedConnection;
+  const told: { wall: string; signature: Buffer }[] = [];
+  /** The server's own steps on a connection whose every word is overheard. */
+  const overheard = (): ServerKey => ({
+    ...key,
+    sign(message) {
+      const signature = key.sign(message);
+      told.push({ wall: message.split(" ")[1] as string, signature });
+      return signature;
+    },
+  });
+  const enter = async (wall: string) => {
+    scoped = await enterScope(thief, scoped, { wall, key: overheard() });
+  };
+  const replay = async (client: pg.Client) => {
+    expect(told.length).toBeGreaterThan(1);
+    for (const { wall, signature } of told)
+      await refused(client, "select rmm_enter($1, $2, $3)", [wall, key.id, signature]).toThrow(/not signed|currval/);
+  };
+  let own: string;
+  let theirs: string;
+
+  beforeEach(async () => {
+    own = `partner:${world.a.partnerId}`;
+    theirs = `partner:${world.b.partnerId}`;
+    told.length = 0;
+    thief = await base.connect("tenant");
+    scoped = await enterScope(thief, undefined, { wall: "none", key: overheard() });
+    await enter(theirs);
+    await enter(own);
+  });
+
+  it("sees and writes the tenant that the server left it with, and no other", async () => {
+    expect(await ids(thief, "organizations")).toContain(world.a.orgId);
+    expect(await ids(thief, "organizations")).not.toContain(world.b.orgId);
+    await thief.query("update organizations set name = 'reached'");
+    expect(
+      await base.look(`select name from organizations where id = '${world.b.orgId}' and name = 'reached'`),
+    ).toEqual([]);
+    await thief.query("select set_config('rmm.scope', $1, false)", [theirs]);
+    await refused(thief, "select * from organizations").toThrow(/not set by the server/);
+  });
+
+  it("repeats no signature: on itself, after a rollback, or on another connection", async () => {
+    await replay(thief);
+    const other = await base.connect("tenant");
+    await replay(other);
+    await other.query("select rmm_open_connection()");
+    await replay(other);
+    // Each attempt used up a turn, so the server would open the connection anew.
+    scoped.turn = undefined;
+    await thief.query("begin");
+    await enter(theirs);
+    await thief.query("rollback");
+    await replay(thief);
+    await thief.query("begin");
+    await thief.query("savepoint before");
+    scoped = await enterScope(thief, undefined, { wall: theirs, key: overheard() });
+    await thief.query("rollback to before");
+    await thief.query("rollback");
+    await replay(thief);
+    // Neither the tenant of the transaction that was rolled back, nor the one from before it.
+    for (const wall of [theirs, own]) {
+      await thief.query("select set_config('rmm.scope', $1, false)", [wall]);
+      await refused(thief, "select * from organizations").toThrow(/not set by the server/);
+    }
+    expect(await ids(other, "organizations")).toEqual([]);
+  });
+
+  it("turns no signature into one for another scope", async () => {
+    const { pid, turn, database } = scoped;
+    const signature = key.sign(["rmm-scope", own, pid, turn, database].join(" "));
+    await refused(thief, "select rmm_enter($1, $2, $3)", [theirs, key.id, signature]).toThrow(/not signed/);
+  });
+
+  it("keeps the system's scope not a moment longer than the transaction it was signed for", async () => {
+    const lift = async () => {
+      const { pid, turn, database } = scoped;
+      const signature = overheard().sign(["rmm-scope", "system", pid, turn, database].join(" "));
+      scoped.turn = (
+        await thief.query<{ turn: string }>("select rmm_enter('system', $1, $2)::text as turn", [key.id, signature])
+      ).rows[0]?.turn;
+    };
+    for (const end of ["commit", "rollback"]) {
+      await thief.query("begin");
+      await lift();
+      expect(await ids(thief, "organizations")).toEqual(expect.arrayContaining([world.a.orgId, world.b.orgId]));
+      await thief.query(end);
+      expect(await ids(thief, "organizations")).not.toContain(world.b.orgId);
+      await thief.query("select set_config('rmm.scope', 'system', false)");
+      await refused(thief, "select * from organizations").toThrow(/not set by the server/);
+      await thief.query("select set_config('rmm.scope', $1, false)", [own]);
+      await replay(thief);
+      scoped = await enterScope(thief, undefined, { wall: own, key: overheard() });
+    }
+    await thief.query("begin");
+    await lift();
+    await thief.query("select rmm_leave()");
+    await thief.query("select set_config('rmm.scope', 'system', true)");
+    await refused(thief, "select * from organizations").toThrow(/not set by the server/);
+    await thief.query("rollback");
+  });
+
+  it("ends five minutes after the server set it, in an open transaction too", async () => {
+    const clock = "pg_catalog.statement_timestamp()";
+    const [{ text } = { text: "" }] = await base.look<{ text: string }>(
+      "select pg_get_functiondef('rmm_scope_holds'::regproc) as text",
+    );
+    expect(text).toContain(clock);
+    const at = (seconds: number) => base.look(text.replace(clock, `(${clock} + '${seconds} seconds'::interval)`));
+    await thief.query("begin");
+    try {
+      await at(290);
+      expect(await ids(thief, "organizations")).toContain(world.a.orgId);
+      await at(302);
+      await refused(thief, "select * from organizations").toThrow(/has ended/);
+      await thief.query("rollback");
+      await refused(thief, "select * from organizations").toThrow(/has ended/);
+    } finally {
+      await at(0);
+    }
+    const { rows } = await thief.query<{ ends: string }>(
+      "select split_part(current_setting('rmm.scope'), ' ', 2) as ends",
+    );
+    const ends = rows[0]?.ends;
+    expect(Number(ends)).toBeGreaterThan(Date.now() / 1_000);
+    for (const later of [Number(ends) + 60, Number(ends) + 10 ** 9]) {
+      await thief.query("select set_config('rmm.scope', $1, false)", [`${own} ${later}`]);
+      await refused(thief, "select * from organizations").toThrow(/not set by the server/);
+    }
+  });
+
+  it("is bound to its session: what another one was given, or it had before, does not count", async () => {
+    const scopeOf = async () =>
+      (await thief.query<{ scope: string }>("select current_setting('rmm.scope') as scope")).rows[0]?.scope;
+    const mine = await scopeOf();
+    const other = await base.connect("tenant");
+    await other.query("select set_config('rmm.scope', $1, false)", [mine]);
+    await refused(other, "select * from organizations").toThrow(/currval/);
+    await other.query("select rmm_open_connection()");
+    await other.query("select set_config('rmm.scope', $1, false)", [mine]);
+    await refused(other, "select * from organizations").toThrow(/not set by the server/);
+    await enter(theirs);
+    await thief.query("select set_config('rmm.scope', $1, false)", [mine]);
+    await refused(thief, "select * from organizations").toThrow(/not set by the server/);
+    // Forgetting everything of the session leaves nothing to believe.
+    await thief.query("discard all");
+    expect(await ids(thief, "organizations")).toEqual([]);
+    await thief.query("select set_config('rmm.scope', $1, false)", [mine]);
+    await refused(thief, "select * from organizations").toThrow(/currval/);
+  });
+
+  it("writes no person, no built-in role, no other partner's list, and shortens no retention", async () => {
+    const before = await state();
+    for (const statement of [
+      `update users set password_hash = 'x', is_platform_admin = true`,
+      `delete from users`,
+      `update roles set name = 'stolen' where org_id is null and partner_id is null`,
+      `update roles set partner_id = '${world.a.partnerId}', name = 'stolen' where org_id is null and partner_id is null`,
+      `delete from roles where org_id is null and partner_id is null`,
+      `update audit_retention set retention_days = 1`,
+      `delete from audit_retention`,
+    ])
+      expect((await thief.query(statement)).rowCount, statement).toBe(0);
+    await refused(thief, `update organizations set partner_id = '${world.b.partnerId}'`).toThrow(
+      /row-level security|violates/,
+    );
+    await enter(`org:${world.a.orgId}`);
+    await refused(thief, `update organizations set partner_id = '${world.b.partnerId}'`).toThrow(/row-level security/);
+    expect(await state()).toEqual(before);
+  });
+
+  const state = async () => [
+    await base.look("select id, password_hash, is_platform_admin from users order by id"),
+    await base.look("select id, name, org_id, partner_id from roles order by id"),
+    await base.look("select org_id, retention_days from audit_retention order by org_id"),
+    await base.look("select id, partner_id from organizations order by id"),
+  ];
+});

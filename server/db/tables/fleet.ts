@@ -1,0 +1,136 @@
+import type { deviceRoles } from "#contract/resources/fleet/devices";
+import type { Fixed, Json } from "../column-types.ts";
+import type { Declared } from "../table-declaration.ts";
+
+export type DeviceStatus =
+  | "pending"
+  | "online"
+  | "offline"
+  | "updating"
+  | "maintenance"
+  | "quarantined"
+  | "decommissioned";
+
+export interface DevicesTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  siteId: string | null;
+  /** 64 hex; null until enrolled. */
+  agentId: string | null;
+  hostname: string;
+  displayName: string | null;
+  osType: "windows" | "macos" | "linux";
+  osVersion: string;
+  osBuild: string | null;
+  architecture: string;
+  agentVersion: string;
+  deviceRole: (typeof deviceRoles)[number];
+  deviceRoleSource: "auto" | "manual";
+  isVirtual: boolean;
+  status: DeviceStatus;
+  lastSeenAt: string | null;
+  lastSeenIp: string | null;
+  enrolledAt: string | null;
+  tags: string[];
+  customFields: Json;
+  lastUser: string | null;
+  uptimeSeconds: number | null;
+  isHeadless: boolean;
+  pendingReboot: boolean;
+  watchdogStatus: "connected" | "failover" | "offline" | null;
+  watchdogVersion: string | null;
+  watchdogSeenAt: string | null;
+  mainAgentSilentSince: string | null;
+  maintenanceUntil: string | null;
+  quarantinedAt: string | null;
+  quarantinedReason: string | null;
+  /** SHA-256 hex. The previous pair stays valid until `previousTokensExpireAt`. */
+  agentTokenHash: string | null;
+  watchdogTokenHash: string | null;
+  previousAgentTokenHash: string | null;
+  previousWatchdogTokenHash: string | null;
+  previousTokensExpireAt: string | null;
+  tokensIssuedAt: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+export interface DeviceHardwareTable {
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  manufacturer: string | null;
+  model: string | null;
+  serialNumber: string | null;
+  cpuModel: string | null;
+  cpuCores: number | null;
+  cpuThreads: number | null;
+  ramTotalMb: number | null;
+  diskTotalGb: number | null;
+  gpuModel: string | null;
+  biosVersion: string | null;
+  updatedAt: string;
+}
+
+export interface DeviceInterfacesTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  interfaceName: string;
+  macAddress: string | null;
+  ipAddress: string | null;
+  subnetMask: string | null;
+  publicIp: string | null;
+  isPrimaryInterface: boolean;
+}
+
+/** One sample; percents 0..100, errors are running counters, bandwidth bits/s, disk bytes/s. */
+export interface DeviceMetricsTable {
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  timestamp: Fixed<string>;
+  cpuPercent: number;
+  ramPercent: number;
+  diskPercent: number;
+  /** The optional fields of a sample as reported. */
+  extra: Json;
+}
+
+/** Every online/offline change, the input of service-level reports. */
+export interface DeviceAvailabilityTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  state: Fixed<"online" | "offline">;
+  at: Fixed<string>;
+}
+
+/** Source addresses whose appearance was audited; one entry a device and address in 24 hours. */
+export interface DeviceSourceIpsTable {
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  ip: Fixed<string>;
+  auditedAt: string;
+}
+
+export interface FleetTables {
+  devices: DevicesTable;
+  deviceHardware: DeviceHardwareTable;
+  deviceInterfaces: DeviceInterfacesTable;
+  deviceMetrics: DeviceMetricsTable;
+  deviceAvailability: DeviceAvailabilityTable;
+  deviceSourceIps: DeviceSourceIpsTable;
+}
+
+export const fleetTables = {
+  devices: {
+    owner: "org+site",
+    writtenBy: "fleet/devices",
+    booleans: ["isVirtual", "isHeadless", "pendingReboot"],
+    json: ["tags", "customFields"],
+  },
+  deviceHardware: { owner: "org", writtenBy: "fleet/devices" },
+  deviceInterfaces: { owner: "org", writtenBy: "fleet/devices", booleans: ["isPrimaryInterface"] },
+  deviceMetrics: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
+  deviceAvailability: { owner: "org", writtenBy: "fleet/devices" },
+  deviceSourceIps: { owner: "org", writtenBy: "fleet/agents" },
+} as const satisfies Declared<FleetTables>;

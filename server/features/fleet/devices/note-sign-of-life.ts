@@ -1,0 +1,96 @@
+import type { Updateable } from "kysely";
+import type { DeviceStatus, DevicesTable } from "#server/db/tables/fleet";
+import type { Tx } from "#server/db/unit-of-work";
+import { aliveStatus } from "./presence.ts";
+
+/** What the main agent reports of its device; what it leaves out stays. */
+type MainReport = Pick<
+  Updateable<DevicesTable>,
+  | "agentVersion"
+  | "hostname"
+  | "osVersion"
+  | "osBuild"
+  | "lastUser"
+  | "uptimeSeconds"
+  | "pendingReboot"
+  | "isHeadless"
+  | "watchdogVersion"
+>;
+
+interface MainSign {
+  /** The status that was read: a sweep or an administrator that changes it meanwhile is never overwritten. */
+  from: DeviceStatus;
+  ip: string | null;
+  report: MainReport;
+  /** Set where the agent may say it: nobody has chosen a role by hand. */
+  role: DevicesTable["deviceRole"] | undefined;
+  now: string;
+}
+
+/** The main agent is alive. False when the status, or who chooses the role, is no longer what was read. */
+export async function noteMainAgent(
+  tx: Tx,
+  deviceId: string,
+  { from, ip, report, role, now }: MainSign,
+): Promise<boolean> {
+  let query = tx
+    .updateTable("devices")
+    .set({
+      lastSeenAt: now,
+      ...(ip === null ? {} : { lastSeenIp: ip }),
+      status: aliveStatus[from],
+      mainAgentSilentSince: null,
+      ...report,
+      ...(role === undefined ? {} : { deviceRole: role }),
+      updatedAt: now,
+    })
+    .where("id", "=", deviceId)
+    .where("status", "=", from);
+  if (role !== undefined) query = query.where("deviceRoleSource", "=", "auto");
+  return (await query.executeTakeFirst()).numUpdatedRows === 1n;
+}
+
+interface WatchdogSign {
+  status: "connected" | "failover";
+  version: string | undefined;
+  ip: string | null;
+  now: string;
+}
+
+/** The watchdog is alive, which says nothing of the main agent. */
+export async function noteWatchdog(
+  tx: Tx,
+  deviceId: string,
+  { status, version, ip, now }: WatchdogSign,
+): Promise<void> {
+  await tx
+    .updateTable("devices")
+    .set({
+      watchdogStatus: status,
+      watchdogSeenAt: now,
+      ...(ip === null ? {} : { lastSeenIp: ip }),
+      ...(version === undefined ? {} : { watchdogVersion: version }),
+      updatedAt: now,
+    })
+    .where("id", "=", deviceId)
+    .execute();
+}
+
+/**
+ * Keeps when it was first noticed that the main agent is silent: set once, and not at all when it has reported since
+ * `lastHeardBefore`.
+ */
+export async function markMainAgentSilent(
+  tx: Tx,
+  deviceId: string,
+  { now, lastHeardBefore }: { now: string; lastHeardBefore: string },
+): Promise<boolean> {
+  const marked = await tx
+    .updateTable("devices")
+    .set({ mainAgentSilentSince: now })
+    .where("id", "=", deviceId)
+    .where("mainAgentSilentSince", "is", null)
+    .where("lastSeenAt", "<", lastHeardBefore)
+    .executeTakeFirst();
+  return marked.numUpdatedRows === 1n;
+}

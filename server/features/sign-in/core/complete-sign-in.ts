@@ -1,0 +1,65 @@
+import type { AuditAction } from "#contract/core/audit-actions";
+import { type Membership, ownerOf } from "#server/access/membership";
+import type { Tx } from "#server/db/unit-of-work";
+import type { SignInUser } from "#server/features/people/core/find-user";
+import type { Call } from "#server/http/call";
+import { noteUser } from "./note-user.ts";
+import { openSession } from "./open-session.ts";
+import { issueTokens } from "./tokens.ts";
+
+export interface SignIn {
+  user: Pick<SignInUser, "id" | "email" | "name" | "avatarUrl" | "mfaSecret" | "isPlatformAdmin">;
+  membership: Membership;
+  /** The second factor was given. */
+  mfa: boolean;
+  /** How the user authenticated, for the audit entry. */
+  method: "password" | "invite";
+  action?: AuditAction;
+  /** Single sign-on is enforced and break-glass was used: leaves an entry of its own. */
+  breaksGlass?: boolean;
+}
+
+/**
+ * The only place where a password or an invitation ends in a session: its row, first tokens, audit entry and answer.
+ */
+export async function completeSignIn(call: Call, tx: Tx, signIn: SignIn) {
+  const { user, membership, mfa } = signIn;
+  const session = await openSession(call, tx, { userId: user.id, membership, mfa, ssoProviderId: null });
+  const tokens = await issueTokens(call, tx, { ...session, mfa }, membership);
+  noteUser(call, user);
+  const owner = ownerOf(membership);
+  call.audit.note({
+    action: signIn.action ?? "user.login",
+    owner,
+    details: { method: signIn.method, mfa, sessionId: session.id },
+  });
+  if (signIn.breaksGlass) {
+    call.audit.also({
+      action: "sso.break_glass.login",
+      resource: { type: "user", id: user.id, name: user.name },
+      actor: { type: "user", id: user.id, email: user.email },
+      owner,
+      details: { sessionId: session.id },
+    });
+  }
+  return { ...tokens, ...answer(call, signIn) };
+}
+
+function answer(call: Call, { user, membership }: SignIn) {
+  const mfaEnabled = user.mfaSecret !== null;
+  return {
+    user: {
+      id: user.id,
+      email: user.email,
+      name: user.name,
+      avatarUrl: user.avatarUrl,
+      mfaEnabled,
+      isPlatformAdmin: user.isPlatformAdmin,
+      scope: membership.scope,
+      partnerId: membership.partnerId,
+      orgId: membership.orgId,
+    },
+    mfaRequired: false as const,
+    mfaEnrollmentRequired: call.config.enable2fa && membership.mfaForced && !mfaEnabled,
+  };
+}

@@ -1,0 +1,7 @@
+import type { RoomHooks } from "#server/room-hooks";
+import { revokeMembers } from "./revoke-members.ts";
+
+export const hooks: RoomHooks = {
+  onOrganizationClosed: ({ tx, orgId, reason, now }) => revokeMembers(tx, { orgId }, reason, now),
+  onPartnerClosed: ({ tx, partnerId, reason, now }) => revokeMembers(tx, { partnerId }, reason, now),
+};

@@ -1,4 +1,0 @@
-import type { Schedule } from "#server/jobs/scheduler";
-import { purgeSessions } from "./purge.ts";
-
-export const schedules: readonly Schedule[] = [{ name: "sessions.purge", cron: "20 * * * *", run: purgeSessions }];

@@ -1,0 +1,92 @@
+import type { Db } from "./db/dialect/index.ts";
+import type { Tx } from "./db/unit-of-work.ts";
+
+/** What every event brings: the transaction it happens in, under the handle of its owner, and its moment. */
+interface Happened {
+  readonly tx: Tx;
+  readonly now: string;
+}
+
+export interface OrganizationEvent extends Happened {
+  readonly orgId: string;
+}
+
+export interface PartnerEvent extends Happened {
+  readonly partnerId: string;
+}
+
+export interface SiteEvent extends Happened {
+  readonly siteId: string;
+  readonly orgId: string;
+}
+
+/** Why, as ended sessions keep it. */
+interface Closing {
+  readonly reason: string;
+}
+
+/** Of a key that was presented; the handle is unscoped, and each statement counts by itself. */
+interface KeyEvent {
+  readonly db: Db;
+  readonly kind: "apiKey" | "partnerKey";
+  readonly keyId: string;
+  /** The material that was presented: what a rotation replaced meanwhile is no longer this key. */
+  readonly keyHash: string;
+}
+
+/** Uses since the last event of this key. */
+export interface KeyUsedEvent extends KeyEvent {
+  readonly count: number;
+  readonly lastUsedAt: string;
+}
+
+/** Presented past its end. */
+export interface KeyExpiredEvent extends KeyEvent {
+  readonly now: string;
+}
+
+/**
+ * What an event means for a room is said in that room: a file `hooks.ts` exports `hooks: RoomHooks`, which a generated
+ * registry collects. The owner of the event calls them through `services.hooks` inside its transaction, so everything
+ * they do commits with the event or not at all. What they return the owner may note in the event's audit entry.
+ */
+export interface RoomHooks {
+  readonly onOrganizationCreated?: Hook<OrganizationEvent>;
+  /** Deleted (docs/tenancy.md, "Deleting an organization"). */
+  readonly onOrganizationClosed?: Hook<OrganizationEvent & Closing>;
+  /** People and keys are refused while the status lasts (docs/tenancy.md, "Organization status"). */
+  readonly onOrganizationChurned?: Hook<OrganizationEvent>;
+  /** Deleted; its organizations stay (docs/tenancy.md, "Deleting a partner"). */
+  readonly onPartnerClosed?: Hook<PartnerEvent & Closing>;
+  /** Before its row goes, and with it what the database cascades. */
+  readonly onSiteRemoved?: Hook<SiteEvent>;
+  readonly onKeyUsed?: Hook<KeyUsedEvent>;
+  readonly onKeyExpired?: Hook<KeyExpiredEvent>;
+}
+
+type Details = Record<string, unknown>;
+type Hook<E> = (event: E) => Promise<Details> | Promise<void>;
+
+/** Every event with all rooms behind it. */
+export type Hooks = { readonly [E in keyof RoomHooks]-?: JoinedHook<RoomHooks[E]> };
+type JoinedHook<H> = NonNullable<H> extends Hook<infer E> ? (event: E) => Promise<Details> : never;
+
+/** One after the other, in the order of the rooms: within a transaction they could not run side by side. */
+export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
+  const joined =
+    <E>(pick: (room: RoomHooks) => Hook<E> | undefined) =>
+    async (event: E): Promise<Details> => {
+      const details: Details = {};
+      for (const room of rooms) Object.assign(details, await pick(room)?.(event));
+      return details;
+    };
+  return {
+    onOrganizationCreated: joined((room) => room.onOrganizationCreated),
+    onOrganizationClosed: joined((room) => room.onOrganizationClosed),
+    onOrganizationChurned: joined((room) => room.onOrganizationChurned),
+    onPartnerClosed: joined((room) => room.onPartnerClosed),
+    onSiteRemoved: joined((room) => room.onSiteRemoved),
+    onKeyUsed: joined((room) => room.onKeyUsed),
+    onKeyExpired: joined((room) => room.onKeyExpired),
+  };
+}

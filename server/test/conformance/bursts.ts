@@ -1,0 +1,239 @@
+import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
+import { keyGuesses } from "#server/access/key-throttle";
+import type { Limit } from "#server/access/rate-limit";
+import { verifyLimit } from "#server/features/audit/audit-logs/verify";
+import { loginPerAddress } from "#server/features/sign-in/sessions/rules";
+import { clientBlock } from "#server/platform/ip-address";
+import type { Answer } from "../harness.ts";
+import { type Case, caseOf } from "./cases.ts";
+import type { CallOptions, Swept } from "./sweep.ts";
+
+/** One of these, by its number. */
+export type Attempt = (number: number) => { item: Case; options: CallOptions };
+
+/** A limit, and requests that it counts. */
+export interface Burst {
+  /** As the server's source names it. */
+  readonly limit: string;
+  readonly noun: string;
+  /** Requests that the limit still allows when they come. */
+  readonly left: number;
+  ready(swept: Swept): Promise<Attempt>;
+  /** How many got through, where the answers do not tell. */
+  admitted?(swept: Swept): Promise<number>;
+}
+
+/** Limits of this server that are settings; the rest are as the product has them. */
+export const settings = { API_RATE_LIMIT_PER_MINUTE: "40", AGENT_ENROLL_RATE_LIMIT: "10" };
+
+const ADDRESS = clientBlock("127.0.0.1");
+const UNKNOWN = "Wrong-Password-1";
+
+/** The same request each time. */
+const always = (name: string, options: CallOptions): Attempt => {
+  const item = caseOf(name);
+  return () => ({ item, options });
+};
+
+/** Uses a limit up but for a few: what it counts costs too much to send them all. */
+const useUp = (swept: Swept, limit: Limit, subject: string, left: number) =>
+  swept.server.services.limiter.take(limit, subject, limit.max - left);
+
+export const bursts: readonly Burst[] = [
+  {
+    limit: "api",
+    noun: "users",
+    left: 40,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      return always("users.me", { tenant, ...(await swept.credential(caseOf("users.me"), tenant)) });
+    },
+  },
+  {
+    limit: "key",
+    noun: "partner-api",
+    left: 20,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const key = swept.db.updateTable("partnerServicePrincipalKeys").where("id", "=", tenant.partnerKeyId);
+      await key.set({ rateLimit: 20 }).execute();
+      return always("partnerApi.organizations", { tenant, headers: { "x-api-key": tenant.partnerKey } });
+    },
+  },
+  {
+    limit: "key-guess",
+    noun: "api-keys",
+    left: 10,
+    async ready(swept) {
+      await useUp(swept, keyGuesses, ADDRESS, 10);
+      const { a } = swept.world;
+      return always("partnerApi.organizations", { tenant: a, headers: { "x-api-key": `svc_sp_${"a".repeat(43)}` } });
+    },
+  },
+  {
+    limit: "agent",
+    noun: "agents",
+    left: 120,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      return always("agents.heartbeat", { tenant, token: tenant.agentToken });
+    },
+  },
+  {
+    limit: "agent-enroll",
+    noun: "agents",
+    left: 10,
+    ready: async (swept) => always("agents.enroll", { tenant: swept.world.a }),
+  },
+  {
+    limit: "partner-writes",
+    noun: "partner-api",
+    left: 120,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const headers = { "x-api-key": tenant.partnerKey };
+      const body = { orgId: tenant.orgId, address: { city: "Bilbao" } };
+      const item = caseOf("partnerApi.createSite");
+      return (number) => ({ item, options: { tenant, headers, body: { ...body, name: `Site ${number}` } } });
+    },
+  },
+  {
+    limit: "partner-mints",
+    noun: "partner-api",
+    left: 10,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      return always("partnerApi.createEnrollmentKey", { tenant, headers: { "x-api-key": tenant.partnerKey } });
+    },
+  },
+  {
+    limit: "partner-mints-all",
+    noun: "partner-api",
+    left: 100,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const keys: string[] = [];
+      // Each principal has ten of its own.
+      for (let made = 0; made < 12; made += 1) {
+        const name = `pipeline ${made}`;
+        const seeded = await seedPartnerPrincipal(swept.db, swept.server.services, tenant.partnerId, name);
+        keys.push(seeded.partnerKey);
+      }
+      const item = caseOf("partnerApi.createEnrollmentKey");
+      return (number) => ({
+        item,
+        options: { tenant, headers: { "x-api-key": keys[number % keys.length] as string } },
+      });
+    },
+  },
+  {
+    limit: "audit-verify",
+    noun: "audit-logs",
+    left: 4,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { token, userId } = await swept.caller("partner", tenant);
+      await useUp(swept, verifyLimit, userId, 4);
+      return always("auditLogs.verify", { tenant, token });
+    },
+  },
+  {
+    limit: "mfa",
+    noun: "mfa",
+    left: 5,
+    async ready(swept) {
+      const ready = await swept.prepared(caseOf("mfa.stepUp"), await swept.freshTenant());
+      return always("mfa.stepUp", { ...ready, body: { code: "000000" } });
+    },
+  },
+  {
+    limit: "confirm-password",
+    noun: "passwords",
+    left: 5,
+    async ready(swept) {
+      const ready = await swept.prepared(caseOf("passwords.change"), await swept.freshTenant());
+      return always("passwords.change", {
+        ...ready,
+        body: { currentPassword: UNKNOWN, newPassword: "Correct-Horse-2" },
+      });
+    },
+  },
+  {
+    limit: "login-email",
+    noun: "sessions",
+    left: 5,
+    async ready(swept) {
+      const ready = await swept.prepared(caseOf("sessions.login"), await swept.freshTenant());
+      return always("sessions.login", { ...ready, body: { email: ready.person?.email, password: UNKNOWN } });
+    },
+  },
+  {
+    limit: "login-ip",
+    noun: "sessions",
+    left: 8,
+    async ready(swept) {
+      await useUp(swept, loginPerAddress, ADDRESS, 8);
+      const item = caseOf("sessions.login");
+      return (number) => ({
+        item,
+        options: { tenant: swept.world.a, body: { email: `nobody-${number}@nowhere.example`, password: UNKNOWN } },
+      });
+    },
+  },
+  {
+    limit: "refresh",
+    noun: "sessions",
+    left: 30,
+    async ready(swept) {
+      const ready = await swept.prepared(caseOf("sessions.refresh"), await swept.freshTenant());
+      const spent = await swept.call(caseOf("sessions.refresh"), ready);
+      if (spent.status !== 200) throw new Error(`the token was not spent: ${JSON.stringify(spent.body)}`);
+      return always("sessions.refresh", ready);
+    },
+  },
+  {
+    limit: "forgot-password",
+    noun: "passwords",
+    left: 3,
+    async ready(swept) {
+      await swept.db.deleteFrom("jobs").execute();
+      const { email } = await swept.caller("partner", swept.world.b);
+      return always("passwords.forgot", { tenant: swept.world.a, body: { email } });
+    },
+    // Everybody is answered alike; what counts is the work that is queued.
+    async admitted(swept) {
+      const jobs = swept.db.selectFrom("jobs").select("id").where("kind", "=", "passwords.forgot");
+      return (await jobs.execute()).length;
+    },
+  },
+  {
+    limit: "accept-invite",
+    noun: "users",
+    left: 10,
+    ready: async (swept) => always("users.acceptInvite", { tenant: swept.world.a }),
+  },
+  {
+    limit: "sso-discovery",
+    noun: "sso-logins",
+    left: 20,
+    ready: async (swept) => always("ssoLogins.discover", { tenant: swept.world.a }),
+  },
+  {
+    limit: "sso-start-target",
+    noun: "sso-logins",
+    left: 10,
+    ready: async (swept) => always("ssoLogins.start", { tenant: swept.world.a }),
+  },
+  {
+    limit: "sso-start-ip",
+    noun: "sso-logins",
+    left: 30,
+    async ready(swept) {
+      const item = caseOf("ssoLogins.start");
+      const { random } = swept.server.services;
+      return () => ({ item, options: { tenant: swept.world.a, params: { orgId: random.uuid() } } });
+    },
+  },
+];
+
+export const wasAdmitted = ({ status }: Answer): boolean => status !== 429;

@@ -1,0 +1,55 @@
+import type { AnyEndpoint } from "#contract/core/endpoint";
+import { contract } from "#contract/index";
+import type { Example } from "#fixtures/example";
+import { examples } from "#fixtures/examples";
+import type { Tenant } from "#fixtures/world";
+
+/** One endpoint with its example, named `noun.verb`. */
+export interface Case {
+  name: string;
+  endpoint: AnyEndpoint;
+  example(tenant: Tenant): Example;
+}
+
+export type ScopeName = "system" | "partner" | "organization";
+
+/** Every endpoint of the contract. */
+export const allCases: readonly Case[] = Object.entries(contract).flatMap(([noun, resource]) =>
+  Object.entries(resource as Record<string, AnyEndpoint>).map(([verb, endpoint]) => ({
+    name: `${noun}.${verb}`,
+    endpoint,
+    example: (examples as unknown as Record<string, Record<string, Case["example"]>>)[noun]?.[verb] as Case["example"],
+  })),
+);
+
+/** Nouns that this run is about, separated by commas: `npm test -- sites`. */
+const wanted = process.env["NOUNS"]?.split(",");
+
+/** The endpoints to sweep: all, or those of the nouns that the run is about. */
+export const cases: readonly Case[] = allCases.filter(
+  ({ endpoint }) => wanted === undefined || wanted.includes(endpoint.noun),
+);
+
+const takes = (kind: string) => cases.filter(({ endpoint }) => endpoint.access.kinds.includes(kind as "user"));
+
+export const forUsers = takes("user");
+export const forAgents = takes("agent");
+export const forPartnerKeys = takes("partnerKey");
+export const isPublic = ({ endpoint }: Case): boolean => endpoint.access.kinds.includes("public");
+
+export const caseOf = (name: string): Case => {
+  const found = allCases.find((item) => item.name === name);
+  if (!found) throw new Error(`there is no endpoint ${name}`);
+  return found;
+};
+
+/** The scope an example runs under. */
+export function scopeOfExample(item: Case, tenant: Tenant): ScopeName {
+  const { as } = item.example(tenant);
+  if (as !== undefined && as !== "agent") return as;
+  const { scopes } = item.endpoint.access;
+  return scopes.includes("partner") ? "partner" : (scopes[0] as ScopeName);
+}
+
+/** A tenant of words in place of ids, for examples that are only looked at. */
+export const namedTenant = new Proxy({}, { get: (_, name) => `<${String(name)}>` }) as Tenant;

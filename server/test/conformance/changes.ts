@@ -1,0 +1,131 @@
+import pg from "pg";
+import { connectSqlite } from "#server/db/dialect/sqlite";
+import { snakeCase } from "#server/db/naming";
+import { ownership, type TableName } from "#server/db/tables";
+import type { TestServer } from "../harness.ts";
+
+/** Tables that record the call itself, whatever becomes of it. */
+const recordsOfCalls: readonly TableName[] = [
+  "rateLimits",
+  "idempotencyKeys",
+  "auditOutbox",
+  "auditLogs",
+  "auditChain",
+  "auditAnchors",
+  "auditPrunes",
+  "leases",
+];
+
+/** Columns that a refused call may change, and what they are for. */
+const marksOfCalls: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  sessions: { lastUsedAt: "when its holder was last seen" },
+  apiKeys: { lastUsedAt: "when it was last used", usageCount: "how often" },
+  partnerServicePrincipalKeys: { lastUsedAt: "when it was last used" },
+  users: { failedLogins: "wrong passwords", lockedUntil: "wrong passwords" },
+  userTokens: { failures: "wrong codes" },
+};
+
+/** Tables whose rows are worked on after the answer; that a call adds one still counts. */
+const workedLater: readonly TableName[] = ["jobs", "mailOutbox"];
+
+const watched = (Object.keys(ownership) as TableName[]).filter((table) => !recordsOfCalls.includes(table));
+
+/** Notes every row that is written, changed or deleted in any table of the product but those that record calls. */
+export interface Changes {
+  /** From here on. Waits for work that earlier calls have left. */
+  mark(): Promise<void>;
+  /** `update users`: what has happened since the mark, each once. */
+  since(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** Puts triggers on the tables of a database of its own: what a transaction takes back is not noted. */
+export async function watchChanges({ services: { store }, workJobs }: TestServer): Promise<Changes> {
+  return store.file === undefined ? onPostgres(store.url as string, workJobs) : onSqlite(store.file, workJobs);
+}
+
+type Work = TestServer["workJobs"];
+
+const LATEST = "select coalesce(max(at), 0) as at from sweep_changes";
+const SINCE = "select distinct what from sweep_changes where at > ";
+/** What failed waits for its next turn, and is nobody's concern here. */
+const WORK = "select 1 from jobs where status = 'running' or (status = 'queued' and attempts = 0) limit 1";
+
+async function onPostgres(url: string, work: Work): Promise<Changes> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`
+    create table sweep_changes (at bigserial primary key, what text not null);
+    create function sweep_change() returns trigger language plpgsql security definer set search_path = public as
+    $$ begin insert into sweep_changes (what) values (lower(tg_op) || ' ' || tg_table_name); return null; end $$;`);
+  const { rows } = await client.query<{ table_name: string; column_name: string }>(
+    "select table_name, column_name from information_schema.columns where table_schema = 'public'",
+  );
+  const columnsOf = (table: string) => rows.filter((row) => row.table_name === table).map((row) => row.column_name);
+  const triggers = watched.flatMap((table) =>
+    events(table).map((event) => {
+      const columns = kept(table, columnsOf(snakeCase(table)));
+      const differ = columns.map((name) => `old."${name}"::text is distinct from new."${name}"::text`).join(" or ");
+      return `create trigger sweep_${event} after ${event} on "${snakeCase(table)}" for each row
+        ${event === "update" ? `when (${differ})` : ""} execute function sweep_change();`;
+    }),
+  );
+  await client.query(triggers.join("\n"));
+  let from = 0;
+  return {
+    async mark() {
+      await idle(work, async () => (await client.query({ name: "work", text: WORK })).rowCount === 0);
+      from = Number((await client.query({ name: "latest", text: LATEST })).rows[0].at);
+    },
+    async since() {
+      const { rows: found } = await client.query({ name: "since", text: `${SINCE}$1`, values: [from] });
+      return found.map((row: { what: string }) => row.what);
+    },
+    close: () => client.end(),
+  };
+}
+
+async function onSqlite(file: string, work: Work): Promise<Changes> {
+  const db = connectSqlite(file);
+  // One transaction: each statement of its own would wait for the disk.
+  db.exec("begin; create table sweep_changes (at integer primary key autoincrement, what text not null)");
+  for (const table of watched) {
+    const name = snakeCase(table);
+    const columns = kept(
+      table,
+      (db.pragma(`table_info(${name})`) as { name: string }[]).map((column) => column.name),
+    );
+    const differ = columns.map((column) => `old."${column}" is not new."${column}"`).join(" or ");
+    for (const event of events(table))
+      db.exec(`create trigger sweep_${event}_${name} after ${event} on "${name}"
+        ${event === "update" ? `when ${differ}` : ""}
+        begin insert into sweep_changes (what) values ('${event} ${name}'); end`);
+  }
+  db.exec("commit");
+  const [waiting, latest, since] = [db.prepare(WORK), db.prepare(LATEST), db.prepare(`${SINCE}?`)];
+  let from = 0;
+  return {
+    async mark() {
+      await idle(work, async () => waiting.get() === undefined);
+      from = (latest.get() as { at: number }).at;
+    },
+    since: async () => since.all(from).map((row) => (row as { what: string }).what),
+    close: async () => void db.close(),
+  };
+}
+
+const events = (table: TableName) => (workedLater.includes(table) ? ["insert"] : ["insert", "update", "delete"]);
+
+const kept = (table: TableName, columns: readonly string[]): string[] => {
+  const marks = Object.keys(marksOfCalls[table] ?? {}).map(snakeCase);
+  return columns.filter((column) => !marks.includes(column) && !(marks.length > 0 && column === "updated_at"));
+};
+
+/** Also waits for the jobs that the server's own runner has in hand. */
+async function idle(work: Work, isIdle: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isIdle()); tries += 1) {
+    if (tries > 500) throw new Error("jobs of earlier calls are not done");
+    await work();
+    if (tries > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

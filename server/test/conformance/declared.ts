@@ -1,0 +1,37 @@
+import { z } from "zod";
+import type { AnyEndpoint } from "#contract/core/endpoint";
+import { possibleErrors } from "#contract/core/possible-errors";
+import type { Answer } from "../harness.ts";
+import { strictly } from "./strictly.ts";
+
+interface Declared {
+  codes: readonly string[];
+  result: z.ZodType | undefined;
+}
+
+const declared = new Map<AnyEndpoint, Declared>();
+
+/** Every answer of every sweep is held to the contract: its shape, its status, its error codes. */
+export function refuseUndeclared(endpoint: AnyEndpoint, answer: Answer): void {
+  const { codes, result } = declarationOf(endpoint);
+  const where = `${endpoint.method} ${endpoint.path} answered ${answer.status}`;
+  if (answer.status >= 500) throw new Error(`${where}: ${JSON.stringify(answer.body)}`);
+  if (answer.status >= 400) {
+    if (!codes.includes(answer.body.code)) throw new Error(`${where} with the undeclared code ${answer.body.code}`);
+    return;
+  }
+  if (answer.status !== endpoint.status) throw new Error(`${where}, not ${endpoint.status}`);
+  const parsed = result?.safeParse(answer.body);
+  if (parsed?.error) throw new Error(`${where} with an undeclared shape: ${z.prettifyError(parsed.error)}`);
+}
+
+/** A strict schema is built anew from the endpoint's own, which costs more than an answer. */
+function declarationOf(endpoint: AnyEndpoint): Declared {
+  const known = declared.get(endpoint);
+  if (known) return known;
+  const { result } = endpoint.schemas();
+  const strict = result && endpoint.transport === "json" ? strictly(result) : undefined;
+  const made = { codes: possibleErrors(endpoint), result: strict };
+  declared.set(endpoint, made);
+  return made;
+}

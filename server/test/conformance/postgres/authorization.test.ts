@@ -1,0 +1,3 @@
+import { sweepAuthorization } from "../sweeps/authorization.ts";
+
+sweepAuthorization("postgres");

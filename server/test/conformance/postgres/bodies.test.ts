@@ -1,0 +1,3 @@
+import { sweepBodies } from "../sweeps/bodies.ts";
+
+sweepBodies("postgres");

@@ -1,0 +1,3 @@
+import { sweepGenerated } from "../sweeps/generated.ts";
+
+sweepGenerated("postgres");

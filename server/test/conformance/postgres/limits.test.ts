@@ -1,0 +1,3 @@
+import { sweepLimits } from "../sweeps/limits.ts";
+
+sweepLimits("postgres");

@@ -1,0 +1,3 @@
+import { sweepSuccess } from "../sweeps/success.ts";
+
+sweepSuccess("postgres");

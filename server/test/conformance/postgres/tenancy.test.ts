@@ -1,0 +1,3 @@
+import { sweepTenancy } from "../sweeps/tenancy.ts";
+
+sweepTenancy("postgres");

@@ -1,0 +1,3 @@
+import { sweepConfined } from "../sweeps/confined.ts";
+
+sweepConfined("sqlite");

@@ -1,0 +1,3 @@
+import { sweepCredentials } from "../sweeps/credentials.ts";
+
+sweepCredentials("sqlite");

@@ -1,0 +1,3 @@
+import { sweepOddRequests } from "../sweeps/odd-requests.ts";
+
+sweepOddRequests("sqlite");

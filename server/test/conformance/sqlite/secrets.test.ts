@@ -1,0 +1,3 @@
+import { sweepSecrets } from "../sweeps/secrets.ts";
+
+sweepSecrets("sqlite");

@@ -1,0 +1,72 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { hash } from "@node-rs/argon2";
+import type { Caller, Stage } from "#fixtures/example";
+import type { IdentityProviderSimulator } from "#fixtures/simulators/identity-provider";
+import type { Authority } from "#fixtures/simulators/test-authority";
+import type { TestServer } from "../harness.ts";
+
+const PASSWORD = "Correct-Horse-7";
+/** Stored hashes carry their own cost: this one is right and cheap to check. */
+const cheap = { memoryCost: 8, timeCost: 1, parallelism: 1 } as const;
+let passwordHash: Promise<string> | undefined;
+
+/** What the examples of one server share. */
+export class Stages {
+  readonly #server: TestServer;
+  readonly #authority: Authority | undefined;
+  #provider: Promise<IdentityProviderSimulator> | undefined;
+
+  constructor(server: TestServer, authority: Authority | undefined) {
+    this.#server = server;
+    this.#authority = authority;
+  }
+
+  /** For one example. */
+  open(caller: Caller): Stage {
+    const server = this.#server;
+    return {
+      caller,
+      db: server.db,
+      services: server.services,
+      async request(method, path, options) {
+        const { status, body } = await server.request(method, path, options);
+        if (status >= 400) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body)}`);
+        return body;
+      },
+      async password() {
+        passwordHash ??= hash(PASSWORD, cheap);
+        const change = { passwordHash: await passwordHash };
+        await server.db.updateTable("users").set(change).where("id", "=", caller.userId).execute();
+        return PASSWORD;
+      },
+      mailedToken: (to) => mailedToken(server, to),
+      identityProvider: () => this.#identityProvider(),
+    };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#provider)?.stop();
+  }
+
+  #identityProvider(): Promise<IdentityProviderSimulator> {
+    const authority = this.#authority;
+    if (!authority) throw new Error("this sweep was started without the outside world");
+    // Loaded by those who need it: it is most of a second.
+    this.#provider ??= import("#fixtures/simulators/identity-provider").then(({ startIdentityProvider }) =>
+      startIdentityProvider({ authority }),
+    );
+    return this.#provider;
+  }
+}
+
+/** Token of the last link that was mailed to this address. The server's own job runner may have the mail in hand. */
+export async function mailedToken(server: TestServer, to: string): Promise<string> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    await server.workJobs();
+    const mail = server.mails.findLast((one) => one.to === to);
+    const token = /#token=(\S+)/.exec(mail?.text ?? "")?.[1];
+    if (token !== undefined) return token;
+    await pause(20);
+  }
+  throw new Error(`no link was mailed to ${to}`);
+}

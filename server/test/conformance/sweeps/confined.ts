@@ -1,0 +1,209 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mutates } from "#contract/core/endpoint";
+import { places, type Tenant } from "#fixtures/world";
+import { ownership, type TableName } from "#server/db/tables";
+import type { Answer, DatabaseName } from "../../harness.ts";
+import { allCases, type Case, caseOf, forUsers, namedTenant } from "../cases.ts";
+import { type IdField, idFields, valueFor } from "../ids.ts";
+import { knownIn } from "../ids-of.ts";
+import { type CallOptions, type Swept, startSweep } from "../sweep.ts";
+
+/** Lists that show more than they should; each stands here until it does not. */
+const showsTrail: Readonly<Record<string, string>> = {
+  "auditLogs.list": "what people did to rows of another site",
+  "auditLogs.logs": "what people did to rows of another site",
+};
+
+const text = (value: unknown) => JSON.stringify(value ?? null);
+const totalOf = ({ body }: Answer): number | undefined => body.pagination?.total ?? body.total;
+
+const idsAtFirstSite = (tenant: Tenant): string[] =>
+  Object.entries(places)
+    .filter(([, place]) => place === "first site")
+    .map(([name]) => tenant[name as keyof Tenant]);
+
+const names = (item: Case, tenant: Tenant, part: "params" | "query" | "body") =>
+  idsAtFirstSite(tenant).some((id) => text(item.example(tenant)[part]).includes(id));
+
+/** The example with this field naming that id. */
+const withField = (item: Case, tenant: Tenant, field: IdField, id: string): CallOptions => {
+  const example = item.example(tenant);
+  return { tenant, [field.at]: { ...(example[field.at] as object), [field.name]: valueFor(field, id) } };
+};
+
+const refused = (answer: Answer) =>
+  expect(
+    [
+      [403, "SITE_ACCESS_DENIED"],
+      [404, "NOT_FOUND"],
+    ],
+    text(answer.body),
+  ).toContainEqual([answer.status, answer.body.code]);
+
+const inOrganization = forUsers.filter(({ endpoint }) => endpoint.access.scopes.includes("organization"));
+const byPath = (items: readonly Case[]) => items.filter((item) => names(item, namedTenant, "params"));
+const reads = inOrganization.filter((item) => item.endpoint.method === "GET" && !names(item, namedTenant, "params"));
+const lists = reads.filter(({ endpoint }) => endpoint.paging !== undefined);
+
+/** Who is confined to the second site sees, counts and changes nothing of the first (SITE rule, `server/docs/conventions.md`). */
+export const sweepConfined = (database: DatabaseName) =>
+  describe(`callers confined to a site on ${database}`, () => {
+    let swept: Swept;
+    /** What its first site holds grows once, before the tests. */
+    let tenant: Tenant;
+    let strangers: ReadonlySet<string>;
+    /** Copies of what is at the first site, at the second; by the id of what was copied. */
+    let known: ReadonlyMap<string, string>;
+    const before = new Map<string, Answer>();
+
+    beforeAll(async () => {
+      swept = await startSweep(database);
+      tenant = await swept.freshTenant();
+      // Lists of users count them.
+      await Promise.all([confined(tenant), unconfined(tenant)]);
+      for (const item of lists)
+        before.set(item.name, await swept.call(item, { tenant, token: await confined(tenant) }));
+      const copies = await copiesAt(tenant, tenant.siteId);
+      const rows = [...idsAtFirstSite(tenant), ...copies.values()];
+      strangers = new Set([...rows, ...(await changeFirstSite(new Set(rows)))]);
+      known = await copiesAt(tenant, tenant.secondSiteId);
+    }, 120_000);
+    afterAll(() => swept?.stop());
+
+    const confined = async (of: Tenant) =>
+      (await swept.caller("organization", of, { siteIds: [of.secondSiteId] })).token;
+    const unconfined = async (of: Tenant) => (await swept.caller("organization", of)).token;
+
+    /** Leaves an entry in the trail of everything that can be done to rows of the first site; answers the entries' ids. */
+    async function changeFirstSite(rows: ReadonlySet<string>): Promise<string[]> {
+      const token = await unconfined(tenant);
+      const mutating = allCases.filter(({ endpoint }) => {
+        const { kinds, scopes } = endpoint.access;
+        const forAll = kinds.includes("user") && scopes.includes("organization");
+        return forAll && mutates(endpoint) && endpoint.method !== "DELETE";
+      });
+      for (const item of byPath(mutating)) await swept.call(item, { tenant, token });
+      await swept.call(caseOf("agents.rotateToken"), { tenant, token: tenant.agentToken });
+      const entries = await entriesAbout(rows);
+      expect(new Set(entries.map(({ resourceId }) => resourceId)).size).toBeGreaterThan(2);
+      return entries.map(({ id }) => id);
+    }
+
+    async function entriesAbout(rows: ReadonlySet<string>) {
+      await swept.server.settled();
+      const entries = swept.db.selectFrom("auditLogs").select(["id", "resourceId", "actorType"]);
+      return (await entries.execute()).filter(({ resourceId }) => rows.has(resourceId as string));
+    }
+
+    it.each(byPath(inOrganization))("$name refuses a row of another site", async (item) => {
+      refused(await swept.call(item, { tenant, token: await confined(tenant) }));
+      const own = item.endpoint.method === "GET" ? swept.world.a : await swept.freshTenant();
+      const allowed = await swept.call(item, { tenant: own, token: await unconfined(own) });
+      expect(allowed.status, "refused for another reason than the site").toBeLessThan(400);
+    });
+
+    const byField = inOrganization.flatMap((item) =>
+      idFields(item.endpoint)
+        .filter(({ row }) => places[row] === "first site")
+        .map((field) => ({ item, field, label: `${item.name} ${field.at}.${field.name}` })),
+    );
+    it.each(byField)("$label of another site is refused, or finds nothing", async ({ item, field }) => {
+      const token = await confined(tenant);
+      // What the example names in its path would be refused before the field is looked at.
+      const moved = new Map([...known, [tenant.siteId, tenant.secondSiteId]]);
+      const given = Object.entries((item.example(tenant).params ?? {}) as Record<string, string>);
+      const params = Object.fromEntries(given.map(([name, id]) => [name, moved.get(id) ?? id]));
+      const answer = await swept.call(item, { ...withField(item, tenant, field, tenant[field.row]), params, token });
+      if (answer.status >= 300) return refused(answer);
+      expect(mutates(item.endpoint), text(answer.body)).toBe(false);
+      for (const id of strangers) expect(text(answer.body)).not.toContain(id);
+      expect(totalOf(answer) ?? 0).toBe(0);
+    });
+
+    const hiding = lists.filter(({ name }) => !(name in showsTrail));
+    it.each(hiding)("$name shows nothing of another site: no row, no count, no trail", showsNothing);
+    const showing = lists.filter(({ name }) => name in showsTrail);
+    it.fails.each(showing)("$name shows nothing of another site: no row, no count, no trail", showsNothing);
+
+    async function showsNothing(item: Case): Promise<void> {
+      const token = await confined(tenant);
+      const first = before.get(item.name) as Answer;
+      if (first.status === 403) return refused(first);
+      expect(first.status, text(first.body)).toBe(200);
+      const after = await swept.call(item, { tenant, token, query: { limit: "100" } });
+      for (const id of strangers) for (const answer of [first, after]) expect(text(answer.body)).not.toContain(id);
+      const all = text((await swept.call(item, { tenant, token: await unconfined(tenant) })).body);
+      const added = [...known.values()].filter((id) => text(after.body).includes(id));
+      // What was added at the caller's own site counts, what was added at the other does not; its own acts are a trail.
+      if (totalOf(first) !== undefined && item.endpoint.noun !== "audit-logs")
+        expect(totalOf(after)).toBe((totalOf(first) as number) + added.length);
+      // A list that shows rows of sites to others shows those of the caller's own sites to it.
+      if ([...strangers].some((id) => all.includes(id)))
+        expect([...known.values(), tenant.secondSiteId].some((id) => text(after.body).includes(id))).toBe(true);
+    }
+
+    const trails = lists.filter(({ endpoint }) => endpoint.noun === "audit-logs");
+    it.each(trails)("$name shows no act of a device of another site", async (item) => {
+      const query = item.endpoint.verb === "search" ? { q: "agent.token" } : { action: "agent.token" };
+      const asked = (token: string) => swept.call(item, { tenant, token, onlyQuery: true, query });
+      const answer = await asked(await confined(tenant));
+      if (answer.status === 403) return refused(answer);
+      const entries = await entriesAbout(new Set([tenant.deviceId]));
+      const acts = new Set(entries.filter(({ actorType }) => actorType === "agent").map(({ id }) => id));
+      expect(knownIn((await asked(await unconfined(tenant))).body, acts).length).toBeGreaterThan(0);
+      expect(knownIn(answer.body, acts)).toEqual([]);
+    });
+
+    const others = reads.filter(({ endpoint }) => endpoint.paging === undefined);
+    it.each(others)("$name tells nothing of another site", async (item) => {
+      const answer = await swept.call(item, { tenant, token: await confined(tenant) });
+      for (const id of strangers) expect(text(answer.body)).not.toContain(id);
+    });
+
+    const wide = inOrganization.filter(
+      (item) =>
+        item.endpoint.method !== "GET" &&
+        item.example(namedTenant).confinedMay === undefined &&
+        !names(item, namedTenant, "params"),
+    );
+    it.each(wide)("$name changes nothing of the whole organization", async (item) => {
+      const answer = await swept.call(item, { tenant, token: await confined(tenant) });
+      expect(answer.status, text(answer.body)).toBe(403);
+    });
+
+    /** A copy of every row at the first site, at the given one; by the id of what was copied. */
+    async function copiesAt(of: Tenant, siteId: string): Promise<Map<string, string>> {
+      const copies = new Map<string, string>();
+      const tables = (Object.keys(ownership) as TableName[]).filter((table) => ownership[table].startsWith("org+site"));
+      for (const table of tables as ("devices" | "contacts" | "enrollmentKeys")[]) {
+        const row = await swept.db
+          .selectFrom(table as "devices")
+          .selectAll()
+          .where("orgId", "=", of.orgId)
+          .where("siteId", "=", of.siteId)
+          .executeTakeFirst();
+        expect(row, `the world has nothing in ${table} at its first site`).toBeDefined();
+        const id = randomUUID();
+        await swept.db
+          .insertInto(table)
+          .values(copyOf({ ...row, id, siteId }) as never)
+          .execute();
+        copies.set(row!.id, id);
+      }
+      return copies;
+    }
+
+    it("exceptions are about endpoints that exist", () => {
+      for (const name of Object.keys(showsTrail)) expect(allCases.map((item) => item.name)).toContain(name);
+    });
+  });
+
+/** What must be unique is made anew. */
+const copyOf = (row: object): object =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => {
+      if (/hash|agentId/i.test(name) && value !== null) return [name, randomBytes(32).toString("hex")];
+      return [name, name === "isPrimary" ? false : value];
+    }),
+  );

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { jsonSchemaOf } from "#contract/json-schema";
+import type { DatabaseName } from "../../harness.ts";
+import { type Case, cases, isPublic } from "../cases.ts";
+import { type Swept, startSweep } from "../sweep.ts";
+
+/** Pages, lists of ids and ids in paths that are none. */
+export const sweepOddRequests = (database: DatabaseName) =>
+  describe(`odd requests on ${database}`, () => {
+    let swept: Swept;
+    beforeAll(async () => {
+      swept = await startSweep(database);
+    });
+    afterAll(() => swept?.stop());
+
+    const queryOf = ({ endpoint }: Case) => {
+      const { query } = endpoint.schemas();
+      return (query && jsonSchemaOf(query, "input").properties) ?? {};
+    };
+    const asked = async (item: Case, query: Record<string, unknown>) => {
+      const tenant = swept.world.a;
+      return swept.call(item, { tenant, ...(await swept.credential(item, tenant)), query });
+    };
+
+    const paged = cases.filter((item) => item.endpoint.paging?.kind === "page" && "page" in queryOf(item));
+    it.each(paged)("$name clamps pages and limits, and reads what is no number as the default (C15)", async (item) => {
+      const readings: [Record<string, string>, { page: number; limit: number }][] = [
+        [{}, { page: 1, limit: 50 }],
+        [
+          { page: "abc", limit: "-1" },
+          { page: 1, limit: 1 },
+        ],
+        [{ page: "0" }, { page: 1, limit: 50 }],
+        [{ page: "-7" }, { page: 1, limit: 50 }],
+        [{ limit: "100000" }, { page: 1, limit: 100 }],
+        [{ limit: "0" }, { page: 1, limit: 1 }],
+        [{ limit: "1e2" }, { page: 1, limit: 50 }],
+        [{ limit: "2.5" }, { page: 1, limit: 50 }],
+        [{ limit: " 7 " }, { page: 1, limit: 7 }],
+        [
+          { page: "", limit: "" },
+          { page: 1, limit: 50 },
+        ],
+      ];
+      for (const [query, wanted] of readings) {
+        const answer = await asked(item, query);
+        expect(answer.status, JSON.stringify([query, answer.body])).toBe(200);
+        expect(answer.body.pagination, JSON.stringify(query)).toMatchObject(wanted);
+      }
+      const beyond = await asked(item, { page: "99999999999999999999" });
+      expect([beyond.status, beyond.body[item.endpoint.paging?.items as string]]).toEqual([200, []]);
+    });
+
+    const withList = cases.filter((item) =>
+      Object.values(queryOf(item)).some(({ description }) => /comma-separated uuids/.test(description ?? "")),
+    );
+    it.each(withList)(
+      "$name honours every one of thirty ids, and refuses a list with one that is none (C15)",
+      async (item) => {
+        const lists = Object.entries(queryOf(item)).filter(([, field]) =>
+          /comma-separated uuids/.test(field.description ?? ""),
+        );
+        const random = () => swept.server.services.random.uuid();
+        for (const [name] of lists) {
+          const known = swept.world.a[name.replace(/s$/, "") as "siteId"];
+          const others = Array.from({ length: 29 }, random);
+          const none = await asked(item, { [name]: others.join(",") });
+          expect([200, 403], name).toContain(none.status);
+          if (known !== undefined) {
+            const last = await asked(item, { [name]: [...others, known].join(",") });
+            const alone = await asked(item, { [name]: known });
+            // Ids out of reach are refused or match nothing, in either place alike.
+            if (last.status === 200) expect(last.body).toEqual(alone.body);
+            else expect(last.status).toBe(none.status);
+          }
+          expect((await asked(item, { [name]: [...others, "not-a-uuid"].join(",") })).body.code).toBe(
+            "VALIDATION_ERROR",
+          );
+        }
+      },
+    );
+
+    const withParams = cases.filter(({ endpoint }) => endpoint.path.includes(":"));
+    it.each(withParams)("$name answers a malformed or unknown id with JSON and 400 or 404 (C16)", async (item) => {
+      const names = [...item.endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
+      const odd = [
+        "not-a-uuid",
+        "123",
+        "[object Object]",
+        "undefined",
+        "\u0000",
+        "%",
+        "..%2f..",
+        "é".repeat(50),
+        "a'--",
+      ];
+      for (const id of [...odd, swept.server.services.random.uuid()]) {
+        const tenant = swept.world.a;
+        const credential = await swept.credential(item, tenant);
+        const params = Object.fromEntries(names.map((name) => [name, id]));
+        const answer = await swept.call(item, { tenant, ...credential, params });
+        const told = `${id}: ${JSON.stringify(answer.body)}`;
+        expect(answer.headers.get("content-type"), told).toMatch(/^application\/json/);
+        // An unknown caller learns only that there is nothing to see.
+        const nobodys = isPublic(item) ? [200, 302, 404] : [403, 404];
+        expect(odd.includes(id) ? [400, 404] : nobodys, told).toContain(answer.status);
+        expect(told).not.toMatch(/ at .+:\d+:\d+|node_modules/);
+      }
+    });
+  });

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mutates } from "#contract/core/endpoint";
+import { type RefName, refs } from "#contract/core/refs";
+import type { Answer, DatabaseName } from "../../harness.ts";
+import { type Case, cases, scopeOfExample } from "../cases.ts";
+import { entriesOf } from "../entries-of.ts";
+import { type Ready, type Swept, startSweep } from "../sweep.ts";
+
+/** The example of every endpoint succeeds, once, and the audit trail says so of this call and of no other. */
+export const sweepSuccess = (database: DatabaseName) =>
+  describe(`success and its record on ${database}`, () => {
+    let swept: Swept;
+    beforeAll(async () => {
+      swept = await startSweep(database, { outside: true });
+    });
+    afterAll(() => swept?.stop());
+
+    it.each(cases)("$name answers what the contract says, and leaves exactly one entry: of this call", async (item) => {
+      const tenant = await swept.freshTenant();
+      const options = await swept.prepared(item, tenant);
+      const answer = await swept.call(item, options);
+      expect(answer.status, JSON.stringify(answer.body)).toBe(item.endpoint.status);
+      const entries = await entriesOf(swept, answer);
+      const own = entries.filter(({ action }) => action === item.endpoint.audit);
+      expect(own.map(({ result }) => result)).toEqual(mutates(item.endpoint) ? ["success"] : []);
+      for (const entry of own) {
+        expect(namedBy(item, options, answer), `${entry.action} is about ${entry.resourceId}`).toContain(
+          entry.resourceId,
+        );
+        expect([tenant.partnerId, tenant.orgId, entry.resourceId]).toContain(entry.orgId ?? entry.partnerId);
+      }
+    });
+
+    const deniable = cases.filter(({ endpoint }) => mutates(endpoint) && endpoint.access.permissions.length > 0);
+    it.each(deniable)("$name leaves one entry when it is denied, and changes nothing", async (item) => {
+      const { a } = swept.world;
+      const { token } = await swept.caller(scopeOfExample(item, a), a, { permissions: [] });
+      const answer = await swept.call(item, { tenant: a, token });
+      expect(answer.status).toBe(403);
+      // The entry of a refusal is written after the answer.
+      await expect.poll(() => entriesOf(swept, answer), { interval: 2, timeout: 5_000 }).toHaveLength(1);
+      const [entry] = await entriesOf(swept, answer);
+      expect(entry).toMatchObject({ action: item.endpoint.audit, result: "denied" });
+    });
+
+    const idempotent = cases.filter(({ endpoint }) => endpoint.idempotent);
+    it.each(idempotent)("$name is done once for one idempotency key, and answered alike again", async (item) => {
+      const tenant = await swept.freshTenant();
+      const options = await swept.prepared(item, tenant);
+      const headers = { ...options.headers, "x-idempotency-key": `sweep-${item.name}` };
+      const first = await swept.call(item, { ...options, headers });
+      expect([first.status, first.headers.get("idempotency-replayed")]).toEqual([item.endpoint.status, null]);
+      const again = await swept.unchanged(() => swept.call(item, { ...options, headers }));
+      expect(again.headers.get("idempotency-replayed")).toBe("true");
+      expect([again.status, again.body]).toEqual([first.status, first.body]);
+      // A partner's pipeline sees its repeated writes in the trail; what people repeat is one act.
+      if (!item.endpoint.access.kinds.includes("partnerKey")) expect(await entriesOf(swept, again)).toEqual([]);
+    });
+  });
+
+const uuids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const idsIn = (value: unknown): string[] => [...JSON.stringify(value ?? null).matchAll(uuids)].map(([id]) => id);
+
+/** What an entry of this call may be about: what it made; else what it names, its answer names, or who it is of. */
+function namedBy(item: Case, { tenant, person, ...options }: Ready, answer: Answer): (string | null)[] {
+  const { params, query, body } = item.example(tenant);
+  const { refs: names, noun } = item.endpoint;
+  const ofNoun = Object.entries((params ?? {}) as Record<string, string>)
+    .filter(([name]) => refs[names[name] as RefName] === noun)
+    .map(([, id]) => id);
+  if (item.endpoint.status === 201) return [...idsIn(answer.body), ...ofNoun];
+  const asked = idsIn([params, query, body, options.params, options.query, options.body]);
+  const device = item.endpoint.access.kinds.includes("agent") ? [tenant.deviceId] : [];
+  // An export is about everything at once.
+  const everything = item.endpoint.audit === "partner_api.export" ? [null] : [];
+  const whose = [...(person ? [person.userId] : []), tenant.partnerId];
+  return [...asked, ...idsIn(answer.body), ...device, ...everything, ...whose];
+}
