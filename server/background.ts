@@ -1,7 +1,10 @@
+import { completeAnchorFile } from "./audit/anchor-copies.ts";
 import { anchorGrowth, writerOf } from "./audit/keeper.ts";
+import { markRestated } from "./audit/restate.ts";
 import { jobHandlers, schedules } from "./generated/background.ts";
 import { startJobRunner } from "./jobs/queue.ts";
 import { startScheduler } from "./jobs/scheduler.ts";
+import { HOUR } from "./platform/clock.ts";
 import type { Services } from "./services.ts";
 
 /** How long a stopping server waits for its audit outbox; what is left waits safely for the next start. */
@@ -17,9 +20,11 @@ export function startBackground(
   services.wakeAuditWriter = () => writer.wake();
   const runner = startJobRunner(services, jobHandlers);
   const scheduler = options.schedules ? startScheduler(services, schedules) : undefined;
+  const copies = options.schedules ? startCopies(services) : undefined;
   return {
     async stop() {
       await scheduler?.stop();
+      await copies?.stop();
       await runner.stop();
       try {
         await writer.drain(AbortSignal.timeout(DRAIN_MS));
@@ -28,6 +33,22 @@ export function startBackground(
         services.log.warn("audit.not_drained", { error: error as Error });
       }
       await writer.stop();
+    },
+  };
+}
+
+/** Every process, not only the one that runs the schedules, completes the anchor file of its own: now and hourly. */
+function startCopies(services: Services): { stop(): Promise<void> } {
+  const complete = () => completeAnchorFile(services).then(() => markRestated(services));
+  const failed = (error: unknown) => services.log.error("audit.anchor_file_unavailable", { error: error as Error });
+  let work = complete().catch(failed);
+  const timer = setInterval(() => {
+    work = work.then(complete).catch(failed);
+  }, HOUR);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await work;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createPublicKey, randomBytes } from "node:crypto";
 import { Resolver } from "node:dns";
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -38,6 +38,8 @@ export interface Config {
   enrollmentKeyPeppers: readonly string[];
   agentEnrollmentSecret: string | undefined;
   anchorSigningKey: string | undefined;
+  /** Keys that signed anchors before, SPKI in base64: still trusted for what they signed then. */
+  anchorPublicKeys: readonly string[];
   anchorFile: string;
   auditChainVerify: boolean;
   enable2fa: boolean;
@@ -111,6 +113,7 @@ export function readConfig(env: Environment): Config {
     ),
     agentEnrollmentSecret: read.text("AGENT_ENROLLMENT_SECRET"),
     anchorSigningKey: anchorKey(read.text("AUDIT_ANCHOR_SIGNING_KEY"), production, kept),
+    anchorPublicKeys: anchorPublicKeys(read.text("AUDIT_ANCHOR_PUBLIC_KEYS")),
     anchorFile: resolve(read.text("AUDIT_ANCHOR_FILE") ?? join(dataDir, "audit-anchors.ndjson")),
     auditChainVerify: read.flag("AUDIT_CHAIN_VERIFY_ENABLED", true),
     enable2fa: read.flag("ENABLE_2FA", true),
@@ -266,6 +269,21 @@ function anchorKey(value: string | undefined, production: boolean, kept: Kept): 
   if (Buffer.from(value, "base64").length !== 32)
     throw new ConfigError("AUDIT_ANCHOR_SIGNING_KEY must be 32 bytes in base64");
   return value;
+}
+
+function anchorPublicKeys(value: string | undefined): string[] {
+  const keys = (value ?? "").split(",").map((key) => key.trim());
+  return keys
+    .filter((key) => key !== "")
+    .map((key) => {
+      try {
+        const spki = createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" });
+        if (spki.asymmetricKeyType === "ed25519") return key;
+      } catch {
+        // Told of below.
+      }
+      throw new ConfigError("AUDIT_ANCHOR_PUBLIC_KEYS must be a comma list of Ed25519 public keys (SPKI in base64)");
+    });
 }
 
 function bootstrapAdmin(email: string | undefined, password: string | undefined): Config["bootstrapAdmin"] {

@@ -1,9 +1,10 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buildServices, type Seams } from "./app.ts";
+import { isSigned, restateUnsignedPrunes } from "./audit/restate.ts";
 import { startBackground } from "./background.ts";
 import { bootstrap } from "./bootstrap.ts";
-import type { Config } from "./config.ts";
+import { type Config, ConfigError } from "./config.ts";
 import { implementations } from "./generated/routes.ts";
 import { httpApp } from "./http/router.ts";
 import { startProcessLease } from "./jobs/process-lease.ts";
@@ -31,7 +32,11 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   try {
     const applied = await services.store.migrate();
     if (applied.length > 0) services.log.info("database.migrated", { applied });
+    // Unsigned anchors after signed ones prove nothing.
+    if (options.config.anchorSigningKey === undefined && (await isSigned(services)))
+      throw new ConfigError("AUDIT_ANCHOR_SIGNING_KEY is needed: the anchors in the database are signed");
     await bootstrap(services);
+    await restateUnsignedPrunes(services);
     const alive = await startProcessLease(services);
     const background = startBackground(services, { schedules: options.background ?? true });
     const server = listener(services);

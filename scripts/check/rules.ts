@@ -92,8 +92,8 @@ export const serverRooms: readonly Room[] = [
   },
   {
     paths: ["server/audit/"],
-    owns: "chain, outbox writer, verifier (never imports the writer), anchors, retention",
-    imports: ["sdk/contract/", "server/services.ts", "server/db/"],
+    owns: "chain, outbox writer, verifier (never imports the writer), anchors, retention, incidents of broken chains",
+    imports: ["sdk/contract/", "server/services.ts", "server/db/", "server/jobs/mail-queue.ts", "server/platform/"],
   },
   {
     paths: ["server/jobs/"],
@@ -152,6 +152,9 @@ export const otherRooms: readonly Room[] = [
       "server/audit/anchor-format.ts",
       "server/audit/anchor-signing.ts",
       "server/audit/bundle.ts",
+      "server/audit/lf-lines.ts",
+      "server/audit/prune-checks.ts",
+      "server/audit/statement-checks.ts",
       "server/audit/verify-result.ts",
     ],
   },

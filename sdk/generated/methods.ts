@@ -837,7 +837,8 @@ export interface AuditLogsMethods {
    */
   search: Method<Contract["auditLogs"]["search"]>;
   /**
-   * List the anchors of a chain, newest first.
+   * List the anchors and prune records of a chain, newest first.
+   * Name the chain, as for verify. `each` gives the newest one of every chain you may verify instead, those of deleted organizations included.
    *
    * `GET /audit-logs/anchors` · user · needs audit:read
    * Errors: ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, FORBIDDEN.
@@ -845,7 +846,7 @@ export interface AuditLogsMethods {
   anchors: Method<Contract["auditLogs"]["anchors"]>;
   /**
    * Verify a chain from its first entry to its head.
-   * A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour and user.
+   * Name one chain; organization scope may leave it out. A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour and user.
    *
    * `POST /audit-logs/verify` · user · needs audit:read
    * Errors: ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, FORBIDDEN.

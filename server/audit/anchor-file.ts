@@ -1,57 +1,144 @@
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
-import { createInterface } from "node:readline";
-import type { Anchor } from "./anchor-format.ts";
+import { mkdir, open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { ChainStatement } from "./anchor-format.ts";
 import type { ChainRef } from "./chain.ts";
+import { fileLines } from "./lf-lines.ts";
+import { selectStatements } from "./statement-selection.ts";
 
 /**
- * Appends one line, synced to disk when it returns. The file (0600) is the copy that a person with access to the
- * database cannot rewrite: keep it on another volume, or ship it. Lines that several processes append do not mix.
+ * The file of anchors and prune records (NDJSON, 0600): the copy that whoever rewrites the database cannot reach. Keep
+ * it on another volume, or ship it.
  */
-export async function appendAnchor(path: string, anchor: Anchor): Promise<void> {
-  const file = await open(path, "a", 0o600);
+
+/** Written once a file's server has restated the prune records from before they were signed, or found none. */
+export interface RestatedMark {
+  type: "restated";
+  at: string;
+}
+
+/**
+ * Appends lines, on disk when it returns. Appends of several processes do not mix; a line that a crash has torn is
+ * ended first, so that it spoils no other.
+ */
+export async function appendLines(path: string, lines: readonly (ChainStatement | RestatedMark)[]): Promise<void> {
+  if (lines.length === 0) return;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, "a+", 0o600);
   try {
-    await file.writeFile(`${JSON.stringify(anchor)}\n`);
+    const { size } = await file.stat();
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    const end = size > 0 && buffer[0] !== 10 ? "\n" : "";
+    await file.writeFile(end + lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     await file.datasync();
   } finally {
     await file.close();
   }
 }
 
-/** The newest anchors of one chain, newest first; none when there is no file. A torn line is passed over. */
-export async function readAnchors(path: string, chain: ChainRef, limit = 100): Promise<Anchor[]> {
-  const newest: Anchor[] = [];
-  for await (const anchor of anchorLines(path)) {
-    if (anchor.chainKind !== chain.kind || anchor.chainId !== chain.id) continue;
-    newest.push(anchor);
-    if (newest.length > limit) newest.shift();
+const key = (chain: ChainRef) => `${chain.kind} ${chain.id}`;
+
+/**
+ * What a file holds of each of these chains (`selectStatements`), in one reading; nothing when there is no file.
+ * A torn line is passed over.
+ */
+export async function readStatements(
+  path: string,
+  chains: readonly ChainRef[],
+): Promise<(chain: ChainRef) => ChainStatement[]> {
+  const selections = new Map(chains.map((chain) => [key(chain), selectStatements()]));
+  const ids = new Set(chains.map(({ id }) => id));
+  for await (const line of presentLines(path)) {
+    // Most lines are of other chains: found out without reading them as JSON.
+    const id = /"chainId":"([^"]*)"/.exec(line)?.[1];
+    if (id === undefined || !ids.has(id)) continue;
+    const statement = parsed(line);
+    if (statement) selections.get(key({ kind: statement.chainKind, id: statement.chainId }))?.add(statement);
   }
-  return newest.reverse();
+  return (chain) => selections.get(key(chain))?.kept() ?? [];
 }
 
-/** Every chain that the file knows, also those the database has lost. */
-export async function anchoredChains(path: string): Promise<ChainRef[]> {
-  const chains = new Map<string, ChainRef>();
-  for await (const { chainKind: kind, chainId: id } of anchorLines(path)) chains.set(kind + id, { kind, id });
-  return [...chains.values()];
-}
-
-async function* anchorLines(path: string): AsyncGenerator<Anchor> {
-  const input = createReadStream(path, "utf8");
+async function* presentLines(path: string, range: { start?: number; end?: number } = {}): AsyncGenerator<string> {
   try {
-    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-      const anchor = parse(line);
-      if (anchor) yield anchor;
-    }
+    yield* fileLines(path, range);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
 }
 
-const parse = (line: string): Anchor | undefined => {
+const isChainKind = (kind: unknown) => kind === "system" || kind === "partner" || kind === "organization";
+
+function parsed(line: string): ChainStatement | undefined {
   try {
-    return JSON.parse(line) as Anchor;
+    const statement = JSON.parse(line) as Partial<ChainStatement>;
+    const { chainKind, chainId, anchorSeq } = statement;
+    if (!isChainKind(chainKind) || typeof chainId !== "string" || !Number.isSafeInteger(anchorSeq)) return undefined;
+    return statement as ChainStatement;
   } catch {
     return undefined;
   }
-};
+}
+
+/** What this process knows of its anchor file, kept up to date by reading what was added since. */
+export interface AnchorFileIndex {
+  /** Reads what is new; a file that was replaced is read anew. */
+  refresh(): Promise<void>;
+  /** The highest anchorSeq it holds of a chain; 0 = none. */
+  last(chain: ChainRef): number;
+  /** Every chain it names, also those the database has lost. */
+  chains(): ChainRef[];
+  /** Whether the mark is there, after which no old prune record is restated any more. */
+  isMarked(): boolean;
+  /** Statements that the file could not take, and that cannot be told from forged ones later: they bear no signature. */
+  readonly held: ChainStatement[];
+}
+
+export function anchorFileIndex(path: string): AnchorFileIndex {
+  let known = { identity: "", offset: 0, marked: false, last: new Map<string, { chain: ChainRef; seq: number }>() };
+  const note = (line: string) => {
+    const statement = parsed(line);
+    if (!statement) {
+      known.marked ||= /^\{"type":"restated"/.test(line);
+      return;
+    }
+    const chain = { kind: statement.chainKind, id: statement.chainId };
+    const seq = Math.max(known.last.get(key(chain))?.seq ?? 0, statement.anchorSeq);
+    known.last.set(key(chain), { chain, seq });
+  };
+  const readOn = async () => {
+    const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined;
+      throw error;
+    });
+    const identity = found ? `${found.dev} ${found.ino}` : "";
+    if (!found || identity !== known.identity || found.size < known.offset)
+      known = { identity, offset: 0, marked: false, last: new Map() };
+    if (!found || found.size === known.offset) return;
+    for await (const line of presentLines(path, { start: known.offset, end: found.size - 1 })) {
+      note(line);
+      const next = known.offset + Buffer.byteLength(line) + 1;
+      // A line without its end is being written, or torn: it is read again.
+      if (next <= found.size) known.offset = next;
+    }
+  };
+  let reading = Promise.resolve();
+  return {
+    refresh() {
+      const next = reading.catch(() => undefined).then(readOn);
+      reading = next;
+      return next;
+    },
+    last: (chain) => known.last.get(key(chain))?.seq ?? 0,
+    chains: () => [...known.last.values()].map(({ chain }) => chain),
+    isMarked: () => known.marked,
+    held: [],
+  };
+}
+
+const indexes = new Map<string, AnchorFileIndex>();
+
+/** One index for each file of this process. */
+export function anchorFileAt(path: string): AnchorFileIndex {
+  const known = indexes.get(path) ?? anchorFileIndex(path);
+  indexes.set(path, known);
+  return known;
+}

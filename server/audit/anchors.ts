@@ -1,33 +1,39 @@
-import type { Kysely } from "kysely";
-import { type Anchor, anchorHash } from "./anchor-format.ts";
-import type { AnchorSigner } from "./anchor-signing.ts";
+import { type Anchor, type ChainStatement, type PruneRecord, statementHash } from "./anchor-format.ts";
+import { type AnchorSigner, signedBy } from "./anchor-signing.ts";
 import type { ChainRef } from "./chain.ts";
 import { insertAnchor, type StatementKey } from "./insert-anchor.ts";
 import { listChains } from "./list-chains.ts";
 import { merkleTree } from "./merkle.ts";
-import { type AuditTables, hexOf } from "./tables.ts";
-
-/** An unscoped handle ("system"), on either database. */
-export type AuditDb = Kysely<AuditTables>;
+import { type AuditDb, latestAnchor, latestPrune, latestStatement } from "./statements.ts";
+import { hexOf } from "./tables.ts";
 
 export interface AnchorOptions {
   now(): Date;
   /** None: anchors are unsigned. */
   signer?: AnchorSigner | undefined;
+  /** Whether a prune record of the database counts; without it every one does. */
+  trusts?(record: PruneRecord): boolean;
   /** Proves the server to the database; see `insertAnchor`. */
   key?: StatementKey | undefined;
-  /** Takes each anchor out of the database: file, log. Called after it is stored. */
+  /** Takes each anchor out of the database: file, log. Called after it is stored; must not throw. */
   keep(anchor: Anchor): Promise<void>;
 }
 
 /** Where a chain stood, as a verification that passed has found it; null = it was empty. */
 export type Head = { chainSeq: number; chainHash: string } | null;
 
+/** No anchor was written, because the chain contradicts the one before. */
+export class AnchorRefused extends Error {
+  override name = "AnchorRefused";
+}
+
 const LEAVES_AT_ONCE = 5_000;
 
 /**
  * Anchors a chain at `head` (a verified one) or, without it, where it stands if it grew since its last anchor. Null
- * when there is nothing to say: it did not grow, a newer anchor exists, or another replica was faster.
+ * when there is nothing to say: it did not grow, its head is anchored, or another replica was faster. Throws
+ * `AnchorRefused` when the entry at the last anchor's head is another one now or gone: a new anchor over it would
+ * vouch for what was done to the chain.
  */
 export async function takeAnchor(
   db: AuditDb,
@@ -38,72 +44,76 @@ export async function takeAnchor(
   const head = options.head === undefined ? await liveHead(db, chain) : options.head;
   const headChainSeq = head?.chainSeq ?? 0;
   const since = previous?.headChainSeq ?? 0;
-  if (headChainSeq < since || (options.head === undefined && headChainSeq === since)) return null;
+  if (options.head === undefined && headChainSeq === since) return null;
+  if (previous && (options.head === undefined || headChainSeq >= since))
+    await refuseContradicted(db, chain, previous, options);
+  if (headChainSeq < since || (headChainSeq === since && isAnchored(previous, options.signer))) return null;
+  const before = await latestStatement(db, chain);
+  // An emptied chain: its prune record says where it stands.
+  if (head === null && before !== undefined) return null;
+  if (!options.signer && before && before.signature !== null)
+    throw new Error("the statements of this chain are signed, and there is no key to sign another with");
   const statement = {
-    anchorSeq: (previous?.anchorSeq ?? 0) + 1,
+    anchorSeq: (before?.anchorSeq ?? 0) + 1,
     chainKind: chain.kind,
     chainId: chain.id,
     headChainSeq,
     headChainHash: head?.chainHash ?? null,
     entryCount: await entryCount(db, chain, headChainSeq),
     merkleRoot: await growthRoot(db, chain, since, headChainSeq),
-    prevAnchorHash: previous ? anchorHash(previous) : null,
+    prevAnchorHash: before ? statementHash(before) : null,
     anchoredAt: options.now().toISOString(),
   };
-  const anchor = options.signer?.sign(statement) ?? { ...statement, signature: null, signingKeyId: null };
+  const anchor = signedBy(options.signer, statement);
   if (!(await store(db, anchor, options.key))) return null;
   await options.keep(anchor);
   return anchor;
 }
 
-/** Anchors every chain that grew: hourly, and at shutdown once the outbox is empty. */
-export async function anchorGrownChains(db: AuditDb, options: AnchorOptions): Promise<Anchor[]> {
+/**
+ * Anchors every chain that grew: hourly, and at shutdown once the outbox is empty. A chain that cannot be anchored is
+ * told of (`failed`), and the others are anchored.
+ */
+export async function anchorGrownChains(
+  db: AuditDb,
+  options: AnchorOptions & { failed?(chain: ChainRef, error: unknown): Promise<void> },
+): Promise<Anchor[]> {
   const taken: Anchor[] = [];
   for await (const chain of listChains(db)) {
-    const anchor = await takeAnchor(db, chain, options);
-    if (anchor) taken.push(anchor);
+    try {
+      const anchor = await takeAnchor(db, chain, options);
+      if (anchor) taken.push(anchor);
+    } catch (error) {
+      if (!options.failed) throw error;
+      await options.failed(chain, error);
+    }
   }
   return taken;
 }
 
-export async function latestAnchor(db: AuditDb, chain: ChainRef): Promise<Anchor | undefined> {
-  return (await listAnchors(db, chain, { limit: 1, offset: 0 }))[0];
+/** An unsigned anchor is followed by a signed one of the same head as soon as there is a key. */
+const isAnchored = (previous: Anchor | undefined, signer: AnchorSigner | undefined): boolean =>
+  previous !== undefined && (previous.signature !== null || !signer);
+
+async function refuseContradicted(db: AuditDb, chain: ChainRef, previous: Anchor, options: AnchorOptions) {
+  const { headChainSeq, headChainHash } = previous;
+  if (headChainSeq === 0) return;
+  const row = await entriesOf(db, chain)
+    .select("chainHash")
+    .where("chainSeq", "=", headChainSeq)
+    .limit(1)
+    .executeTakeFirst();
+  if (row ? hexOf(row.chainHash) === headChainHash : await isPruned(db, chain, previous, options)) return;
+  throw new AnchorRefused(
+    `the entry at position ${headChainSeq}, which anchor ${previous.anchorSeq} covers, is ${row ? "another" : "gone"}`,
+  );
 }
 
-/** Newest first. */
-export async function listAnchors(
-  db: AuditDb,
-  chain: ChainRef,
-  page: { limit: number; offset: number },
-): Promise<Anchor[]> {
-  const rows = await db
-    .selectFrom("auditAnchors")
-    .select([
-      "anchorSeq",
-      "chainKind",
-      "chainId",
-      "headChainSeq",
-      "headChainHash",
-      "entryCount",
-      "merkleRoot",
-      "prevAnchorHash",
-      "anchoredAt",
-      "signature",
-      "signingKeyId",
-    ])
-    .where("chainKind", "=", chain.kind)
-    .where("chainId", "=", chain.id)
-    .orderBy("anchorSeq", "desc")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  return rows.map((row) => ({
-    ...row,
-    anchorSeq: Number(row.anchorSeq),
-    headChainSeq: Number(row.headChainSeq),
-    entryCount: Number(row.entryCount),
-    anchoredAt: new Date(row.anchoredAt).toISOString(),
-  }));
+async function isPruned(db: AuditDb, chain: ChainRef, { headChainSeq, headChainHash }: Anchor, options: AnchorOptions) {
+  const record = await latestPrune(db, chain);
+  if (!record || (options.trusts && !options.trusts(record))) return false;
+  if (record.prunedThroughSeq === headChainSeq) return record.prunedThroughHash === headChainHash;
+  return record.prunedThroughSeq > headChainSeq;
 }
 
 const entriesOf = (db: AuditDb, chain: ChainRef) =>
@@ -145,16 +155,16 @@ async function growthRoot(db: AuditDb, chain: ChainRef, since: number, through: 
   return tree.root();
 }
 
-/** False when another replica anchored the same position in the meantime. */
+/** False when another replica, or the retention worker, took the place in the meantime. */
 async function store(db: AuditDb, anchor: Anchor, key: StatementKey | undefined): Promise<boolean> {
   try {
     await insertAnchor(db, anchor, key);
     return true;
   } catch (error) {
-    if (await latestAnchor(db, { kind: anchor.chainKind, id: anchor.chainId }).then(isAtLeast(anchor))) return false;
+    if (await latestStatement(db, { kind: anchor.chainKind, id: anchor.chainId }).then(isAtLeast(anchor))) return false;
     throw error;
   }
 }
 
-const isAtLeast = (anchor: Anchor) => (latest: Anchor | undefined) =>
+const isAtLeast = (anchor: Anchor) => (latest: ChainStatement | undefined) =>
   latest !== undefined && latest.anchorSeq >= anchor.anchorSeq;

@@ -1,59 +1,42 @@
 import type { Kysely } from "kysely";
-import { listAnchors } from "./anchors.ts";
 import type { BundleParts } from "./bundle.ts";
 import { type ChainRef, contentFields } from "./chain.ts";
-import type { ChainEntry, PruneRecord } from "./chain-source.ts";
+import type { ChainEntry } from "./chain-source.ts";
+import { statementsAfter } from "./statements.ts";
 import { type AuditTables, hexOf } from "./tables.ts";
 
 const PAGE = 500;
-const ANCHORS_MAX = 10_000;
 
 type Row = NonNullable<ChainEntry["row"]>;
 
 /**
- * Reads a chain for `exportBundle`, page by page, up to where it stood when the reading began. `db` is an unscoped
- * handle. What is appended meanwhile is left out; what retention removes meanwhile shows as a gap, so export again.
+ * Reads a chain for `exportBundle`, page by page: first its statements, then the entries up to where it stands by then,
+ * so that no anchor lies beyond them. `db` is an unscoped handle. What retention removes meanwhile shows as a gap, so
+ * export again.
  */
-export async function bundleParts(
+export const bundleParts = (
   db: Kysely<AuditTables>,
   chain: ChainRef,
   options: { now: Date; publicKey: string | null },
-): Promise<BundleParts> {
-  const anchors = await listAnchors(db, chain, { limit: ANCHORS_MAX, offset: 0 });
-  const prunes = await listPrunes(db, chain);
-  const head = await ofChain(db, chain).select("chainSeq").orderBy("chainSeq", "desc").limit(1).executeTakeFirst();
-  return {
-    chain,
-    exportedAt: options.now.toISOString(),
-    publicKey: options.publicKey,
-    prunes,
-    anchors,
-    entries: entries(db, chain, Number(head?.chainSeq ?? 0)),
-    unsealed: unsealed(db, chain),
-  };
-}
+): BundleParts => ({
+  chain,
+  exportedAt: options.now.toISOString(),
+  publicKey: options.publicKey,
+  statements: statementsAfter(db, chain, Number.MIN_SAFE_INTEGER),
+  entries: entries(db, chain),
+  unsealed: unsealed(db, chain),
+});
 
-const ofChain = (db: Kysely<AuditTables>, chain: ChainRef) =>
-  db.selectFrom("auditChain").where("chainKind", "=", chain.kind).where("chainId", "=", chain.id);
-
-async function listPrunes(db: Kysely<AuditTables>, chain: ChainRef): Promise<PruneRecord[]> {
-  const rows = await db
-    .selectFrom("auditPrunes")
-    .select(["orgId", "partnerId", "prunedThroughSeq", "prunedThroughHash", "prunedCount", "cutoff", "prunedAt"])
+async function* entries(db: Kysely<AuditTables>, chain: ChainRef): AsyncGenerator<ChainEntry> {
+  const newest = await db
+    .selectFrom("auditChain")
+    .select("chainSeq")
     .where("chainKind", "=", chain.kind)
     .where("chainId", "=", chain.id)
-    .orderBy("prunedThroughSeq")
-    .execute();
-  return rows.map((row) => ({
-    ...row,
-    prunedThroughSeq: Number(row.prunedThroughSeq),
-    prunedCount: Number(row.prunedCount),
-    cutoff: new Date(row.cutoff).toISOString(),
-    prunedAt: new Date(row.prunedAt).toISOString(),
-  }));
-}
-
-async function* entries(db: Kysely<AuditTables>, chain: ChainRef, head: number): AsyncGenerator<ChainEntry> {
+    .orderBy("chainSeq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const head = Number(newest?.chainSeq ?? 0);
   for (let after = 0; after < head; ) {
     const rows = await db
       .selectFrom("auditChain as c")

@@ -1,8 +1,8 @@
-import type { Anchor } from "./anchor-format.ts";
+import { type Anchor, type ChainStatement, isPrune, type PruneRecord } from "./anchor-format.ts";
 import { type ChainRef, canonicalContent, chainOf } from "./chain.ts";
-import type { ChainEntry, ChainSource, ChainVisitor, PruneRecord } from "./chain-source.ts";
-import { verifyChain } from "./verify.ts";
-import type { AnchorCheckOptions } from "./verify-anchors.ts";
+import type { ChainEntry, ChainSource, ChainVisitor } from "./chain-source.ts";
+import type { CheckedStatements, StatementCheckOptions } from "./statement-checks.ts";
+import { verifyWith } from "./verify.ts";
 import type { AuditVerify } from "./verify-result.ts";
 
 /** What a bundle is made of, in this order; rows that have no entry come as `unsealed`. */
@@ -11,16 +11,15 @@ export interface BundleParts {
   exportedAt: string;
   /** SPKI base64 of the key that signed the anchors, for the record: verify with a key you got another way. */
   publicKey: string | null;
-  prunes: Iterable<PruneRecord>;
-  /** Newest first. */
-  anchors: Iterable<Anchor>;
+  /** Anchors and prune records by rising anchorSeq. */
+  statements: AsyncIterable<ChainStatement> | Iterable<ChainStatement>;
   /** By rising chainSeq. */
   entries: AsyncIterable<ChainEntry> | Iterable<ChainEntry>;
   unsealed: AsyncIterable<NonNullable<ChainEntry["row"]>> | Iterable<NonNullable<ChainEntry["row"]>>;
 }
 
 type Line =
-  | { type: "bundle"; format: 1; chain: ChainRef; exportedAt: string; publicKey: string | null }
+  | { type: "bundle"; format: 1 | 2; chain: ChainRef; exportedAt: string; publicKey: string | null }
   | { type: "prune"; prune: PruneRecord }
   | { type: "anchor"; anchor: Anchor }
   | { type: "entry"; entry: ChainEntry }
@@ -32,9 +31,9 @@ export async function* exportBundle(parts: BundleParts): AsyncGenerator<string> 
   const { chain, exportedAt, publicKey } = parts;
   const text = (line: Line) => `${JSON.stringify(line)}\n`;
   const end: Line = { type: "end", entries: 0, unsealed: 0 };
-  yield text({ type: "bundle", format: 1, chain, exportedAt, publicKey });
-  for (const prune of parts.prunes) yield text({ type: "prune", prune });
-  for (const anchor of parts.anchors) yield text({ type: "anchor", anchor });
+  yield text({ type: "bundle", format: 2, chain, exportedAt, publicKey });
+  for await (const statement of parts.statements)
+    yield text(isPrune(statement) ? { type: "prune", prune: statement } : { type: "anchor", anchor: statement });
   for await (const entry of parts.entries) {
     end.entries += 1;
     yield text({ type: "entry", entry });
@@ -53,19 +52,18 @@ export async function* exportBundle(parts: BundleParts): AsyncGenerator<string> 
  */
 export async function verifyBundle(
   lines: AsyncIterable<string>,
-  options: AnchorCheckOptions = {},
-): Promise<AuditVerify & { chain: ChainRef; exportedAt: string }> {
+  options: StatementCheckOptions = {},
+): Promise<AuditVerify & { chain: ChainRef; exportedAt: string; checked: CheckedStatements }> {
   const reader = bundleReader(lines);
   const head = await reader.head();
   const source: ChainSource = {
     chain: head.chain,
-    prunes: async () => head.prunes,
-    anchors: async (limit) => head.anchors.slice(0, limit),
+    statements: () => head.statements,
     walk: (visitor) => reader.walk(visitor, head.chain),
     close: async () => undefined,
   };
-  const result = await verifyChain(source, options);
-  return { ...result, chain: head.chain, exportedAt: head.exportedAt };
+  const { result, checked } = await verifyWith(source, { ...options, partial: head.format === 1 });
+  return { ...result, chain: head.chain, exportedAt: head.exportedAt, checked };
 }
 
 function bundleReader(lines: AsyncIterable<string>) {
@@ -81,13 +79,17 @@ function bundleReader(lines: AsyncIterable<string>) {
   return {
     async head() {
       const first = await next();
-      if (first.type !== "bundle" || first.format !== 1) throw new Error("not an audit bundle of format 1");
-      const prunes: PruneRecord[] = [];
-      const anchors: Anchor[] = [];
+      if (first.type !== "bundle" || !(first.format === 1 || first.format === 2))
+        throw new Error("not an audit bundle of format 1 or 2");
+      const { format, chain, exportedAt } = first;
+      const statements: ChainStatement[] = [];
       for (ahead = await next(); ahead.type === "prune" || ahead.type === "anchor"; ahead = await next())
-        if (ahead.type === "prune") prunes.push(ahead.prune);
-        else anchors.push(ahead.anchor);
-      return { chain: first.chain, exportedAt: first.exportedAt, prunes, anchors };
+        if (ahead.type === "anchor") statements.push(ahead.anchor);
+        else if (format === 2) statements.push(ahead.prune);
+      // Format 1: the newest 10,000 anchors, newest first, and prune records from before these were signed and
+      // numbered, which explain nothing.
+      if (format === 1) statements.sort((a, b) => a.anchorSeq - b.anchorSeq);
+      return { format, chain, exportedAt, statements };
     },
     async walk(visitor: ChainVisitor, chain: ChainRef) {
       const found = { entries: 0, unsealed: 0 };

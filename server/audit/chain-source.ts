@@ -1,4 +1,4 @@
-import type { Anchor } from "./anchor-format.ts";
+import type { ChainStatement } from "./anchor-format.ts";
 import type { AuditContent, ChainLink, ChainRef } from "./chain.ts";
 
 /** What a source shows of a chain while it is walked. */
@@ -16,17 +16,6 @@ export interface ChainVisitor {
   unsealedRow(auditId: string): void;
 }
 
-/** A removal that retention has recorded. */
-export interface PruneRecord {
-  orgId: string | null;
-  partnerId: string | null;
-  prunedThroughSeq: number;
-  prunedThroughHash: string;
-  prunedCount: number;
-  cutoff: string;
-  prunedAt: string;
-}
-
 /** One entry with its row, as an exported bundle holds it. */
 export interface ChainEntry extends ChainLink {
   row: (AuditContent & { checksum: string }) | null;
@@ -38,9 +27,8 @@ export interface ChainEntry extends ChainLink {
  */
 export interface ChainSource {
   readonly chain: ChainRef;
-  prunes(): Promise<PruneRecord[]>;
-  /** Newest first. */
-  anchors(limit: number): Promise<Anchor[]>;
+  /** Anchors and prune records by rising anchorSeq. */
+  statements(): AsyncIterable<ChainStatement> | Iterable<ChainStatement>;
   walk(visitor: ChainVisitor): Promise<void>;
   close(): Promise<void>;
 }

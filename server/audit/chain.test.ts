@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type Anchor, anchorHash, anchorText } from "./anchor-format.ts";
+import { type Anchor, type PruneRecord, statementHash, statementText } from "./anchor-format.ts";
 import { anchorSigner, anchorVerifier } from "./anchor-signing.ts";
 import {
   type AuditContent,
@@ -13,6 +13,8 @@ import {
   parseCanonicalContent,
 } from "./chain.ts";
 import { merkleRoot } from "./merkle.ts";
+
+const ZERO = "00000000-0000-0000-0000-000000000000";
 
 interface Link {
   chain: ChainRef;
@@ -26,6 +28,7 @@ interface Vectors {
   farLink: Link;
   merkle: { leaves: string[]; root: string | null }[];
   anchor: { seed: string; publicKey: string; text: string; hash: string; signed: Anchor };
+  prunes: { text: string; hash: string; signed: PruneRecord }[];
 }
 const vectors: Vectors = JSON.parse(
   readFileSync(new URL("../../fixtures/golden/audit-vectors.json", import.meta.url), "utf8"),
@@ -109,14 +112,31 @@ describe("anchors", () => {
 
   it("has the published text, hash and signature", () => {
     const { signature: _signature, signingKeyId: _key, ...statement } = signed;
-    expect(anchorText(signed)).toBe(text);
-    expect(anchorHash(signed)).toBe(hash);
+    expect(statementText(signed)).toBe(text);
+    expect(statementHash(signed)).toBe(hash);
     expect(createHash("sha256").update(text).digest("hex")).toBe(hash);
     expect(anchorSigner(seed).sign(statement)).toEqual(signed);
     // RFC 8032 §7.1 test 1: this seed's public key.
     expect(Buffer.from(publicKey, "base64").subarray(12).toString("hex")).toBe(
       "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
     );
+  });
+
+  it.each(vectors.prunes)("prune record $hash has the published text, hash and signature", (vector) => {
+    const { signature: _signature, signingKeyId: _key, ...statement } = vector.signed;
+    expect(statementText(vector.signed)).toBe(vector.text);
+    expect(statementHash(vector.signed)).toBe(vector.hash);
+    expect(createHash("sha256").update(vector.text).digest("hex")).toBe(vector.hash);
+    expect(anchorSigner(seed).sign(statement)).toEqual(vector.signed);
+    const valid = anchorVerifier(publicKey);
+    expect(valid(vector.signed)).toBe(true);
+    for (const change of [
+      { prunedThroughSeq: 3 },
+      { chainId: ZERO },
+      { anchorSeq: 9 },
+      { cutoff: "2026-12-02T03:30:00.000Z" },
+    ])
+      expect(valid({ ...vector.signed, ...change })).toBe(false);
   });
 
   it("refuses an altered anchor, another key and a missing signature", () => {

@@ -1,14 +1,14 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { asSystem } from "#server/db/as-system";
 import type { Services } from "#server/services";
-import { appendAnchor } from "./anchor-file.ts";
-import { anchorSigner } from "./anchor-signing.ts";
-import { type AnchorOptions, anchorGrownChains } from "./anchors.ts";
+import { keepStatement } from "./anchor-copies.ts";
+import { anchorSigner, anchorVerifier } from "./anchor-signing.ts";
+import { type AnchorOptions, AnchorRefused, anchorGrownChains } from "./anchors.ts";
 import { recordRefusal } from "./fold-refusals.ts";
 import { auditHandle } from "./handle.ts";
+import { openIncident } from "./incidents.ts";
 import { claimPostgresWriter } from "./postgres-writer.ts";
 import { RefusalLog } from "./refusal-log.ts";
+import type { PruneSetup } from "./retention.ts";
 import type { VerifyOptions } from "./verify-in-worker.ts";
 import { type AuditWriter, auditWriter } from "./writer.ts";
 
@@ -37,32 +37,50 @@ export const refusalLog = ({ store, clock, log, metrics }: Pick<Services, "store
 export const anchorPublicKey = (services: Pick<Services, "config">): string | null =>
   services.config.anchorSigningKey === undefined ? null : anchorSigner(services.config.anchorSigningKey).publicKey;
 
-/** Also writes each anchor to the anchor file and the log (docs/audit.md, "Anchors"). */
-export function anchorOptions({ config, clock, log, store }: Services): AnchorOptions {
+/** Every key whose signatures count: that of today, and those before it. */
+export function trustedAnchorKeys(services: Pick<Services, "config">): string[] {
+  const current = anchorPublicKey(services);
+  return [...new Set([...(current === null ? [] : [current]), ...services.config.anchorPublicKeys])];
+}
+
+/** Each anchor leaves the database twice: into the anchor file and onto the log (docs/audit-format.md, "The anchor file"). */
+export function anchorOptions(services: Services): AnchorOptions {
+  const { config, clock, store } = services;
+  const verifiers = trustedAnchorKeys(services).map(anchorVerifier);
   return {
     now: () => new Date(clock.nowMs()),
     key: store.key,
     signer: config.anchorSigningKey === undefined ? undefined : anchorSigner(config.anchorSigningKey),
-    async keep(anchor) {
-      log.info("audit.anchor", { ...anchor });
-      mkdirSync(dirname(config.anchorFile), { recursive: true, mode: 0o700 });
-      await appendAnchor(config.anchorFile, anchor);
-    },
+    trusts: (record) => verifiers.length === 0 || verifiers.some((valid) => valid(record)),
+    keep: (anchor) => keepStatement(services, anchor),
   };
 }
 
-/** Anchors every chain that grew since its last anchor. */
+/** Anchors every chain that grew since its last anchor. A chain that contradicts it gets none, and an incident. */
 export async function anchorGrowth(services: Services): Promise<void> {
-  await anchorGrownChains(auditHandle(asSystem(services, "write audit chain")), anchorOptions(services));
+  await anchorGrownChains(auditHandle(asSystem(services, "write audit chain")), {
+    ...anchorOptions(services),
+    async failed(chain, error) {
+      if (error instanceof AnchorRefused) await openIncident(services, chain, { reason: error.message });
+      else services.log.error("audit.anchor_failed", { chain, error: error as Error });
+    },
+  });
 }
 
 /** Where and against what a chain is verified. */
 export function verifyOptions(services: Services): VerifyOptions {
   const { file, url } = services.store;
-  const key = anchorPublicKey(services);
   return {
     database: file === undefined ? { url: url as string } : { file },
-    publicKeys: key === null ? [] : [key],
+    publicKeys: trustedAnchorKeys(services),
     anchorFile: services.config.anchorFile,
+    onFileError: (message) => services.log.error("audit.anchor_file_unavailable", { reason: message }),
   };
+}
+
+/** What retention works with; undefined where nothing may remove audit rows. */
+export function pruneSetup({ store, config }: Pick<Services, "store" | "config">): PruneSetup | undefined {
+  const { anchorSigningKey: signingKey, auditAdminDatabaseUrl: url, encryptionKey } = config;
+  if (store.file !== undefined) return { database: { file: store.file }, signingKey };
+  return url === undefined ? undefined : { database: { url, encryptionKey }, signingKey };
 }

@@ -4,15 +4,18 @@ import type { AuditTables } from "./tables.ts";
 
 const kinds: readonly ChainKind[] = ["system", "partner", "organization"];
 
+const traces = ["auditChain", "auditAnchors", "auditPrunes", "auditUnsignedPrunes"] as const;
+
 /**
- * Every chain there is a trace of: entries, but also anchors and rows, so that a chain whose entries were all removed
- * is still verified. Steps from key to key along an index: the cost follows the number of chains, not of entries.
+ * Every chain there is a trace of: entries, but also anchors, prune records and rows, so that a chain whose entries
+ * were all removed is still verified; and those of `also`, which the anchor file names. Steps from key to key along an
+ * index: the cost follows the number of chains, not of entries.
  */
-export async function* listChains(db: Kysely<AuditTables>): AsyncGenerator<ChainRef> {
+export async function* listChains(db: Kysely<AuditTables>, also: readonly ChainRef[] = []): AsyncGenerator<ChainRef> {
   const seen = new Set<string>();
   const fresh = (chain: ChainRef) => !seen.has(chain.kind + chain.id) && seen.add(chain.kind + chain.id);
   for (const kind of kinds) {
-    for (const table of ["auditChain", "auditAnchors"] as const)
+    for (const table of traces)
       for await (const id of keys((after) => nextChainId(db, table, kind, after)))
         if (fresh({ kind, id })) yield { kind, id };
     const owner = kind === "organization" ? "orgId" : "partnerId";
@@ -21,6 +24,20 @@ export async function* listChains(db: Kysely<AuditTables>): AsyncGenerator<Chain
     } else
       for await (const id of keys((after) => nextOwner(db, owner, after))) if (fresh({ kind, id })) yield { kind, id };
   }
+  for (const chain of also) if (fresh(chain)) yield chain;
+}
+
+/** Whether the database has any trace of a chain. */
+export async function isTraced(db: Kysely<AuditTables>, { kind, id }: ChainRef): Promise<boolean> {
+  for (const table of traces) {
+    const query = db.selectFrom(table).select("chainId").where("chainKind", "=", kind).where("chainId", "=", id);
+    if (await query.limit(1).executeTakeFirst()) return true;
+  }
+  if (kind === "system") return hasSystemRows(db);
+  const owner = kind === "organization" ? "orgId" : "partnerId";
+  return (
+    (await db.selectFrom("auditLogs").select("id").where(owner, "=", id).limit(1).executeTakeFirst()) !== undefined
+  );
 }
 
 async function* keys(next: (after: string | undefined) => Promise<string | undefined>): AsyncGenerator<string> {
@@ -29,7 +46,7 @@ async function* keys(next: (after: string | undefined) => Promise<string | undef
 
 async function nextChainId(
   db: Kysely<AuditTables>,
-  table: "auditChain" | "auditAnchors",
+  table: (typeof traces)[number],
   kind: ChainKind,
   after: string | undefined,
 ): Promise<string | undefined> {

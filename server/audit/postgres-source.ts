@@ -1,9 +1,10 @@
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import type { Anchor } from "./anchor-format.ts";
+import type { ChainStatement } from "./anchor-format.ts";
 import type { ChainKind, ChainRef } from "./chain.ts";
-import type { ChainSource, ChainVisitor, PruneRecord } from "./chain-source.ts";
+import type { ChainSource, ChainVisitor } from "./chain-source.ts";
 import { copyFields, copyLines, pgTimestampMs } from "./postgres-copy.ts";
+import { storedStatement } from "./stored-statement.ts";
 
 /**
  * A chain in Postgres. Two connections share one snapshot: contents are compared by merging rows and entries in the
@@ -22,9 +23,7 @@ export async function postgresChainSource(url: string, chain: ChainRef): Promise
     const where = `chain_kind = ${pg.escapeLiteral(chain.kind)} and chain_id = ${pg.escapeLiteral(chain.id)}`;
     return {
       chain,
-      prunes: async () => (await entries.query(prunesSql(where))).rows.map((row) => row.record as PruneRecord),
-      anchors: async (limit) =>
-        (await entries.query(anchorsSql(where), [limit])).rows.map((row) => row.anchor as Anchor),
+      statements: () => walkStatements(entries, where),
       walk: async (visitor) => {
         await walkLinks(entries, where, visitor);
         await walkRows(entries, contents, { where, owner: owned(chain) }, visitor);
@@ -177,15 +176,34 @@ const owned = ({ kind, id }: ChainRef): string => {
   return conditions[kind];
 };
 
-const isoUtc = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const STATEMENTS_AT_ONCE = 1_000;
 
-const prunesSql = (where: string) => `select json_build_object('orgId', org_id, 'partnerId', partner_id,
-  'prunedThroughSeq', pruned_through_seq, 'prunedThroughHash', pruned_through_hash, 'prunedCount', pruned_count,
-  'cutoff', ${isoUtc("cutoff")}, 'prunedAt', ${isoUtc("pruned_at")}) as record
-  from public.audit_prunes where ${where} order by pruned_through_seq`;
+async function* walkStatements(client: pg.Client, where: string): AsyncGenerator<ChainStatement> {
+  for (let after = "-9223372036854775808"; ; ) {
+    const { rows } = await client.query(
+      `${statementsSql(`${where} and anchor_seq > $1`)} order by anchor_seq limit $2`,
+      [after, STATEMENTS_AT_ONCE],
+    );
+    for (const { statement } of rows) yield storedStatement(statement);
+    if (rows.length < STATEMENTS_AT_ONCE) return;
+    after = rows.at(-1).anchor_seq;
+  }
+}
 
-const anchorsSql = (where: string) => `select json_build_object('anchorSeq', anchor_seq, 'chainKind', chain_kind,
-  'chainId', chain_id, 'headChainSeq', head_chain_seq, 'headChainHash', head_chain_hash, 'entryCount', entry_count,
-  'merkleRoot', merkle_root, 'prevAnchorHash', prev_anchor_hash, 'anchoredAt', ${isoUtc("anchored_at")},
-  'signature', signature, 'signingKeyId', signing_key_id) as anchor
-  from public.audit_anchors where ${where} order by anchor_seq desc limit $1`;
+/** Of a column without time zone, or in a session whose time zone is UTC. */
+export const isoUtc = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** Rows `anchor_seq, statement`, in no order; the session's time zone is UTC. */
+export const statementsSql = (where: string) => `
+  select anchor_seq, json_build_object('anchorSeq', anchor_seq, 'chainKind', chain_kind, 'chainId', chain_id,
+    'headChainSeq', head_chain_seq, 'headChainHash', head_chain_hash, 'entryCount', entry_count,
+    'merkleRoot', merkle_root, 'prevAnchorHash', prev_anchor_hash, 'anchoredAt', ${isoUtc("anchored_at")},
+    'signature', signature, 'signingKeyId', signing_key_id) as statement
+  from public.audit_anchors where ${where}
+  union all
+  select anchor_seq, json_build_object('type', 'prune', 'anchorSeq', anchor_seq, 'chainKind', chain_kind,
+    'chainId', chain_id, 'prunedThroughSeq', pruned_through_seq, 'prunedThroughHash', pruned_through_hash,
+    'prunedCount', pruned_count, 'cutoff', ${isoUtc("cutoff")}, 'prunedAt', ${isoUtc("pruned_at")},
+    'prevAnchorHash', prev_anchor_hash, 'restates', restates, 'breakCount', break_count,
+    'signature', signature, 'signingKeyId', signing_key_id)
+  from public.audit_prunes where ${where}`;

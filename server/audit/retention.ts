@@ -1,70 +1,53 @@
-import type pg from "pg";
-import type { SqliteConnection } from "../db/dialect/sqlite-library.ts";
+import type { PruneRecord } from "./anchor-format.ts";
 import type { ChainRef } from "./chain.ts";
-import type { PruneRecord } from "./chain-source.ts";
+import type { Pruned, PruneStop, PruneTask } from "./prune-chain.ts";
 import { workerResults } from "./worker-results.ts";
 
-/** Removes the entries of a chain that are older than `before` (ISO-8601). */
-export interface PruneTask {
-  chain: ChainRef;
-  before: string;
-}
-
-/** The privileged way in: the file, or `AUDIT_ADMIN_DATABASE_URL` (the owner, or a role that may execute `audit_prune`). */
-export type PruneDatabase = { file: string } | { url: string };
+export type { PruneTask } from "./prune-chain.ts";
 
 /**
- * Prunes chains in a thread with a connection of its own. Each task removes the longest prefix whose rows are all
- * older, together with its prune record, or nothing (null). A missing row ends the prefix: a gap is evidence.
+ * The privileged way in: the file, or `AUDIT_ADMIN_DATABASE_URL` (a member of `rmm_retention`, or the owner) with the
+ * server's key, which that database knows.
  */
-export const pruneInWorker = (
-  database: PruneDatabase,
-  tasks: readonly PruneTask[],
-): AsyncGenerator<PruneRecord | null> =>
-  workerResults<PruneRecord | null>("prune-worker", { database, tasks: [...tasks] }, tasks.length);
+export type PruneDatabase = { file: string } | { url: string; encryptionKey: string };
 
-export async function prunePostgresChain(
-  client: pg.ClientBase,
-  { chain, before }: PruneTask,
-): Promise<PruneRecord | null> {
-  const iso = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-  const { rows } = await client.query(
-    `select json_build_object('orgId', org_id, 'partnerId', partner_id, 'prunedThroughSeq', pruned_through_seq,
-      'prunedThroughHash', pruned_through_hash, 'prunedCount', pruned_count, 'cutoff', ${iso("cutoff")},
-      'prunedAt', ${iso("pruned_at")}) as record from public.audit_prune($1, $2, $3)`,
-    [chain.kind, chain.id, before],
-  );
-  return rows[0]?.record ?? null;
+/** What the retention thread works with. The seed signs prune records; without it they are unsigned. */
+export interface PruneSetup {
+  database: PruneDatabase;
+  signingKey?: string | undefined;
 }
 
-/** `db` was registered with `mayPrune` (`sqlite-functions.ts`). */
-export function pruneSqliteChain(db: SqliteConnection, { chain, before }: PruneTask): PruneRecord | null {
-  const bound = { kind: chain.kind, id: chain.id, before };
-  const prune = db.transaction((): PruneRecord | null => {
-    const last = db.prepare(lastPrunable).get(bound) as { seq: number; hash: string; entries: number } | undefined;
-    if (!last) return null;
-    const record = db.prepare(insertPrune).get({ ...bound, ...last }) as PruneRecord;
-    const prefix = { kind: chain.kind, id: chain.id, seq: last.seq };
-    db.prepare(`delete from audit_logs where id in (select audit_id from audit_chain where ${prefixOf})`).run(prefix);
-    db.prepare(`delete from audit_chain where ${prefixOf}`).run(prefix);
-    return record;
-  });
-  return prune.immediate();
+/** What became of one chain: its new records, and where the old prefix did not hold. */
+export interface PruneOutcome {
+  chain: ChainRef;
+  records: PruneRecord[];
+  stop: PruneStop | null;
+  error?: string;
 }
 
-const prefixOf = "chain_kind = @kind and chain_id = @id and chain_seq <= @seq";
+/** What the thread is asked; `restate` looks for the chains itself. */
+export type PruneJob = { setup: PruneSetup } & ({ tasks: PruneTask[] } | { restate: true });
 
-const lastPrunable = `
-  select chain_seq as seq, chain_hash as hash,
-    (select count(*) from audit_chain where chain_kind = @kind and chain_id = @id and chain_seq <= e.chain_seq) as entries
-  from audit_chain e where chain_kind = @kind and chain_id = @id and chain_seq < coalesce((
-    select c.chain_seq from audit_chain c left join audit_logs l on l.id = c.audit_id
-    where c.chain_kind = @kind and c.chain_id = @id and (l.id is null or l.timestamp >= @before)
-    order by c.chain_seq limit 1), 9223372036854775807)
-  order by chain_seq desc limit 1`;
+/**
+ * Prunes chains in a thread with a connection of its own. Each transaction removes the longest prefix whose rows are
+ * all older and hold, together with its prune record, or nothing.
+ */
+export const pruneInWorker = (setup: PruneSetup, tasks: readonly PruneTask[]): AsyncGenerator<PruneOutcome> =>
+  workerResults<PruneOutcome>("prune-worker", { setup, tasks: [...tasks] } satisfies PruneJob, tasks.length);
 
-const insertPrune = `
-  insert into audit_prunes (chain_kind, chain_id, pruned_through_seq, pruned_through_hash, pruned_count, cutoff, pruned_at)
-  values (@kind, @id, @seq, @hash, @entries, @before, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-  returning org_id as orgId, partner_id as partnerId, pruned_through_seq as prunedThroughSeq,
-    pruned_through_hash as prunedThroughHash, pruned_count as prunedCount, cutoff, pruned_at as prunedAt`;
+/** Restates, signed, the newest prune record of every chain that has only records from before they were signed. */
+export async function restateInWorker(setup: PruneSetup): Promise<PruneRecord[]> {
+  const job: PruneJob = { setup, restate: true };
+  for await (const records of workerResults<PruneRecord[]>("prune-worker", job, 1)) return records;
+  return [];
+}
+
+/** Prunes until nothing old is left that holds. */
+export async function pruneAll(chain: ChainRef, once: () => Promise<Pruned>): Promise<PruneOutcome> {
+  const records: PruneRecord[] = [];
+  for (;;) {
+    const { record, stop } = await once();
+    if (record) records.push(record);
+    if (!record || stop) return { chain, records, stop };
+  }
+}

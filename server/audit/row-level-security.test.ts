@@ -6,9 +6,11 @@ import { auditTables } from "../db/migrations/audit-schema.ts";
 import { makeRoles } from "../db/roles.ts";
 import { entriesOf } from "../test/audit-world.ts";
 import { type AuditContent, contentFields, contentHash } from "./chain.ts";
+import { pruneChain } from "./prune-chain.ts";
+import { withPostgresChain } from "./prune-postgres.ts";
 
 const ORG = "0190c0de-0000-7000-8000-00000000000a";
-const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
+const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes", "audit_unsigned_prunes"];
 
 describe("audit tables under row-level security, owned by a role that is no superuser", () => {
   const owner = `owner_${randomBytes(5).toString("hex")}`;
@@ -79,13 +81,17 @@ describe("audit tables under row-level security, owned by a role that is no supe
   });
 
   it("prunes as the owner", async () => {
-    const before = (await sealed()).length;
+    const before = await sealed();
     await app.query("reset role");
-    const { rows } = await app.query(`select * from audit_prune('organization', '${ORG}', '2030-01-01')`);
+    const task = { chain: { kind: "organization", id: ORG }, before: "2030-01-01T00:00:00.000Z" } as const;
+    const { record } = await withPostgresChain(app, { chain: task.chain, key: undefined }, (prunable) =>
+      pruneChain(prunable, { ...task, now: "2030-01-02T00:00:00.000Z" }),
+    );
     await app.query("set role rmm_system");
-    expect(rows).toMatchObject([{ pruned_count: String(before) }]);
+    expect(record).toMatchObject({ prunedCount: before.length });
+    await app.query("set rmm.scope = 'system'");
     await insert(entriesOf(1)[0]!);
-    expect(await sealed()).toEqual([before + 1]);
+    expect(await sealed()).toEqual([before.at(-1)! + 1]);
   });
 });
 

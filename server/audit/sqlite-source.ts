@@ -1,8 +1,8 @@
 import type { SqliteConnection } from "../db/dialect/sqlite-library.ts";
-import type { Anchor } from "./anchor-format.ts";
 import type { ChainKind, ChainRef } from "./chain.ts";
-import type { ChainSource, ChainVisitor, PruneRecord } from "./chain-source.ts";
+import type { ChainSource, ChainVisitor } from "./chain-source.ts";
 import { canonicalParts, joinCanonical } from "./sqlite-canonical.ts";
+import { storedStatement } from "./stored-statement.ts";
 
 const owned: Record<ChainKind, string> = {
   organization: "l.org_id = @id",
@@ -33,8 +33,10 @@ export function sqliteChainSource(db: SqliteConnection, chain: ChainRef): ChainS
   const bound = { kind: chain.kind, id: chain.id };
   return {
     chain,
-    prunes: async () => db.prepare(prunesSql).all(bound) as PruneRecord[],
-    anchors: async (limit) => db.prepare(anchorsSql).all({ ...bound, limit }) as Anchor[],
+    *statements() {
+      for (const [, text] of db.prepare(statementsSql).raw().iterate(bound) as IterableIterator<[number, string]>)
+        yield storedStatement(JSON.parse(text));
+    },
     walk: async (visitor) => {
       const intact = walkEntries(db, chain, visitor);
       const rows = db.prepare(`select count(*) from audit_logs l where ${owned[chain.kind]}`).pluck();
@@ -77,13 +79,18 @@ const unsealedSql = (kind: ChainKind) => `
   select l.id from audit_logs l where ${owned[kind]} and not exists (
     select 1 from audit_chain c where c.audit_id = l.id and c.chain_kind = @kind and c.chain_id = @id)`;
 
-const prunesSql = `
-  select org_id as orgId, partner_id as partnerId, pruned_through_seq as prunedThroughSeq,
-    pruned_through_hash as prunedThroughHash, pruned_count as prunedCount, cutoff, pruned_at as prunedAt
-  from audit_prunes where chain_kind = @kind and chain_id = @id order by pruned_through_seq`;
-
-const anchorsSql = `
-  select anchor_seq as anchorSeq, chain_kind as chainKind, chain_id as chainId, head_chain_seq as headChainSeq,
-    head_chain_hash as headChainHash, entry_count as entryCount, merkle_root as merkleRoot,
-    prev_anchor_hash as prevAnchorHash, anchored_at as anchoredAt, signature, signing_key_id as signingKeyId
-  from audit_anchors where chain_kind = @kind and chain_id = @id order by anchor_seq desc limit @limit`;
+/** Of the chain `@kind`, `@id`, by rising anchorSeq; `desc limit 1` may follow. */
+export const statementsSql = `
+  select anchor_seq, statement from (
+    select anchor_seq, json_object('anchorSeq', anchor_seq, 'chainKind', chain_kind, 'chainId', chain_id,
+      'headChainSeq', head_chain_seq, 'headChainHash', head_chain_hash, 'entryCount', entry_count,
+      'merkleRoot', merkle_root, 'prevAnchorHash', prev_anchor_hash, 'anchoredAt', anchored_at,
+      'signature', signature, 'signingKeyId', signing_key_id) as statement
+    from audit_anchors where chain_kind = @kind and chain_id = @id
+    union all
+    select anchor_seq, json_object('type', 'prune', 'anchorSeq', anchor_seq, 'chainKind', chain_kind,
+      'chainId', chain_id, 'prunedThroughSeq', pruned_through_seq, 'prunedThroughHash', pruned_through_hash,
+      'prunedCount', pruned_count, 'cutoff', cutoff, 'prunedAt', pruned_at, 'prevAnchorHash', prev_anchor_hash,
+      'restates', restates, 'breakCount', break_count, 'signature', signature, 'signingKeyId', signing_key_id)
+    from audit_prunes where chain_kind = @kind and chain_id = @id
+  ) order by anchor_seq`;

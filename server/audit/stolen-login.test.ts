@@ -3,6 +3,8 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedWorld, type World } from "#fixtures/world";
 import { serverKey } from "../db/server-key.ts";
+import { pruneByRetention } from "../features/audit/audit-retention/prune-by-retention.ts";
+import { DAY } from "../platform/clock.ts";
 import { type Hardened, hardenedDatabase, type LoginName } from "../test/hardened.ts";
 import { type SignedInUser, startTestServer, type TestServer } from "../test/harness.ts";
 import { auditHandle } from "./handle.ts";
@@ -59,7 +61,7 @@ describe.each(["tenant", "system", "retention"] as const satisfies LoginName[])(
     await change();
     await server.settled();
     const thief = await base.connect(login);
-    const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
+    const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes", "audit_unsigned_prunes"];
     const all = async () => {
       const rows: object[] = [];
       for (const table of tables) rows.push(await base.look(`select * from ${table}`));
@@ -202,9 +204,9 @@ describe("the login for system work", () => {
       return `select audit_anchor('${said_}', '${id}', '\\x${sign(`audit-anchor ${said_}`).toString("hex")}')`;
     };
     await refused(thief, /names an entry of its chain/, [signed(impossible)]);
+    await refused(thief, /numbered one after another/, [signed(statement), signed({ ...statement, anchorSeq: -1 })]);
     await refused(thief, /audit_anchors_possible/, [
-      signed({ ...statement, anchorSeq: -1 }),
-      signed({ ...statement, headChainHash: "00".repeat(32) }),
+      signed({ ...statement, anchorSeq: before.length + 1, headChainHash: "00".repeat(32) }),
     ]);
     expect(await anchors()).toEqual(before);
     const verified = await server.request("POST", "/audit-logs/verify", {
@@ -224,5 +226,62 @@ describe("the login for system work", () => {
     expect(await base.look("select org_id from audit_retention where retention_days not between 1 and 3650")).toEqual(
       [],
     );
+  });
+});
+
+describe("the login for retention", () => {
+  it("removes no entry without the server's signature, and with one none that is not old", async () => {
+    const thief = await base.connect("retention");
+    await change();
+    await server.settled();
+    const chain = `chain_id = '${world.a.orgId}'`;
+    const all = () => base.look(`select chain_seq from audit_chain where ${chain} order by chain_seq`);
+    const before = await all();
+    const [first] = await base.look<{ chain_seq: string; hash: string }>(
+      `select chain_seq, encode(chain_hash, 'hex') as hash from audit_chain where ${chain} order by chain_seq limit 1`,
+    );
+    const next = await base.look(`select 1 from audit_anchors where ${chain}`);
+    const record = {
+      ...{ type: "prune", chainKind: "organization", chainId: world.a.orgId, anchorSeq: next.length + 1 },
+      ...{ prevAnchorHash: null, prunedThroughSeq: Number(first?.chain_seq), prunedThroughHash: first?.hash },
+      ...{ prunedCount: 1, cutoff: "2026-03-10T00:00:00.000Z", prunedAt: "2026-03-20T00:00:00.000Z" },
+      ...{ signature: null, signingKeyId: null },
+    };
+    const { id, sign } = serverKey(base.encryptionKey);
+    const call = (said: object, by: typeof sign, purpose = "audit-prune") => {
+      const text = JSON.stringify(said);
+      return `select audit_prune('${text}', '${id}', '\\x${by(`${purpose} ${text}`).toString("hex")}')`;
+    };
+    await refused(thief, /not signed by the server/, [
+      call(record, serverKey("the thief's").sign),
+      call(record, sign, "audit-anchor"),
+      `select audit_prune('${JSON.stringify(record)}', '${id}', null)`,
+    ]);
+    await refused(thief, /permission denied/, [
+      `select audit_remove('${JSON.stringify(record)}')`,
+      "insert into audit_prunes (chain_kind, chain_id, anchor_seq) values ('organization', gen_random_uuid(), 1)",
+    ]);
+    const young = { ...record, cutoff: "2026-03-01T00:00:00.000Z" };
+    await refused(thief, /older than the cutoff/, [call(young, sign)]);
+    await refused(thief, /check constraint/, [call({ ...record, prunedAt: "2026-03-10T12:00:00.000Z" }, sign)]);
+    expect(await all()).toEqual(before);
+    const { body } = await server.request("POST", "/audit-logs/verify", {
+      token: admin.token,
+      body: { orgId: world.a.orgId },
+    });
+    expect(body).toMatchObject({ ok: true, breaks: [] });
+  });
+
+  it("is what retention works with", async () => {
+    const { orgId } = world.b;
+    const owner = await server.signIn({ role: "Partner Admin", partnerId: world.b.partnerId });
+    await server.request("POST", "/orgs/sites", { token: owner.token, body: { orgId, name: "Old" } });
+    await server.settled();
+    server.clock.advance(400 * DAY);
+    await pruneByRetention(server.services);
+    server.clock.advance(-400 * DAY);
+    expect(await base.look(`select 1 from audit_chain where chain_id = '${orgId}'`)).toEqual([]);
+    const { body } = await server.request("POST", "/audit-logs/verify", { token: owner.token, body: { orgId } });
+    expect(body).toMatchObject({ ok: true, prunedPrefix: true, breaks: [] });
   });
 });

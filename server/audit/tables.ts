@@ -76,8 +76,28 @@ export interface AuditAnchorsTable extends Record<keyof AnchorStatement, unknown
   signingKeyId: Fixed<string | null>;
 }
 
-/** One record per retention run that removed something; written with the removal. */
+/** Signed records of what retention removed, in the anchors' sequence; written with the removal. */
 export interface AuditPrunesTable {
+  chainKind: Derived<ChainKind>;
+  chainId: Derived<string>;
+  orgId: Derived<string | null>;
+  partnerId: Derived<string | null>;
+  anchorSeq: Derived<number>;
+  prevAnchorHash: Derived<string | null>;
+  prunedThroughSeq: Derived<number>;
+  prunedThroughHash: Derived<string>;
+  prunedCount: Derived<number>;
+  cutoff: Derived<string>;
+  prunedAt: Derived<string>;
+  /** 0 or 1 on SQLite. */
+  restates: Derived<boolean | number>;
+  breakCount: Derived<number | null>;
+  signature: Derived<string | null>;
+  signingKeyId: Derived<string | null>;
+}
+
+/** Records from before prune records were signed. Nothing is added, and nothing but the restating reads them. */
+export interface AuditUnsignedPrunesTable {
   chainKind: Derived<ChainKind>;
   chainId: Derived<string>;
   orgId: Derived<string | null>;
@@ -101,6 +121,15 @@ export interface AuditRefusalsTable {
   template: string;
 }
 
+/** Chains whose last verification failed. */
+export interface AuditIncidentsTable {
+  chainKind: ChainKind;
+  chainId: string;
+  openedAt: string;
+  /** When the administrators were last told. */
+  notifiedAt: string;
+}
+
 /** What the audit code needs of the database; the db layer's `Database` extends it. */
 export interface AuditTables {
   auditOutbox: AuditOutboxTable;
@@ -110,6 +139,8 @@ export interface AuditTables {
   auditAnchors: AuditAnchorsTable;
   auditPrunes: AuditPrunesTable;
   auditRefusals: AuditRefusalsTable;
+  auditUnsignedPrunes: AuditUnsignedPrunesTable;
+  auditIncidents: AuditIncidentsTable;
 }
 
 /** One spelling for a hash column of either database. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AuditWorld, auditWorlds, entriesOf } from "../test/audit-world.ts";
+import { statementHash } from "./anchor-format.ts";
 import { takeAnchor } from "./anchors.ts";
 import type { AuditContent, ChainRef } from "./chain.ts";
 
@@ -40,6 +41,9 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
     const chainRow = (auditId: string, seq = 11) => `insert into audit_chain
       (chain_kind, chain_id, chain_seq, audit_id, content_hash, chain_hash, sealed_at)
       values ('organization', '${ORG}', ${seq}, '${auditId}', '00', '00', '2026-01-01T00:00:00.000Z')`;
+    const oldPrune = `insert into audit_unsigned_prunes
+      (chain_kind, chain_id, pruned_through_seq, pruned_through_hash, pruned_count, cutoff, pruned_at)
+      values ('organization', '${ORG}', 5, '00', 5, '2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')`;
     const FRESH = "0190c0de-0000-7000-8000-0000000000ff";
 
     it.each(["audit_logs", "audit_chain"])(
@@ -57,7 +61,8 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
     it("UPDATE and DELETE of anchors and prune records", async () => {
       await takeAnchor(world.db, chain, { now: () => new Date(), keep: async () => undefined });
       await world.prune(chain, entries[2]!.timestamp);
-      for (const table of ["audit_anchors", "audit_prunes"])
+      await world.tamper(oldPrune);
+      for (const table of ["audit_anchors", "audit_prunes", "audit_unsigned_prunes"])
         for (const attack of [`update ${table} set chain_kind = 'x'`, `delete from ${table}`]) {
           await expect(world.asApp(attack)).rejects.toThrow(/append-only|permission denied/);
           await expect(world.asOwner(attack)).rejects.toThrow(/append-only/);
@@ -86,9 +91,10 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
 
     it("a prune record written by the application", async () => {
       await expect(
-        world.asApp(`insert into audit_prunes (chain_kind, chain_id, pruned_through_seq, pruned_through_hash, pruned_count, cutoff, pruned_at)
-          values ('organization', '${ORG}', 5, '00', 5, '2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')`),
+        world.asApp(`insert into audit_prunes (chain_kind, chain_id, anchor_seq, pruned_through_seq, pruned_through_hash, pruned_count, cutoff, pruned_at)
+          values ('organization', '${ORG}', 1, 5, '00', 5, '2027-01-01T00:00:00.000Z', '2027-01-03T00:00:00.000Z')`),
       ).rejects.toThrow(/append-only|permission denied/);
+      await expect(world.asOwner(oldPrune)).rejects.toThrow(/append-only/);
     });
 
     it.runIf(!pg)("replacing a row through its rowid, and any writer without the sealing functions", async () => {
@@ -132,9 +138,8 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
         await expect(
           world.asOwner(`insert into public.lookalike select * from public.audit_logs limit 1`),
         ).rejects.toThrow(/belongs to audit_logs/);
-        await expect(world.asApp(`select * from audit_prune('organization', '${ORG}', now())`)).rejects.toThrow(
-          /permission denied/,
-        );
+        for (const call of ["audit_remove('{}')", "audit_prune('{}', 'key', '\\x00')"])
+          await expect(world.asApp(`select ${call}`)).rejects.toThrow(/permission denied/);
         await expect(world.asApp("alter table audit_logs disable trigger all")).rejects.toThrow(/must be owner/);
         await expect(world.asApp("set session_replication_role = replica")).rejects.toThrow(/permission denied/);
       },
@@ -268,7 +273,10 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
     it("removes a prefix with its record, goes on from there, and leaves nothing to explain", async () => {
       const anchorHash = (await world.verify(chain)).head;
       const record = await world.prune(chain, entries[4]!.timestamp);
-      expect(record).toMatchObject({ orgId: ORG, prunedThroughSeq: 4, prunedCount: 4, cutoff: entries[4]!.timestamp });
+      expect(record).toMatchObject({
+        ...{ type: "prune", chainKind: "organization", chainId: ORG, anchorSeq: 1, prevAnchorHash: null },
+        ...{ prunedThroughSeq: 4, prunedCount: 4, cutoff: entries[4]!.timestamp },
+      });
       expect(await world.verify(chain)).toMatchObject({
         ok: true,
         prunedPrefix: true,
@@ -299,11 +307,12 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
 
     it("does not hide a gap: it stops at a missing row, and a forged record does not explain", async () => {
       await world.tamper(`delete from audit_logs where ${rowOf(3)}`);
-      expect(await world.prune(chain, "2030-01-01T00:00:00.000Z")).toMatchObject({ prunedThroughSeq: 2 });
+      const { record, stop } = await world.pruned(chain, "2030-01-01T00:00:00.000Z");
+      expect([record?.prunedThroughSeq, stop]).toEqual([2, { chainSeq: 3, reason: "missing_row" }]);
       expect(await kinds()).toEqual(["missing_row@3"]);
       await world.tamper(
-        `insert into audit_prunes (chain_kind, chain_id, pruned_through_seq, pruned_through_hash, pruned_count, cutoff, pruned_at)
-         values ('organization', '${ORG}', 6, '${"00".repeat(32)}', 6, '2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')`,
+        `insert into audit_prunes (chain_kind, chain_id, anchor_seq, prev_anchor_hash, pruned_through_seq, pruned_through_hash, pruned_count, cutoff, pruned_at)
+         values ('organization', '${ORG}', 2, '${statementHash(record!)}', 6, '${"00".repeat(32)}', 6, '2031-01-01T00:00:00.000Z', '2031-01-03T00:00:00.000Z')`,
         `delete from audit_logs where id in (select audit_id from audit_chain where chain_id = '${ORG}' and chain_seq < 7)`,
         `delete from audit_chain where chain_id = '${ORG}' and chain_seq < 7`,
       );

@@ -4,15 +4,47 @@ import { workerResults } from "./worker-results.ts";
 
 export interface VerifyOptions {
   database: { file: string } | { url: string };
-  /** SPKI base64. */
+  /** SPKI base64 of every key that is trusted. */
   publicKeys?: readonly string[];
-  /** `AUDIT_ANCHOR_FILE`; its anchors count as much as the database's. */
+  /** `AUDIT_ANCHOR_FILE`; its statements count as much as the database's. */
   anchorFile?: string | undefined;
+  /** Told why the anchor file could not be read; the verification goes on without it. */
+  onFileError?(message: string): void;
 }
 
+/** What became of one chain; an error says nothing about the others. */
+export type VerifyOutcome = { chain: ChainRef } & (
+  | { result: AuditVerify; error?: never }
+  | { error: string; result?: never }
+);
+
+/** What the thread posts. */
+export type VerifyPost = VerifyOutcome & { fileError: string | undefined };
+
 /**
- * Verifies chains in a thread with connections of its own, so that the event loop serves requests meanwhile. Results
+ * Verifies chains in a thread with connections of its own, so that the event loop serves requests meanwhile. Outcomes
  * come in the order asked.
  */
-export const verifyInWorker = (options: VerifyOptions, chains: readonly ChainRef[]): AsyncGenerator<AuditVerify> =>
-  workerResults<AuditVerify>("verify-worker", { options, chains: [...chains] }, chains.length);
+export async function* verifyEach(
+  { onFileError, ...options }: VerifyOptions,
+  chains: readonly ChainRef[],
+): AsyncGenerator<VerifyOutcome> {
+  let told = false;
+  const posts = workerResults<VerifyPost>("verify-worker", { options, chains: [...chains] }, chains.length);
+  for await (const { fileError, ...outcome } of posts) {
+    if (fileError !== undefined && !told) onFileError?.(fileError);
+    told ||= fileError !== undefined;
+    yield outcome;
+  }
+}
+
+/** As `verifyEach`; throws when a chain cannot be verified. */
+export async function* verifyInWorker(
+  options: VerifyOptions,
+  chains: readonly ChainRef[],
+): AsyncGenerator<AuditVerify> {
+  for await (const { chain, result, error } of verifyEach(options, chains)) {
+    if (result === undefined) throw new Error(`the ${chain.kind} chain ${chain.id} cannot be verified: ${error}`);
+    yield result;
+  }
+}

@@ -1,24 +1,51 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
-import { readAnchors } from "./anchor-file.ts";
+import { readStatements } from "./anchor-file.ts";
+import type { ChainStatement } from "./anchor-format.ts";
 import type { ChainRef } from "./chain.ts";
 import type { ChainSource } from "./chain-source.ts";
 import { postgresChainSource } from "./postgres-source.ts";
 import { sqliteChainSource } from "./sqlite-source.ts";
 import { verifyChain } from "./verify.ts";
-import type { VerifyOptions } from "./verify-in-worker.ts";
+import type { VerifyOptions, VerifyOutcome, VerifyPost } from "./verify-in-worker.ts";
+
+/** For so many chains the anchor file is read once: what it says of them is held in memory meanwhile. */
+const CHAINS_AT_ONCE = 250;
 
 /** Body of the thread: verifies the chains it was given one after the other and posts each result. */
 async function main({ options, chains }: { options: VerifyOptions; chains: ChainRef[] }): Promise<void> {
-  for (const chain of chains) {
-    // Before the snapshot: an anchor taken after it may point beyond it.
-    const outsideAnchors = options.anchorFile ? await readAnchors(options.anchorFile, chain) : [];
+  for (let at = 0; at < chains.length; at += CHAINS_AT_ONCE) {
+    const some = chains.slice(at, at + CHAINS_AT_ONCE);
+    // Before any snapshot: an anchor taken after it may point beyond it.
+    const { outside, fileError } = await outsideOf(options.anchorFile, some);
+    for (const chain of some) {
+      const outcome = await verifyOne(options, chain, outside(chain));
+      parentPort?.postMessage({ ...outcome, fileError } satisfies VerifyPost);
+    }
+  }
+}
+
+async function verifyOne(options: VerifyOptions, chain: ChainRef, outside: ChainStatement[]): Promise<VerifyOutcome> {
+  try {
     const source = await openSource(options.database, chain);
     try {
-      parentPort?.postMessage(await verifyChain(source, { publicKeys: options.publicKeys ?? [], outsideAnchors }));
+      return { chain, result: await verifyChain(source, { publicKeys: options.publicKeys ?? [], outside }) };
     } finally {
       await source.close();
     }
+  } catch (error) {
+    return { chain, error: (error as Error).message };
+  }
+}
+
+/** A file that cannot be read at the moment costs its evidence, not the verdict on what the database holds. */
+async function outsideOf(path: string | undefined, chains: ChainRef[]) {
+  const nothing = () => [];
+  if (path === undefined) return { outside: nothing, fileError: undefined };
+  try {
+    return { outside: await readStatements(path, chains), fileError: undefined };
+  } catch (error) {
+    return { outside: nothing, fileError: (error as Error).message };
   }
 }
 

@@ -2,7 +2,6 @@ import { type Kysely, sql } from "kysely";
 import { migrations } from "../generated/migrations.ts";
 import type { DialectName, Store } from "./dialect/index.ts";
 import { inspectWalls, type Walls } from "./inspect-walls.ts";
-import { migration as audit } from "./migrations/0005-audit.ts";
 import type { Database } from "./tables.ts";
 
 /** The migration that makes the audit log with its triggers. */
@@ -31,22 +30,36 @@ export async function inspectDatabase(store: Store): Promise<DatabaseFacts> {
   return {
     dialect: store.dialect,
     migrations: applied,
-    missingAuditTriggers: applied?.missing.includes(AUDIT) ? undefined : await missingTriggers(store.dialect, db),
+    missingAuditTriggers: applied?.missing.includes(AUDIT)
+      ? undefined
+      : await missingTriggers(store.dialect, db, applied?.missing ?? []),
     walls: postgres && current ? await inspectWalls(store) : undefined,
     nowMs: postgres ? await clockOf(db) : undefined,
   };
 }
 
-async function missingTriggers(dialect: DialectName, db: Kysely<Database>): Promise<string[]> {
-  const wanted = audit
-    .statements(dialect)
-    .flatMap((text) => [...text.matchAll(/^create (?:constraint )?trigger (\w+)/g)].map(([, name]) => name as string));
+async function missingTriggers(dialect: DialectName, db: Kysely<Database>, toCome: string[]): Promise<string[]> {
+  const wanted = auditTriggers(dialect, toCome);
   const { rows } =
     dialect === "sqlite"
       ? await sql<{ name: string }>`select name from sqlite_master where type = 'trigger'`.execute(db)
       : await sql<{ name: string }>`select tgname as name from pg_trigger where tgenabled = 'A'`.execute(db);
   const working = new Set(rows.map(({ name }) => name));
   return wanted.filter((name) => !working.has(name));
+}
+
+/** Triggers that the migrations which ran have left on the audit log: a later one may drop and rename. */
+function auditTriggers(dialect: DialectName, toCome: string[]): string[] {
+  const names = new Set<string>();
+  const applied = migrations.filter(({ name }) => !toCome.includes(name));
+  const text = applied.flatMap((change) => change.statements(dialect)).join(";\n");
+  const steps = /^(create (?:constraint )?|drop |alter )trigger (audit_\w+)(?: on \S+ rename to (\w+))?/gm;
+  for (const [, verb, name, renamed] of text.matchAll(steps)) {
+    if (verb?.startsWith("create")) names.add(name as string);
+    else names.delete(name as string);
+    if (renamed) names.add(renamed);
+  }
+  return [...names];
 }
 
 async function migrationFacts(db: Kysely<Database>): Promise<DatabaseFacts["migrations"]> {

@@ -2,7 +2,7 @@
 export const APP_ROLE = "rmm_app";
 /** Postgres: the installation's own work (callers, jobs, audit writer). Sees every row; the audit record's walls hold for it too. */
 export const SYSTEM_ROLE = "rmm_system";
-/** Postgres: may ask for the removal of old audit entries, and nothing else. */
+/** Postgres: reads the audit record and asks for the removal of old entries, and nothing else. */
 export const RETENTION_ROLE = "rmm_retention";
 
 /**

@@ -1,8 +1,10 @@
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seedWorld, type World } from "#fixtures/world";
+import { examineDatabase } from "../doctor.ts";
 import { type Hardened, hardenedDatabase } from "../test/hardened.ts";
 import { startTestServer, type TestServer } from "../test/harness.ts";
+import { openPostgres } from "./dialect/postgres.ts";
 import { enterScope, type ScopedConnection } from "./dialect/postgres-scope.ts";
 import { snakeCase } from "./naming.ts";
 import { type ServerKey, serverKey } from "./server-key.ts";
@@ -122,6 +124,50 @@ describe("the password of the tenants' login", () => {
     await thief.query("set row_security = off");
     await refused(thief, "select * from organizations").toThrow(/row-level security/);
   });
+});
+
+it("is no surprise: the doctor says what each login could do, and which wall stands", async () => {
+  const place = { databaseUrl: base.urls.tenant, systemDatabaseUrl: base.urls.system, dataDir: "/nowhere" };
+  const held = { bypassesRowSecurity: false, ownsTables: false };
+  expect((await examineDatabase(place)).walls).toEqual({
+    tenant: { ...held, name: expect.stringMatching(/^rmm_tenant_/), maySystem: false },
+    system: { ...held, name: expect.stringMatching(/^rmm_system_/), maySystem: true },
+    scopeIsForgeable: false,
+  });
+  expect((await examineDatabase({ ...place, databaseUrl: base.urls.system })).walls?.tenant).toMatchObject({
+    maySystem: true,
+  });
+  expect((await examineDatabase({ ...place, systemDatabaseUrl: base.urls.owner })).walls?.system).toMatchObject({
+    ownsTables: true,
+  });
+});
+
+it("serves with its own key alone, and says so where the database does not know it", async () => {
+  const store = (login: "tenant" | "owner", secret: string) =>
+    openPostgres({ url: base.urls[login], systemUrl: base.urls.system, serverKey: serverKey(secret) });
+  const stranger = store("tenant", "another server's");
+  await expect(stranger.migrate()).rejects.toThrow(/does not know the key of this server: run `rmm server migrate`/);
+  await expect(stranger.connection(`org:${world.a.orgId}`).selectFrom("sites").select("id").execute()).rejects.toThrow(
+    /not signed by the server/,
+  );
+  await stranger.close();
+  const swapped = openPostgres({ url: base.urls.system, systemUrl: base.urls.tenant });
+  await expect(swapped.connection("system").selectFrom("leases").select("name").execute()).rejects.toThrow(
+    /SYSTEM_DATABASE_URL .* is not a member of rmm_system/,
+  );
+  await swapped.close();
+  // A key that is changed: the old one counts until the next change, so that servers can be restarted one by one.
+  for (const secret of ["changed once", base.encryptionKey]) {
+    const owner = store("owner", secret);
+    expect(await owner.migrate()).toEqual([]);
+    await owner.close();
+  }
+  const sites = await server.request("GET", "/orgs/sites", {
+    token: (await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId })).token,
+  });
+  expect(sites.status).toBe(200);
+  const keys = await base.look("select id from rmm_private.scope_keys");
+  expect(keys).toHaveLength(2);
 });
 
 describe("a tenant's connection, taken over with everything it was ever told", () => {

@@ -55,8 +55,10 @@ export const systemReasons = {
     why: "sessions belong to persons, and a deleted tenant is out of every scope",
   },
   "read audit chain": {
-    covers: "auditAnchors of one chain, whether a named organization is or was the caller's: read",
-    why: "anchors are not tenant rows, and a deleted organization is out of every scope; the endpoint checks the owner",
+    covers:
+      "auditAnchors and auditPrunes, and which chains there are: read; organizations and partners of the caller that were " +
+      "deleted: whether there is one",
+    why: "a chain is no tenant row and outlives its owner; the endpoint checks whose it is",
   },
   "measure a role": {
     covers: "rolePermissions of one role and its ancestors: read",
@@ -96,10 +98,15 @@ export const systemReasons = {
   },
   "recheck domains": { covers: "ssoDomains that are proven, of every tenant", why: "one look for all" },
   "write audit chain": {
-    covers: "auditOutbox, auditLogs, auditAnchors; auditOutboxCounts and auditChain read",
+    covers:
+      "auditOutbox, auditLogs, auditAnchors; auditOutboxCounts, auditChain, auditPrunes and auditUnsignedPrunes read",
     why: "the writer, the anchors and the verification go through the chains of all tenants",
   },
-  "prune audit": { covers: "auditRetention of every organization", why: "one run for all" },
+  "prune audit": { covers: "auditRetention of every organization; auditIncidents read", why: "one run for all" },
+  "tell of broken chains": {
+    covers: "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read",
+    why: "a chain that was tampered with concerns the installation, whoever's it is",
+  },
   "report health": {
     covers: "leases, jobs, auditOutbox, number of devices by status, migrations that ran: read",
     why: "whoever watches the installation sees no tenant's rows",

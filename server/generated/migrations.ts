@@ -17,6 +17,11 @@ import { migration as m13 } from "../db/migrations/202611281220-audit-outbox-cou
 import { migration as m14 } from "../db/migrations/202611281230-audit-limits.ts";
 import { migration as m15 } from "../db/migrations/202611281240-tenancy-address-region.ts";
 import { migration as m16 } from "../db/migrations/202611281310-audit-definer-functions.ts";
+import { migration as m17 } from "../db/migrations/202611281330-audit-prune-records.ts";
+import { migration as m18 } from "../db/migrations/202611281331-audit-incidents.ts";
+import { migration as m19 } from "../db/migrations/202611281340-credentials-export-changes.ts";
+import { migration as m20 } from "../db/migrations/202611281341-audit-refusals.ts";
+import { migration as m21 } from "../db/migrations/202611281342-credentials-principal-rate-limit.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -37,4 +42,9 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281230-audit-limits", ...m14 },
   { name: "202611281240-tenancy-address-region", ...m15 },
   { name: "202611281310-audit-definer-functions", ...m16 },
+  { name: "202611281330-audit-prune-records", ...m17 },
+  { name: "202611281331-audit-incidents", ...m18 },
+  { name: "202611281340-credentials-export-changes", ...m19 },
+  { name: "202611281341-audit-refusals", ...m20 },
+  { name: "202611281342-credentials-principal-rate-limit", ...m21 },
 ];

@@ -14,12 +14,12 @@ import { httpApp } from "./router.ts";
 
 /** An endpoint of this test alone: the product's own that take API keys are still to come. */
 const probes = resource(
-  { name: "probes", summary: "Endpoints of this test", auditPrefixes: ["dev"] },
+  { name: "probes", summary: "Endpoints of this test", auditPrefixes: [] },
   {
     push: post("/probes", {
       summary: "x",
       access: apiKey("devices:write"),
-      audit: "dev.push",
+      audit: "site.update",
       loses: "nothing",
       returns: () => z.object({ ok: z.boolean() }),
     }),
@@ -120,7 +120,7 @@ describe.each(databases)("refused requests on %s", (database: DatabaseName) => {
       const answer = await push(one.key);
       expect([answer.status, answer.body.code]).toEqual([code === "API_KEY_SCOPE_REQUIRED" ? 403 : 401, code]);
       const [entry] = await byKey(one.id);
-      const common = { orgId: acme.orgId, actorType: "api_key", action: "dev.push", result: "denied" };
+      const common = { orgId: acme.orgId, actorType: "api_key", action: "site.update", result: "denied" };
       expect(entry).toMatchObject({ ...common, details: { errorCode: code, ...details } });
     };
     const revoked = await key();

@@ -4,18 +4,23 @@ import { join } from "node:path";
 import { CamelCasePlugin, Kysely, PostgresDialect, SqliteDialect } from "kysely";
 import pg from "pg";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
+import { after, DAY } from "#server/platform/clock";
+import type { PruneRecord } from "../audit/anchor-format.ts";
+import type { AnchorSigner } from "../audit/anchor-signing.ts";
 import type { AuditContent, ChainRef } from "../audit/chain.ts";
-import type { ChainSource, PruneRecord } from "../audit/chain-source.ts";
+import type { ChainSource } from "../audit/chain-source.ts";
 import { type AuditEvent, auditEntry } from "../audit/entry.ts";
 import { enqueueAudit } from "../audit/outbox.ts";
 import { postgresChainSource } from "../audit/postgres-source.ts";
 import { claimPostgresWriter } from "../audit/postgres-writer.ts";
-import { prunePostgresChain, pruneSqliteChain } from "../audit/retention.ts";
+import { type PrunableChain, type Pruned, pruneChain } from "../audit/prune-chain.ts";
+import { withPostgresChain } from "../audit/prune-postgres.ts";
+import { withSqliteChain } from "../audit/prune-sqlite.ts";
 import { registerAuditFunctions } from "../audit/sqlite-functions.ts";
 import { sqliteChainSource } from "../audit/sqlite-source.ts";
+import type { StatementCheckOptions } from "../audit/statement-checks.ts";
 import type { AuditTables } from "../audit/tables.ts";
 import { verifyChain } from "../audit/verify.ts";
-import type { AnchorCheckOptions } from "../audit/verify-anchors.ts";
 import type { AuditVerify } from "../audit/verify-result.ts";
 import { type AuditWriterOptions, auditWriter } from "../audit/writer.ts";
 import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
@@ -37,10 +42,19 @@ export interface AuditWorld {
   asOwner(...statements: string[]): Promise<void>;
   /** Statements as the owner, who first took the walls down and puts them up again afterwards. */
   tamper(...statements: string[]): Promise<void>;
-  prune(chain: ChainRef, before: string): Promise<PruneRecord | null>;
+  /** As retention prunes, a day after the cutoff unless `now` says otherwise. */
+  prune(chain: ChainRef, before: string, how?: PruneHow): Promise<PruneRecord | null>;
+  /** The same, with what stopped it. */
+  pruned(chain: ChainRef, before: string, how?: PruneHow): Promise<Pruned>;
   source(chain: ChainRef): Promise<ChainSource>;
-  verify(chain: ChainRef, options?: AnchorCheckOptions): Promise<AuditVerify>;
+  verify(chain: ChainRef, options?: StatementCheckOptions): Promise<AuditVerify>;
   close(): Promise<void>;
+}
+
+export interface PruneHow {
+  signer?: AnchorSigner;
+  now?: string;
+  evenBroken?: boolean;
 }
 
 export const event = (change: Partial<AuditEvent> = {}): AuditEvent => ({
@@ -69,7 +83,9 @@ export const entriesOf = (count: number, change: Partial<AuditEvent> = {}, from 
 
 export const auditWorlds = { sqlite: sqliteWorld, postgres: postgresWorld };
 
-type Base = Pick<AuditWorld, "dialect" | "database" | "db" | "writerOptions" | "source" | "asOwner">;
+type Base = Pick<AuditWorld, "dialect" | "database" | "db" | "writerOptions" | "source" | "asOwner"> & {
+  withChain<R>(chain: ChainRef, work: (prunable: PrunableChain) => Promise<R>): Promise<R>;
+};
 
 const honest = (base: Base) => ({
   ...base,
@@ -80,9 +96,14 @@ const honest = (base: Base) => ({
     await writer.drain(AbortSignal.timeout(60_000));
     await writer.stop();
   },
-  async verify(chain: ChainRef, options: AnchorCheckOptions = {}) {
+  async verify(chain: ChainRef, options: StatementCheckOptions = {}) {
     const source = await base.source(chain);
     return verifyChain(source, options).finally(() => source.close());
+  },
+  pruned: (chain: ChainRef, before: string, { signer, now = after(before, DAY), evenBroken = false }: PruneHow = {}) =>
+    base.withChain(chain, (prunable) => pruneChain(prunable, { chain, before, now, evenBroken }, signer)),
+  async prune(chain: ChainRef, before: string, how: PruneHow = {}) {
+    return (await this.pruned(chain, before, how)).record;
   },
 });
 
@@ -119,19 +140,15 @@ async function sqliteWorld(): Promise<AuditWorld> {
         return { ...source, close: () => source.close().finally(() => db.close()) };
       },
       asOwner: async (...statements) => owner(statements),
+      withChain: async (chain, work) => {
+        const db = open({ mayPrune: true });
+        return withSqliteChain(db, chain, work).finally(() => db.close());
+      },
     }),
     asApp: async (statement) => void raw.exec(statement),
     async tamper(...statements) {
       const walls = triggers() as { name: string; sql: string }[];
       owner([...walls.map(({ name }) => `drop trigger ${name}`), ...statements, ...walls.map(({ sql }) => sql)]);
-    },
-    prune: async (chain, before) => {
-      const db = open({ mayPrune: true });
-      try {
-        return pruneSqliteChain(db, { chain, before });
-      } finally {
-        db.close();
-      }
     },
     close: async () => {
       raw.close();
@@ -166,7 +183,7 @@ async function postgresWorld(): Promise<AuditWorld> {
   const pool = new pg.Pool({ connectionString: url, max: 4, options: "-c role=rmm_system" });
   // The database is dropped under connections that are still closing.
   pool.on("error", () => undefined);
-  const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
+  const tables = ["audit_logs", "audit_chain", "audit_anchors", "audit_prunes", "audit_unsigned_prunes"];
   const asOwner = async (...statements: string[]) => {
     for (const statement of statements) await owner.query(statement);
   };
@@ -178,6 +195,7 @@ async function postgresWorld(): Promise<AuditWorld> {
       writerOptions: { claim: claimPostgresWriter },
       source: (chain) => postgresChainSource(url, chain),
       asOwner,
+      withChain: (chain, work) => withPostgresChain(owner, { chain, key: undefined }, work),
     }),
     asApp: async (statement) => void (await pool.query(statement)),
     async tamper(...statements) {
@@ -187,7 +205,6 @@ async function postgresWorld(): Promise<AuditWorld> {
         wallsUp,
       );
     },
-    prune: (chain, before) => prunePostgresChain(owner, { chain, before }),
     close: async () => {
       await pool.end();
       await owner.end();

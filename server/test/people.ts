@@ -1,18 +1,14 @@
-import { hashPassword } from "#server/access/password";
 import { totpCode } from "#server/features/sign-in/mfa/rules";
 import { MINUTE } from "#server/platform/clock";
+import { cheapHash } from "./cheap-password.ts";
 import type { SignedInUser, TestServer, TestUser } from "./harness.ts";
 
 export const PASSWORD = "Correct-Horse-7";
 
-const hashes = new Map<string, Promise<string>>();
-
 /** A signed-in user who also has a password. */
 export async function seedPerson(server: TestServer, user: TestUser, password = PASSWORD): Promise<SignedInUser> {
   const person = await server.signIn(user);
-  const known = hashes.get(password) ?? hashPassword(password);
-  hashes.set(password, known);
-  const passwordHash = await known;
+  const passwordHash = await cheapHash(password);
   await server.db.updateTable("users").set({ passwordHash }).where("id", "=", person.userId).execute();
   return person;
 }

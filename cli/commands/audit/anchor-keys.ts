@@ -1,28 +1,26 @@
 import { createPublicKey } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { Anchor } from "#server/audit/anchor-format";
+import type { ChainStatement } from "#server/audit/anchor-format";
 import { usageError } from "../../errors/cli-error.ts";
 
 /** The keys whose signatures count. */
 export interface AnchorKeys {
   /** False: no key, so signatures say nothing. */
   known: boolean;
-  ids: ReadonlySet<string>;
   /** SPKI base64. */
   spki: readonly string[];
-  valid(anchor: Anchor): boolean;
+  valid(statement: ChainStatement): boolean;
 }
 
 /** Makes the verifier of any number of keys (SPKI base64). */
 export async function anchorKeys(spki: readonly string[]): Promise<AnchorKeys> {
-  const { anchorKeyId, anchorVerifier } = await import("#server/audit/anchor-signing");
+  const { anchorVerifier } = await import("#server/audit/anchor-signing");
   const verifiers = spki.map(anchorVerifier);
   return {
     known: spki.length > 0,
-    ids: new Set(spki.map((key) => anchorKeyId(Buffer.from(key, "base64")))),
     spki,
-    valid: (anchor) => verifiers.some((valid) => valid(anchor)),
+    valid: (statement) => verifiers.some((valid) => valid(statement)),
   };
 }
 

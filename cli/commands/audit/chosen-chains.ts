@@ -5,16 +5,16 @@ import type { ChainName } from "./report.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
 const SYSTEM: ChainName = { kind: "system", id: "00000000-0000-0000-0000-000000000000", name: null };
-type Chosen = Pick<VerifyOptions, "partner" | "system">;
+type Chosen = Pick<VerifyOptions, "partner" | "system" | "anchorFile">;
 
 /** The chains that flags, the default organization or the caller's own place choose; with `--all` every one in reach. */
 export async function chosenChains(
   context: Context,
   rmm: RmmClient,
-  { partner, system }: Chosen,
+  { partner, system, anchorFile }: Chosen,
 ): Promise<ChainName[]> {
   const { globals, settings, shell } = context;
-  if (globals.all) return everyChain(rmm, shell.signal);
+  if (globals.all) return everyChain(rmm, anchorFile, shell.signal);
   if (system) return [SYSTEM];
   if (partner !== undefined) {
     const id = await namesOf(context).partnerId(partner);
@@ -47,13 +47,35 @@ const ownPartner = (rmm: RmmClient, signal: AbortSignal): Promise<string | null>
 const listPartners = (rmm: RmmClient, signal: AbortSignal) =>
   rmm.partners.list({ query: { limit: 100 } }, { signal }).toArray();
 
-async function everyChain(rmm: RmmClient, signal: AbortSignal): Promise<ChainName[]> {
+/**
+ * Those of everybody the caller reaches, and those that anchors tell of: of deleted organizations, and of chains that
+ * vanished whole. A copy of the anchor file names more to system scope; to others, chains out of their reach.
+ */
+async function everyChain(rmm: RmmClient, anchorFile: string | undefined, signal: AbortSignal): Promise<ChainName[]> {
   const own = await ownChain(rmm, signal);
-  const partners = own.kind === "system" ? await listPartners(rmm, signal) : [];
+  const isSystem = own.kind === "system";
+  const partners = isSystem ? await listPartners(rmm, signal) : [];
   const orgs = own.kind === "organization" ? [] : await rmm.organizations.listAccessible({}, { signal }).toArray();
-  return [
+  const anchored = await rmm.auditLogs.anchors({ query: { each: true, limit: 100 } }, { signal }).toArray();
+  const kept = isSystem && anchorFile !== undefined ? await chainsOfFile(anchorFile) : [];
+  const all = [
     own,
     ...partners.map(({ id, name }): ChainName => ({ kind: "partner", id, name })),
     ...orgs.map(({ id, name }): ChainName => ({ kind: "organization", id, name })),
+    ...anchored.map(({ chainKind: kind, chainId: id }): ChainName => ({ kind, id, name: null })),
+    ...kept.map((chain): ChainName => ({ ...chain, name: null })),
   ];
+  const first = new Map<string, ChainName>();
+  for (const chain of all) {
+    const key = `${chain.kind} ${chain.id}`;
+    if (!first.has(key)) first.set(key, chain);
+  }
+  return [...first.values()];
+}
+
+async function chainsOfFile(path: string) {
+  const { anchorFileIndex } = await import("#server/audit/anchor-file");
+  const file = anchorFileIndex(path);
+  await file.refresh();
+  return file.chains();
 }

@@ -1,30 +1,32 @@
-import type { Anchor } from "#server/audit/anchor-format";
+import { type ChainStatement, isPrune, reachOf, statementHash } from "#server/audit/anchor-format";
+import type { CheckedStatements } from "#server/audit/statement-checks";
 import type { AuditVerify } from "#server/audit/verify-result";
 import type { AnchorKeys } from "./anchor-keys.ts";
-import { breakFindings, type Finding, problemFinding } from "./findings.ts";
+import { breakFindings, type Finding, nameOf, problemFinding, pruneFaultOf, statementFinding } from "./findings.ts";
+
+/** `head`: signed anchors reach up to the head. `any`: one stands somewhere at or before it. */
+export type RequiredAnchor = "head" | "any";
 
 /** What is known of a chain after it was walked, by the server or here. */
 export interface Evidence {
   result: AuditVerify;
-  /** Anchors of the server or of the bundle, newest first. */
-  stored: readonly Anchor[];
-  /** Anchors kept elsewhere, newest first; undefined: none were given. */
-  outside: readonly Anchor[] | undefined;
-  /** The verifier did not have the anchors kept elsewhere: they are compared here. */
-  compareOutside: boolean;
+  /** Anchors and prune records of all places, looked at with the keys of this run. */
+  checked: CheckedStatements;
+  /** What was kept elsewhere; undefined: nothing was given. */
+  outside: readonly ChainStatement[] | undefined;
   keys: AnchorKeys;
-  requireAnchor: boolean;
-  /** `anchorHash` of the server's audit room. */
-  hashOf(anchor: Anchor): string;
+  requireAnchor: RequiredAnchor | undefined;
+  /** Findings of the comparison with what was kept elsewhere, where whoever walked the chain did not know it. */
+  compared: readonly Finding[];
 }
 
 export type Verdict = "ok" | "broken" | "not_provable";
 
 /** How much of the chain anchors cover. */
 export interface Anchored {
-  /** Newest position that an anchor with a good signature covers (any anchor where no key is known); 0 = none. */
+  /** Newest position that a statement with a good signature covers (any statement where no key is known); 0 = none. */
   through: number;
-  /** Different anchors that were looked at, signed ones among them, and those whose signature verifies. */
+  /** Different anchors and prune records that were looked at, signed ones among them, and those that verify. */
   count: number;
   signed: number;
   verified: number;
@@ -41,31 +43,25 @@ export interface Judgement {
  * prune record explains, an unknown key, no anchor although one is required.
  */
 export function judge(evidence: Evidence): Judgement {
-  const { result, stored, outside, keys, requireAnchor, hashOf } = evidence;
-  const head = result.head?.chainSeq ?? 0;
-  const anchors = [...stored, ...(outside ?? [])];
-  const findings = [
-    ...breakFindings(result),
-    ...result.anchors.problems.filter((problem) => isOpen(problem, anchors)).map(problemFinding),
-    ...(outside !== undefined && evidence.compareOutside ? outsideFindings(evidence, outside) : []),
-    ...signatureFindings(anchors, keys),
-  ];
-  const covers = (list: readonly Anchor[], valid: (anchor: Anchor) => boolean) =>
-    list.filter((anchor) => anchor.headChainSeq <= head && valid(anchor));
-  if (requireAnchor && covers(outside ?? stored, keys.valid).length === 0) {
-    const where = outside === undefined ? "" : " in the anchor file";
-    const message = keys.known
-      ? `an anchor is required, and none${where} at or before position ${head} has a signature that verifies`
-      : "an anchor is required, and there is no key to verify one with: give --public-key";
-    findings.push({ severity: "unproven", kind: "unanchored", chainSeq: null, message });
-  }
-  const good = covers(anchors, (anchor) => !keys.known || keys.valid(anchor));
-  const seen = [...new Map(anchors.map((anchor) => [`${hashOf(anchor)} ${anchor.signature}`, anchor])).values()];
+  const { result, checked, keys } = evidence;
+  const seen = distinct([...checked.anchors, ...checked.prunes, ...checked.faults.map(({ statement }) => statement)]);
+  const findings = distinctFindings([
+    ...checked.faults.map(statementFinding),
+    ...breakFindings(
+      result.breaks.filter((found) => !isDecidedHere(pruneFaultOf(found), found.chainSeq, seen)),
+      result,
+    ),
+    ...result.anchors.problems.filter((problem) => isOpen(problem, seen)).map(problemFinding),
+    ...evidence.compared,
+    ...beginningFindings(evidence),
+    ...coverFindings(evidence, seen),
+  ]);
+  const good = reaching(evidence, seen, (statement) => !keys.known || keys.valid(statement));
   return {
     verdict: verdictOf(findings),
     findings,
     anchored: {
-      through: Math.max(0, ...good.map((anchor) => anchor.headChainSeq)),
+      through: Math.max(0, ...good.map(reachOf)),
       count: seen.length,
       signed: seen.filter(({ signature }) => signature !== null).length,
       verified: seen.filter(keys.valid).length,
@@ -78,62 +74,72 @@ const verdictOf = (findings: readonly Finding[]): Verdict => {
   return findings.length > 0 ? "not_provable" : "ok";
 };
 
+/** One place, one finding of a kind: what the server found and what was found here may be the same. */
+const distinctFindings = (findings: readonly Finding[]): Finding[] => {
+  const known = new Map<string, Finding>();
+  for (const finding of findings) {
+    const key = `${finding.kind} ${finding.chainSeq ?? finding.message}`;
+    if (!known.has(key)) known.set(key, finding);
+  }
+  return [...known.values()];
+};
+
+const distinct = (statements: readonly ChainStatement[]): ChainStatement[] => [
+  ...new Map(statements.map((one) => [`${statementHash(one)} ${one.signature}`, one])).values(),
+];
+
 type Problem = AuditVerify["anchors"]["problems"][number];
 
 /** Signatures are looked at here, with the keys of this run, wherever the anchor itself is at hand. */
-function isOpen({ reason, anchorSeq }: Problem, anchors: readonly Anchor[]): boolean {
+function isOpen({ reason, anchorSeq }: Problem, seen: readonly ChainStatement[]): boolean {
   if (reason === "count_shrank") return false;
   if (reason !== "signature_invalid") return true;
-  const meant = anchors.filter((anchor) => anchor.anchorSeq === anchorSeq);
+  const meant = seen.filter((one) => !isPrune(one) && one.anchorSeq === anchorSeq);
   return meant.length === 0 || meant.some(({ signature }) => signature === null);
 }
 
-function signatureFindings(anchors: readonly Anchor[], keys: AnchorKeys): Finding[] {
-  if (!keys.known) return [];
-  const seen = new Set<string>();
-  return anchors.flatMap((anchor): Finding[] => {
-    const { anchorSeq, headChainSeq: chainSeq, signature, signingKeyId } = anchor;
-    if (signature === null || keys.valid(anchor)) return [];
-    const foreign = !keys.ids.has(signingKeyId ?? "");
-    const message = foreign
-      ? `anchor ${anchorSeq} is signed with ${signingKeyId}, a key that is not known here`
-      : `the signature of anchor ${anchorSeq} is wrong`;
-    if (seen.has(message)) return [];
-    seen.add(message);
-    return foreign
-      ? [{ severity: "unproven", kind: "unknown_key", chainSeq, message }]
-      : [{ severity: "broken", kind: "signature_invalid", chainSeq, message }];
-  });
+/** Likewise of prune records; what else is wrong with one, the server may see better. */
+const isDecidedHere = (fault: string | undefined, chainSeq: number | null, seen: readonly ChainStatement[]): boolean =>
+  fault === "prune_signature_invalid" &&
+  seen.some((one) => isPrune(one) && one.prunedThroughSeq + 1 === chainSeq && one.signature !== null);
+
+/** Where the chain ends: an emptied one where retention says it was. */
+const endOf = ({ result, checked }: Evidence): number =>
+  result.head?.chainSeq ?? Math.max(0, ...checked.prunes.map(({ prunedThroughSeq }) => prunedThroughSeq));
+
+const reaching = (
+  evidence: Evidence,
+  statements: readonly ChainStatement[],
+  valid: (statement: ChainStatement) => boolean,
+): ChainStatement[] => statements.filter((one) => reachOf(one) <= endOf(evidence) && valid(one));
+
+/** Nothing but its record vouches for a prefix that is gone, so the record must be provable itself. */
+function beginningFindings({ result, checked, keys }: Evidence): Finding[] {
+  const first = result.first?.chainSeq ?? 0;
+  const record = checked.prunes.find(({ prunedThroughSeq }) => prunedThroughSeq === first - 1) ?? checked.prunes.at(-1);
+  if (!result.prunedPrefix || !record) return [];
+  const proven = record.signature === null ? !keys.known : keys.known;
+  if (proven) return [];
+  const message =
+    record.signature === null
+      ? `${nameOf(record)}, which says why the beginning is gone, has no signature`
+      : `${nameOf(record)}, which says why the beginning is gone, is signed, and there is no key to verify it with`;
+  return [{ severity: "unproven", kind: "prune_unproven", chainSeq: record.prunedThroughSeq + 1, message }];
 }
 
-/** Anchors leave the database when they are made, so the server must have each one, and the same. */
-function outsideFindings({ result, stored, hashOf }: Evidence, outside: readonly Anchor[]): Finding[] {
-  const known = new Map(stored.map((anchor) => [anchor.anchorSeq, hashOf(anchor)]));
-  const { head, prunedPrefix } = result;
-  const broken = (kind: string, anchor: Anchor, message: string): Finding => ({
-    severity: "broken",
-    kind,
-    chainSeq: anchor.headChainSeq,
-    message: `anchor ${anchor.anchorSeq}, kept elsewhere, ${message}`,
-  });
-  return outside.flatMap((anchor): Finding[] => {
-    const { headChainSeq, headChainHash } = anchor;
-    const emptied = head === null && prunedPrefix;
-    if (headChainSeq > (head?.chainSeq ?? 0) && !emptied)
-      return [
-        broken(
-          "seq_regressed",
-          anchor,
-          `covers position ${headChainSeq}, but the chain ends at ${head?.chainSeq ?? 0}`,
-        ),
-      ];
-    if (headChainSeq === head?.chainSeq && headChainHash !== head.chainHash)
-      return [broken("hash_diverged", anchor, `has another hash at position ${headChainSeq} than the chain`)];
-    const hash = known.get(anchor.anchorSeq);
-    if (hash === undefined)
-      return [broken("anchor_lost", anchor, "is unknown to the server: its record of it is gone")];
-    return hash === hashOf(anchor)
-      ? []
-      : [broken("hash_diverged", anchor, `says something else than the server's anchor ${anchor.anchorSeq}`)];
-  });
+function coverFindings(evidence: Evidence, seen: readonly ChainStatement[]): Finding[] {
+  const { outside, keys, requireAnchor } = evidence;
+  if (requireAnchor === undefined) return [];
+  const unanchored = (message: string): Finding[] => [
+    { severity: "unproven", kind: "unanchored", chainSeq: null, message: `an anchor is required, and ${message}` },
+  ];
+  const end = endOf(evidence);
+  if (!keys.known) return unanchored("there is no key to verify one with: give --public-key");
+  if (reaching(evidence, outside ?? seen, keys.valid).length === 0) {
+    const where = outside === undefined ? "" : " in the anchor file";
+    return unanchored(`none${where} at or before position ${end} has a signature that verifies`);
+  }
+  const through = Math.max(...reaching(evidence, seen, keys.valid).map(reachOf));
+  if (requireAnchor === "any" || through === end) return [];
+  return unanchored(`those that verify end at position ${through}: ${end - through} entries after it are not covered`);
 }

@@ -1,6 +1,5 @@
-import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
-import type { Anchor } from "#server/audit/anchor-format";
+import { verifyBundle } from "#server/audit/bundle";
+import { fileLines } from "#server/audit/lf-lines";
 import type { Context } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
 import { anchorKeys } from "./anchor-keys.ts";
@@ -19,21 +18,19 @@ interface Head {
 export async function verifyBundleFile(
   context: Context,
   path: string,
-  { anchorFile, requireAnchor = false }: VerifyOptions,
+  { anchorFile, requireAnchor }: VerifyOptions,
   publicKeys: readonly string[],
 ): Promise<ChainReport> {
   const head = await readHead(path);
   const keys = await anchorKeys(await keysOf(context, head, publicKeys));
   const outside = anchorFile === undefined ? undefined : await readAnchorFile(anchorFile, head.chain);
-  const { verifyBundle } = await import("#server/audit/bundle");
-  const stored: Anchor[] = [];
-  const options = { publicKeys: keys.spki, outsideAnchors: outside };
-  const result = await verifyBundle(noting(linesOf(path), stored), options).catch(incomplete(path));
-  const { anchorHash } = await import("#server/audit/anchor-format");
-  const evidence = { result, stored, outside, compareOutside: false, keys, requireAnchor, hashOf: anchorHash };
+  const { checked, ...result } = await verifyBundle(fileLines(path), { publicKeys: keys.spki, outside }).catch(
+    incomplete(path),
+  );
   const chain: ChainName = { ...head.chain, name: null };
   await context.notice(`Bundle of ${head.exportedAt}: it proves nothing about entries made later`);
-  return reportOf(result, judge(evidence), { chain, outsideAnchors: outside?.length ?? null, publicKeys: keys.spki });
+  const judgement = judge({ result, checked, outside, keys, requireAnchor, compared: [] });
+  return reportOf(result, judgement, { chain, outsideAnchors: outside?.length ?? null, publicKeys: keys.spki });
 }
 
 async function keysOf(context: Context, { publicKey }: Head, given: readonly string[]): Promise<readonly string[]> {
@@ -44,17 +41,14 @@ async function keysOf(context: Context, { publicKey }: Head, given: readonly str
   return [publicKey];
 }
 
-const linesOf = (path: string): AsyncIterable<string> =>
-  createInterface({ input: createReadStream(path, "utf8"), crlfDelay: Number.POSITIVE_INFINITY });
-
 async function readHead(path: string): Promise<Head> {
-  for await (const line of linesOf(path)) {
+  for await (const line of fileLines(path)) {
     if (line.trim() === "") continue;
     const head = parse(line);
-    if (head?.type === "bundle" && head.format === 1) return head;
+    if (head?.type === "bundle" && (head.format === 1 || head.format === 2)) return head;
     break;
   }
-  throw usageError(`${path} is no audit bundle of format 1`, "Bundles are written by `rmm server audit-bundle`");
+  throw usageError(`${path} is no audit bundle of format 1 or 2`, "Bundles are written by `rmm server audit-bundle`");
 }
 
 function parse(line: string): (Head & { type?: string; format?: number }) | undefined {
@@ -65,29 +59,16 @@ function parse(line: string): (Head & { type?: string; format?: number }) | unde
   }
 }
 
-const NEWEST = 100;
-
-/** Passes the lines on and keeps the newest anchors, which stand before the entries. */
-async function* noting(lines: AsyncIterable<string>, anchors: Anchor[]): AsyncGenerator<string> {
-  let before = true;
-  for await (const line of lines) {
-    if (before && line.trim() !== "") {
-      const { type, anchor } = JSON.parse(line) as { type: string; anchor: Anchor };
-      before = ["bundle", "prune", "anchor"].includes(type);
-      if (type === "anchor" && anchors.length < NEWEST) anchors.push(anchor);
-    }
-    yield line;
-  }
-}
-
 /** A bundle that ends too early, or that cannot be read in the middle, proves nothing. Files that cannot be opened are no finding. */
-const incomplete = (path: string) => (error: unknown) => {
-  if (typeof (error as NodeJS.ErrnoException).code === "string") throw error;
-  const reason = error instanceof SyntaxError ? "a line of it cannot be read" : (error as Error).message;
-  throw new CliError(`${path} cannot be judged: ${reason}`, {
-    exit: "notProvable",
-    code: "BUNDLE_INCOMPLETE",
-    hint: "Copy it again, or export a new one",
-    cause: error,
-  });
-};
+const incomplete =
+  (path: string) =>
+  (error: unknown): never => {
+    if (typeof (error as NodeJS.ErrnoException).code === "string") throw error;
+    const reason = error instanceof SyntaxError ? "a line of it cannot be read" : (error as Error).message;
+    throw new CliError(`${path} cannot be judged: ${reason}`, {
+      exit: "notProvable",
+      code: "BUNDLE_INCOMPLETE",
+      hint: "Copy it again, or export a new one",
+      cause: error,
+    });
+  };

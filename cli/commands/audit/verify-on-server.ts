@@ -1,11 +1,14 @@
 import type { RmmClient } from "#sdk/client";
 import { RateLimitError, RmmError } from "#sdk/errors";
-import type { Anchor } from "#server/audit/anchor-format";
+import { readStatements } from "#server/audit/anchor-file";
+import type { ChainStatement } from "#server/audit/anchor-format";
+import { statementChecks } from "#server/audit/statement-checks";
 import { type Context, getCredential } from "../../context.ts";
 import { CliError } from "../../errors/cli-error.ts";
 import { commands } from "../../generated/audit-logs.ts";
 import { anchorKeys } from "./anchor-keys.ts";
 import { chosenChains } from "./chosen-chains.ts";
+import { compareOutside } from "./compare-outside.ts";
 import { judge } from "./judge.ts";
 import { type ChainName, type ChainReport, notVerified, reportOf } from "./report.ts";
 import type { VerifyOptions } from "./verify-options.ts";
@@ -52,43 +55,51 @@ async function verifyOne(
   rmm: RmmClient,
   { shell }: Context,
   chain: ChainName,
-  { anchorFile, requireAnchor = false }: VerifyOptions,
+  { anchorFile, requireAnchor }: VerifyOptions,
   publicKeys: readonly string[],
 ): Promise<ChainReport> {
   const call = { signal: shell.signal };
   // Before the chain is walked: one that grows meanwhile would look cut otherwise.
   const outside = anchorFile === undefined ? undefined : await readAnchorFile(anchorFile, chain);
   const result = await rmm.auditLogs.verify({ body: selectorOf(chain) }, call);
-  const { stored, publicKey } = await storedAnchors(rmm, chain, outside?.at(-1)?.anchorSeq, shell.signal);
-  const keys = await anchorKeys(publicKeys.length > 0 || publicKey === null ? publicKeys : [publicKey]);
-  const { anchorHash } = await import("#server/audit/anchor-format");
-  const evidence = { result, stored, outside, compareOutside: true, keys, requireAnchor, hashOf: anchorHash };
+  const { stored, published } = await storedStatements(rmm, chain, outside?.at(-NEWEST)?.anchorSeq, shell.signal);
+  const keys = await anchorKeys(publicKeys.length > 0 ? publicKeys : published);
+  const statements = statementChecks(chain, { publicKeys: keys.spki, outside, partial: true });
+  for (const statement of stored) statements.add(statement);
+  const compared = outside === undefined ? [] : compareOutside(result, stored, outside);
+  const evidence = { result, checked: statements.close(), outside, keys, requireAnchor, compared };
   const given = { chain, outsideAnchors: outside?.length ?? null, publicKeys: keys.spki };
   return reportOf(result, judge(evidence), given);
 }
 
-/** The newest of one chain, newest first. A file that is not there must not pass for one without anchors. */
-export async function readAnchorFile(path: string, { kind, id }: Pick<ChainName, "kind" | "id">): Promise<Anchor[]> {
+/** By rising anchorSeq. A file that is not there must not pass for one without anchors. */
+export async function readAnchorFile(
+  path: string,
+  { kind, id }: Pick<ChainName, "kind" | "id">,
+): Promise<ChainStatement[]> {
   const { access } = await import("node:fs/promises");
   await access(path);
-  const { readAnchors } = await import("#server/audit/anchor-file");
-  return readAnchors(path, { kind, id });
+  const chain = { kind, id };
+  return (await readStatements(path, [chain]))(chain).sort((a, b) => a.anchorSeq - b.anchorSeq);
 }
 
 const NEWEST = 100;
 
-/** The newest hundred, and as far back as the oldest that is to be compared. */
-async function storedAnchors(rmm: RmmClient, chain: ChainName, oldest: number | undefined, signal: AbortSignal) {
-  const stored: Anchor[] = [];
+/** By rising anchorSeq: the newest hundred, and as far back as the oldest that is to be compared. */
+async function storedStatements(rmm: RmmClient, chain: ChainName, oldest: number | undefined, signal: AbortSignal) {
+  const stored: ChainStatement[] = [];
   const query = { ...selectorOf(chain), limit: NEWEST };
   const first = await rmm.auditLogs.anchors({ query }, { signal });
   for await (const page of first.pages()) {
-    stored.push(...page.items);
+    for (const item of page.items) if (item.type !== "none") stored.push(item as ChainStatement);
     const last = stored.at(-1)?.anchorSeq ?? 0;
     if (oldest === undefined || last <= oldest) break;
   }
-  return { stored, publicKey: first.raw.publicKey };
+  return { stored: stored.reverse(), published: first.raw.publicKeys };
 }
+
+/** A server that verifies for others at the moment says so for seconds; a used-up limit for most of an hour. */
+const BUSY_MS = 30_000;
 
 /** What the server refuses is reported and the rest goes on; a used-up limit ends the run, or is waited for. */
 async function verifyAll(
@@ -105,7 +116,8 @@ async function verifyAll(
     } catch (error) {
       if (!(error instanceof RmmError) || shell.signal.aborted) throw error;
       const retryAt = error instanceof RateLimitError ? error.retryAt?.getTime() : undefined;
-      if (retryAt !== undefined && globals.wait && retryAt < until) {
+      const isSoon = retryAt !== undefined && retryAt - shell.now() < BUSY_MS;
+      if (retryAt !== undefined && (globals.wait || isSoon) && retryAt < until) {
         await context.notice(`${index} of ${chains.length} verified; waiting until ${new Date(retryAt).toISOString()}`);
         await sleep(retryAt - shell.now(), shell.signal);
         const again = await verify(chain).catch((second: unknown) => {

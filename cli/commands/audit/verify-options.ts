@@ -1,3 +1,5 @@
+import type { RequiredAnchor } from "./judge.ts";
+
 /** Flags of `rmm audit verify`. */
 export interface VerifyOptions {
   partner?: string;
@@ -5,5 +7,5 @@ export interface VerifyOptions {
   bundle?: string;
   anchorFile?: string;
   publicKey: string[];
-  requireAnchor?: boolean;
+  requireAnchor?: RequiredAnchor;
 }

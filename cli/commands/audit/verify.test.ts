@@ -16,14 +16,23 @@ let stub: Stub;
 /** Answers of the server to verifications, in turn; then the chain is whole. */
 let answers: { status: number; body: object; headers?: Record<string, string> }[];
 
+/** What the server lists of anchors, in turn; then nothing. */
+let listed: object[][];
+
 beforeEach(async () => {
   answers = [];
+  listed = [];
   stub = await stubApi({
     "GET /users/me": () => ({ body: { scope: "partner", partnerId: PARTNER, orgId: null } }),
     "GET /orgs/partners/me": () => ({ body: { id: PARTNER, name: "Acme\u001b[31m", slug: "acme" } }),
     "POST /audit-logs/verify": () => answers.shift() ?? { body: whole },
     "GET /audit-logs/anchors": () => ({
-      body: { data: [], pagination: { page: 1, limit: 100, total: 0 }, publicKey: null },
+      body: {
+        data: listed.shift() ?? [],
+        pagination: { page: 1, limit: 100, total: 0 },
+        publicKey: null,
+        publicKeys: [],
+      },
     }),
   });
 });
@@ -88,6 +97,21 @@ describe("--all", () => {
     const found = { kind: "content_mismatch", chainSeq: 7, auditId: "x", expected: "a", actual: "b" };
     answers = [limited(0), { status: 200, body: { ...whole, ok: false, breakCount: 1, breaks: [found] } }];
     expect((await verify(["--all", "--wait"])).code).toBe(11);
+  });
+
+  it("takes in the chains that anchors tell of and that no list of organizations has any more", async () => {
+    const gone = "0190c0de-0000-7000-8000-0000000000ee";
+    listed = [
+      [
+        { type: "none", chainKind: "organization", chainId: gone },
+        { type: "none", chainKind: "organization", chainId: ids.contoso },
+      ],
+    ];
+    const ran = await verify(["--all", "--json=chain"]);
+    const chains = JSON.parse(ran.stdout).map(({ chain }: { chain: { id: string } }) => chain.id);
+    expect(chains.filter((id: string) => id === gone)).toHaveLength(1);
+    expect(chains.filter((id: string) => id === ids.contoso)).toHaveLength(1);
+    expect(asked()).toContainEqual({ orgId: gone });
   });
 
   it("stops at the hourly limit and says what is left, or waits for it with --wait", async () => {

@@ -28,7 +28,12 @@ export function registerVerify(group: Command, run: Run): void {
       "compare with anchors kept outside the database: a copy of the server's NDJSON file",
     )
     .option("--public-key <key>", "key that anchors are signed with: base64, or a file; repeatable", collect, [])
-    .option("--require-anchor", "exit 12 unless a signed anchor covers the chain up to its head or before")
+    .addOption(
+      command
+        .createOption("--require-anchor [coverage]", "exit 12 unless signed anchors cover the chain up to its head")
+        .choices(["head", "any"])
+        .preset("head"),
+    )
     .addHelpText("before", examples)
     .addHelpText("after", meaning)
     .action(() =>
@@ -46,13 +51,15 @@ const examples = `Examples:
   rmm audit verify --org contoso-dental --json
   rmm audit verify --all
   rmm audit verify --anchor-file anchors-copy.ndjson --public-key anchor.pub --require-anchor
-  rmm audit verify --bundle contoso-dental.ndjson --public-key anchor.pub
+  rmm audit verify --bundle contoso-dental.ndjson --public-key anchor.pub --require-anchor=any
 `;
 
 const meaning = `
 Exit 0: whole. 11: broken; the verdict names each position. 12: not provable, though nothing contradicts: the
-beginning is gone and no prune record says why, a signature is of an unknown key, the bundle is cut off, or
---require-anchor finds no anchor. 9: with --all, some chains could not be verified.
+beginning is gone and no signed prune record says why, a signature is of an unknown key, the bundle is cut off, or
+--require-anchor finds entries at the end that no anchor covers. 9: with --all, some chains could not be verified.
+Anchors are taken hourly, and by a verification through the server that passes: what is newer is covered by none yet.
+--require-anchor=any is content with an anchor anywhere before the head.
 A server that was taken over can lie about its own chain. Anchors and the public key that you got another way,
 --anchor-file and --public-key, are what it cannot lie about.
 The server allows 30 verifications an hour; with --all and --wait this command waits for more.

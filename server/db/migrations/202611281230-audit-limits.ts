@@ -3,7 +3,7 @@ import type { SchemaChange } from "../schema-change.ts";
 /**
  * What no retention and no statement about a chain can say, whoever writes it. A retention of minus a hundred years
  * emptied a chain; an anchor of an entry that does not exist breaks one for good. Rows from before are left as they
- * are where nothing may change them (`not valid`); a retention out of range is set to its nearest limit.
+ * are where nothing may change them (`not valid`).
  */
 export const migration: SchemaChange = {
   statements: (dialect) =>
@@ -15,8 +15,8 @@ export const migration: SchemaChange = {
 const DAYS = "retention_days between 1 and 3650";
 const ANCHOR = (row: string) => `${row}anchor_seq > 0 and ${row}head_chain_seq >= 0 and ${row}entry_count >= 0
     and (${row}head_chain_seq = 0) = (${row}head_chain_hash is null)`;
-const clamp = (least: string, greatest: string) =>
-  `update audit_retention set retention_days = ${least}(3650, ${greatest}(1, retention_days)) where not (${DAYS})`;
+/** What nobody can have wanted becomes what an organization begins with: removing less is the safe side. */
+const mend = `update audit_retention set retention_days = 365 where not (${DAYS})`;
 
 export const postgresAuditLimits: string[] = [
   `alter table public.audit_anchors add constraint audit_anchors_possible check (${ANCHOR("")}) not valid`,
@@ -39,7 +39,7 @@ end $$`,
 
 /** The table of retentions belongs to the organizations, not to the log. */
 export const postgresRetentionLimits: string[] = [
-  clamp("least", "greatest"),
+  mend,
   `alter table audit_retention add constraint audit_retention_days check (${DAYS})`,
 ];
 
@@ -54,7 +54,7 @@ export const sqliteAuditLimits: string[] = [
 ];
 
 export const sqliteRetentionLimits: string[] = [
-  clamp("min", "max"),
+  mend,
   ...["insert", "update"].map(
     (event) => `create trigger audit_retention_days_${event} before ${event} on audit_retention
   when not (new.${DAYS}) ${refuse("CHECK constraint failed: audit_retention_days")}`,

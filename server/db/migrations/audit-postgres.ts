@@ -15,14 +15,14 @@
  */
 
 /** An assignment, because `perform` would start the executor for it. */
-const lock = (kind: string, id: string) =>
+export const lock = (kind: string, id: string) =>
   `locked := pg_advisory_xact_lock(hashtextextended(${kind} || ${id}::text, 7141)) is null`;
-const definer = `language plpgsql security definer
+export const definer = `language plpgsql security definer
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off`;
 const chainColumns = `chain_kind text not null check (chain_kind in ('system', 'partner', 'organization')),
   chain_id uuid not null`;
-const owners = `org_id uuid generated always as (case chain_kind when 'organization' then chain_id end) stored,
+export const owners = `org_id uuid generated always as (case chain_kind when 'organization' then chain_id end) stored,
   partner_id uuid generated always as (case chain_kind when 'partner' then chain_id end) stored`;
 
 const tables = [
@@ -104,11 +104,16 @@ const linkHash = (seq: string, prev: string) => `sha256('\\x01414331'::bytea
     || uuid_send(chain) || int8send(${seq}) || content || ${prev})`;
 
 /**
+ * Makes the sealing function; `prunedThrough` selects where a chain goes on that was emptied, into `seq` and `prev`.
+ *
  * One statement reads the tail and appends after it: each further statement costs as much as the hashing. Its
  * snapshot is newer than the lock, so the tail it reads is the committed one. The first entry of a chain, also after
  * everything older was pruned, takes the second way.
  */
-const seal = `create function public.audit_seal() returns trigger ${definer} as $$
+export const sealFunction = (
+  create: "create" | "create or replace",
+  prunedThrough: string,
+) => `${create} function public.audit_seal() returns trigger ${definer} as $$
 declare kind text; chain uuid; content bytea; locked boolean; seq bigint; prev bytea;
 begin
   if tg_relid <> 'public.audit_logs'::regclass then
@@ -129,14 +134,19 @@ begin
     from public.audit_chain tail where tail.chain_kind = kind and tail.chain_id = chain
     order by tail.chain_seq desc limit 1;
   if not found then
-    select p.pruned_through_seq, decode(p.pruned_through_hash, 'hex') into seq, prev from public.audit_prunes p
-      where p.chain_kind = kind and p.chain_id = chain order by p.pruned_through_seq desc limit 1;
+    ${prunedThrough}
     seq := coalesce(seq, 0) + 1;
     insert into public.audit_chain (chain_kind, chain_id, chain_seq, audit_id, content_hash, prev_hash, chain_hash)
       values (kind, chain, seq, new.id, content, prev, ${linkHash("seq", "coalesce(prev, decode(repeat('00', 32), 'hex'))")});
   end if;
   return null;
 end $$`;
+
+const seal = sealFunction(
+  "create",
+  `select p.pruned_through_seq, decode(p.pruned_through_hash, 'hex') into seq, prev from public.audit_prunes p
+      where p.chain_kind = kind and p.chain_id = chain order by p.pruned_through_seq desc limit 1;`,
+);
 
 /**
  * The only way to remove: the longest prefix of a chain whose rows are all older than the cutoff, with its prune
@@ -182,11 +192,11 @@ begin
   return old;
 end $$`;
 
-const always = (table: string, name: string, when: string, kind = "create trigger") => [
+export const always = (table: string, name: string, when: string, kind = "create trigger") => [
   `${kind} ${name} ${when}`,
   `alter table public.${table} enable always trigger ${name}`,
 ];
-const refuseStatement = (table: string, event: string) =>
+export const refuseStatement = (table: string, event: string) =>
   always(
     table,
     `${table}_no_${event}`,

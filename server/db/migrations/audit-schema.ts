@@ -2,6 +2,8 @@ import { makeRoles } from "../roles.ts";
 import { postgresOutboxCount, sqliteOutboxCount } from "./202611281220-audit-outbox-count.ts";
 import { postgresAuditLimits, sqliteAuditLimits } from "./202611281230-audit-limits.ts";
 import { postgresAuditTables } from "./audit-postgres.ts";
+import { postgresSignedPrunes } from "./audit-prunes-postgres.ts";
+import { sqliteSignedPrunes } from "./audit-prunes-sqlite.ts";
 import { sqliteAuditTables } from "./audit-sqlite.ts";
 
 /**
@@ -10,12 +12,13 @@ import { sqliteAuditTables } from "./audit-sqlite.ts";
  * and prunes; the writer is `rmm_system`.
  */
 export const auditTables: { sqlite: string[]; postgres: string[] } = {
-  sqlite: [...sqliteAuditTables, ...sqliteOutboxCount, ...sqliteAuditLimits],
+  sqlite: [...sqliteAuditTables, ...sqliteOutboxCount, ...sqliteAuditLimits, ...sqliteSignedPrunes],
   postgres: [
     makeRoles,
     "grant usage on schema public to rmm_app",
     ...postgresAuditTables,
     ...postgresOutboxCount,
     ...postgresAuditLimits,
+    ...postgresSignedPrunes,
   ],
 };

@@ -14,14 +14,14 @@ import { canonicalParts } from "../../audit/sqlite-canonical.ts";
  *   and refused before the insert, whatever the conflict clause.
  */
 
-const chainKind = `case when new.org_id is not null then 'organization' when new.partner_id is not null then 'partner' else 'system' end`;
-const chainId = `coalesce(new.org_id, new.partner_id, '00000000-0000-0000-0000-000000000000')`;
+export const chainKind = `case when new.org_id is not null then 'organization' when new.partner_id is not null then 'partner' else 'system' end`;
+export const chainId = `coalesce(new.org_id, new.partner_id, '00000000-0000-0000-0000-000000000000')`;
 const now = `strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`;
 const chainColumns = `chain_kind text not null check (chain_kind in ('system', 'partner', 'organization')),
   chain_id text not null`;
-const owners = `org_id text generated always as (case chain_kind when 'organization' then chain_id end) stored,
+export const owners = `org_id text generated always as (case chain_kind when 'organization' then chain_id end) stored,
   partner_id text generated always as (case chain_kind when 'partner' then chain_id end) stored`;
-const refuse = "begin select raise(abort, 'audit records are append-only'); end";
+export const refuse = "begin select raise(abort, 'audit records are append-only'); end";
 
 const tables = [
   `create table audit_outbox (
@@ -96,18 +96,27 @@ const tables = [
 
 const newest = (column: string, table: string, position: string) =>
   `(select ${column} from ${table} where chain_kind = ${chainKind} and chain_id = ${chainId} order by ${position} desc limit 1)`;
-/** Looked up twice, in the key and in the hash: two seeks cost less than the temporary table of a `from`. */
-const nextSeq = `coalesce(${newest("chain_seq", "audit_chain", "chain_seq")},
-    ${newest("pruned_through_seq", "audit_prunes", "pruned_through_seq")}, 0) + 1`;
-const prevHash = `coalesce(${newest("chain_hash", "audit_chain", "chain_seq")},
-    ${newest("pruned_through_hash", "audit_prunes", "pruned_through_seq")})`;
-
-const seal = `create trigger audit_logs_seal after insert on audit_logs begin
+/**
+ * Makes the sealing trigger; `pruned…` are the expressions that tell where a chain goes on that was emptied. Each is
+ * looked up twice, in the key and in the hash: two seeks cost less than the temporary table of a `from`.
+ */
+export function sealTrigger(prunedSeq: string, prunedHash: string): string {
+  const nextSeq = `coalesce(${newest("chain_seq", "audit_chain", "chain_seq")},
+    ${prunedSeq}, 0) + 1`;
+  const prevHash = `coalesce(${newest("chain_hash", "audit_chain", "chain_seq")},
+    ${prunedHash})`;
+  return `create trigger audit_logs_seal after insert on audit_logs begin
   insert into audit_chain (chain_kind, chain_id, chain_seq, audit_id, content_hash, prev_hash, chain_hash, sealed_at)
   values (${chainKind}, ${chainId}, ${nextSeq}, new.id, new.checksum, ${prevHash},
     audit_seal(${chainKind}, ${chainId}, ${nextSeq}, ${prevHash}, new.checksum, ${canonicalParts("new")}),
     ${now});
 end`;
+}
+
+const seal = sealTrigger(
+  newest("pruned_through_seq", "audit_prunes", "pruned_through_seq"),
+  newest("pruned_through_hash", "audit_prunes", "pruned_through_seq"),
+);
 
 /** Deletes pass on the retention worker's connection alone, and only below a prune record already written. */
 const guards = [

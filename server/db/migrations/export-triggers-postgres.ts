@@ -11,7 +11,7 @@ import {
 } from "./export-triggers.ts";
 
 /**
- * The triggers of `202611281320-credentials-export-changes` on Postgres. Conditions stand in the triggers, not in the
+ * The triggers of `202611281340-credentials-export-changes` on Postgres. Conditions stand in the triggers, not in the
  * functions: a heartbeat that changes nothing exported calls none. Functions run as the owner with qualified names, and
  * nobody else may call them, so that the server's role cannot hang them on a table of its own.
  */

@@ -10,7 +10,7 @@ import {
   siteFields,
 } from "./export-triggers.ts";
 
-/** The triggers of `202611281320-credentials-export-changes` on SQLite, named after what has happened. */
+/** The triggers of `202611281340-credentials-export-changes` on SQLite, named after what has happened. */
 const now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
 const trigger = (name: string, when: string, ...statements: string[]) =>

@@ -1,14 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { hash } from "@node-rs/argon2";
 import type { Caller, Stage } from "#fixtures/example";
 import type { IdentityProviderSimulator } from "#fixtures/simulators/identity-provider";
 import type { Authority } from "#fixtures/simulators/test-authority";
+import { cheapHash } from "../cheap-password.ts";
 import type { TestServer } from "../harness.ts";
 
 const PASSWORD = "Correct-Horse-7";
-/** Stored hashes carry their own cost: this one is right and cheap to check. */
-const cheap = { memoryCost: 8, timeCost: 1, parallelism: 1 } as const;
-let passwordHash: Promise<string> | undefined;
 
 /** What the examples of one server share. */
 export class Stages {
@@ -34,8 +31,7 @@ export class Stages {
         return body;
       },
       async password() {
-        passwordHash ??= hash(PASSWORD, cheap);
-        const change = { passwordHash: await passwordHash };
+        const change = { passwordHash: await cheapHash(PASSWORD) };
         await server.db.updateTable("users").set(change).where("id", "=", caller.userId).execute();
         return PASSWORD;
       },

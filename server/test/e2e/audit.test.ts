@@ -1,6 +1,7 @@
-import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PruneRecord, statementHash } from "#server/audit/anchor-format";
 import { anchorSigner } from "#server/audit/anchor-signing";
 import { anchorPublicKey } from "#server/audit/keeper";
 import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
@@ -96,8 +97,14 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     expect(statSync(at("good.ndjson")).mode & 0o777).toBe(0o600);
     expect((await bundle("good.ndjson")).code).toBe(6);
     const offline = { env: { RMM_TOKEN: "", RMM_SERVER: "http://127.0.0.1:9" } };
-    const argv = ["audit", "verify", "--bundle", "good.ndjson", "--public-key", publicKey, "--require-anchor"];
-    expect(await rmm.run(argv, offline)).toMatchObject({ code: 0 });
+    const argv = ["audit", "verify", "--bundle", "good.ndjson", "--public-key", publicKey];
+    expect(await rmm.run([...argv, "--require-anchor=any"], offline)).toMatchObject({ code: 0 });
+    // The verifications above are entries that no anchor covers yet.
+    const strict = await rmm.run([...argv, "--require-anchor", "--json"], offline);
+    expect(strict.code).toBe(12);
+    expect(JSON.parse(strict.stdout)).toMatchObject({ verdict: "not_provable", findings: [{ kind: "unanchored" }] });
+    expect((await rmm.run([...argv, "--require-anchor=head"], offline)).code).toBe(12);
+    expect((await rmm.run([...argv, "--require-anchor=some"], offline)).code).toBe(2);
     const lines = readFileSync(at("good.ndjson"), "utf8").split("\n");
     writeFileSync(at("cut.ndjson"), lines.slice(0, -4).join("\n"));
     expect(await verify("--bundle", "cut.ndjson")).toMatchObject({ code: 12, stdout: "" });
@@ -106,6 +113,65 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     const broken = await verify("--bundle", "altered.ndjson", "--json");
     expect(broken.code).toBe(11);
     expect(JSON.parse(broken.stdout).findings).toMatchObject([{ kind: "content_mismatch", chainSeq: 3 }]);
+  });
+
+  it("entries cut from a bundle are not explained by a prune record of somebody's making: 11, without one 12", async () => {
+    const lines = readFileSync(at("good.ndjson"), "utf8").trim().split("\n");
+    const isEntry = (line: string) => line.startsWith('{"type":"entry"');
+    const gone = lines.filter(isEntry).slice(0, 4);
+    const last = JSON.parse(gone[3]!).entry;
+    const anchors = lines.filter((line) => line.startsWith('{"type":"anchor"')).map((line) => JSON.parse(line).anchor);
+    const cut = lines
+      .filter((line) => !gone.includes(line))
+      .map((line) => line.replace(/"entries":(\d+)/, (_, count) => `"entries":${Number(count) - 4}`));
+    const unsigned: PruneRecord = {
+      ...{ type: "prune", chainKind: "organization", chainId: orgId, anchorSeq: anchors.length + 1 },
+      ...{ prevAnchorHash: statementHash(anchors.at(-1)), signature: null, signingKeyId: null },
+      ...{ prunedThroughSeq: 4, prunedThroughHash: last.chainHash, prunedCount: 4 },
+      ...{ cutoff: "2026-03-02T10:00:00.000Z", prunedAt: "2026-03-04T00:00:00.000Z" },
+    };
+    const verdicts = async (name: string, record: object | undefined, key: string) => {
+      const at3 = record === undefined ? [] : [JSON.stringify({ type: "prune", prune: record })];
+      writeFileSync(
+        at(name),
+        [...cut.slice(0, 1 + anchors.length), ...at3, ...cut.slice(1 + anchors.length)].join("\n"),
+      );
+      const ran = await verify("--bundle", name, "--public-key", key, "--json");
+      const { findings } = JSON.parse(ran.stdout) as { findings: { kind: string; chainSeq: number }[] };
+      return [ran.code, findings.map(({ kind, chainSeq }) => `${kind}@${chainSeq}`)];
+    };
+    expect(await verdicts("unexplained.ndjson", undefined, publicKey)).toEqual([12, ["prefix_unexplained@5"]]);
+    expect(await verdicts("unsigned.ndjson", unsigned, publicKey)).toEqual([11, ["prefix_unexplained@5"]]);
+    const foreign = anchorSigner(Buffer.alloc(32, 7).toString("base64")).sign(unsigned);
+    // A key that nobody here knows proves nothing and disproves nothing.
+    expect((await verdicts("foreign.ndjson", foreign, publicKey))[0]).toBe(12);
+    expect((await verdicts("foreign.ndjson", { ...foreign, prunedCount: 3 }, strangersKey))[0]).toBe(11);
+    const elsewhere = { ...unsigned, chainId: "0190c0de-0000-7000-8000-00000000000b" };
+    expect((await verdicts("elsewhere.ndjson", elsewhere, publicKey))[0]).toBe(11);
+  });
+
+  it("an anchor file that is away costs no verdict: 0, and it has everything once it is back", async () => {
+    const file = server.services.config.anchorFile;
+    renameSync(file, `${file}.away`);
+    mkdirSync(file);
+    const during = await ofOrg("--json");
+    expect([during.code, JSON.parse(during.stdout).anchored.through]).toEqual([
+      0,
+      JSON.parse(during.stdout).head.chainSeq,
+    ]);
+    rmSync(file, { recursive: true });
+    renameSync(`${file}.away`, file);
+    await server.settled();
+    copyFileSync(file, at("before.ndjson"));
+    expect((await ofOrg()).code).toBe(0);
+    const seqs = (name: string) =>
+      readFileSync(name, "utf8")
+        .split("\n")
+        .filter((line) => line.includes(orgId))
+        .map((line) => JSON.parse(line).anchorSeq);
+    const complete = seqs(file);
+    expect(complete).toEqual(complete.map((_, index) => index + 1));
+    expect(complete.length).toBe(seqs(at("before.ndjson")).length + 2);
   });
 
   it("an entry altered behind the server's back is found at its position: 11, online and in a bundle", async () => {
@@ -126,6 +192,31 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     ]);
     await tamper(server, `update audit_logs set resource_name = 'Site 3' where ${third}`);
     expect((await ofOrg()).code).toBe(0);
+  });
+
+  it("a deleted organization is verified by id and with --all: 0; a chain that vanished whole is found by both: 11", async () => {
+    const made = await actors[0]!.call("organizations", "create", { body: { name: "Gone", slug: "gone" } });
+    await server.settled();
+    expect((await verify("--org", made.id)).code).toBe(0);
+    await actors[0]!.call("organizations", "remove", { params: { id: made.id } });
+    await server.settled();
+    expect((await verify("--org", made.id)).code).toBe(0);
+    const all = async () => {
+      const ran = await verify("--all", "--json");
+      const reports = JSON.parse(ran.stdout) as { verdict: string; chain: { id: string } }[];
+      return [ran.code, reports.find(({ chain }) => chain.id === made.id)?.verdict];
+    };
+    expect(await all()).toEqual([0, "ok"]);
+    await server.settled();
+    await tamper(
+      server,
+      `delete from audit_logs where org_id = '${made.id}'`,
+      `delete from audit_chain where chain_id = '${made.id}'`,
+      `delete from audit_anchors where chain_id = '${made.id}'`,
+    );
+    expect(await all()).toEqual([11, "broken"]);
+    expect((await verify("--org", made.id)).code).toBe(11);
+    expect(await rmm.run(["audit-logs", "verify"])).toMatchObject({ code: 1, stdout: "" });
   });
 
   it("newest entries cut off with every anchor the server has are found by the anchors kept elsewhere: 11", async () => {

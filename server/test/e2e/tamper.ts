@@ -2,7 +2,9 @@ import pg from "pg";
 import { openSqliteFile } from "#server/db/dialect/sqlite-library";
 import type { TestServer } from "../harness.ts";
 
-const walls = ["audit_outbox", "audit_logs", "audit_chain", "audit_anchors", "audit_prunes"];
+const walls = [
+  ...["audit_outbox", "audit_logs", "audit_chain", "audit_anchors", "audit_prunes", "audit_unsigned_prunes"],
+];
 
 /**
  * Statements as the database's owner, behind the server's back: the protections that keep the log append-only are
@@ -14,9 +16,9 @@ export async function tamper(server: TestServer, ...statements: string[]): Promi
   const owner = new pg.Client({ connectionString: url as string });
   await owner.connect();
   try {
-    for (const table of walls) await owner.query(`alter table public.${table} disable trigger user`);
+    for (const table of walls) await owner.query(`alter table if exists public.${table} disable trigger user`);
     for (const statement of statements) await owner.query(statement);
-    for (const table of walls) await owner.query(`alter table public.${table} enable trigger user`);
+    for (const table of walls) await owner.query(`alter table if exists public.${table} enable trigger user`);
   } finally {
     await owner.end();
   }

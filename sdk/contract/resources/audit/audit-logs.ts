@@ -59,21 +59,45 @@ export const AuditLogEntry = shape("AuditLogEntry", () =>
   }),
 );
 
-/** A signed statement of a chain's head (docs/audit.md, "Anchors"). */
-export const AuditAnchor = shape("AuditAnchor", () =>
+const ofChain = () => ({ chainKind: z.enum(["system", "partner", "organization"]), chainId: z.string() });
+const placed = () => ({ anchorSeq: z.int(), ...ofChain(), prevAnchorHash: z.string().nullable() });
+const signature = () => ({ signature: z.string().nullable(), signingKeyId: z.string().nullable() });
+const anchor = () => ({
+  ...placed(),
+  headChainSeq: z.int(),
+  headChainHash: z.string().nullable(),
+  entryCount: z.int(),
+  merkleRoot: z.string().nullable(),
+  anchoredAt: instant(),
+  ...signature(),
+});
+
+/** A signed statement of where a chain stood (docs/audit-format.md, "Statements"). */
+export const AuditAnchor = shape("AuditAnchor", () => z.object(anchor()));
+
+/** A signed record of what retention removed, in the sequence of the anchors. */
+export const AuditPrune = shape("AuditPrune", () =>
   z.object({
-    anchorSeq: z.int(),
-    chainKind: z.enum(["system", "partner", "organization"]),
-    chainId: z.string(),
-    headChainSeq: z.int(),
-    headChainHash: z.string().nullable(),
-    entryCount: z.int(),
-    merkleRoot: z.string().nullable(),
-    prevAnchorHash: z.string().nullable(),
-    anchoredAt: instant(),
-    signature: z.string().nullable(),
-    signingKeyId: z.string().nullable(),
+    type: z.literal("prune"),
+    ...placed(),
+    prunedThroughSeq: z.int(),
+    prunedThroughHash: z.string(),
+    prunedCount: z.int(),
+    cutoff: instant(),
+    prunedAt: instant(),
+    restates: z.literal(true).optional().describe("repeats a record from before records were signed"),
+    breakCount: z.int().optional().describe("removed entries that did not hold"),
+    ...signature(),
   }),
+);
+
+/** One of the statements about a chain; `none` where a chain has none yet. */
+const AuditStatement = shape("AuditStatement", () =>
+  z.discriminatedUnion("type", [
+    z.object({ type: z.literal("anchor"), ...anchor() }),
+    AuditPrune(),
+    z.object({ type: z.literal("none"), ...ofChain() }),
+  ]),
 );
 
 export const auditBreakKinds = [
@@ -144,7 +168,7 @@ const filters = () => ({
   skipCount: flag().optional().describe("true: total and totalPages are -1"),
 });
 
-/** Which chain; without any of them the caller's own: its organization, its partner, or the system's. */
+/** Which chain; organization scope has one only and may leave it out, others name it. */
 const selector = () => ({
   orgId: ref("organization").optional(),
   partnerId: ref("partner").optional(),
@@ -200,22 +224,33 @@ export const auditLogs = resource(about, {
     returns: () => z.object({ data: z.array(AuditLogEntry()), query: z.string(), pagination: Pagination() }),
   }),
   anchors: get("/audit-logs/anchors", {
-    summary: "List the anchors of a chain, newest first",
+    summary: "List the anchors and prune records of a chain, newest first",
+    description:
+      "Name the chain, as for verify. `each` gives the newest one of every chain you may verify instead, those of deleted organizations included.",
     access: readers,
     errors: chainErrors,
     paging: { kind: "page", items: "data" },
-    columns: ["anchorSeq", "chainKind", "chainId", "headChainSeq", "entryCount", "anchoredAt", "signingKeyId"],
-    query: () => z.object({ ...pageQuery(), ...selector() }).refine(onlyOne, onlyOneMessage),
+    columns: ["anchorSeq", "type", "chainKind", "chainId", "headChainSeq", "entryCount", "anchoredAt", "signingKeyId"],
+    query: () =>
+      z
+        .object({
+          ...pageQuery(),
+          ...selector(),
+          each: flag().optional().describe("true: the newest of every chain in reach"),
+        })
+        .refine(onlyOne, onlyOneMessage),
     returns: () =>
       z.object({
-        data: z.array(AuditAnchor()),
+        data: z.array(AuditStatement()),
         pagination: z.object({ page: z.int(), limit: z.int(), total: z.int() }),
-        publicKey: z.string().nullable().describe("Ed25519, SPKI in base64"),
+        publicKey: z.string().nullable().describe("of the key that signs now: Ed25519, SPKI in base64"),
+        publicKeys: z.array(z.string()).describe("every key that is trusted, earlier ones included"),
       }),
   }),
   verify: post("/audit-logs/verify", {
     summary: "Verify a chain from its first entry to its head",
-    description: "A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour and user.",
+    description:
+      "Name one chain; organization scope may leave it out. A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour and user.",
     access: readers,
     audit: "audit_logs.verify",
     loses: "nothing",

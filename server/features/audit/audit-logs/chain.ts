@@ -1,7 +1,11 @@
+import { findOrg } from "#server/access/org-access";
+import { chainsOfAnchorFile } from "#server/audit/anchor-copies";
 import { type ChainRef, SYSTEM_CHAIN } from "#server/audit/chain";
+import { auditHandle } from "#server/audit/handle";
+import { isTraced, listChains } from "#server/audit/list-chains";
+import type { AuditDb } from "#server/audit/statements";
 import { type Call, user } from "#server/http/call";
-import { problem } from "#server/problem";
-import { namedOrgOfAnyTime } from "./org-of-any-time.ts";
+import { invalid, problem } from "#server/problem";
 
 export interface ChainSelector {
   orgId?: string | undefined;
@@ -10,27 +14,98 @@ export interface ChainSelector {
 }
 
 /**
- * The chain that the caller names, or its own (docs/audit.md, "Choosing a chain"). Callers confined to sites see part
- * of an organization and callers confined to organizations part of a partner, and so no whole chain.
+ * The chain a caller names; organization scope has one only and need not name it. Everybody else must: a client that
+ * lost its `orgId` would read "ok" of another chain. Partner chains are never seen by organization scope, the system
+ * chain by system scope alone, and a chain is shown whole or not at all (docs/audit.md, "Choosing a chain").
  */
 export async function chosenChain(call: Call, selector: ChainSelector): Promise<ChainRef> {
   const who = user(call);
   if (who.allowedSiteIds !== null) throw problem("SITE_ACCESS_DENIED");
-  if (selector.orgId !== undefined) return { kind: "organization", id: await namedOrgOfAnyTime(call, selector.orgId) };
+  if (selector.orgId !== undefined) {
+    await refuseForeignRecord(call, selector.orgId);
+    return { kind: "organization", id: selector.orgId };
+  }
   if (selector.partnerId !== undefined) return partnerChain(call, selector.partnerId);
   if (selector.chain === "system") {
     if (who.scope !== "system") throw problem("FORBIDDEN");
     return SYSTEM_CHAIN;
   }
   if (who.scope === "organization") return { kind: "organization", id: who.orgId as string };
-  return who.scope === "partner" ? partnerChain(call, who.partnerId as string) : SYSTEM_CHAIN;
+  throw invalid({ path: "", message: "name one of orgId, partnerId and chain" });
 }
+
+/** Every chain the caller may verify, those of deleted organizations and of chains that vanished whole included. */
+export async function chainsInReach(call: Call): Promise<ChainRef[]> {
+  const who = user(call);
+  if (who.allowedSiteIds !== null) throw problem("SITE_ACCESS_DENIED");
+  if (who.scope === "organization") return [{ kind: "organization", id: who.orgId as string }];
+  if (who.scope === "system") {
+    const chains: ChainRef[] = [];
+    const named = await chainsOfAnchorFile(call.services);
+    await readChains(call, async (db) => {
+      for await (const chain of listChains(db, named)) chains.push(chain);
+    });
+    return chains;
+  }
+  const id = who.partnerId as string;
+  const orgs =
+    who.orgAccess === "all"
+      ? await call.readAsSystem("read audit chain", (db) =>
+          db.selectFrom("organizations").select("id").where("partnerId", "=", id).orderBy("id").execute(),
+        )
+      : await call.db.selectFrom("organizations").select("organizations.id").orderBy("organizations.id").execute();
+  const own: ChainRef[] = who.orgAccess === "all" ? [{ kind: "partner", id }] : [];
+  return [...own, ...orgs.map((org): ChainRef => ({ kind: "organization", id: org.id }))];
+}
+
+/**
+ * Refuses (403 `ORG_ACCESS_DENIED`) an organization whose record the caller may not read. A record outlives its
+ * organization: its partner and system scope go on reaching it.
+ */
+export async function refuseForeignRecord(call: Call, orgId: string): Promise<void> {
+  if (await findOrg(call, orgId)) return;
+  const who = user(call);
+  if (who.scope === "partner" && (await wasOfPartner(call, orgId))) return;
+  if (who.scope === "system" && (await isKnown(call, { kind: "organization", id: orgId }))) return;
+  throw problem("ORG_ACCESS_DENIED");
+}
+
+/** Whether it was an organization of the partner, and one that the caller was granted. */
+const wasOfPartner = (call: Call, orgId: string): Promise<boolean> =>
+  call.readAsSystem("read audit chain", async (db) => {
+    const { partnerId, orgAccess, membershipId } = user(call);
+    let query = db
+      .selectFrom("organizations")
+      .select("organizations.id")
+      .where("organizations.id", "=", orgId)
+      .where("organizations.partnerId", "=", partnerId);
+    if (orgAccess !== "all") {
+      const granted = db.selectFrom("partnerUserOrgs").select("orgId").where("membershipId", "=", membershipId);
+      query = query.where("organizations.id", "in", granted);
+    }
+    return orgAccess !== "none" && (await query.executeTakeFirst()) !== undefined;
+  });
 
 async function partnerChain(call: Call, id: string): Promise<ChainRef> {
   const who = user(call);
-  if (who.scope === "organization") throw problem("PARTNER_ACCESS_DENIED");
-  const partner = await call.db.selectFrom("partners").select("id").where("id", "=", id).executeTakeFirst();
-  if (!partner) throw problem("PARTNER_ACCESS_DENIED");
-  if (who.scope === "partner" && who.orgAccess !== "all") throw problem("FULL_PARTNER_ACCESS_REQUIRED");
-  return { kind: "partner", id: partner.id };
+  const chain: ChainRef = { kind: "partner", id };
+  if (who.scope === "system" && (await isKnown(call, chain))) return chain;
+  if (who.scope !== "partner" || who.partnerId !== id) throw problem("PARTNER_ACCESS_DENIED");
+  if (who.orgAccess !== "all") throw problem("FULL_PARTNER_ACCESS_REQUIRED");
+  return chain;
 }
+
+/** Whether anything tells of this chain: the row of its owner, deleted or not, the record itself, or the anchor file. */
+async function isKnown(call: Call, chain: ChainRef): Promise<boolean> {
+  const table = chain.kind === "organization" ? "organizations" : "partners";
+  const owner = await call.readAsSystem("read audit chain", (db) =>
+    db.selectFrom(table).select("id").where("id", "=", chain.id).executeTakeFirst(),
+  );
+  if (owner || (await readChains(call, (db) => isTraced(db, chain)))) return true;
+  const named = await chainsOfAnchorFile(call.services);
+  return named.some(({ kind, id }) => kind === chain.kind && id === chain.id);
+}
+
+/** Chain, anchors and prune records, unscoped: the callers above have decided whose they may be. */
+export const readChains = <R>(call: Call, work: (db: AuditDb) => Promise<R>): Promise<R> =>
+  call.readAsSystem("read audit chain", (db) => work(auditHandle(db as Parameters<typeof auditHandle>[0])));

@@ -4,7 +4,7 @@ import { arrayIsWithin, hasArray } from "#server/db/dialect/json";
 import { contains } from "#server/db/dialect/text";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
-import { namedOrgOfAnyTime } from "./org-of-any-time.ts";
+import { refuseForeignRecord } from "./chain.ts";
 
 /** The filters of every list of entries (docs/audit.md, "Reading entries"). */
 export interface AuditFilters {
@@ -41,7 +41,7 @@ export async function auditEntries(call: Call, filters: AuditFilters) {
   const { orgId, user, action, resource, from, to } = filters;
   let query = visible(call);
   if (orgId !== undefined) {
-    await namedOrgOfAnyTime(call, orgId);
+    await refuseForeignRecord(call, orgId);
     query = query.where("auditLogs.orgId", "=", orgId);
   }
   if (user) query = query.where((eb) => eb.or([contains(eb.ref("auditLogs.actorEmail"), user), byName(eb, user)]));

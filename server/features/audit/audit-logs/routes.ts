@@ -1,7 +1,8 @@
 import { auditLogs } from "#contract/resources/audit/audit-logs";
 import { implement } from "#server/http/implement";
+import { listChainAnchors } from "./anchors.ts";
 import { getAuditLog, listAuditEntries, listAuditLogs, searchAuditLogs } from "./list.ts";
-import { listChainAnchors, verifyAuditChain } from "./verify.ts";
+import { verifyAuditChain } from "./verify.ts";
 
 export const routes = implement(auditLogs, {
   list: listAuditEntries,

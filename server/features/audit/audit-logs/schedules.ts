@@ -1,9 +1,11 @@
+import { chainsOfAnchorFile, completeAnchorFile } from "#server/audit/anchor-copies";
 import type { ChainRef } from "#server/audit/chain";
 import { closeRefusalWindows } from "#server/audit/fold-refusals";
 import { auditHandle } from "#server/audit/handle";
+import { openIncident, recordVerdict } from "#server/audit/incidents";
 import { anchorGrowth, verifyOptions } from "#server/audit/keeper";
 import { listChains } from "#server/audit/list-chains";
-import { verifyInWorker } from "#server/audit/verify-in-worker";
+import { type VerifyOutcome, verifyEach } from "#server/audit/verify-in-worker";
 import { asSystem } from "#server/db/as-system";
 import type { Schedule } from "#server/jobs/scheduler";
 import type { Services } from "#server/services";
@@ -24,24 +26,20 @@ export async function foldRefusals(services: Services): Promise<void> {
   services.wakeAuditWriter();
 }
 
-/** A broken chain is logged as an error (p1, for log monitoring) and counted in the metrics. */
+/**
+ * Verifies every chain that the database has a trace of or the anchor file names. One that does not hold, or cannot be
+ * verified, opens an incident; the others go on.
+ */
 export async function verifyEveryChain(services: Services): Promise<void> {
   if (!services.config.auditChainVerify) return;
+  await completeAnchorFile(services);
   const chains: ChainRef[] = [];
-  for await (const chain of listChains(auditHandle(asSystem(services, "write audit chain")))) chains.push(chain);
-  let broken = 0;
-  let at = 0;
-  for await (const result of verifyInWorker(verifyOptions(services), chains)) {
-    const chain = chains[at];
-    at += 1;
-    if (result.ok) continue;
-    broken += 1;
-    services.log.error("audit.chain_broken", {
-      severity: "p1",
-      chain,
-      breakCount: result.breakCount,
-      breaks: result.breaks.slice(0, 5),
-    });
-  }
-  services.metrics.brokenChains.set(broken);
+  const named = await chainsOfAnchorFile(services);
+  for await (const chain of listChains(auditHandle(asSystem(services, "write audit chain")), named)) chains.push(chain);
+  for await (const outcome of verifyEach(verifyOptions(services), chains)) await recordOutcome(services, outcome);
 }
+
+const recordOutcome = (services: Services, { chain, result, error }: VerifyOutcome): Promise<void> =>
+  result === undefined
+    ? openIncident(services, chain, { reason: `the chain cannot be verified: ${error}` })
+    : recordVerdict(services, chain, result);

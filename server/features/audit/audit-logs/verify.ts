@@ -1,10 +1,12 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { auditLogs } from "#contract/resources/audit/audit-logs";
 import { takeAttempt } from "#server/access/attempts";
-import { listAnchors, takeAnchor } from "#server/audit/anchors";
+import { completeAnchorFile } from "#server/audit/anchor-copies";
+import { AnchorRefused, takeAnchor } from "#server/audit/anchors";
 import type { ChainRef } from "#server/audit/chain";
 import { auditHandle } from "#server/audit/handle";
-import { anchorOptions, anchorPublicKey, verifyOptions } from "#server/audit/keeper";
+import { openIncident, recordVerdict } from "#server/audit/incidents";
+import { anchorOptions, verifyOptions } from "#server/audit/keeper";
 import { verifyInWorker } from "#server/audit/verify-in-worker";
 import type { AuditVerify } from "#server/audit/verify-result";
 import { asSystem } from "#server/db/as-system";
@@ -14,7 +16,6 @@ import type { Services } from "#server/services";
 import { chosenChain } from "./chain.ts";
 
 type VerifyCall = typeof auditLogs.verify extends Endpoint<infer T> ? Call<T> : never;
-type AnchorsCall = typeof auditLogs.anchors extends Endpoint<infer T> ? Call<T> : never;
 
 /** Per user. */
 export const verifyLimit = { name: "audit-verify", max: 30, windowSeconds: 3_600 };
@@ -24,48 +25,65 @@ export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
   const chain = await chosenChain(call, call.body);
   await takeAttempt(call.services, verifyLimit, user(call).userId);
   call.audit.note({ owner: ownerOf(chain), resource: { type: "audit_chain", id: chain.id, name: chain.kind } });
-  const result = await verifyOne(call.services, chain);
+  const run = sharedRun(call.services, chain);
+  if (run === undefined) {
+    await call.services.limiter.giveBack(verifyLimit, user(call).userId);
+    throw problem("RATE_LIMITED", { retryAfterSeconds: BUSY_SECONDS });
+  }
+  const result = await run;
   call.audit.note({
     details: { ok: result.ok, entriesChecked: result.entriesChecked, breakCount: result.breakCount },
   });
   return result;
 }
 
-/** Verifies and, if the chain is intact, anchors the head that was found (docs/audit.md, "Anchors"). */
+const RUNS_AT_ONCE = 2;
+const BUSY_SECONDS = 5;
+const running = new WeakMap<Services, Map<string, Promise<AuditVerify>>>();
+const keyOf = ({ kind, id }: ChainRef) => `${kind} ${id}`;
+
+/**
+ * Whoever asks for a chain that is being verified gets the result of that run. Each run takes a thread: undefined when
+ * there are enough.
+ */
+function sharedRun(services: Services, chain: ChainRef): Promise<AuditVerify> | undefined {
+  const runs = running.get(services) ?? new Map<string, Promise<AuditVerify>>();
+  running.set(services, runs);
+  const known = runs.get(keyOf(chain));
+  if (known || runs.size >= RUNS_AT_ONCE) return known;
+  const run = verifyOne(services, chain).finally(() => runs.delete(keyOf(chain)));
+  runs.set(keyOf(chain), run);
+  return run;
+}
+
+/**
+ * Verifies and, when all is well, anchors the head that was found (docs/audit.md, "Anchors"). The verdict is answered
+ * whatever becomes of anchor, incident and anchor file.
+ */
 export async function verifyOne(services: Services, chain: ChainRef): Promise<AuditVerify> {
+  await completeAnchorFile(services, [chain]);
   for await (const result of verifyInWorker(verifyOptions(services), [chain])) {
-    if (!result.ok) {
-      services.log.error("audit.chain_broken", {
-        chain,
-        breakCount: result.breakCount,
-        breaks: result.breaks.slice(0, 5),
-      });
+    try {
+      await recordVerdict(services, chain, result);
+      return result.ok ? await anchored(services, chain, result) : result;
+    } catch (error) {
+      services.log.error("audit.verdict_not_recorded", { chain, error: error as Error });
       return result;
     }
-    const anchor = await takeAnchor(auditHandle(asSystem(services, "write audit chain")), chain, {
-      ...anchorOptions(services),
-      head: result.head,
-    });
-    return anchor ? { ...result, anchors: { ...result.anchors, latest: anchor } } : result;
   }
   throw problem("INTERNAL_ERROR", { cause: "the verifier ended without a result" });
 }
 
-/** Anchors of a chain, newest first, with the key that proves them. */
-export async function listChainAnchors(call: AnchorsCall) {
-  const chain = await chosenChain(call, call.query);
-  const { page, limit } = call.query;
-  const [data, total] = await call.readAsSystem("read audit chain", async (db) => {
-    const handle = auditHandle(db as Parameters<typeof auditHandle>[0]);
-    const counted = await handle
-      .selectFrom("auditAnchors")
-      .select((eb) => eb.fn.countAll<number>().as("total"))
-      .where("chainKind", "=", chain.kind)
-      .where("chainId", "=", chain.id)
-      .executeTakeFirstOrThrow();
-    return [await listAnchors(handle, chain, { limit, offset: (page - 1) * limit }), Number(counted.total)] as const;
-  });
-  return { data, pagination: { page, limit, total }, publicKey: anchorPublicKey(call.services) };
+async function anchored(services: Services, chain: ChainRef, result: AuditVerify): Promise<AuditVerify> {
+  try {
+    const options = { ...anchorOptions(services), head: result.head };
+    const anchor = await takeAnchor(auditHandle(asSystem(services, "write audit chain")), chain, options);
+    return anchor ? { ...result, anchors: { ...result.anchors, latest: anchor } } : result;
+  } catch (error) {
+    if (!(error instanceof AnchorRefused)) throw error;
+    await openIncident(services, chain, { reason: error.message });
+    return result;
+  }
 }
 
 const ownerOf = (chain: ChainRef) =>

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { enrollFleet } from "#fixtures/simulators/agents";
 import { seedTenant, type Tenant } from "#fixtures/world";
-import { migration } from "#server/db/migrations/202611281320-credentials-export-changes";
+import { migration } from "#server/db/migrations/202611281340-credentials-export-changes";
 import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
 import { DAY, heldClock } from "#server/platform/clock";
 import { asOwner } from "../../../test/as-owner.ts";

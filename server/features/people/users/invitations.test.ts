@@ -51,6 +51,7 @@ describe.each(databases)("invitations on %s", (database) => {
     server.request("POST", "/auth/accept-invite", { body: { token, password: PASSWORD, ...body } });
   const mailsTo = (email: string) => server.mails.filter((mail) => mail.to === email);
   const mailedToken = async (email: string, nth = 1) => {
+    await server.workJobs();
     await expect.poll(() => mailsTo(email).length, { timeout: 10_000 }).toBe(nth);
     return /#token=(\S+)/.exec(mailsTo(email)[nth - 1]?.text ?? "")?.[1] as string;
   };

@@ -1,4 +1,5 @@
 import { deviceStatuses } from "#contract/resources/fleet/devices";
+import { countBrokenChains } from "#server/audit/incidents";
 import { asSystem } from "#server/db/as-system";
 import type { Call } from "#server/http/call";
 import { SECOND } from "#server/platform/clock";
@@ -13,6 +14,9 @@ import type { Services } from "#server/services";
 export async function scrapeMetrics(call: Pick<Call, "services" | "config" | "header">): Promise<string> {
   admit(call);
   await countDevices(call.services);
+  await countBrokenChains(call.services).catch((error) =>
+    call.services.log.warn("metrics.broken_chains_unknown", { error: error as Error }),
+  );
   return call.services.metrics.registry.metrics();
 }
 

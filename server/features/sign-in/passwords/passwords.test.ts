@@ -30,6 +30,7 @@ describe.each(databases)("passwords on %s", (database) => {
   };
   const mailsTo = (email: string) => server.mails.filter((mail) => mail.to === email);
   const mailedToken = async (email: string, count = 1) => {
+    await server.workJobs();
     await expect.poll(() => mailsTo(email).length, { timeout: 10_000 }).toBe(count);
     return /#token=(\S+)/.exec(mailsTo(email)[count - 1]?.text ?? "")?.[1] as string;
   };

@@ -67,6 +67,7 @@ describe.each(databases)("enforced single sign-on on %s (cases C22)", (database)
     const before = of();
     const answer = await sso.server.request("POST", "/auth/forgot-password", { body: { email }, headers: from() });
     expect([answer.status, answer.body.success]).toEqual([200, true]);
+    await sso.server.workJobs();
     const open = sso.server.db.selectFrom("jobs").select("id").where("status", "<>", "done");
     await expect.poll(async () => (await open.execute()).length, { timeout: 10_000 }).toBe(0);
     return of() - before;
