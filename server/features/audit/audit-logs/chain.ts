@@ -65,20 +65,26 @@ export async function chainsInReach(call: Call): Promise<ChainRef[]> {
 export async function refuseForeignRecord(call: Call, orgId: string): Promise<void> {
   if (await findOrg(call, orgId)) return;
   const who = user(call);
-  if (who.scope === "partner" && who.orgAccess === "all") {
-    const gone = await call.readAsSystem("read audit chain", (db) =>
-      db
-        .selectFrom("organizations")
-        .select("id")
-        .where("id", "=", orgId)
-        .where("partnerId", "=", who.partnerId as string)
-        .executeTakeFirst(),
-    );
-    if (gone) return;
-  }
+  if (who.scope === "partner" && (await wasOfPartner(call, orgId))) return;
   if (who.scope === "system" && (await isKnown(call, { kind: "organization", id: orgId }))) return;
   throw problem("ORG_ACCESS_DENIED");
 }
+
+/** Whether it was an organization of the partner, and one that the caller was granted. */
+const wasOfPartner = (call: Call, orgId: string): Promise<boolean> =>
+  call.readAsSystem("read audit chain", async (db) => {
+    const { partnerId, orgAccess, membershipId } = user(call);
+    let query = db
+      .selectFrom("organizations")
+      .select("organizations.id")
+      .where("organizations.id", "=", orgId)
+      .where("organizations.partnerId", "=", partnerId);
+    if (orgAccess !== "all") {
+      const granted = db.selectFrom("partnerUserOrgs").select("orgId").where("membershipId", "=", membershipId);
+      query = query.where("organizations.id", "in", granted);
+    }
+    return orgAccess !== "none" && (await query.executeTakeFirst()) !== undefined;
+  });
 
 async function partnerChain(call: Call, id: string): Promise<ChainRef> {
   const who = user(call);
