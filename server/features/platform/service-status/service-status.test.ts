@@ -98,7 +98,7 @@ describe.each(databases)("service status on %s", (database) => {
       .execute();
     expect((await look())[0]).toBe(200);
     server.clock.advance(5 * 60_000);
-    expect(await look()).toEqual([503, { database: "ok", migrations: "ok", workers: "error" }]);
+    expect(await look()).toEqual([503, { database: "ok", migrations: "ok", workers: "error", audit: "ok" }]);
     await tamper(server, `delete from audit_outbox where audit_id = '${held}'`);
     expect((await look())[0]).toBe(200);
   });
