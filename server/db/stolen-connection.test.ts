@@ -39,6 +39,25 @@ const refused = (client: pg.Client, statement: string, values: unknown[] = []) =
 const ids = async (client: pg.Client, table: string) =>
   (await client.query<{ id: string }>(`select id from ${table} order by id`)).rows.map(({ id }) => id);
 
+it("neither the server's keys nor the scopes of connections are reached by any of its logins", async () => {
+  for (const login of ["tenant", "system", "retention"] as const) {
+    const thief = await base.connect(login);
+    for (const statement of [
+      "select * from rmm_private.scope_keys",
+      "insert into rmm_private.scope_keys values ('mine', '', '', now())",
+      "delete from rmm_private.scope_keys",
+      ...["turns", "scope_mark", "system_mark"].flatMap((name) => [
+        `select nextval('rmm_private.${name}')`,
+        `select setval('rmm_private.${name}', 1)`,
+        `select currval('rmm_private.${name}')`,
+        `select * from rmm_private.${name}`,
+      ]),
+      "select rmm_private.digest('system')",
+    ])
+      await refused(thief, statement).toThrow(/permission denied/);
+  }
+});
+
 describe("the password of the tenants' login", () => {
   let thief: pg.Client;
   beforeEach(async () => {
@@ -88,20 +107,8 @@ describe("the password of the tenants' login", () => {
     expect(await ids(thief, "organizations")).toEqual([]);
   });
 
-  it("reaches neither the server's keys nor the scopes of connections, and calls nothing of the system's", async () => {
-    for (const statement of [
-      "select * from rmm_private.scope_keys",
-      "insert into rmm_private.scope_keys values ('mine', '', '', now())",
-      ...["turns", "scope_mark", "system_mark"].flatMap((name) => [
-        `select nextval('rmm_private.${name}')`,
-        `select setval('rmm_private.${name}', 1)`,
-        `select currval('rmm_private.${name}')`,
-        `select * from rmm_private.${name}`,
-      ]),
-      "select rmm_private.digest('system')",
-      "select audit_claim_outbox()",
-      "select audit_fold_outbox_counts()",
-    ])
+  it("takes no turn of the audit writer", async () => {
+    for (const statement of ["select audit_claim_outbox()", "select audit_fold_outbox_counts()"])
       await refused(thief, statement).toThrow(/permission denied/);
   });
 
@@ -322,6 +329,32 @@ describe("a tenant's connection, taken over with everything it was ever told", (
     expect(await ids(thief, "organizations")).toEqual([]);
     await thief.query("select set_config('rmm.scope', $1, false)", [mine]);
     await refused(thief, "select * from organizations").toThrow(/currval/);
+  });
+
+  it("makes nobody a member, and so sees nobody whose id it happens to know", async () => {
+    const stranger = (await server.signIn({ role: "Partner Admin", partnerId: world.b.partnerId })).userId;
+    const [role] = await base.look<{ id: string }>("select id from roles where name = 'Partner Admin'");
+    const member = (accepted: string) =>
+      `insert into partner_users (id, partner_id, user_id, role_id, org_access, accepted_at, created_at, updated_at)
+       values (gen_random_uuid(), '${world.a.partnerId}', '${stranger}', '${role?.id}', 'all', ${accepted}, now(), now())`;
+    await refused(thief, member("now()")).toThrow(/accepted by its person alone/);
+    await thief.query(member("null"));
+    await refused(thief, `update partner_users set accepted_at = now() where user_id = '${stranger}'`).toThrow(
+      /accepted by its person alone/,
+    );
+    await refused(thief, `update partner_users set user_id = '${stranger}' where accepted_at is not null`).toThrow(
+      /accepted by its person alone/,
+    );
+    await thief.query("reset role");
+    await refused(thief, `update partner_users set accepted_at = now() where user_id = '${stranger}'`).toThrow(
+      /accepted by its person alone/,
+    );
+    expect((await thief.query(`select * from users where id = '${stranger}'`)).rows).toEqual([]);
+    expect(
+      await base.look(
+        `select id from partner_users where partner_id = '${world.a.partnerId}' and user_id = '${stranger}' and accepted_at is not null`,
+      ),
+    ).toEqual([]);
   });
 
   it("writes no person, no built-in role, no other partner's list, and shortens no retention", async () => {

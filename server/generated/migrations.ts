@@ -23,6 +23,7 @@ import { migration as m19 } from "../db/migrations/202611281340-people-accepted-
 import { migration as m20 } from "../db/migrations/202611281350-credentials-export-changes.ts";
 import { migration as m21 } from "../db/migrations/202611281351-audit-refusals.ts";
 import { migration as m22 } from "../db/migrations/202611281352-credentials-principal-rate-limit.ts";
+import { migration as m23 } from "../db/migrations/202611281410-people-accepting-lifted.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -49,4 +50,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281350-credentials-export-changes", ...m20 },
   { name: "202611281351-audit-refusals", ...m21 },
   { name: "202611281352-credentials-principal-rate-limit", ...m22 },
+  { name: "202611281410-people-accepting-lifted", ...m23 },
 ];
