@@ -80,7 +80,7 @@ export interface CommandSpec {
   readonly audit: string | null;
   readonly errors: readonly string[];
   readonly idempotent: boolean;
-  readonly transport: "json" | "text" | "html" | "redirect" | "multipart" | "stream" | "proxy" | "websocket";
+  readonly transport: "json" | "text" | "html" | "redirect";
   readonly status: number;
   /** Paths of secret fields in the result: `key`, `items[].secret`. */
   readonly secretResult: readonly string[];

@@ -1,5 +1,4 @@
 import { isForPrograms, printResult } from "../output/print.ts";
-import { writeTo } from "../shell.ts";
 import { dryRun } from "./dry-run.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { mints, printMinted, withSecretFile } from "./minted.ts";
@@ -43,21 +42,7 @@ async function runOne({ context, spec, given }: Invocation, draft: Draft): Promi
     });
     return 0;
   }
-  const call = send(client, context, spec, draft);
-  if (spec.transport === "stream") {
-    await pipe(context, (await call.asResponse()).body);
-    return 0;
-  }
-  const result = await call;
+  const result = await send(client, context, spec, draft);
   await printResult(context, result, { fields: spec.fields });
   return exitOf?.(result) ?? 0;
-}
-
-/** A download goes to stdout as it comes. */
-async function pipe({ shell }: Invocation["context"], body: ReadableStream<Uint8Array> | null): Promise<void> {
-  if (body === null) return;
-  const decoder = new TextDecoder();
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-    await writeTo(shell, "stdout", decoder.decode(chunk, { stream: true }));
-  }
 }

@@ -207,6 +207,7 @@ export const partnerApi = resource(about, {
     audit: "partner_api.export",
     errors: exportErrors,
     paging: byCursor,
+    columns: ["deviceId", "orgId", "siteId", "sourceUpdatedAt", "id"],
     query: walkOfSites,
     returns: () => pageOf(ExportedRelationships()),
   }),
