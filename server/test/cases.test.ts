@@ -37,7 +37,8 @@ const fieldCases: Readonly<Record<string, string>> = {
 const titles = (): string[] =>
   ["server", "cli", "sdk"]
     .flatMap((folder) => (readdirSync(folder, { recursive: true }) as string[]).map((path) => join(folder, path)))
-    .filter((path) => path.endsWith(".test.ts") && !path.includes("node_modules"))
+    .filter((path) => path.endsWith(".test.ts") || path.startsWith("server/test/conformance/sweeps/"))
+    .filter((path) => !path.includes("node_modules"))
     .flatMap((path) => [...readFileSync(path, "utf8").matchAll(title)].map(([, text]) => `${path}: ${text}`));
 
 /** The title of an `it`, `test` or `describe`, with or without `.each` and its table. */

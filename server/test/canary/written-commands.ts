@@ -128,6 +128,17 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
     },
     struck: () => true,
   }),
+  "auth switch": (plant) => {
+    const before = signedIn(plant, LATER, ["auth", "switch", "Harbor Dental"]);
+    const routes = {
+      ...before.routes,
+      "GET /users/me/memberships": () => ({
+        data: [{ id: ID, tenantId: OTHER, tenantName: "Harbor Dental", kind: "organization" }],
+      }),
+      [`POST /users/me/memberships/${ID}/select`]: () => tokens(plant),
+    };
+    return { ...before, routes };
+  },
   api: (plant) => ({
     argv: ["api", "POST", "/api-keys", "--input", `${HERE}/body.json`],
     env: user(plant),
@@ -149,6 +160,7 @@ export const harmless: readonly string[] = [
   "audit keys",
   "audit verify",
   "audit verify-bundle",
+  "auth memberships",
   "auth mfa disable",
   "auth mfa enable",
   "auth mfa recovery-codes",
@@ -158,6 +170,7 @@ export const harmless: readonly string[] = [
   "completion powershell",
   "completion zsh",
   "config explain",
+  "diff",
   "export",
   "help",
   "import",
@@ -173,6 +186,7 @@ export const harmless: readonly string[] = [
   "server audit-bundle",
   "server doctor",
   "server migrate",
+  "server rescue",
   "server start",
   "__complete",
 ];

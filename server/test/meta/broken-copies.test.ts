@@ -119,8 +119,8 @@ const breaks: readonly Break[] = [
   {
     what: "an organization next door that a confined member counts",
     file: "server/db/tenant-predicate.ts",
-    from: "if (scope.selected === null) return organizations;",
-    to: "if (scope.selected !== undefined) return organizations;",
+    from: "return scope.selected === null ? organizations :",
+    to: "return scope.selected !== undefined ? organizations :",
     noticed: { by: conformance("tenancy"), named: "sqlite 'sites.list' shows nothing of the organization next door" },
   },
   {
