@@ -2,6 +2,7 @@ import { accessTokens } from "./access/access-token.ts";
 import { KeyUsage } from "./access/key-usage.ts";
 import { KnownKeys } from "./access/known-keys.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
+import { refusalLog } from "./audit/keeper.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
 import { roomHooks } from "./generated/hooks.ts";
@@ -38,6 +39,7 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
   const log = seams.log ?? jsonLog(config.logLevel, stderrLines);
   const resolver = names(config.dnsResolver);
   const store = seams.store ?? openStore(config, log);
+  const metrics = processMetrics();
   const hooks = joinHooks(roomHooks);
   return {
     config,
@@ -53,10 +55,11 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     turns: new Turns(),
     keyUsage: new KeyUsage({ store, log }, hooks),
     hooks,
+    refusals: refusalLog({ store, clock, log, metrics }),
     mailer: seams.mailer ?? mailer(config),
     names: resolver,
     outbound: guardedFetch({ ...seams.outbound, names: resolver, allowPrivate: config.ssoAllowPrivateNetwork }),
-    metrics: processMetrics(),
+    metrics,
     wakeAuditWriter: () => undefined,
   };
 }

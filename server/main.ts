@@ -54,6 +54,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       stop: once(async () => {
         await drain(server);
         await services.keyUsage.flush();
+        await services.refusals.stop();
         await background.stop();
         await alive.stop();
         await services.store.close();

@@ -13,6 +13,18 @@ export interface ProblemOptions {
   retryAfterSeconds?: number;
   /** The answer goes to a device, for the one code whose status depends on it (docs/conventions.md, "Errors"). */
   toAgent?: boolean;
+  /** The key that was presented, where somebody has it: for the audit log alone. */
+  refusedKey?: RefusedKey;
+}
+
+/** A key that exists and is refused (docs/audit.md, "Which requests are recorded"). */
+export interface RefusedKey {
+  readonly keyId: string;
+  readonly owner: { readonly orgId: string } | { readonly partnerId: string };
+  /** Why, such as `revoked`: more than the caller is told. */
+  readonly reason: string;
+  /** The principal whose key it is. */
+  readonly through?: Readonly<Record<string, string>>;
 }
 
 /** An answer the contract knows. Anything else that is thrown becomes a 500 without internals. */

@@ -2,6 +2,7 @@ import type { AccessTokens } from "./access/access-token.ts";
 import type { KeyUsage } from "./access/key-usage.ts";
 import type { KnownKeys } from "./access/known-keys.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
+import type { RefusalLog } from "./audit/refusal-log.ts";
 import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
 import type { Clock } from "./platform/clock.ts";
@@ -31,6 +32,8 @@ export interface Services {
   readonly turns: Turns;
   /** Counts uses of keys; flushed when the server stops. */
   readonly keyUsage: KeyUsage;
+  /** Records refused requests after their answers. */
+  readonly refusals: RefusalLog;
   readonly mailer: Mailer;
   /** Asks the domain name system. */
   readonly names: Names;

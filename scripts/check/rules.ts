@@ -49,7 +49,7 @@ export const serverRooms: readonly Room[] = [
   {
     paths: ["server/services.ts", "server/room-hooks.ts", "server/problem.ts"],
     owns: "the types of what a server is made of, of what events mean to rooms; refusals",
-    imports: ["sdk/contract/", "server/config.ts", "server/access/", "server/db/", "server/platform/"],
+    imports: ["sdk/contract/", "server/config.ts", "server/access/", "server/audit/", "server/db/", "server/platform/"],
   },
   {
     paths: ["server/http/"],

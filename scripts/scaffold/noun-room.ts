@@ -45,13 +45,14 @@ export async function list${names.plural}(call: ListCall) {
 export const createFile = (names: NounNames, { area, noun }: NewNoun): string => `\
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ${names.key} } from "#contract/resources/${area}/${noun}";
-import { orgForCreate } from "#server/access/org-access";
+import { orgForCreate, refuseSiteRestricted } from "#server/access/org-access";
 import type { Call } from "#server/http/call";
 import { get${names.shape} } from "./queries.ts";
 
 ${callType(names, "create", "Create")}
 
 export async function create${names.shape}(call: CreateCall) {
+  refuseSiteRestricted(call);
   return call.transaction(async (tx) => {
     const { name } = call.body;
     const org = await orgForCreate(call, call.body.orgId, tx);
@@ -70,7 +71,7 @@ export async function create${names.shape}(call: CreateCall) {
 export const updateFile = (names: NounNames, { area, noun }: NewNoun): string => `\
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ${names.key} } from "#contract/resources/${area}/${noun}";
-import { getWritableOrg } from "#server/access/org-access";
+import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
 import { changedFields } from "#server/audit/changed-fields";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -80,6 +81,7 @@ ${callType(names, "update", "Update")}
 
 /** What is omitted stays. */
 export async function update${names.shape}(call: UpdateCall) {
+  refuseSiteRestricted(call);
   return call.transaction(async (tx) => {
     const before = await get${names.shape}(tx, call.params.id);
     call.audit.note({ resource: { id: before.id, name: before.name }, owner: { orgId: before.orgId } });
@@ -100,7 +102,7 @@ export async function update${names.shape}(call: UpdateCall) {
 export const removeFile = (names: NounNames, { area, noun }: NewNoun): string => `\
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ${names.key} } from "#contract/resources/${area}/${noun}";
-import { getWritableOrg } from "#server/access/org-access";
+import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { get${names.shape} } from "./queries.ts";
@@ -108,6 +110,7 @@ import { get${names.shape} } from "./queries.ts";
 ${callType(names, "remove", "Remove")}
 
 export async function remove${names.shape}(call: RemoveCall) {
+  refuseSiteRestricted(call);
   return call.transaction(async (tx) => {
     const found = await get${names.shape}(tx, call.params.id);
     call.audit.note({ resource: { id: found.id, name: found.name }, owner: { orgId: found.orgId } });

@@ -650,14 +650,14 @@ export interface PartnerApiMethods {
    * Export organizations.
    *
    * `GET /partner-api/organizations` · partnerKey
-   * Errors: INVALID_CURSOR, NOT_FOUND.
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
    */
   organizations: Method<Contract["partnerApi"]["organizations"]>;
   /**
    * Export sites.
    *
    * `GET /partner-api/sites` · partnerKey
-   * Errors: INVALID_CURSOR, NOT_FOUND.
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
    */
   sites: Method<Contract["partnerApi"]["sites"]>;
   /**
@@ -665,7 +665,7 @@ export interface PartnerApiMethods {
    * Decommissioned devices are left out.
    *
    * `GET /partner-api/devices` · partnerKey
-   * Errors: INVALID_CURSOR, NOT_FOUND.
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
    */
   devices: Method<Contract["partnerApi"]["devices"]>;
   /**
@@ -673,9 +673,17 @@ export interface PartnerApiMethods {
    * One row for each device that `devices` exports, with its id.
    *
    * `GET /partner-api/device-inventory` · partnerKey
-   * Errors: INVALID_CURSOR, NOT_FOUND.
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
    */
   deviceInventory: Method<Contract["partnerApi"]["deviceInventory"]>;
+  /**
+   * Export where devices belong.
+   * One row for each device that `devices` exports, with the edges from its organization to its site and from there to it.
+   *
+   * `GET /partner-api/device-relationships` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  deviceRelationships: Method<Contract["partnerApi"]["deviceRelationships"]>;
   /**
    * Create an organization.
    * A key confined to chosen organizations reaches the new one as well.
@@ -900,7 +908,7 @@ export interface ServiceStatusMethods {
    */
   live: Method<Contract["serviceStatus"]["live"]>;
   /**
-   * Readiness probe: database, migrations and workers.
+   * Readiness probe: database, migrations, workers and the audit record.
    * 503 with the same shape, `not_ready` and `error` for each failing check.
    *
    * `GET /health/ready` · public

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { ErrorCode } from "#contract/core/errors";
 import { grants, type Permission } from "#contract/core/permissions";
 import { asSystem } from "#server/db/as-system";
 import type { Database } from "#server/db/tables";
@@ -27,11 +28,11 @@ export async function loadApiKey(
   const foreign = key.startsWith("svc_sp_");
   const row = await findKey(services, ip, keyHash, async () => (foreign ? undefined : find(db, keyHash)));
   if (!row) throw problem("API_KEY_INVALID");
-  if (row.status === "revoked") throw problem("API_KEY_REVOKED");
-  if (row.status === "expired") throw problem("API_KEY_EXPIRED");
+  if (row.status === "revoked") throw refused(row, "API_KEY_REVOKED", "revoked");
+  if (row.status === "expired") throw refused(row, "API_KEY_EXPIRED", "expired");
   if (row.expiresAt !== null && row.expiresAt <= services.clock.now()) {
     await services.hooks.onKeyExpired({ db, kind: "apiKey", keyId: row.id, keyHash, now: services.clock.now() });
-    throw problem("API_KEY_EXPIRED");
+    throw refused(row, "API_KEY_EXPIRED", "expired");
   }
   const scopes = await scopesOf(db, row);
   return {
@@ -80,21 +81,33 @@ const find = (db: Kysely<Database>, keyHash: string) =>
 
 type KeyRow = NonNullable<Awaited<ReturnType<typeof find>>>;
 
+/** The answer to a key that somebody has, with what its organization's audit log tells of it. */
+const refused = (row: KeyRow, code: ErrorCode, reason: string) =>
+  problem(code, {
+    refusedKey: {
+      keyId: row.id,
+      owner: { orgId: row.orgId },
+      reason,
+      ...(row.principalId === null ? {} : { through: { servicePrincipalId: row.principalId } }),
+    },
+  });
+
 /**
  * The scopes that the key has now (docs/credentials.md, "Owner of a key"); a service principal's key has at most its
  * principal's scopes.
  */
 async function scopesOf(db: Kysely<Database>, row: KeyRow): Promise<readonly string[]> {
-  const inactive = () => problem("API_KEY_OWNER_INACTIVE");
-  if (row.orgDeletedAt !== null || !openOrganization.includes(row.orgStatus as "active")) throw inactive();
+  const inactive = (reason: string) => refused(row, "API_KEY_OWNER_INACTIVE", reason);
+  if (row.orgDeletedAt !== null || !openOrganization.includes(row.orgStatus as "active"))
+    throw inactive("organization_inactive");
   if (row.principalType === "service") {
-    if (row.principalStatus !== "active") throw inactive();
+    if (row.principalStatus !== "active") throw inactive("principal_disabled");
     return row.scopes.filter((scope) => row.principalScopes?.includes(scope));
   }
-  if (row.createdBy === null || row.creatorStatus !== "active") throw inactive();
+  if (row.createdBy === null || row.creatorStatus !== "active") throw inactive("creator_inactive");
   if (row.scopes.length === 0) return [];
   const held = row.creatorIsAdmin ? ["*:*"] : await permissionsOver(db, row.createdBy, row);
-  if (!row.scopes.every((scope) => grants(held, scope as Permission))) throw inactive();
+  if (!row.scopes.every((scope) => grants(held, scope as Permission))) throw inactive("creator_lacks_scope");
   return row.scopes;
 }
 

@@ -19,18 +19,15 @@ export async function loadPartnerKey(
   const keyHash = sha256(key);
   const wellFormed = /^svc_sp_[A-Za-z0-9_-]{43}$/.test(key);
   const row = await findKey(services, ip, keyHash, async () => (wellFormed ? find(services, keyHash) : undefined));
-  const now = services.clock.now();
-  const over = (end: string | null) => end !== null && end <= now;
-  const usable =
-    row?.keyStatus === "active" &&
-    !over(row.keyExpiresAt) &&
-    row.status === "active" &&
-    !over(row.expiresAt) &&
-    row.partnerStatus === "active" &&
-    row.partnerDeletedAt === null &&
-    comesFrom(ip, row.sourceCidrs);
-  if (!row || !usable) throw problem("API_KEY_INVALID");
-  const { keyId, principalId, name, partnerId, orgAccess, expiresAt, sourceCidrs, rateLimit, scopes } = row;
+  if (!row) throw problem("API_KEY_INVALID");
+  const { keyId, principalId, name, partnerId, orgAccess, expiresAt, sourceCidrs, scopes } = row;
+  const { principalRateLimit } = row;
+  const rateLimit = Math.min(row.rateLimit ?? principalRateLimit, principalRateLimit);
+  const reason = refusalOf(row, services.clock.now(), ip);
+  if (reason !== undefined) {
+    const through = { partnerServicePrincipalId: principalId };
+    throw problem("API_KEY_INVALID", { refusedKey: { keyId, owner: { partnerId }, reason, through } });
+  }
   return {
     kind: "partnerKey",
     keyId,
@@ -43,7 +40,21 @@ export async function loadPartnerKey(
     expiresAt,
     sourceCidrs,
     rateLimit,
+    principalRateLimit,
   };
+}
+
+type KeyRow = NonNullable<Awaited<ReturnType<typeof find>>>;
+
+/** Why a key is refused, as its partner's audit log tells it; undefined = it is good. */
+function refusalOf(row: KeyRow, now: string, ip: string | null): string | undefined {
+  const over = (end: string | null) => end !== null && end <= now;
+  if (row.keyStatus !== "active") return "revoked";
+  if (over(row.keyExpiresAt)) return "expired";
+  if (row.status !== "active") return "principal_disabled";
+  if (over(row.expiresAt)) return "principal_expired";
+  if (row.partnerStatus !== "active" || row.partnerDeletedAt !== null) return "partner_inactive";
+  return comesFrom(ip, row.sourceCidrs) ? undefined : "source_address";
 }
 
 const find = (services: Services, keyHash: string) =>
@@ -65,6 +76,7 @@ const find = (services: Services, keyHash: string) =>
       "principals.orgAccess",
       "principals.expiresAt",
       "principals.sourceCidrs",
+      "principals.rateLimit as principalRateLimit",
       "partners.status as partnerStatus",
       "partners.deletedAt as partnerDeletedAt",
     ])

@@ -79,8 +79,10 @@ export interface PartnerKeyPrincipal {
   readonly orgAccess: "all" | "selected";
   readonly expiresAt: string | null;
   readonly sourceCidrs: readonly string[];
-  /** Requests an hour. */
+  /** Requests an hour of this key. */
   readonly rateLimit: number;
+  /** Requests an hour of all keys of the principal. */
+  readonly principalRateLimit: number;
 }
 
 export type KeyPrincipal = ApiKeyPrincipal | PartnerKeyPrincipal;

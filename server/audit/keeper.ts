@@ -3,9 +3,11 @@ import type { Services } from "#server/services";
 import { keepStatement } from "./anchor-copies.ts";
 import { anchorSigner, anchorVerifier } from "./anchor-signing.ts";
 import { type AnchorOptions, AnchorRefused, anchorGrownChains } from "./anchors.ts";
+import { recordRefusal } from "./fold-refusals.ts";
 import { auditHandle } from "./handle.ts";
 import { openIncident } from "./incidents.ts";
 import { claimPostgresWriter } from "./postgres-writer.ts";
+import { RefusalLog } from "./refusal-log.ts";
 import type { PruneSetup } from "./retention.ts";
 import type { VerifyOptions } from "./verify-in-worker.ts";
 import { type AuditWriter, auditWriter } from "./writer.ts";
@@ -17,6 +19,19 @@ export function writerOf(services: Services): AuditWriter {
     onError: (error, attempt) => services.log.error("audit.writer_failed", { error: error as Error, attempt }),
   });
 }
+
+/** The record of refused requests, as the configuration has it. */
+export const refusalLog = ({ store, clock, log, metrics }: Pick<Services, "store" | "clock" | "log" | "metrics">) =>
+  new RefusalLog({
+    write: (refusals) =>
+      asSystem({ store, log }, "record refusal")
+        .transaction()
+        .execute(async (trx) => {
+          for (const refusal of refusals) await recordRefusal(auditHandle(trx), refusal, new Date(clock.nowMs()));
+        }),
+    log,
+    onLost: (count) => metrics.lostRefusals.set(count),
+  });
 
 /** Ed25519 public key of the anchors (SPKI base64); null where they are unsigned. */
 export const anchorPublicKey = (services: Pick<Services, "config">): string | null =>

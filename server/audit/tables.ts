@@ -109,6 +109,18 @@ export interface AuditUnsignedPrunesTable {
   prunedAt: Derived<string>;
 }
 
+/** Refused requests of a window that are counted (`fold-refusals.ts`). */
+export interface AuditRefusalsTable {
+  /** Hash of what they have in common. */
+  key: Fixed<string>;
+  kind: Fixed<"like" | "chain">;
+  count: number;
+  lastAt: string;
+  endsAt: Fixed<string>;
+  /** The canonical content of the last one's entry. */
+  template: string;
+}
+
 /** Chains whose last verification failed. */
 export interface AuditIncidentsTable {
   chainKind: ChainKind;
@@ -126,6 +138,7 @@ export interface AuditTables {
   auditChain: AuditChainTable;
   auditAnchors: AuditAnchorsTable;
   auditPrunes: AuditPrunesTable;
+  auditRefusals: AuditRefusalsTable;
   auditUnsignedPrunes: AuditUnsignedPrunesTable;
   auditIncidents: AuditIncidentsTable;
 }

@@ -11,7 +11,7 @@ export const systemReasons = {
     why: "the caller's tenant is what is being found out",
   },
   "record refusal": {
-    covers: "auditOutbox: the entries of a refused call",
+    covers: "auditOutbox: the entries of refused calls; auditRefusals: those that are counted",
     why: "whoever was refused may have no tenant, and the call has no transaction any more",
   },
   "sign-in": {
@@ -55,7 +55,8 @@ export const systemReasons = {
   },
   "revoke access": {
     covers:
-      "what the rooms' hooks take from a tenant that closes: sessions of its members, its apiKeys, tokens of its devices",
+      "what the rooms' hooks take from a tenant that closes: sessions of its members, its apiKeys, keys of its " +
+      "principals, tokens of its devices",
     why: "sessions belong to persons, and a deleted tenant is out of every scope",
   },
   "read audit chain": {
@@ -89,7 +90,7 @@ export const systemReasons = {
   "purge expired": {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
-      "deviceSourceIps, idempotencyKeys, rateLimits, leases, jobs, mailOutbox",
+      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {

@@ -119,13 +119,20 @@ function reachable(eb: Builder, scope: Scope & { kind: "partner" }) {
     .where("organizations.deletedAt", "is", null)
     .where("organizations.status", "<>", "purging");
   if (scope.principal) return ofPrincipal(eb, organizations, scope.principal);
-  if (scope.selected === null) return organizations;
-  return organizations.where(
+  return scope.selected === null ? organizations : granted(eb, organizations, scope.selected);
+}
+
+/** Of these the organizations that a membership was granted. */
+const granted = <Q extends { where(column: string, operator: "in", value: unknown): Q }>(
+  eb: Builder,
+  organizations: Q,
+  membershipId: string,
+): Q =>
+  organizations.where(
     "organizations.id",
     "in",
-    eb.selectFrom("partnerUserOrgs").select("orgId").where("membershipId", "=", scope.selected),
+    eb.selectFrom("partnerUserOrgs").select("orgId").where("membershipId", "=", membershipId),
   );
-}
 
 /**
  * A partner principal reaches active and trial organizations, and of these only the chosen ones if it is `selected`
@@ -159,15 +166,15 @@ function bySite(context: Context, siteColumn: string, shared = false): Predicate
   return eb.and([base as Predicate, seen]);
 }
 
-/** A partner still reads what was recorded of organizations it deleted since. */
+/** A partner still reads what was recorded of organizations it deleted since, each member of those it was granted. */
 function byOrgOfAnyTime(context: Context): Predicate {
   const { eb, scope, column } = context;
-  if (scope.kind !== "partner" || scope.selected !== null || scope.principal) return byOrg(context) as Predicate;
+  if (scope.kind !== "partner" || scope.selected === "none" || scope.principal) return byOrg(context) as Predicate;
   const every = eb
     .selectFrom("organizations")
     .select("organizations.id")
     .where("organizations.partnerId", "=", scope.partnerId);
-  return eb(column("orgId"), "in", every) as Predicate;
+  return eb(column("orgId"), "in", scope.selected === null ? every : granted(eb, every, scope.selected)) as Predicate;
 }
 
 function byTenant(context: Context, builtIn: boolean): Predicate | undefined {

@@ -6,6 +6,7 @@ import { jobs as jobsRoomJobs } from "../jobs/jobs.ts";
 import { schedules as signInCoreSchedules } from "../features/sign-in/core/schedules.ts";
 import { schedules as ssoDomainsSchedules } from "../features/sign-in/sso-domains/schedules.ts";
 import { schedules as ssoLoginsSchedules } from "../features/sign-in/sso-logins/schedules.ts";
+import { schedules as partnerApiSchedules } from "../features/credentials/partner-api/schedules.ts";
 import { schedules as agentsSchedules } from "../features/fleet/agents/schedules.ts";
 import { schedules as devicesSchedules } from "../features/fleet/devices/schedules.ts";
 import { schedules as auditLogsSchedules } from "../features/audit/audit-logs/schedules.ts";
@@ -17,4 +18,4 @@ import { schedules as jobsRoomSchedules } from "../jobs/schedules.ts";
 export const jobHandlers: JobHandlers = { ...passwordsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...agentsSchedules, ...devicesSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...devicesSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];

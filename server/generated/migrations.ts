@@ -20,7 +20,10 @@ import { migration as m16 } from "../db/migrations/202611281310-audit-definer-fu
 import { migration as m17 } from "../db/migrations/202611281330-audit-prune-records.ts";
 import { migration as m18 } from "../db/migrations/202611281331-audit-incidents.ts";
 import { migration as m19 } from "../db/migrations/202611281340-people-accepted-memberships.ts";
-import { migration as m20 } from "../db/migrations/202611281410-people-accepting-lifted.ts";
+import { migration as m20 } from "../db/migrations/202611281350-credentials-export-changes.ts";
+import { migration as m21 } from "../db/migrations/202611281351-audit-refusals.ts";
+import { migration as m22 } from "../db/migrations/202611281352-credentials-principal-rate-limit.ts";
+import { migration as m23 } from "../db/migrations/202611281410-people-accepting-lifted.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -44,5 +47,8 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281330-audit-prune-records", ...m17 },
   { name: "202611281331-audit-incidents", ...m18 },
   { name: "202611281340-people-accepted-memberships", ...m19 },
-  { name: "202611281410-people-accepting-lifted", ...m20 },
+  { name: "202611281350-credentials-export-changes", ...m20 },
+  { name: "202611281351-audit-refusals", ...m21 },
+  { name: "202611281352-credentials-principal-rate-limit", ...m22 },
+  { name: "202611281410-people-accepting-lifted", ...m23 },
 ];

@@ -180,7 +180,14 @@ describe.each(databases)("API keys through the pipeline on %s", (database) => {
     ).body;
     await server.db.updateTable("users").set({ status: "disabled" }).where("id", "=", maker.userId).execute();
     expect((await withKey("scoped", key)).status).toBe(200);
-    await manage("PATCH", `/api-keys/${apiKeyId}`, { scopes: ["audit:read"] });
+    const beyond = await manage("PATCH", `/api-keys/${apiKeyId}`, { scopes: ["audit:read"] });
+    expect([beyond.status, beyond.body.code]).toEqual([403, "SCOPE_DELEGATION_DENIED"]);
+    expect((await row(apiKeyId)).scopes).toEqual(["devices:read"]);
+    await server.db
+      .updateTable("apiKeys")
+      .set({ scopes: ["audit:read"] })
+      .where("id", "=", apiKeyId)
+      .execute();
     expect((await withKey("scoped", key)).body["details"]).toMatchObject({ available: [] });
     await server.db
       .updateTable("servicePrincipals")

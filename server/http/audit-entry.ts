@@ -79,7 +79,13 @@ function entry(
       resourceType: note.resource?.type ?? note.action.slice(0, note.action.indexOf(".")),
       resourceId: note.resource?.id ?? null,
       resourceName: note.resource?.name ?? null,
-      details: { ...through, ...note.details, ...outcome.details, requestId: scene.requestId },
+      details: {
+        ...through,
+        ...note.details,
+        ...placed(note, scene.who),
+        ...outcome.details,
+        requestId: scene.requestId,
+      },
       ipAddress: scene.ip,
       userAgent: scene.userAgent,
       result: outcome.result === "success" ? (note.result ?? outcome.result) : outcome.result,
@@ -87,6 +93,12 @@ function entry(
     },
     { now: new Date(scene.at), id: scene.newId() },
   );
+}
+
+/** An empty list: the organization as a whole. What an agent does is about its own device. */
+function placed(note: AuditNote, who: Principal): { siteIds?: string[] } {
+  const siteIds = note.siteIds ?? (who.kind === "agent" ? [who.siteId] : undefined);
+  return siteIds === undefined ? {} : { siteIds: [...new Set(siteIds.filter((id) => id !== null))].sort() };
 }
 
 /** Organization, else partner, else system for callers of system scope; entries without a tenant are dropped. */

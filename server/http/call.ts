@@ -33,8 +33,17 @@ export interface AuditNote {
   readonly details?: Record<string, unknown>;
   /** For a change that was made because the call is refused, such as ending a stolen session; default success. */
   readonly result?: "failure" | "denied";
+  /**
+   * Sites of the subject as of now: null = the whole organization, both of a move. Readers confined to sites see the
+   * entry if all of them are theirs, and without this not at all (docs/audit.md, "Who reads which entries").
+   */
+  readonly siteIds?: readonly (string | null)[];
   /** Where the caller is not the signed-in principal: the person signing in, the device enrolling. */
-  readonly actor?: { readonly type: "user" | "agent" | "system"; readonly id: string; readonly email?: string | null };
+  readonly actor?: {
+    readonly type: "user" | "agent" | "api_key" | "system";
+    readonly id: string;
+    readonly email?: string | null;
+  };
 }
 
 export interface AuditPen {

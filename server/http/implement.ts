@@ -6,6 +6,8 @@ export interface Handler<T extends EndpointTypes> {
   (call: Call<T>): Promise<T["result"]>;
   /** Runs before the transaction in which a request with an idempotency key is answered. */
   prepare?(call: Call<T>): Promise<void>;
+  /** Notes what an answer from memory was about, so that it leaves an entry; without this it leaves none. */
+  replayed?(call: Call<T>, answer: T["result"]): void;
 }
 
 export type Handlers<R extends Resource> = {

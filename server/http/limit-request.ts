@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { rateLimited } from "#server/access/attempts";
 import type { KeyPrincipal, Principal } from "#server/access/principal";
-import type { Limit } from "#server/access/rate-limit";
+import type { Allowance, Limit } from "#server/access/rate-limit";
 import type { Services } from "#server/services";
 
 const agentLimit: Limit = { name: "agent", max: 120, windowSeconds: 60 };
@@ -15,15 +15,27 @@ export async function limitRequest(services: Services, who: Principal, response:
     await refuseOver(services, { name: "api", max, windowSeconds: 60 }, who.sessionId);
 }
 
-/** Hourly window of a key; every answer says how much is left (docs/credentials.md, "Rate limit of a key"). */
+/** Hourly windows of a key; every answer says how much is left (docs/credentials.md, "Rate limit of a key"). */
 async function limitKey(services: Services, who: KeyPrincipal, response: ServerResponse): Promise<void> {
-  const limit: Limit = { name: "key", max: who.rateLimit, windowSeconds: 3_600 };
-  const allowance = await services.limiter.take(limit, who.keyId);
+  const allowance = await takeUse(services, who);
   response.setHeader("X-RateLimit-Limit", String(allowance.limit));
   response.setHeader("X-RateLimit-Remaining", String(allowance.remaining));
   response.setHeader("X-RateLimit-Reset", String(Math.ceil(allowance.resetAtMs / 1_000)));
   if (!allowance.allowed) throw rateLimited(services, allowance.resetAtMs);
   services.keyUsage.count(who, services.clock.now());
+}
+
+const hourly = (name: string, max: number): Limit => ({ name, max, windowSeconds: 3_600 });
+
+/** One use of a key. A partner key's counts for its principal too: what is left is what both leave. */
+async function takeUse({ limiter }: Services, who: KeyPrincipal): Promise<Allowance> {
+  const own = hourly("key", who.rateLimit);
+  const ofKey = await limiter.take(own, who.keyId);
+  if (who.kind === "apiKey" || !ofKey.allowed) return ofKey;
+  const ofPrincipal = await limiter.take(hourly("principal", who.principalRateLimit), who.principalId);
+  // A refused use costs nothing.
+  if (!ofPrincipal.allowed) await limiter.giveBack(own, who.keyId);
+  return !ofPrincipal.allowed || ofPrincipal.remaining < ofKey.remaining ? ofPrincipal : ofKey;
 }
 
 async function refuseOver(services: Services, limit: Limit, subject: string): Promise<void> {

@@ -26,7 +26,11 @@ describe.each(databases)("the pipeline on %s", (database) => {
       expect([answer.status, answer.body.code]).toEqual([400, "NO_UPDATES"]);
     }
     const created = await server.request("POST", "/orgs/organizations", { token: admin.token });
-    expect([created.status, created.body.code]).toEqual([400, "INVALID_JSON"]);
+    expect([created.status, created.body.code, created.body.details]).toEqual([
+      400,
+      "VALIDATION_ERROR",
+      [{ path: "", message: "A JSON body is needed" }],
+    ]);
   });
 
   it("names the missing partner on self-service alone; elsewhere another scope is 403", async () => {

@@ -10,7 +10,7 @@ import type { Services } from "#server/services";
 import { AuditNotes } from "./audit-entry.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Call } from "./call.ts";
-import { beginIdempotent, type IdempotentRun, readIdempotencyKey } from "./idempotency.ts";
+import { beginIdempotent, type IdempotentRun, type Remembered, readIdempotencyKey } from "./idempotency.ts";
 import type { Implementation } from "./implement.ts";
 import { limitRequest } from "./limit-request.ts";
 import { refuseWithoutAccess } from "./replay-check.ts";
@@ -30,6 +30,7 @@ interface Passage {
   notes: AuditNotes;
   who: Principal;
   written: boolean;
+  readonly startedMs: number;
 }
 
 /**
@@ -52,14 +53,12 @@ export async function answer(
     notes: new AuditNotes(),
     who: nobody,
     written: false,
+    startedMs: services.clock.nowMs(),
   };
   try {
     await pass(passage);
   } catch (error) {
-    const told = sendError(services, passage, error);
-    await recordRefusal(passage, told).catch((cause) =>
-      services.log.error("audit.refusal_lost", { cause, requestId: facts.requestId }),
-    );
+    await recordRefusal(passage, sendError(services, passage, error));
   }
 }
 
@@ -116,6 +115,7 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
   });
   if (!("finish" in begun)) {
     await refuseWithoutAccess(unit, () => implementation.handler(makeCall(passage, unit, input)));
+    await recordReplay(passage, unit, { input, remembered: begun });
     response.setHeader("Idempotency-Replayed", "true");
     sendResult(endpoint, passage, begun.body, begun.status);
     return;
@@ -156,6 +156,23 @@ function armAudit(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWo
   });
 }
 
+/** An answer from memory leaves an entry where the handler says as what (docs/audit.md, "Which requests are recorded"). */
+async function recordReplay(
+  passage: Passage,
+  unit: UnitOfWork,
+  { input, remembered }: { input: Keyed["input"]; remembered: Remembered },
+): Promise<void> {
+  const { replayed } = passage.implementation.handler;
+  if (!replayed) return;
+  // What the handler noted when it ran again tells of a change that was rolled back.
+  passage.notes = new AuditNotes();
+  const told = isPartnerApi(passage) ? { ...partnerCall(passage, remembered.status), recordCount: 1 } : {};
+  passage.notes.note({ details: { ...told, replayed: true } });
+  replayed(makeCall(passage, unit, input), remembered.body);
+  armAudit(passage, unit);
+  await unit.transaction(async () => undefined);
+}
+
 /** For handlers that changed something without a transaction (none should): the entry is still written. */
 async function recordSuccess(passage: Passage, unit: UnitOfWork): Promise<void> {
   if (passage.written || !(audited(passage) || passage.notes.added)) return;
@@ -167,13 +184,18 @@ async function recordSuccess(passage: Passage, unit: UnitOfWork): Promise<void> 
  * (docs/audit.md, "Which requests are recorded").
  */
 async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
-  const { services } = passage;
-  if (!audited(passage) || passage.written) return;
+  const { services, notes } = passage;
+  if (!audited(passage) || passage.written || !isRecorded(passage, told)) return;
+  const { refusedKey } = told.options;
+  if (refusedKey) {
+    const { keyId, owner, reason, through } = refusedKey;
+    notes.note({ owner, actor: { type: "api_key", id: keyId }, details: { ...through, reason } });
+  }
   const denied = told.status === 401 || told.status === 403 || told.status === 428;
   const entries = entriesOf(passage, {
     result: denied ? "denied" : "failure",
     errorMessage: told.message,
-    details: { errorCode: told.code, ...(passage.who.kind === "partnerKey" ? { httpStatus: told.status } : {}) },
+    details: { errorCode: told.code, ...(isPartnerApi(passage) ? partnerCall(passage, told.status) : {}) },
   });
   if (entries.length === 0) {
     services.metrics.droppedAuditEvents.inc();
@@ -184,11 +206,23 @@ async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
     });
     return;
   }
-  await new UnitOfWork(services, { kind: "system" }).asSystem("record refusal", (tx) =>
-    enqueueAudit(auditHandle(tx), entries),
-  );
+  await services.refusals.record(entries.map((entry) => ({ entry, code: told.code })));
   services.wakeAuditWriter();
 }
+
+const isPartnerApi = ({ implementation }: Passage) => implementation.endpoint.access.kinds.includes("partnerKey");
+
+/** What is wrong with the request alone, or comes too often, is no attempt at a change; of the partner API all is kept. */
+const isRecorded = (passage: Passage, { status }: Problem) =>
+  ![400, 413, 429].includes(status) || isPartnerApi(passage);
+
+/** What every entry of the partner API tells (docs/credentials.md, "Partner key authentication"). */
+const partnerCall = ({ implementation, services, startedMs }: Passage, httpStatus: number) => ({
+  resource: implementation.endpoint.path.split("/")[2],
+  recordCount: 0,
+  httpStatus,
+  durationMs: services.clock.nowMs() - startedMs,
+});
 
 const entriesOf = (
   { services, implementation, facts, notes, who }: Passage,

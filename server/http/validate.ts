@@ -19,8 +19,7 @@ export function validate(endpoint: AnyEndpoint, given: Input): Input {
   if (!body) return clean;
   const changes = endpoint.method === "PATCH" || endpoint.method === "PUT";
   if (given.body === undefined && changes) throw problem("NO_UPDATES");
-  if (given.body === undefined && !endpoint.bodyOptional)
-    throw problem("INVALID_JSON", { message: "A JSON body is needed" });
+  if (given.body === undefined && !endpoint.bodyOptional) throw invalid({ path: "", message: "A JSON body is needed" });
   clean.body = check(body, given.body === undefined ? {} : given.body, "");
   if (changes && isEmptyObject(clean.body)) throw problem("NO_UPDATES");
   return clean;

@@ -13,6 +13,8 @@ export interface Metrics {
   readonly missingAuditEntries: Gauge;
   /** Audit events without a tenant, which are dropped (docs/audit.md, "Chain of an entry"). */
   readonly droppedAuditEvents: Counter;
+  /** Refused requests whose entries the database does not take (docs/audit.md, "Repeated refusals"). */
+  readonly lostRefusals: Gauge;
 }
 
 export function processMetrics(): Metrics {
@@ -53,6 +55,11 @@ export function processMetrics(): Metrics {
     droppedAuditEvents: new Counter({
       name: "audit_events_without_tenant_total",
       help: "Audit events attributable to no tenant",
+      registers,
+    }),
+    lostRefusals: new Gauge({
+      name: "audit_refusals_lost",
+      help: "Refused requests that are not recorded",
       registers,
     }),
   };

@@ -153,8 +153,8 @@ const testLog = (): Log =>
     ? jsonLog(process.env["RMM_TEST_LOG"] as "error", (line) => process.stderr.write(line))
     : silentLog;
 
-/** Connections of tests to their servers; an idle one keeps no process alive. */
-const agent = new Agent({ keepAlive: true });
+/** Connections of tests to their servers. An idle one is given up well before the server does so, after 10 seconds. */
+const agent = new Agent({ keepAlive: true, timeout: 4_000 });
 
 /** Sends JSON and reads JSON, whatever the status. `fetch` would cost more than the server's answer. */
 export function send(

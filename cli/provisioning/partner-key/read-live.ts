@@ -8,8 +8,16 @@ import type { Sendable } from "../sender.ts";
 type Row<Verb extends "organizations" | "sites"> = RmmClient["partnerApi"][Verb] extends (
   ...args: never[]
 ) => PromiseLike<Page<infer I, unknown>>
-  ? I
+  ? There<I>
   : never;
+
+/** Only a walk from a moment on tells of rows that went away. */
+interface RemovedRow {
+  readonly removed: true;
+}
+
+type There<I> = Exclude<I, RemovedRow>;
+const isThere = <I extends object>(row: I): row is There<I> => !("removed" in row);
 
 export type ExportedOrganization = Row<"organizations">;
 export type ExportedSite = Row<"sites">;
@@ -44,18 +52,18 @@ interface Blocked {
   readonly orgId: string;
 }
 
-async function walk<I>(
+async function walk<I extends object>(
   scope: string,
   read: Read,
   start: Sendable<Page<I, { blocked?: readonly Blocked[] }>>,
-): Promise<{ rows: I[]; blocked: Blocked[] }> {
-  const rows: I[] = [];
+): Promise<{ rows: There<I>[]; blocked: Blocked[] }> {
+  const rows: There<I>[] = [];
   const blocked: Blocked[] = [];
   let page: Page<I, { blocked?: readonly Blocked[] }> | undefined = await read(start).catch((error: unknown) => {
     throw error instanceof ForbiddenError && error.code === "API_KEY_SCOPE_REQUIRED" ? lacking([scope]) : error;
   });
   while (page !== undefined) {
-    rows.push(...page.items);
+    rows.push(...page.items.filter(isThere<I>));
     blocked.push(...(page.raw.blocked ?? []));
     const current: typeof page = page;
     page = current.hasNext ? await read(() => current.next()) : undefined;

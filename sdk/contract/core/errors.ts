@@ -21,6 +21,7 @@ export const errorTable = {
   "no-identifier": [400, "A name, email, phone or mobile is required"],
   "invalid-role": [400, "Invalid role"],
   INVALID_CURSOR: [400, "Invalid cursor"],
+  SINCE_TOO_OLD: [400, "updatedSince is older than 30 days"],
   DEVICE_DECOMMISSIONED: [400, "Device is decommissioned"],
   INVALID_ROLE: [400, "Role cannot be assigned here"],
   ORG_IDS_REQUIRED: [400, "Organization ids required"],

@@ -25,6 +25,7 @@ export const auditTables = {
   auditChain: { owner: "system", writtenBy: "audit" },
   auditAnchors: { owner: "system", writtenBy: "audit" },
   auditPrunes: { owner: "system", writtenBy: "audit", booleans: ["restates"] },
+  auditRefusals: { owner: "system", writtenBy: "audit" },
   auditUnsignedPrunes: { owner: "system", writtenBy: "audit" },
   auditIncidents: { owner: "system", writtenBy: "audit" },
 } as const satisfies Declared<AuditAreaTables & AuditTables>;

@@ -1,3 +1,4 @@
+import type { ColumnType } from "kysely";
 import type { PartnerKeyScope } from "#contract/core/key-scopes";
 import type { Fixed } from "../column-types.ts";
 import type { Declared } from "../table-declaration.ts";
@@ -57,6 +58,8 @@ export interface PartnerServicePrincipalsTable {
   expiresAt: string | null;
   /** Addresses and networks its keys may come from; empty = anywhere. */
   sourceCidrs: string[];
+  /** Requests an hour of all its keys together. */
+  rateLimit: number;
   createdBy: Fixed<string | null>;
   updatedBy: string | null;
   createdAt: Fixed<string>;
@@ -80,8 +83,8 @@ export interface PartnerServicePrincipalKeysTable {
   keyHash: Fixed<string>;
   status: "active" | "revoked";
   expiresAt: string | null;
-  /** Requests an hour. */
-  rateLimit: number;
+  /** Requests an hour of this key alone, within its principal's; null = as many as that. */
+  rateLimit: number | null;
   lastUsedAt: string | null;
   revokedAt: string | null;
   rotatedFromId: Fixed<string | null>;
@@ -110,6 +113,50 @@ export interface EnrollmentKeysTable {
   updatedAt: string;
 }
 
+/** A row that exports show, kept by triggers (docs/credentials.md, "What counts as a change"). */
+export interface ExportRowsTable {
+  kind: Kept<ExportedKind>;
+  id: Kept<string>;
+  partnerId: Kept<string>;
+  orgId: Kept<string>;
+  siteId: Kept<string | null>;
+  /** Since when it is exported. Times are the database's own. */
+  firstAt: Kept<string>;
+  /** Of devices: without what inventory and place have a time of their own for. */
+  changedAt: Kept<string>;
+  inventoryAt: Kept<string | null>;
+  placedAt: Kept<string | null>;
+}
+
+/** A row that went away from an organization and site, kept by triggers for somewhat more than 30 days. */
+export interface ExportRemovalsTable {
+  seq: Kept<number>;
+  kind: Kept<ExportedKind>;
+  rowId: Kept<string>;
+  partnerId: Kept<string>;
+  orgId: Kept<string>;
+  siteId: Kept<string | null>;
+  firstAt: Kept<string>;
+  removedAt: Kept<string>;
+}
+
+/** Since when an organization is open to partner principals, or no more; kept by triggers. */
+export interface ExportOrgReachTable {
+  orgId: Kept<string>;
+  partnerId: Kept<string>;
+  reached: Kept<boolean>;
+  changedAt: Kept<string>;
+}
+
+/** The same for one principal; without a row it reaches what its access says and always did. */
+export interface ExportPrincipalReachTable extends ExportOrgReachTable {
+  principalId: Kept<string>;
+}
+
+export type ExportedKind = "organization" | "site" | "device";
+/** Written by triggers alone. */
+type Kept<T> = ColumnType<T, never, never>;
+
 export interface CredentialTables {
   apiKeys: ApiKeysTable;
   servicePrincipals: ServicePrincipalsTable;
@@ -117,6 +164,10 @@ export interface CredentialTables {
   partnerServicePrincipalOrgs: PartnerServicePrincipalOrgsTable;
   partnerServicePrincipalKeys: PartnerServicePrincipalKeysTable;
   enrollmentKeys: EnrollmentKeysTable;
+  exportRows: ExportRowsTable;
+  exportRemovals: ExportRemovalsTable;
+  exportOrgReach: ExportOrgReachTable;
+  exportPrincipalReach: ExportPrincipalReachTable;
 }
 
 export const credentialTables = {
@@ -130,4 +181,22 @@ export const credentialTables = {
   partnerServicePrincipalOrgs: { owner: "partner", writtenBy: "credentials/partner-service-principals" },
   partnerServicePrincipalKeys: { owner: "partner", writtenBy: "credentials/partner-service-principals" },
   enrollmentKeys: { owner: "org+site", writtenBy: "credentials/enrollment-keys" },
+  exportRows: { owner: "partner", writtenBy: "db", lifted: ["insert", "update", "delete"] },
+  exportRemovals: {
+    owner: "partner",
+    writtenBy: "credentials/partner-api",
+    lifted: ["insert", "update", "delete"],
+  },
+  exportOrgReach: {
+    owner: "partner",
+    writtenBy: "db",
+    lifted: ["insert", "update", "delete"],
+    booleans: ["reached"],
+  },
+  exportPrincipalReach: {
+    owner: "partner",
+    writtenBy: "db",
+    lifted: ["insert", "update", "delete"],
+    booleans: ["reached"],
+  },
 } as const satisfies Declared<CredentialTables>;

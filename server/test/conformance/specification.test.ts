@@ -57,12 +57,6 @@ const accepted: readonly { readonly because: string; readonly differences: reado
     ],
   },
   {
-    because: "waits for exports that tell of removed rows",
-    differences: ["organizations", "sites", "devices", "device-inventory"].map(
-      (resource) => `GET /partner-api/${resource} errors: SINCE_TOO_OLD is not declared`,
-    ),
-  },
-  {
     because: "waits for the limit of ten seconds on reads of the audit log",
     differences: ["/audit-logs", "/audit-logs/logs", "/audit-logs/search", "/audit-logs/logs/:id"].map(
       (path) => `GET ${path} errors: FILTER_TIMEOUT is not declared`,

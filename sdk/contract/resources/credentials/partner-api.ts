@@ -78,11 +78,40 @@ export const ExportedInventory = shape("ExportedInventory", () =>
   }),
 );
 
+export const ExportedRelationships = shape("ExportedRelationships", () => {
+  const end = () =>
+    z.object({ type: z.enum(["organization", "site", "device", "device_group", "network"]), id: z.string() });
+  return z.object({
+    ...sourced(),
+    deviceId: z.string(),
+    edges: z.array(
+      z.object({
+        key: z.string(),
+        type: z.enum(["organization_site", "site_device", "device_group", "network_topology"]),
+        from: end(),
+        to: end(),
+      }),
+    ),
+    collection: counted(),
+  });
+});
+
+/** A row that went away: deleted, decommissioned, or out of the principal's reach (docs/credentials.md, "Exports"). */
+export const RemovedRow = shape("RemovedRow", () =>
+  z.object({
+    id: z.string(),
+    orgId: z.string(),
+    siteId: z.string().nullable(),
+    sourceUpdatedAt: instant(),
+    removed: z.literal(true),
+  }),
+);
+
 const pageOf = <S extends z.ZodType>(row: S) =>
   z.object({
     schemaVersion: z.literal("1"),
     snapshotAt: instant(),
-    data: z.array(row),
+    data: z.array(z.union([row, RemovedRow()])),
     nextCursor: z.string().nullable(),
     hasMore: z.boolean(),
     blocked: z
@@ -102,13 +131,15 @@ const pageOf = <S extends z.ZodType>(row: S) =>
 const EXPORT_LIMIT = { default: 100, min: 1, max: 500 };
 const walk = () => ({
   orgId: ref("organization").optional(),
-  updatedSince: timestamp().optional().describe("only rows changed after this instant, oldest change first"),
+  updatedSince: timestamp()
+    .optional()
+    .describe("only rows changed or gone after this instant, oldest change first; at most 30 days ago"),
   cursor: z.string().max(4096).optional().describe("nextCursor of the page before"),
   limit: lenientInt(EXPORT_LIMIT),
 });
 const walkOfSites = () => z.strictObject({ ...walk(), siteId: ref("site").optional() });
 const byCursor = { kind: "cursor", items: "data" } as const;
-const exportErrors = ["INVALID_CURSOR", "NOT_FOUND"] as const;
+const exportErrors = ["INVALID_CURSOR", "SINCE_TOO_OLD", "NOT_FOUND"] as const;
 
 const made = <S extends z.ZodType>(data: S) => z.object({ schemaVersion: z.literal("1"), data });
 const optionalText = () => z.string().trim().max(255).nullable().optional();
@@ -167,6 +198,17 @@ export const partnerApi = resource(about, {
     columns: ["hardware.processor.model", "hardware.memory.totalMb", "orgId", "siteId", "sourceUpdatedAt", "id"],
     query: walkOfSites,
     returns: () => pageOf(ExportedInventory()),
+  }),
+  deviceRelationships: get("/partner-api/device-relationships", {
+    summary: "Export where devices belong",
+    description:
+      "One row for each device that `devices` exports, with the edges from its organization to its site and from there to it.",
+    access: partnerKey("inventory:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    query: walkOfSites,
+    returns: () => pageOf(ExportedRelationships()),
   }),
   createOrganization: create("/partner-api/organizations", {
     summary: "Create an organization",

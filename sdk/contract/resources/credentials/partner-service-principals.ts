@@ -13,7 +13,7 @@ export const PartnerKey = shape("PartnerKey", () =>
     keyPrefix: z.string(),
     status: z.enum(["active", "revoked"]),
     expiresAt: instant().nullable(),
-    rateLimit: z.int().describe("requests per hour"),
+    rateLimit: z.int().describe("requests per hour of this key, within its principal's"),
     lastUsedAt: instant().nullable(),
     revokedAt: instant().nullable(),
     rotatedFromId: z.string().nullable(),
@@ -34,6 +34,7 @@ export const PartnerPrincipal = shape("PartnerPrincipal", () =>
     orgIds: z.array(z.string()),
     expiresAt: instant().nullable(),
     sourceCidrs: z.array(z.string()),
+    rateLimit: z.int().describe("requests per hour of all its keys together"),
     createdBy: z.string().nullable(),
     updatedBy: z.string().nullable(),
     keys: z.array(PartnerKey()),
@@ -49,6 +50,8 @@ const scopeList = () =>
     .max(100)
     .meta({ published: { type: "array", items: { type: "string", enum: [...partnerKeyScopes] } } } satisfies FieldMeta);
 
+const rateLimit = () => z.int().min(1).max(10_000);
+
 const writable = () => ({
   name: text(255),
   description: blankable(2000),
@@ -60,6 +63,7 @@ const writable = () => ({
     .array(z.string().max(50))
     .max(50)
     .describe("addresses and networks its keys may come from, IPv4 or IPv6; empty: anywhere"),
+  rateLimit: rateLimit().describe("requests per hour of all its keys together"),
 });
 
 const minted = () => z.object({ keyId: z.string(), key: secret(), keyPrefix: z.string() });
@@ -109,6 +113,7 @@ export const partnerServicePrincipals = resource(about, {
         orgIds: fields.orgIds.default([]),
         expiresAt: fields.expiresAt.default(null),
         sourceCidrs: fields.sourceCidrs.default([]),
+        rateLimit: fields.rateLimit.default(600),
       });
     },
     returns: PartnerPrincipal,
@@ -130,7 +135,9 @@ export const partnerServicePrincipals = resource(about, {
       z.strictObject({
         name: text(255),
         expiresAt: timestamp().nullable().default(null).describe("in the future; null: never"),
-        rateLimit: z.int().min(1).max(10_000).default(600).describe("requests per hour"),
+        rateLimit: rateLimit()
+          .optional()
+          .describe("requests per hour of this key, default its principal's; it can only narrow that"),
       }),
     returns: minted,
   }),

@@ -1,9 +1,11 @@
 import { findOrg } from "#server/access/org-access";
+import type { UserPrincipal } from "#server/access/principal";
 import { chainsOfAnchorFile } from "#server/audit/anchor-copies";
 import { type ChainRef, SYSTEM_CHAIN } from "#server/audit/chain";
 import { auditHandle } from "#server/audit/handle";
 import { isTraced, listChains } from "#server/audit/list-chains";
 import type { AuditDb } from "#server/audit/statements";
+import type { Reader } from "#server/db/unit-of-work";
 import { type Call, user } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
 
@@ -47,15 +49,9 @@ export async function chainsInReach(call: Call): Promise<ChainRef[]> {
     });
     return chains;
   }
-  const id = who.partnerId as string;
-  const orgs =
-    who.orgAccess === "all"
-      ? await call.readAsSystem("read audit chain", (db) =>
-          db.selectFrom("organizations").select("id").where("partnerId", "=", id).orderBy("id").execute(),
-        )
-      : await call.db.selectFrom("organizations").select("organizations.id").orderBy("organizations.id").execute();
-  const own: ChainRef[] = who.orgAccess === "all" ? [{ kind: "partner", id }] : [];
-  return [...own, ...orgs.map((org): ChainRef => ({ kind: "organization", id: org.id }))];
+  const orgs = await call.readAsSystem("read audit chain", (db) => orgsOfAnyTime(db, who).orderBy("id").execute());
+  const own: ChainRef[] = who.orgAccess === "all" ? [{ kind: "partner", id: who.partnerId as string }] : [];
+  return [...own, ...orgs.map(({ id }): ChainRef => ({ kind: "organization", id }))];
 }
 
 /**
@@ -65,19 +61,27 @@ export async function chainsInReach(call: Call): Promise<ChainRef[]> {
 export async function refuseForeignRecord(call: Call, orgId: string): Promise<void> {
   if (await findOrg(call, orgId)) return;
   const who = user(call);
-  if (who.scope === "partner" && who.orgAccess === "all") {
-    const gone = await call.readAsSystem("read audit chain", (db) =>
-      db
-        .selectFrom("organizations")
-        .select("id")
-        .where("id", "=", orgId)
-        .where("partnerId", "=", who.partnerId as string)
-        .executeTakeFirst(),
-    );
-    if (gone) return;
-  }
+  if (who.scope === "partner" && (await wasOfPartner(call, orgId))) return;
   if (who.scope === "system" && (await isKnown(call, { kind: "organization", id: orgId }))) return;
   throw problem("ORG_ACCESS_DENIED");
+}
+
+/** Whether it was an organization of the partner, and one that the caller was granted. */
+const wasOfPartner = (call: Call, orgId: string): Promise<boolean> =>
+  call.readAsSystem("read audit chain", async (db) => {
+    const org = await orgsOfAnyTime(db, user(call)).where("organizations.id", "=", orgId).executeTakeFirst();
+    return org !== undefined;
+  });
+
+/** Organizations of the caller's partner, deleted ones too: all of them, or those that the caller was granted. */
+function orgsOfAnyTime(db: Reader, { partnerId, orgAccess, membershipId }: UserPrincipal) {
+  const query = db
+    .selectFrom("organizations")
+    .select("organizations.id")
+    .where("organizations.partnerId", "=", orgAccess === "none" ? null : partnerId);
+  if (orgAccess === "all") return query;
+  const granted = db.selectFrom("partnerUserOrgs").select("orgId").where("membershipId", "=", membershipId);
+  return query.where("organizations.id", "in", granted);
 }
 
 async function partnerChain(call: Call, id: string): Promise<ChainRef> {

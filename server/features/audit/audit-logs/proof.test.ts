@@ -76,6 +76,12 @@ describe.each(databases)("what is proven on %s", (database) => {
     expect(await chainsOf(admin)).toContain(`organization ${orgId}`);
     expect(await chainsOf(system)).toContain(`organization ${orgId}`);
     expect(await chainsOf(stranger)).not.toContain(`organization ${orgId}`);
+    const granted = await server.signIn({
+      ...{ role: "Partner Admin", partnerId, orgAccess: "selected", orgIds: [orgId] },
+    });
+    expect(await chainsOf(granted)).toEqual([`organization ${orgId}`]);
+    const none = await server.signIn({ role: "Partner Admin", partnerId, orgAccess: "none" });
+    expect(await chainsOf(none)).toEqual([]);
     const read = (who: SignedInUser) =>
       server.request("GET", `/audit-logs/logs?orgId=${orgId}&action=site.create`, { token: who.token });
     expect((await read(admin)).body.pagination.total).toBe(3);

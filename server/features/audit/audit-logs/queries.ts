@@ -1,4 +1,6 @@
 import type { ExpressionBuilder, SelectQueryBuilder } from "kysely";
+import { user } from "#server/access/principal";
+import { arrayIsWithin, hasArray } from "#server/db/dialect/json";
 import { contains } from "#server/db/dialect/text";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
@@ -51,16 +53,26 @@ export async function auditEntries(call: Call, filters: AuditFilters) {
   return query;
 }
 
-/** Callers confined to sites do not see what agents of other sites did (docs/audit.md, "Reading entries"). */
+/** Entries that are about no site, and not about people or secrets either. */
+const organizationWide = ["organization", "filter", "custom_field", "policy", "script", "maintenance_window"];
+
+/** The entries that the caller may read at all (docs/audit.md, "Who reads which entries"). */
 export function visible(call: Call) {
   const query = call.db.selectFrom("auditLogs").select(columns);
-  if (call.scope.kind !== "organization" || call.scope.siteIds === null) return query;
-  return query.where((eb) =>
-    eb.or([
-      eb("auditLogs.actorType", "<>", "agent"),
-      eb("auditLogs.actorId", "in", eb.selectFrom("devices").select("devices.id")),
-    ]),
-  );
+  const { userId, scope, orgAccess, allowedSiteIds } = user(call);
+  const own = (eb: Builder) => eb.and([eb("auditLogs.actorType", "=", "user"), eb("auditLogs.actorId", "=", userId)]);
+  if (scope === "partner" && orgAccess !== "all")
+    return query.where((eb) => eb.or([eb("auditLogs.orgId", "is not", null), own(eb)]));
+  if (allowedSiteIds === null) return query;
+  const { dialect } = call.services.store;
+  return query.where((eb) => {
+    const details = eb.ref("auditLogs.details");
+    return eb.or([
+      own(eb),
+      arrayIsWithin(details, "siteIds", allowedSiteIds, dialect),
+      eb.and([eb.not(hasArray(details, "siteIds", dialect)), eb("auditLogs.resourceType", "in", organizationWide)]),
+    ]);
+  });
 }
 
 /** `q` searches the fields of an entry, its details included. */

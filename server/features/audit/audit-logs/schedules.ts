@@ -1,5 +1,6 @@
 import { chainsOfAnchorFile, completeAnchorFile } from "#server/audit/anchor-copies";
 import type { ChainRef } from "#server/audit/chain";
+import { closeRefusalWindows } from "#server/audit/fold-refusals";
 import { auditHandle } from "#server/audit/handle";
 import { openIncident, recordVerdict } from "#server/audit/incidents";
 import { anchorGrowth, verifyOptions } from "#server/audit/keeper";
@@ -15,7 +16,15 @@ export const schedules: readonly Schedule[] = [
   { name: "audit.anchors", cron: "45 * * * *", run: anchorGrowth },
   { name: "audit.outbox", cron: "25 * * * *", run: checkOutbox },
   { name: "audit.verify", cron: "15 4 * * *", run: verifyEveryChain },
+  { name: "audit.refusals", cron: "* * * * *", run: foldRefusals },
 ];
+
+/** Entries for refusals that were only counted (docs/audit.md, "Repeated refusals"). */
+export async function foldRefusals(services: Services): Promise<void> {
+  const db = auditHandle(asSystem(services, "record refusal"));
+  await closeRefusalWindows(db, new Date(services.clock.nowMs()));
+  services.wakeAuditWriter();
+}
 
 /**
  * Verifies every chain that the database has a trace of or the anchor file names. One that does not hold, or cannot be

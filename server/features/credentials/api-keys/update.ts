@@ -6,6 +6,7 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { delegable } from "./delegation.ts";
 import { getApiKey } from "./get-api-key.ts";
+import { refuseBeyondPrincipal } from "./principal-scopes.ts";
 import { holdApiKey, refuseInactive } from "./queries.ts";
 
 type UpdateCall = typeof apiKeys.update extends Endpoint<infer T> ? Call<T> : never;
@@ -19,6 +20,7 @@ export async function updateApiKey(call: UpdateCall) {
     refuseInactive(key);
     const { scopes, ...fields } = call.body;
     const change = scopes === undefined ? fields : { ...fields, scopes: delegable(call, scopes) };
+    if ("scopes" in change) await refuseBeyondPrincipal(tx, key, change.scopes);
     const updated = await tx
       .updateTable("apiKeys")
       .set({ ...change, updatedAt: call.clock.now() })

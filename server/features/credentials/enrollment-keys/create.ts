@@ -19,7 +19,7 @@ export async function createEnrollmentKey(call: CreateCall) {
     const { name, maxUsage, siteId = null } = call.body;
     const org = await orgForCreate(call, call.body.orgId, tx);
     const id = call.random.uuid();
-    call.audit.note({ resource: { id, name }, owner: { orgId: org.id } });
+    call.audit.note({ resource: { id, name }, owner: { orgId: org.id }, siteIds: [siteId] });
     refuseSuspended(org);
     await refuseForeignSite(call, tx, { orgId: org.id, siteId, code: "SITE_NOT_IN_ORG" });
     const expiresAt = expiryFor(call, org, call.body.expiresAt);

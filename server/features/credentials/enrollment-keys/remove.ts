@@ -10,7 +10,7 @@ type RemoveCall = typeof enrollmentKeys.remove extends Endpoint<infer T> ? Call<
 export async function removeEnrollmentKey(call: RemoveCall) {
   return call.transaction(async (tx) => {
     const key = await getEnrollmentKey(call, tx, call.params.id);
-    call.audit.note({ resource: { id: key.id, name: key.name }, owner: { orgId: key.orgId } });
+    call.audit.note({ resource: { id: key.id, name: key.name }, owner: { orgId: key.orgId }, siteIds: [key.siteId] });
     const removed = await tx.deleteFrom("enrollmentKeys").where("id", "=", key.id).executeTakeFirst();
     if (removed.numDeletedRows !== 1n) throw problem("NOT_FOUND");
     const { usageCount, maxUsage, expiresAt } = key;

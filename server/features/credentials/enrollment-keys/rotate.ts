@@ -17,7 +17,11 @@ type RotateCall = typeof enrollmentKeys.rotate extends Endpoint<infer T> ? Call<
 export async function rotateEnrollmentKey(call: RotateCall) {
   return call.transaction(async (tx) => {
     const found = await getEnrollmentKey(call, tx, call.params.id);
-    call.audit.note({ resource: { id: found.id, name: found.name }, owner: { orgId: found.orgId } });
+    call.audit.note({
+      resource: { id: found.id, name: found.name },
+      owner: { orgId: found.orgId },
+      siteIds: [found.siteId],
+    });
     const org = await getWritableOrg(call, found.orgId, tx);
     const row = tx
       .selectFrom("enrollmentKeys")

@@ -52,7 +52,7 @@ export async function createEnrollmentKey(call: CreateCall) {
         key,
         ...(enrollmentSecret === undefined ? {} : { enrollmentSecret }),
       },
-      written: { action: "enrollment_key.create", orgId: org.id, id, name, details },
+      written: { action: "enrollment_key.create", orgId: org.id, id, name, siteIds: [siteId], details },
     };
   });
 }

@@ -28,7 +28,7 @@ export async function createOrganization(call: CreateCall) {
       billingContact: null,
     });
     if (orgAccess === "selected") await addOrg(tx, { partnerId, principalId }, id);
-    const data = await exportedOrganization(tx, id);
+    const data = await exportedOrganization(call, tx, id);
     return {
       answer: { schemaVersion: "1" as const, data },
       written: { action: "organization.create", orgId: id, id, name, details: { partnerId, status, type } },

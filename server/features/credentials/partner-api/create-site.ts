@@ -17,10 +17,10 @@ export async function createSite(call: CreateCall) {
     const org = await getNamedOrg(call, orgId, tx);
     const id = call.random.uuid();
     await insertSite(call, tx, { id, orgId: org.id, name, timezone, address, contact, settings: {} });
-    const data = await exportedSite(tx, id);
+    const data = await exportedSite(call, tx, { id, orgId: org.id });
     return {
       answer: { schemaVersion: "1" as const, data },
-      written: { action: "site.create", orgId: org.id, id, name, details: { timezone } },
+      written: { action: "site.create", orgId: org.id, id, name, siteIds: [id], details: { timezone } },
     };
   });
 }

@@ -1,16 +1,14 @@
 import { isIP } from "node:net";
 import type { Reader } from "#server/db/unit-of-work";
-import { liveDevices } from "./devices.ts";
-import { type ExportCall, exportPage, type Walk, walked } from "./export.ts";
+import { devicesOf } from "./devices.ts";
+import { type ExportCall, exportPage } from "./export.ts";
+import type { FeedEntry } from "./feed.ts";
 
 const COLLECTION_MAX = 500;
 
-const select = (db: Reader) =>
-  liveDevices(db).select([
+const select = (db: Reader, entries: readonly FeedEntry[]) =>
+  devicesOf(db, entries).select([
     "devices.id",
-    "devices.orgId",
-    "devices.siteId",
-    "devices.updatedAt",
     "deviceHardware.cpuModel",
     "deviceHardware.cpuCores",
     "deviceHardware.ramTotalMb",
@@ -19,16 +17,15 @@ const select = (db: Reader) =>
   ]);
 type Row = Awaited<ReturnType<ReturnType<typeof select>["executeTakeFirstOrThrow"]>>;
 
-export const exportInventory = (call: ExportCall) =>
-  exportPage(call, "device-inventory", (walk) => inventoryRows(call.db, walk));
+export const exportInventory = (call: ExportCall) => exportPage(call, "device-inventory", inventoryOf);
 
-async function inventoryRows(db: Reader, walk: Walk) {
-  const rows = await walked(select(db), "devices", walk).execute();
+async function inventoryOf(db: Reader, entries: readonly FeedEntry[]) {
+  const rows = await select(db, entries).execute();
   const interfaces = await interfacesOf(
     db,
     rows.map((row) => row.id),
   );
-  return rows.map((row) => view(row, interfaces.get(row.id) ?? []));
+  return new Map(rows.map((row) => [row.id, view(row, interfaces.get(row.id) ?? [])]));
 }
 
 async function interfacesOf(db: Reader, deviceIds: readonly string[]) {
@@ -64,10 +61,6 @@ function view(row: Row, reported: readonly Interface[]) {
       : [{ interfaceName, address: ipAddress, family: familyOf(ipAddress), assignment: null, active: true }],
   );
   return {
-    id: row.id,
-    orgId: row.orgId,
-    siteId: row.siteId,
-    sourceUpdatedAt: row.updatedAt,
     deviceId: row.id,
     hardware: {
       processor: { model: row.cpuModel, cores: row.cpuCores },
@@ -81,7 +74,8 @@ function view(row: Row, reported: readonly Interface[]) {
   };
 }
 
-const counted = (total: number) => ({
+/** How much of a list a row holds. */
+export const counted = (total: number) => ({
   total,
   included: Math.min(total, COLLECTION_MAX),
   complete: total <= COLLECTION_MAX,

@@ -1,24 +1,25 @@
 import type { Reader } from "#server/db/unit-of-work";
-import { type ExportCall, exportPage, walked } from "./export.ts";
+import { type ExportCall, exportPage } from "./export.ts";
+import type { FeedEntry } from "./feed.ts";
 
 const TAGS_MAX = 200;
 
-/** Live devices of reachable organizations. */
-export const liveDevices = (db: Reader) =>
+/** The devices of a page with their hardware. */
+export const devicesOf = (db: Reader, entries: readonly FeedEntry[]) =>
   db
     .selectFrom("devices")
-    .innerJoin("organizations", "organizations.id", "devices.orgId")
     .leftJoin("deviceHardware", (join) =>
       join.onRef("deviceHardware.orgId", "=", "devices.orgId").onRef("deviceHardware.deviceId", "=", "devices.id"),
     )
-    .where("devices.status", "<>", "decommissioned");
+    .where(
+      "devices.id",
+      "in",
+      entries.map(({ id }) => id),
+    );
 
-const select = (db: Reader) =>
-  liveDevices(db).select([
+const select = (db: Reader, entries: readonly FeedEntry[]) =>
+  devicesOf(db, entries).select([
     "devices.id",
-    "devices.orgId",
-    "devices.siteId",
-    "devices.updatedAt",
     "devices.hostname",
     "devices.displayName",
     "devices.osType",
@@ -36,13 +37,13 @@ const select = (db: Reader) =>
 type Row = Awaited<ReturnType<ReturnType<typeof select>["executeTakeFirstOrThrow"]>>;
 
 export const exportDevices = (call: ExportCall) =>
-  exportPage(call, "devices", async (walk) => (await walked(select(call.db), "devices", walk).execute()).map(view));
+  exportPage(
+    call,
+    "devices",
+    async (db, entries) => new Map((await select(db, entries).execute()).map((row) => [row.id, view(row)])),
+  );
 
 const view = (row: Row) => ({
-  id: row.id,
-  orgId: row.orgId,
-  siteId: row.siteId,
-  sourceUpdatedAt: row.updatedAt,
   hostname: row.hostname,
   displayName: row.displayName,
   type: { os: row.osType, role: row.deviceRole, virtual: row.isVirtual },

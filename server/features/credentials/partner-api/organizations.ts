@@ -1,33 +1,32 @@
 import type { Reader } from "#server/db/unit-of-work";
-import { type ExportCall, exportPage, revised, walked } from "./export.ts";
+import type { Call } from "#server/http/call";
+import { type ExportCall, exportedRow, exportPage } from "./export.ts";
+import { type FeedEntry, feedEntry } from "./feed.ts";
 
-const columns = [
-  "organizations.id",
-  "organizations.name",
-  "organizations.slug",
-  "organizations.type",
-  "organizations.updatedAt",
-] as const;
-
-const select = (db: Reader) => db.selectFrom("organizations").select(columns);
-type Row = Awaited<ReturnType<ReturnType<typeof select>["executeTakeFirstOrThrow"]>>;
-
-export const exportOrganizations = (call: ExportCall) =>
-  exportPage(call, "organizations", async (walk) =>
-    (await walked(select(call.db), "organizations", walk).execute()).map(view),
-  );
+export const exportOrganizations = (call: ExportCall) => exportPage(call, "organizations", rowsOf);
 
 /** One organization as the export has it. */
-export async function exportedOrganization(db: Reader, id: string) {
-  return revised(view(await select(db).where("organizations.id", "=", id).executeTakeFirstOrThrow()));
+export async function exportedOrganization(call: Call, db: Reader, id: string) {
+  const entry = await feedEntry({ who: call.who, db }, "organizations", id, id);
+  return exportedRow(entry, (await rowsOf(db, [entry])).get(id) as ExportedOrganizationFields);
 }
 
-const view = ({ id, name, slug, type, updatedAt }: Row) => ({
-  id,
-  orgId: id,
-  siteId: null,
-  sourceUpdatedAt: updatedAt,
-  name,
-  slug,
-  type,
-});
+/** What the export shows of an organization. */
+export interface ExportedOrganizationFields {
+  name: string;
+  slug: string;
+  type: "customer" | "internal";
+}
+
+async function rowsOf(db: Reader, entries: readonly FeedEntry[]): Promise<Map<string, ExportedOrganizationFields>> {
+  const rows = await db
+    .selectFrom("organizations")
+    .select(["id", "name", "slug", "type"])
+    .where(
+      "id",
+      "in",
+      entries.map(({ id }) => id),
+    )
+    .execute();
+  return new Map(rows.map(({ id, ...row }) => [id, row]));
+}

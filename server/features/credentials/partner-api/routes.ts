@@ -4,8 +4,10 @@ import { createEnrollmentKey } from "./create-enrollment-key.ts";
 import { createOrganization } from "./create-organization.ts";
 import { createSite } from "./create-site.ts";
 import { exportInventory } from "./device-inventory.ts";
+import { exportRelationships } from "./device-relationships.ts";
 import { exportDevices } from "./devices.ts";
 import { exportOrganizations } from "./organizations.ts";
+import { recordedWhenReplayed } from "./record-write.ts";
 import { exportSites } from "./sites.ts";
 
 export const routes = implement(partnerApi, {
@@ -13,7 +15,8 @@ export const routes = implement(partnerApi, {
   sites: exportSites,
   devices: exportDevices,
   deviceInventory: exportInventory,
-  createOrganization,
-  createSite,
-  createEnrollmentKey,
+  deviceRelationships: exportRelationships,
+  createOrganization: recordedWhenReplayed(createOrganization, "organization"),
+  createSite: recordedWhenReplayed(createSite, "site"),
+  createEnrollmentKey: recordedWhenReplayed(createEnrollmentKey, "enrollment_key"),
 });

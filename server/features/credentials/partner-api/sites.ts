@@ -1,40 +1,42 @@
 import type { Json } from "#server/db/column-types";
 import type { Reader } from "#server/db/unit-of-work";
-import { type ExportCall, exportPage, revised, walked } from "./export.ts";
+import type { Call } from "#server/http/call";
+import { type ExportCall, exportedRow, exportPage } from "./export.ts";
+import { type FeedEntry, feedEntry } from "./feed.ts";
 
-const columns = [
-  "sites.id",
-  "sites.orgId",
-  "sites.name",
-  "sites.timezone",
-  "sites.address",
-  "sites.contact",
-  "sites.updatedAt",
-] as const;
-
-/** The join leaves out sites of organizations that are closed or out of reach. */
-const select = (db: Reader) =>
-  db.selectFrom("sites").innerJoin("organizations", "organizations.id", "sites.orgId").select(columns);
-type Row = Awaited<ReturnType<ReturnType<typeof select>["executeTakeFirstOrThrow"]>>;
-
-export const exportSites = (call: ExportCall) =>
-  exportPage(call, "sites", async (walk) => (await walked(select(call.db), "sites", walk).execute()).map(view));
+export const exportSites = (call: ExportCall) => exportPage(call, "sites", rowsOf);
 
 /** One site as the export has it. */
-export async function exportedSite(db: Reader, id: string) {
-  return revised(view(await select(db).where("sites.id", "=", id).executeTakeFirstOrThrow()));
+export async function exportedSite(call: Call, db: Reader, { id, orgId }: { id: string; orgId: string }) {
+  const entry = await feedEntry({ who: call.who, db }, "sites", id, orgId);
+  return exportedRow(entry, (await rowsOf(db, [entry])).get(id) as ExportedSiteFields);
 }
 
-const view = ({ id, orgId, name, timezone, address, contact, updatedAt }: Row) => ({
-  id,
-  orgId,
-  siteId: id,
-  sourceUpdatedAt: updatedAt,
-  name,
-  timezone,
-  address: address && addressOf(address),
-  contact: contact && contactOf(contact),
-});
+/** What the export shows of a site. */
+export interface ExportedSiteFields {
+  name: string;
+  timezone: string;
+  address: ReturnType<typeof addressOf> | null;
+  contact: ReturnType<typeof contactOf> | null;
+}
+
+async function rowsOf(db: Reader, entries: readonly FeedEntry[]): Promise<Map<string, ExportedSiteFields>> {
+  const rows = await db
+    .selectFrom("sites")
+    .select(["id", "name", "timezone", "address", "contact"])
+    .where(
+      "id",
+      "in",
+      entries.map(({ id }) => id),
+    )
+    .execute();
+  return new Map(
+    rows.map(({ id, name, timezone, address, contact }) => [
+      id,
+      { name, timezone, address: address && addressOf(address), contact: contact && contactOf(contact) },
+    ]),
+  );
+}
 
 /** A site's address and contact are free objects; the export gives their well-known texts. */
 const textOf = (from: Json, name: string): string | null => (typeof from[name] === "string" ? from[name] : null);

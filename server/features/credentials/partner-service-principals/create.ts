@@ -46,8 +46,8 @@ export async function createPartnerPrincipal(call: CreateCall) {
       throw isUniqueViolation(error) ? problem("NAME_TAKEN", { cause: error }) : error;
     }
     await setOrgs(tx, { partnerId, principalId: id }, orgIds);
-    const { orgAccess, expiresAt } = fields;
-    call.audit.note({ details: { scopes, orgAccess, orgIds, expiresAt, sourceCidrs } });
+    const { orgAccess, expiresAt, rateLimit } = fields;
+    call.audit.note({ details: { scopes, orgAccess, orgIds, expiresAt, sourceCidrs, rateLimit } });
     return shownPrincipal(tx, id);
   });
 }

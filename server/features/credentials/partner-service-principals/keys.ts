@@ -21,7 +21,8 @@ export async function issueKey(call: CallOf<"issueKey">) {
   return call.transaction(async (tx) => {
     const principal = await holdActive(call, tx, call.params.id);
     refusePast(call, call.body.expiresAt);
-    const minted = await insertKey(call, tx, principal, { ...call.body, rotatedFromId: null });
+    const { rateLimit = null } = call.body;
+    const minted = await insertKey(call, tx, principal, { ...call.body, rateLimit, rotatedFromId: null });
     call.audit.note({ details: { keyId: minted.keyId, keyPrefix: minted.keyPrefix } });
     return minted;
   });

@@ -71,7 +71,12 @@ export async function shownPrincipals(db: Reader, rows: readonly PrincipalRow[])
   return rows.map((row) => ({
     ...row,
     orgIds: orgs.filter(({ principalId }) => principalId === row.id).map(({ orgId }) => orgId),
-    keys: keys.filter(({ principalId }) => principalId === row.id).map(({ principalId: _, ...key }) => key),
+    keys: keys
+      .filter(({ principalId }) => principalId === row.id)
+      .map(({ principalId: _, ...key }) => ({
+        ...key,
+        rateLimit: Math.min(key.rateLimit ?? row.rateLimit, row.rateLimit),
+      })),
   }));
 }
 

@@ -5,12 +5,20 @@ interface Place {
   principalId: string;
 }
 
-/** Replaces the organizations chosen for a principal. */
+/**
+ * Replaces the organizations chosen for a principal. Those that stay are not touched: the time since when one is
+ * reached is kept.
+ */
 export async function setOrgs(tx: Tx, place: Place, orgIds: readonly string[]): Promise<void> {
-  await tx.deleteFrom("partnerServicePrincipalOrgs").where("principalId", "=", place.principalId).execute();
+  let dropped = tx.deleteFrom("partnerServicePrincipalOrgs").where("principalId", "=", place.principalId);
+  if (orgIds.length > 0) dropped = dropped.where("orgId", "not in", orgIds);
+  await dropped.execute();
   if (orgIds.length === 0) return;
-  const rows = orgIds.map((orgId) => ({ ...place, orgId }));
-  await tx.insertInto("partnerServicePrincipalOrgs").values(rows).execute();
+  await tx
+    .insertInto("partnerServicePrincipalOrgs")
+    .values(orgIds.map((orgId) => ({ ...place, orgId })))
+    .onConflict((conflict) => conflict.columns(["partnerId", "principalId", "orgId"]).doNothing())
+    .execute();
 }
 
 /** Lets a principal reach an organization that it has created (docs/credentials.md, "Partner writes"). */

@@ -194,6 +194,28 @@ describe.each(databases)("service principals on %s", (database) => {
     expect((await send("POST", `/${id}/migrate-key`, { keyId: reading.id }, limited.token)).status).toBe(200);
   });
 
+  it("keeps the scopes of its key within its own, also when they are changed", async () => {
+    const { id } = await principal({ scopes: ["devices:read", "devices:write"] });
+    const { apiKeyId } = (await send("POST", `/${id}/rotate`)).body;
+    const change = (body: object) => server.request("PATCH", `/api-keys/${apiKeyId}`, { token: admin.token, body });
+    const scopesOf = async () => (await keysOf(id)).find((key) => key.id === apiKeyId)?.scopes;
+    const refused = await change({ scopes: ["devices:read", "alerts:read"], name: "renamed" });
+    expect([refused.status, refused.body.code, refused.body.details]).toEqual([
+      403,
+      "SCOPE_DELEGATION_DENIED",
+      { scope: "alerts:read" },
+    ]);
+    expect(await scopesOf()).toEqual(["devices:read", "devices:write"]);
+    expect((await change({ scopes: ["devices:write"] })).body.scopes).toEqual(["devices:write"]);
+    expect((await change({ scopes: ["devices:read", "devices:write"], rateLimit: 5 })).status).toBe(200);
+    const human = await apiKey(["devices:read"]);
+    const own = await server.request("PATCH", `/api-keys/${human.id}`, {
+      token: admin.token,
+      body: { scopes: ["alerts:read"] },
+    });
+    expect(own.status).toBe(200);
+  });
+
   it("refuses wildcards, unknown scopes, a taken name and callers confined to sites", async () => {
     expect((await create({ scopes: ["*"] })).body.code).toBe("WILDCARD_SCOPE");
     expect((await create({ scopes: ["organizations:write"] })).body.code).toBe("UNSUPPORTED_SCOPE");

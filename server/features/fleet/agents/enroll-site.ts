@@ -51,6 +51,7 @@ async function createDefaultSite(call: EnrollCall, tx: Tx, orgId: string): Promi
     action: "site.create",
     resource: { id, name: "Default" },
     owner: { orgId },
+    siteIds: [id],
     details: { via: "enroll" },
   });
   return id;

@@ -31,7 +31,7 @@ export async function enrollAgent(call: EnrollCall) {
         ? await rekeyPresented(call, tx, { key, pair, device: presented })
         : await createDevice(call, tx, { key, pair });
       await keepInventory(call, tx, device);
-      record(call, device, { rekeyed: presented !== undefined });
+      record(call, device, presented);
       const { id: deviceId, ...placed } = device;
       return { ...placed, deviceId, ...pair, config: intervals };
     }),
@@ -48,11 +48,13 @@ async function keepInventory(call: EnrollCall, tx: Tx, device: EnrolledDevice): 
   if (network !== undefined) await replaceInterfaces(tx, device, network, call.random);
 }
 
-function record(call: EnrollCall, device: EnrolledDevice, { rekeyed }: { rekeyed: boolean }): void {
+function record(call: EnrollCall, device: EnrolledDevice, presented: { siteId: string | null } | undefined): void {
+  const rekeyed = presented !== undefined;
   const about = {
     resource: { type: "device", id: device.id, name: call.body.hostname },
     owner: { orgId: device.orgId },
     actor: { type: "agent" as const, id: device.id },
+    siteIds: [device.siteId, presented?.siteId ?? null],
   };
   call.audit.note({ ...about, details: { siteId: device.siteId, agentVersion: call.body.agentVersion, rekeyed } });
   if (!rekeyed)

@@ -20,6 +20,7 @@ export async function admit(call: EnrollCall, tx: Tx) {
   call.audit.note({
     owner: { orgId: key.orgId },
     actor: { type: "agent", id: ZERO_UUID },
+    siteIds: [key.siteId],
     details: { enrollmentKeyId: key.id, hostname: call.body.hostname, osType: call.body.osType },
   });
   if (key.expiresAt <= call.clock.now()) throw problem("ENROLLMENT_KEY_EXPIRED");

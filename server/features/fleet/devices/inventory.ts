@@ -51,28 +51,40 @@ export async function replaceHardware(tx: Tx, device: Placed, report: HardwareFa
     .execute();
 }
 
+/**
+ * The same list again writes nothing: to exports the rows would be new (docs/credentials.md, "What counts as a change").
+ */
 export async function replaceInterfaces(
   tx: Tx,
   device: Placed,
   report: readonly InterfaceFacts[],
   random: Services["random"],
 ): Promise<void> {
+  const facts = report.map((item) => ({
+    interfaceName: item.interfaceName,
+    macAddress: item.macAddress ?? null,
+    ipAddress: item.ipAddress ?? null,
+    subnetMask: item.subnetMask ?? null,
+    publicIp: item.publicIp ?? null,
+    isPrimaryInterface: item.isPrimary ?? false,
+  }));
+  const known = await tx
+    .selectFrom("deviceInterfaces")
+    .select(["interfaceName", "macAddress", "ipAddress", "subnetMask", "publicIp", "isPrimaryInterface"])
+    .where("orgId", "=", device.orgId)
+    .where("deviceId", "=", device.id)
+    .execute();
+  if (isSame(known, facts)) return;
   await tx.deleteFrom("deviceInterfaces").where("orgId", "=", device.orgId).where("deviceId", "=", device.id).execute();
-  if (report.length === 0) return;
+  if (facts.length === 0) return;
   await tx
     .insertInto("deviceInterfaces")
-    .values(
-      report.map((item) => ({
-        id: random.uuid(),
-        orgId: device.orgId,
-        deviceId: device.id,
-        interfaceName: item.interfaceName,
-        macAddress: item.macAddress ?? null,
-        ipAddress: item.ipAddress ?? null,
-        subnetMask: item.subnetMask ?? null,
-        publicIp: item.publicIp ?? null,
-        isPrimaryInterface: item.isPrimary ?? false,
-      })),
-    )
+    .values(facts.map((item) => ({ id: random.uuid(), orgId: device.orgId, deviceId: device.id, ...item })))
     .execute();
+}
+
+/** In any order. */
+function isSame(one: readonly object[], other: readonly object[]): boolean {
+  const sorted = (rows: readonly object[]) => rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
+  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
 }

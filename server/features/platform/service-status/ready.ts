@@ -11,6 +11,7 @@ export interface Readiness {
   readonly database: Check;
   readonly migrations: Check;
   readonly workers: Check;
+  readonly audit: Check;
 }
 
 const KEPT_MS = 2 * SECOND;
@@ -41,15 +42,17 @@ function readiness(services: Services): Promise<Readiness> {
 }
 
 async function look(services: Services): Promise<Readiness> {
-  const [database, migrations, workers] = await Promise.all([
+  const [database, migrations, workers, audit] = await Promise.all([
     check(async () => {
       await asSystem(services, "report health").selectFrom("leases").select("name").limit(1).execute();
       return true;
     }),
     check(async () => (await missingMigrations(services)).length === 0),
     check(() => workersRun(services)),
+    // Refused requests that wait because the database takes no writes: trying them again shows whether it does by now.
+    check(() => services.refusals.flush()),
   ]);
-  return { database, migrations, workers };
+  return { database, migrations, workers, audit };
 }
 
 /**

@@ -31,7 +31,7 @@ describe.each(databases)("service status on %s", (database) => {
       const ready = await root(`${prefix}/health/ready`);
       expect([ready.status, JSON.parse(ready.text)]).toEqual([
         200,
-        { status: "ready", checks: { database: "ok", migrations: "ok", workers: "ok" } },
+        { status: "ready", checks: { database: "ok", migrations: "ok", workers: "ok", audit: "ok" } },
       ]);
     }
   });
@@ -49,9 +49,13 @@ describe.each(databases)("service status on %s", (database) => {
       .insertInto("leases")
       .values({ name: "scheduler", holder: "gone", expiresAt: "2026-01-01T00:00:00.000Z" })
       .execute();
-    expect(await look()).toEqual([503, "not_ready", { database: "ok", migrations: "ok", workers: "error" }]);
+    expect(await look()).toEqual([
+      503,
+      "not_ready",
+      { database: "ok", migrations: "ok", workers: "error", audit: "ok" },
+    ]);
     await server.db.deleteFrom("leases").where("name", "=", "scheduler").execute();
-    expect(await look()).toEqual([200, "ready", { database: "ok", migrations: "ok", workers: "ok" }]);
+    expect(await look()).toEqual([200, "ready", { database: "ok", migrations: "ok", workers: "ok", audit: "ok" }]);
     await server.db
       .insertInto("jobs")
       .values({
@@ -94,7 +98,7 @@ describe.each(databases)("service status on %s", (database) => {
       .execute();
     expect((await look())[0]).toBe(200);
     server.clock.advance(5 * 60_000);
-    expect(await look()).toEqual([503, { database: "ok", migrations: "ok", workers: "error" }]);
+    expect(await look()).toEqual([503, { database: "ok", migrations: "ok", workers: "error", audit: "ok" }]);
     await tamper(server, `delete from audit_outbox where audit_id = '${held}'`);
     expect((await look())[0]).toBe(200);
   });
@@ -181,7 +185,7 @@ describe("readiness", () => {
       const response = await fetch(`${server.url}/health/ready`);
       expect([response.status, await response.json()]).toMatchObject([
         503,
-        { status: "not_ready", checks: { database: "ok", migrations: "error", workers: "ok" } },
+        { status: "not_ready", checks: { database: "ok", migrations: "error", workers: "ok", audit: "ok" } },
       ]);
     } finally {
       await server.stop();

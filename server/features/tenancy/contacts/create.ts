@@ -30,7 +30,7 @@ export async function createContact(call: CreateCall) {
     const id = call.random.uuid();
     const given = { ...blank, ...call.body };
     const row = { ...given, roles: distinctRoles(given.roles) };
-    call.audit.note({ resource: { id, name: row.name }, owner: { orgId: org.id } });
+    call.audit.note({ resource: { id, name: row.name }, owner: { orgId: org.id }, siteIds: [row.siteId] });
     const code = contactProblem(row);
     if (code) throw problem(code);
     await refuseForeignSite(call, tx, { orgId: org.id, siteId: row.siteId, code: "site-not-in-org" });

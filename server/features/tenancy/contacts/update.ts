@@ -28,6 +28,7 @@ export async function updateContact(call: UpdateCall) {
     const merged = { ...before, ...fields };
     const code = contactProblem(merged);
     if (code) throw problem(code);
+    call.audit.note({ siteIds: [before.siteId, merged.siteId] });
     if (merged.siteId !== before.siteId) {
       await refuseForeignSite(call, tx, { orgId: before.orgId, siteId: merged.siteId, code: "site-not-in-org" });
     }
@@ -53,7 +54,7 @@ export async function updateContact(call: UpdateCall) {
 /** The contact under its organization's lock. One of the whole organization is read-only to callers confined to sites. */
 export async function getWritableContact(call: Call, tx: Tx, id: string) {
   const found = await getContact(tx, id);
-  call.audit.note({ resource: { id, name: found.name }, owner: { orgId: found.orgId } });
+  call.audit.note({ resource: { id, name: found.name }, owner: { orgId: found.orgId }, siteIds: [found.siteId] });
   await getWritableOrg(call, found.orgId, tx);
   await lockText(tx, call.services.store.dialect, contactLock(found.orgId));
   const contact = await getContact(tx, id);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 
@@ -188,6 +189,12 @@ describe.each(databases)("partners on %s", (database) => {
       partnerId: (await seedPartner(server, "by")).partnerId,
     });
     const key = await server.request("POST", "/api-keys", { token: staff.token, body: { orgId, name: "k" } });
+    const { partnerKeyId } = await seedPartnerPrincipal(server.db, server.services, partnerId);
+    const others = await seedPartnerPrincipal(
+      server.db,
+      server.services,
+      (await seedPartner(server, "stays")).partnerId,
+    );
     const removed = await server.request("DELETE", `/orgs/partners/${partnerId}`, { token: system.token });
     expect(removed).toMatchObject({ status: 200, body: { success: true } });
     for (const { token } of [staff, customer]) {
@@ -200,6 +207,14 @@ describe.each(databases)("partners on %s", (database) => {
       .where("id", "=", key.body.id)
       .executeTakeFirst();
     expect(stored?.status).toBe("revoked");
+    const partnerKey = (id: string) =>
+      server.db
+        .selectFrom("partnerServicePrincipalKeys")
+        .select(["status", "revokedAt"])
+        .where("id", "=", id)
+        .executeTakeFirst();
+    expect(await partnerKey(partnerKeyId)).toEqual({ status: "revoked", revokedAt: server.clock.now() });
+    expect(await partnerKey(others.partnerKeyId)).toEqual({ status: "active", revokedAt: null });
     expect((await server.request("GET", `/orgs/organizations/${orgId}`, { token: system.token })).status).toBe(200);
     for (const method of ["GET", "DELETE"]) {
       const again = await server.request(method, `/orgs/partners/${partnerId}`, { token: system.token });

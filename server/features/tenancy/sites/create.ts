@@ -14,7 +14,7 @@ export async function createSite(call: CreateCall) {
   return call.transaction(async (tx) => {
     const org = await orgForCreate(call, orgId, tx);
     const id = call.random.uuid();
-    call.audit.note({ resource: { id, name: fields.name }, owner: { orgId: org.id } });
+    call.audit.note({ resource: { id, name: fields.name }, owner: { orgId: org.id }, siteIds: [id] });
     await insertSite(call, tx, { id, orgId: org.id, ...fields });
     call.audit.note({ details: { timezone: fields.timezone } });
     return getSite(call, tx, id);

@@ -19,7 +19,7 @@ export async function removeSite(call: RemoveCall) {
   refuseSiteRestricted(call);
   return call.transaction(async (tx) => {
     const { site } = await getWritableSite(call, tx, call.params.id);
-    call.audit.note({ resource: { id: site.id, name: site.name }, owner: { orgId: site.orgId } });
+    call.audit.note({ resource: { id: site.id, name: site.name }, owner: { orgId: site.orgId }, siteIds: [site.id] });
     const { dialect } = call.services.store;
     const row = await held(tx.selectFrom("sites").select("id").where("id", "=", site.id), dialect).executeTakeFirst();
     if (!row) throw siteOutOfReach(call);

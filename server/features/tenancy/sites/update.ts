@@ -12,7 +12,7 @@ export async function updateSite(call: UpdateCall) {
   const { orgId, ...fields } = call.body;
   return call.transaction(async (tx) => {
     const { site } = await getWritableSite(call, tx, call.params.id);
-    call.audit.note({ resource: { id: site.id, name: site.name }, owner: { orgId: site.orgId } });
+    call.audit.note({ resource: { id: site.id, name: site.name }, owner: { orgId: site.orgId }, siteIds: [site.id] });
     if (orgId !== undefined && orgId !== site.orgId) throw problem("FIELD_IMMUTABLE", { details: { field: "orgId" } });
     if (Object.keys(fields).length === 0) throw problem("NO_UPDATES");
     const updated = await tx

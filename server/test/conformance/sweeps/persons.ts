@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { joinOrganization, providerSession } from "../guest.ts";
-import { databases, type SignedInUser } from "../harness.ts";
-import { seedPerson } from "../people.ts";
-import { type Case, forUsers } from "./cases.ts";
-import { ask, type Swept, startSweep } from "./sweep.ts";
+import { joinOrganization, providerSession } from "../../guest.ts";
+import type { DatabaseName, SignedInUser } from "../../harness.ts";
+import { seedPerson } from "../../people.ts";
+import { type Case, forUsers } from "../cases.ts";
+import { ask, type Swept, startSweep } from "../sweep.ts";
 
 /** The current password in the examples. */
 const PASSWORD = "Correct-Horse-1";
 
-describe.each(databases)(
-  "what belongs to a person, asked from a session of another tenant's provider, on %s",
-  (database) => {
+/** What belongs to a person, asked from a session of another tenant's provider (server/docs/people.md). */
+export const sweepPersons = (database: DatabaseName) =>
+  describe(`what belongs to a person, asked from a session of another tenant's provider, on ${database}`, () => {
     let swept: Swept;
     beforeAll(async () => {
       swept = await startSweep(database);
     });
-    afterAll(() => swept?.server.stop());
+    afterAll(() => swept?.stop());
 
     interface Guest {
       person: SignedInUser;
@@ -119,5 +119,4 @@ describe.each(databases)(
       const sessions = await swept.server.request("GET", "/auth/sessions", { token: guest.guestToken });
       expect(sessions.body.data.map(({ id }: { id: string }) => id)).toEqual([guest.guestSessionId]);
     });
-  },
-);
+  });

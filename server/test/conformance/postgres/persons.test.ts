@@ -1,0 +1,3 @@
+import { sweepPersons } from "../sweeps/persons.ts";
+
+sweepPersons("postgres");
