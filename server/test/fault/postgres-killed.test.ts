@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { type OwnPostgresCluster, startOwnPostgres } from "#fixtures/postgres";
 import { seededRandom } from "#fixtures/simulators/seeded-random";
 import { seedPartner, signIn } from "../harness.ts";
-import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
+import { inProof, PROOF_TIMEOUT_MS, proving } from "../proving.ts";
 import { checkChains, checkEntries, checkRows, settleDoubts } from "./check-ledger.ts";
 import { Ledger, mutate } from "./load.ts";
 import { type Installation, install, renewed, type ServerProcess, until } from "./processes.ts";
@@ -72,7 +72,8 @@ async function story(installation: Installation, cluster: OwnPostgresCluster): P
 
   await settleDoubts({ installation, server, token }, ledger);
   expect(ledger.unexpected, server.log()).toEqual([]);
-  expect(ledger.doubts.length, "the kills hit nothing").toBeGreaterThan(0);
+  // One kill may meet nothing but reads.
+  if (proving) expect(ledger.doubts.length, "the kills hit nothing").toBeGreaterThan(0);
   await checkRows(installation, ledger);
   await checkEntries(installation, ledger);
   await checkChains(installation, { server, token: token(), orgIds });
