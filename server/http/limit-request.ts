@@ -25,14 +25,13 @@ async function limitKey(services: Services, who: KeyPrincipal, response: ServerR
   services.keyUsage.count(who, services.clock.now());
 }
 
-const hourly = (name: string, max: number): Limit => ({ name, max, windowSeconds: 3_600 });
-
 /** One use of a key. A partner key's counts for its principal too: what is left is what both leave. */
 async function takeUse({ limiter }: Services, who: KeyPrincipal): Promise<Allowance> {
-  const own = hourly("key", who.rateLimit);
+  const own: Limit = { name: "key", max: who.rateLimit, windowSeconds: 3_600 };
   const ofKey = await limiter.take(own, who.keyId);
   if (who.kind === "apiKey" || !ofKey.allowed) return ofKey;
-  const ofPrincipal = await limiter.take(hourly("principal", who.principalRateLimit), who.principalId);
+  const shared: Limit = { name: "principal", max: who.principalRateLimit, windowSeconds: 3_600 };
+  const ofPrincipal = await limiter.take(shared, who.principalId);
   // A refused use costs nothing.
   if (!ofPrincipal.allowed) await limiter.giveBack(own, who.keyId);
   return !ofPrincipal.allowed || ofPrincipal.remaining < ofKey.remaining ? ofPrincipal : ofKey;

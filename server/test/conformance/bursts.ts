@@ -61,6 +61,18 @@ export const bursts: readonly Burst[] = [
     },
   },
   {
+    limit: "principal",
+    noun: "partner-api",
+    left: 20,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { partnerPrincipalId: id, partnerKey } = tenant;
+      const principal = swept.db.updateTable("partnerServicePrincipals").where("id", "=", id);
+      await principal.set({ rateLimit: 20 }).execute();
+      return always("partnerApi.organizations", { tenant, headers: { "x-api-key": partnerKey } });
+    },
+  },
+  {
     limit: "key-guess",
     noun: "api-keys",
     left: 10,

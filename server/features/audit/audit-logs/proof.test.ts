@@ -119,9 +119,9 @@ describe.each(databases)("what is proven on %s", (database) => {
   it("a broken chain is told once: entry in the system chain, mail to administrators, gauge, until it holds again", async () => {
     const orgId = await makeOrg("broken");
     await anchorGrowth(server.services);
-    // What the tests before have queued.
-    await server.workJobs();
-    server.mails.length = 0;
+    // A mail about another chain may still be on its way.
+    const mails = () => server.mails.filter(({ text }) => text.includes(orgId));
+    const mailed = (count: number) => vi.waitFor(() => expect(mails()).toHaveLength(count), { timeout: 20_000 });
     const entries = async () => {
       await server.settled();
       const { body } = await server.request("GET", "/audit-logs/logs?action=audit_logs.verify", {
@@ -141,9 +141,10 @@ describe.each(databases)("what is proven on %s", (database) => {
       .execute()) as [{ action: string }];
     await tamper(server, `update audit_logs set action = 'nothing.happened' where id = ${id}`);
     expect((await verify(orgId)).body).toMatchObject({ ok: false, breakCount: 1 });
-    await vi.waitFor(() => expect(server.mails.map(({ to }) => to)).toEqual([system.email]));
-    expect(server.mails[0]?.text).toContain("content_mismatch at position 2");
-    expect(server.mails[0]?.text).toContain(`rmm audit verify --org ${orgId}`);
+    await mailed(1);
+    expect(mails()[0]?.to).toBe(system.email);
+    expect(mails()[0]?.text).toContain("content_mismatch at position 2");
+    expect(mails()[0]?.text).toContain(`rmm audit verify --org ${orgId}`);
     const told = await entries();
     expect(told).toHaveLength(before + 1);
     expect(told[0]).toMatchObject({
@@ -161,7 +162,7 @@ describe.each(databases)("what is proven on %s", (database) => {
     await verifyEveryChain(server.services);
     server.clock.advance(DAY + HOUR);
     await verifyEveryChain(server.services);
-    await vi.waitFor(() => expect(server.mails).toHaveLength(2));
+    await mailed(2);
     await signIn();
     expect(await entries()).toHaveLength(before + 1);
 
@@ -170,7 +171,7 @@ describe.each(databases)("what is proven on %s", (database) => {
     expect([await gauge(), await incidents()]).toEqual(["0", []]);
     await tamper(server, `update audit_logs set action = 'again' where id = ${id}`);
     await verify(orgId);
-    await vi.waitFor(() => expect(server.mails).toHaveLength(3));
+    await mailed(3);
     expect(await entries()).toHaveLength(before + 2);
     await server.db.deleteFrom("auditIncidents").execute();
   });
