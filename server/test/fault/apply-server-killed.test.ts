@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { databases, type SignedInUser, seedPartner, signIn } from "../harness.ts";
+import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
 import { exitOf, type Installation, install, renewed, startRmm } from "./processes.ts";
 
-const MINUTES = 60_000;
 const ORGANIZATIONS = 16;
 const SITES = 4;
-const KILLS = 2;
+const KILLS = inProof({ long: 8, short: 1 });
 /** A dead process's requests are free at once, or after ten seconds; a run that hangs would take a minute. */
 const RERUN_MS = 40_000;
 
@@ -22,9 +22,9 @@ ${Array.from({ length: ORGANIZATIONS }, (_, org) => {
 }).join("\n")}
 `;
 
-it.each(databases)(
+it.concurrent.each(databases)(
   "rmm apply against a server that is killed -9 tells partly from nothing, and a rerun goes on soon and makes nothing twice, on %s",
-  { timeout: 6 * MINUTES },
+  { timeout: PROOF_TIMEOUT_MS },
   async (database) => {
     const installation = await install(database);
     const folder = mkdtempSync(join(tmpdir(), "rmm-server-killed-"));

@@ -12,6 +12,12 @@ const KEY_FREE_MS = 180_000;
 const tables = { organization: "organizations", site: "sites", contact: "contacts" } as const;
 const load = /^w\d+-\d+$/;
 
+/** What a run that died holds is free, as it is a minute after it. */
+export async function forgetDeadRuns({ db }: Installation): Promise<void> {
+  const past = "2026-01-01T00:00:00.000Z";
+  await db.updateTable("idempotencyKeys").set({ expiresAt: past }).where("state", "=", "running").execute();
+}
+
 /** Finds out what became of every mutation in doubt: with a key by sending it again, without one by looking. */
 export async function settleDoubts(
   { installation, server, token }: { installation: Installation; server: ServerProcess; token(): string },

@@ -6,8 +6,8 @@ import { checkChains, checkEntries, checkRows, settleDoubts } from "./check-ledg
 import { Ledger, mutate } from "./load.ts";
 import { type Installation, install, renewed, type ServerProcess } from "./processes.ts";
 
-const KILLS = inProof({ long: 1_000, short: 3 });
-const TOTAL = inProof({ long: 20_000, short: 400 });
+const KILLS = inProof({ long: 1_000, short: 2 });
+const TOTAL = inProof({ long: 20_000, short: 300 });
 const seed = process.env["RMM_FAULT_SEED"] ?? String(Date.now());
 
 it.concurrent.each(databases)(

@@ -3,7 +3,7 @@ import { type OwnPostgresCluster, startOwnPostgres } from "#fixtures/postgres";
 import { seededRandom } from "#fixtures/simulators/seeded-random";
 import { seedPartner, signIn } from "../harness.ts";
 import { inProof, PROOF_TIMEOUT_MS, proving } from "../proving.ts";
-import { checkChains, checkEntries, checkRows, settleDoubts } from "./check-ledger.ts";
+import { checkChains, checkEntries, checkRows, forgetDeadRuns, settleDoubts } from "./check-ledger.ts";
 import { Ledger, mutate } from "./load.ts";
 import { type Installation, install, renewed, type ServerProcess, until } from "./processes.ts";
 
@@ -70,6 +70,7 @@ async function story(installation: Installation, cluster: OwnPostgresCluster): P
   expect(kills).toBe(KILLS);
   expect(server.alive, server.log()).toBe(true);
 
+  if (!proving) await forgetDeadRuns(installation);
   await settleDoubts({ installation, server, token }, ledger);
   expect(ledger.unexpected, server.log()).toEqual([]);
   // One kill may meet nothing but reads.
