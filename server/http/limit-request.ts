@@ -41,5 +41,3 @@ async function refuseOver(services: Services, limit: Limit, subject: string): Pr
   const allowance = await services.limiter.takeLeased(limit, subject);
   if (!allowance.allowed) throw rateLimited(services, allowance.resetAtMs);
 }
-
-export { rateLimited };
