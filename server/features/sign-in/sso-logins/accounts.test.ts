@@ -91,7 +91,7 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     return admin;
   };
 
-  // Cases C20, the whole table: what the provider says of the address × whose address it is × whether its domain is proven.
+  // The whole table: what the provider says of the address × whose address it is × whether its domain is proven.
   const said = [true, "true", false, "false", undefined] as const;
   const table = (["unproven.example", "elsewhere.example", "proven.example"] as const).flatMap((domain) =>
     (["linked", "first match", "new"] as const).flatMap((whose) =>
@@ -99,7 +99,7 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     ),
   );
 
-  it.each(table)("email_verified $verified of a $whose person at $domain", async ({ domain, whose, verified }) => {
+  it.each(table)("email_verified $verified of a $whose person at $domain (C20)", async ({ domain, whose, verified }) => {
     await configure();
     const email = newAddress(domain);
     if (whose !== "new") await member(email);
