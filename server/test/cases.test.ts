@@ -28,7 +28,7 @@ describe("field cases", () => {
     expect([...tests.keys()].filter((id) => !(id in fieldCases))).toEqual([]);
   });
 
-  it("wait for what the specification has", () => {
+  it("wait for what is to come", () => {
     const awaited = Object.values(fieldCases).flatMap((item) => item.waitsFor ?? []);
     expect(awaited.filter((what) => !specified.has(what))).toEqual([]);
   });

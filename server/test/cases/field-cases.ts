@@ -1,7 +1,7 @@
 export interface FieldCase {
   /** File → how many tests of the case it has. */
   readonly tests: Readonly<Record<string, number>>;
-  /** The noun of the specification, or the endpoint, that must exist before there can be tests. */
+  /** The noun, or the endpoint, that must exist before there can be tests. */
   readonly waitsFor?: string;
 }
 
