@@ -1,3 +1,4 @@
+import { foldName } from "#contract/core/characters";
 import type { RmmClient } from "#sdk/client";
 import type { Context } from "../context.ts";
 import { CliError } from "../errors/cli-error.ts";
@@ -75,8 +76,7 @@ export function namesOf(context: Context): Names {
   };
 }
 
-const fold = (text: string): string => text.trim().normalize("NFC").toLowerCase();
-const same = (a: string, b: string): boolean => fold(a) === fold(b);
+const same = (a: string, b: string): boolean => foldName(a) === foldName(b);
 
 function pickTenant(what: "organization" | "partner", name: string, tenants: readonly Tenant[]): Tenant {
   const bySlug = tenants.filter((tenant) => same(tenant.slug, name));

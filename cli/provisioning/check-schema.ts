@@ -1,3 +1,4 @@
+import { invisibleIn } from "#contract/core/characters";
 import { didYouMean } from "../suggest.ts";
 import type { Schema, SchemaType } from "./schema.ts";
 
@@ -60,6 +61,8 @@ function checkText(schema: Schema, value: string): string[] {
   if (length < minLength) return ["must not be blank"];
   if (maxLength !== undefined && length > maxLength) return [`must have at most ${maxLength} characters`];
   if (value.includes("\u0000") || !value.isWellFormed()) return ["must be well-formed text"];
+  const hidden = invisibleIn(value);
+  if (hidden !== undefined) return [`must not hold ${hidden}, which nobody can see`];
   if (pattern !== undefined && !new RegExp(pattern).test(value)) return [schema.patternMessage ?? "has the wrong form"];
   return [];
 }

@@ -1,4 +1,5 @@
 import { withRegion } from "#contract/core/address";
+import { canonicalEmail } from "#contract/core/email";
 import { checkModel } from "./check-model.ts";
 import { checkSchema, pathText, type Step } from "./check-schema.ts";
 import { parseExpiry, parseInstant } from "./durations.ts";
@@ -65,7 +66,10 @@ function given<T extends object>(raw: Raw, readers: { [K in keyof T]?: (value: u
 const same = <T>(value: unknown) => value as T;
 const plainText = (value: unknown) => (value as string).trim().normalize("NFC");
 const blankable = (value: unknown) => (value === null ? null : plainText(value) || null);
-const email = (value: unknown) => blankable(value)?.toLowerCase() ?? null;
+const email = (value: unknown) => {
+  const text = blankable(value);
+  return text && (canonicalEmail(text) ?? text);
+};
 const free = (value: unknown) => (value === "" || value === null ? null : (value as FreeObject));
 const addressOf = (value: unknown) => {
   const address = free(value);

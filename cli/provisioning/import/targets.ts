@@ -1,4 +1,6 @@
-import { isEmail, isTimezone } from "../check-model.ts";
+import { invisibleIn } from "#contract/core/characters";
+import { canonicalEmail } from "#contract/core/email";
+import { isTimezone } from "../check-model.ts";
 import { parseInstant } from "../durations.ts";
 import { fileStatuses } from "../model.ts";
 import { contactRoleNames } from "../schema.ts";
@@ -16,7 +18,11 @@ export type ReadCell = (text: string, options: ReadOptions) => Reading;
 const text =
   (max: number): ReadCell =>
   (cell) =>
-    [...cell].length <= max ? { value: cell.normalize("NFC") } : { reason: `has more than ${max} characters` };
+    [...cell].length > max
+      ? { reason: `has more than ${max} characters` }
+      : invisibleIn(cell) !== undefined
+        ? { reason: `"${cell}" holds ${invisibleIn(cell)}, which nobody can see` }
+        : { value: cell.normalize("NFC") };
 
 const line: ReadCell = (cell, options) => text(255)(cell.replace(/\s+/g, " "), options);
 
@@ -41,8 +47,10 @@ const choice =
       : { value: found };
   };
 
-const email: ReadCell = (cell) =>
-  isEmail(cell) && cell.length <= 320 ? { value: cell.toLowerCase() } : { reason: `"${cell}" is not an email address` };
+const email: ReadCell = (cell) => {
+  const value = canonicalEmail(cell);
+  return value !== undefined && value.length <= 320 ? { value } : { reason: `"${cell}" is not an email address` };
+};
 
 const whole: ReadCell = (cell) =>
   /^\d{1,9}$/.test(cell) ? { value: Number(cell) } : { reason: `"${cell}" is not a whole number` };

@@ -12,3 +12,56 @@ const shown = (char: string): string => names[char] ?? `\\u${char.codePointAt(0)
 
 /** Text with every control character written as JSON writes it, so that JSON stays the same JSON. */
 export const escapeControls = (text: string): string => text.replace(controls, shown);
+
+const joining = "Arabic Syriac Nko Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam"
+  .concat(" Sinhala Khmer Myanmar Tibetan")
+  .split(" ")
+  .map((script) => `\\p{Script=${script}}`)
+  .join("");
+
+/** Joiners and selectors where they belong to the spelling: in scripts that join their letters, of Han, in emoji. */
+const spelling = new RegExp(
+  `(?<=[${joining}\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])[\\u200c\\u200d](?=\\S)` +
+    "|(?<=[\\p{Extended_Pictographic}\\p{Script=Han}\\p{Script=Mongolian}\\p{Script=Myanmar}])" +
+    "[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}\\u180b-\\u180d]" +
+    "|(?<=[0-9#*])\\ufe0f(?=\\u20e3)",
+  "gu",
+);
+
+/** Controls but for white space, and characters that show nothing. */
+const invisible = /[^\P{Cc}\t\n\v\f\r\u0085]|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u2800]/u;
+
+/** The first character of a text that shows nothing, as `U+200B`; undefined where all can be seen. */
+export function invisibleIn(text: string): string | undefined {
+  const found = invisible.exec(text.replace(spelling, ""))?.[0];
+  return found && `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** Text with U+FFFD, which can be seen, for each character that shows nothing. */
+export const withoutInvisible = (text: string): string => {
+  if (!invisible.test(text)) return text;
+  const kept: string[] = [];
+  const bare = text.replace(spelling, (found) => `\u0000${kept.push(found) - 1}\u0000`);
+  return bare
+    .split(/\u0000(\d+)\u0000/)
+    .map((part, index) => (index % 2 === 1 ? kept[Number(part)] : part.replace(new RegExp(invisible, "gu"), "\ufffd")))
+    .join("");
+};
+
+/**
+ * The form of a name that decides whether two are the same (docs/conventions.md, "One spelling"): case, width, blanks
+ * and what shows nothing do not count.
+ */
+export const foldName = (name: string): string =>
+  name
+    .normalize("NFKC")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .trim()
+    .replace(/\s+/g, " ")
+    .toLowerCase();
+
+/** The same, with nothing left but letters and digits without their marks: what two names have that look alike. */
+export const looksOf = (name: string): string =>
+  foldName(name)
+    .normalize("NFKD")
+    .replace(/[^\p{L}\p{N}]/gu, "") || foldName(name);
