@@ -4,6 +4,7 @@ import { prepare } from "#sdk/prepare";
 import { type Context, openContext } from "../context.ts";
 import { missingInput } from "../errors/cli-error.ts";
 import { maskSecrets } from "../generic/minted.ts";
+import { encodingOption } from "../input/read-text.ts";
 import { printResult } from "../output/print.ts";
 import type { Register } from "../register.ts";
 import { type ApiOptions, bodyOf, endpointAt, fieldsOf, methodOf, methods, pathOf } from "./api-request.ts";
@@ -20,6 +21,7 @@ export const registerApi: Register = (command, run) => {
     .option("-f, --field <name=value>", "a text field: of the query for GET, of the body otherwise", collect)
     .option("-F, --typed-field <name=json>", "the same, its value read as JSON", collect)
     .option("--input <path>", "the body, from a file or -")
+    .option(...encodingOption)
     .option("--paginate", "follow all pages and print one array")
     .addHelpText("before", examples)
     .action((method: string | undefined, path: string | undefined) =>

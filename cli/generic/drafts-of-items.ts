@@ -1,5 +1,7 @@
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
+import { spreadsheetFault } from "../input/spreadsheet.ts";
+import { jsonAsWritten, textAsWritten } from "../input/written.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { didYouMean } from "../suggest.ts";
 import { arrayValue, fieldValue } from "./field-value.ts";
@@ -44,7 +46,7 @@ function namesIn(spec: CommandSpec): (key: string) => string | undefined {
 function draftOfItem(
   context: Context,
   spec: CommandSpec,
-  { textual, nameOf }: Given & { nameOf(key: string): string | undefined },
+  { textual, placeOf, nameOf }: Given & { nameOf(key: string): string | undefined },
   flags: Draft,
   { item, index }: { item: Item; index: number },
 ): Draft {
@@ -54,12 +56,26 @@ function draftOfItem(
     const name = nameOf(key) as string;
     const field = spec.body.find((one) => one.name === name);
     if (textual && value === "") continue;
+    const place = () => placeOf(index, key);
+    const fault = textual ? spreadsheetFault(String(value)) : undefined;
+    if (fault !== undefined) throw usageError(`${place()}: "${String(value)}" ${fault}`);
     if (spec.params.includes(name)) {
-      if (typeof value === "string" || typeof value === "number") params[name] = String(value);
-    } else if (field && textual) body[name] = cell(context, field, String(value), `entry ${index + 1}, ${key}`);
-    else body[name] = value;
+      const text = textAsWritten(value);
+      if (typeof text === "string") params[name] = text;
+    } else if (field && textual) body[name] = cell(context, field, String(value), place());
+    else body[name] = field ? fieldOfType(field, value, place) : value;
   }
   return { ...flags, params: { ...params, ...flags.params }, body: { ...body, ...flags.body } };
+}
+
+/** Text as it is written, everything else in the types of JSON. */
+function fieldOfType(field: CommandSpec["body"][number], value: unknown, place: () => string): unknown {
+  const isText = (type: string | undefined) => type === "string" || type === "enum";
+  if (isText(field.type)) return textAsWritten(value);
+  if (field.type === "array" && Array.isArray(value) && isText(field.itemType)) return value.map(textAsWritten);
+  return jsonAsWritten(value, (_steps, message) => {
+    throw usageError(`${place()}: ${message}`);
+  });
 }
 
 function cell({ shell }: Context, field: CommandSpec["body"][number], text: string, source: string): unknown {

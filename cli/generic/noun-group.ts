@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { openContext } from "../context.ts";
+import { encodingOption } from "../input/read-text.ts";
 import type { CommandSpec } from "../manifest.ts";
 import type { Run } from "../register.ts";
 import { commandsOf } from "./commands-of.ts";
@@ -28,6 +29,7 @@ export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Comman
   addFieldFlags(command, spec);
   if (spec.method !== "GET" && (spec.hasBody || spec.params.length > 0)) {
     command.option("-f, --file <path>", "take the body, or a list of them, from a file or - (JSON, NDJSON, CSV, YAML)");
+    command.option(...encodingOption);
   }
   if (mints(spec)) command.option("--secret-file <path>", "write the secret to a new file only you can read");
   command.addHelpText("before", examplesOf(spec));

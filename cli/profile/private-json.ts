@@ -1,14 +1,16 @@
-import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CliError } from "../errors/cli-error.ts";
+import { readOwnText } from "../input/read-text.ts";
 
 /** Reads a JSON file; undefined when there is none. */
 export async function readPrivateJson<T>(path: string): Promise<T | undefined> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await readOwnText(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (error instanceof CliError) throw error;
     throw unusable("read", path, error);
   }
   try {

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { usageError } from "../errors/cli-error.ts";
+import { CliError, usageError } from "../errors/cli-error.ts";
+import { readText } from "../input/read-text.ts";
 import type { Shell } from "../shell.ts";
 
 /**
@@ -23,27 +23,14 @@ export function cleanPassword(shell: Shell, raw: string, source: string): string
   return password;
 }
 
-export async function readSecretFile(path: string, flag: string): Promise<string> {
+/** Of a secret, a message may name the file and the place in it, never the text. */
+export async function readSecretFile(shell: Shell, path: string, flag: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await readText(shell, path);
   } catch (error) {
-    throw usageError(`Cannot read the file of ${flag}: ${path}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
+    throw error instanceof CliError ? usageError(`${flag}: ${error.message}`) : error;
   }
 }
 
-const read = new WeakMap<object, Promise<string>>();
-
 /** All of stdin, read once. */
-export function readStdin(shell: Shell): Promise<string> {
-  const known = read.get(shell.stdin);
-  if (known) return known;
-  const text = collect(shell);
-  read.set(shell.stdin, text);
-  return text;
-}
-
-async function collect(shell: Shell): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of shell.stdin) chunks.push(Buffer.from(chunk as Buffer | string));
-  return Buffer.concat(chunks).toString("utf8");
-}
+export const readStdin = (shell: Shell): Promise<string> => readText(shell, "-");

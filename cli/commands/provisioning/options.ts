@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import type { Globals } from "../../globals.ts";
+import { encodingOption } from "../../input/read-text.ts";
 import { isForPrograms } from "../../output/print.ts";
 import { PER_MINUTE } from "../../provisioning/budget.ts";
 import type { SinkContext } from "../../provisioning/sinks.ts";
@@ -9,6 +10,7 @@ import { writeTo, writeToWorkflow } from "../../shell.ts";
 
 /** Flags that `plan`, `apply` and `diff` share. */
 export interface FileOptions {
+  encoding?: string;
   partner?: string;
   sinkDir?: string;
   redeliver?: boolean;
@@ -23,6 +25,7 @@ export function addReadOptions(command: Command): void {
   command
     .argument("[file]", "provisioning file, YAML or JSON; - for stdin")
     .usage("<file> [flags]")
+    .option(...encodingOption)
     .option("--partner <partner>", "slug, name or id of the partner, for system scope; instead of the file's")
     .option("--sink-dir <path>", "where relative file sinks count from (default: the folder of the file)")
     .option(
@@ -46,9 +49,9 @@ export function addFileOptions(command: Command): void {
 
 /** The command that goes on where a run of it ended, as it was given. */
 export function applyCommand(path: string, options: FileOptions, globals: Partial<Globals>): string {
-  const { pace, allowDelete, redeliver, sinkCheck, sinkDir, partner, rate } = options;
+  const { pace, allowDelete, redeliver, sinkCheck, sinkDir, partner, rate, encoding } = options;
   const { server, profile, org, tokenFile } = globals;
-  const valued = { "sink-dir": sinkDir, partner, org, rate, server, profile, "token-file": tokenFile };
+  const valued = { "sink-dir": sinkDir, encoding, partner, org, rate, server, profile, "token-file": tokenFile };
   return [
     `rmm apply ${quoted(path)} --yes`,
     ...(pace ? ["--pace"] : []),

@@ -2,8 +2,9 @@ import { dirname, resolve } from "node:path";
 import { type Context, getCredential, openContext } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
 import type { Globals } from "../../globals.ts";
+import { fileName, readText } from "../../input/read-text.ts";
 import { counted, durationText, estimatedReads, secondsFor } from "../../provisioning/budget.ts";
-import { fileName, loadModel, readSource } from "../../provisioning/load-file.ts";
+import { loadModel } from "../../provisioning/load-file.ts";
 import type { ProvisioningModel } from "../../provisioning/model.ts";
 import { type PlanOptions, readSavedPlan, type SavedPlan } from "../../provisioning/saved-plan.ts";
 import { paced } from "../../provisioning/sender.ts";
@@ -73,7 +74,7 @@ const namesOf = (path: string, { name, text, sinkFolder, options, saved }: Sourc
 });
 
 async function sourceOf(shell: Shell, globals: Globals, file: string, options: FileOptions): Promise<Source> {
-  const text = await readSource(shell, file);
+  const text = await readText(shell, file, options.encoding);
   const own = file === "-" ? "." : dirname(file);
   const saved = readSavedPlan(text, fileName(file));
   if (saved) {

@@ -1,5 +1,6 @@
 import { invisibleIn } from "#contract/core/characters";
 import { canonicalEmail } from "#contract/core/email";
+import { digitsFault, isDayNumber, withoutMidnight } from "../../input/spreadsheet.ts";
 import { isTimezone } from "../check-model.ts";
 import { parseInstant } from "../durations.ts";
 import { fileStatuses } from "../model.ts";
@@ -26,15 +27,12 @@ const text =
 
 const line: ReadCell = (cell, options) => text(255)(cell.replace(/\s+/g, " "), options);
 
-/** `4.93512E+11`: a spreadsheet took digits for a number and wrote no longer all of them. */
 const written =
   (read: ReadCell): ReadCell =>
-  (cell, options) =>
-    /^[+-]?\d+([.,]\d+)?e[+-]?\d+$/i.test(cell)
-      ? {
-          reason: `"${cell}" lacks digits that a spreadsheet left out: give the column the format text and export again`,
-        }
-      : read(cell, options);
+  (cell, options) => {
+    const fault = digitsFault(cell);
+    return fault === undefined ? read(cell, options) : { reason: `"${cell}" ${fault}` };
+  };
 
 const phone: ReadCell = written((cell, options) => text(64)(cell.replace(/\s+/g, " "), options));
 
@@ -84,15 +82,22 @@ const roles: ReadCell = (cell) => {
   };
 };
 
-const date: ReadCell = (cell, { dates }) => {
+const date: ReadCell = (written, { dates }) => {
+  const cell = withoutMidnight(written);
+  if (isDayNumber(cell)) {
+    const reason = "is the number of a day in a spreadsheet: give the column the format date and export again";
+    return { reason: `"${written}" ${reason}` };
+  }
   const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(cell);
   const slashed = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
-  if (slashed && dates === undefined)
-    return { reason: `"${cell}" may be read two ways: give --dates dmy or --dates mdy` };
-  const [, a, b, year] = dotted ?? slashed ?? [];
-  const [day, month] = dotted || dates === "dmy" ? [a, b] : [b, a];
-  const iso = year === undefined ? cell : `${year}-${month?.padStart(2, "0")}-${day?.padStart(2, "0")}`;
-  return parseInstant(iso) === undefined ? { reason: `"${cell}" is not a date` } : { value: iso };
+  const [, a = "", b = "", year] = dotted ?? slashed ?? [];
+  // Only a day can be beyond 12.
+  const order = dates ?? (Number(a) > 12 ? "dmy" : Number(b) > 12 ? "mdy" : undefined);
+  if (slashed && order === undefined)
+    return { reason: `"${written}" may be read two ways: give --dates dmy or --dates mdy` };
+  const [day, month] = dotted || order === "dmy" ? [a, b] : [b, a];
+  const iso = year === undefined ? cell : `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+  return parseInstant(iso) === undefined ? { reason: `"${written}" is not a date` } : { value: iso };
 };
 
 /** Where a column can go: the path in the file, and how a cell is read for it. */
