@@ -61,7 +61,10 @@ function parsed(text: string, source: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw usageError(`${source} is not JSON: ${(error as Error).message}`);
+    // The engine's message may repeat what stands there, which may be a secret.
+    const at = / at position (\d+)/.exec((error as Error).message)?.[1];
+    const line = at === undefined ? "" : `, line ${text.slice(0, Number(at)).split("\n").length}`;
+    throw usageError(`${source} is not JSON${line}`);
   }
   // A key given twice would take the number of the other.
   const again = jsonFaults(text).find(({ message }) => !message.includes("the number"));

@@ -14,8 +14,7 @@ export function checkSchema(schema: Schema, value: unknown, steps: readonly Step
   const types = typesOf(schema);
   const type = typeOf(value);
   if (value === "" && types.includes("null") && !types.includes("string")) return []; // "" clears like null
-  if (types.length > 0 && !(types as readonly string[]).includes(type))
-    return [{ steps, message: wrongType(types, value) }];
+  if (types.length > 0 && !(types as readonly string[]).includes(type)) return [{ steps, message: wrongType(types) }];
   if (type === "string") return checkText(schema, value as string).map((message) => ({ steps, message }));
   if (type === "integer") return checkNumber(schema, value as number).map((message) => ({ steps, message }));
   if (type === "array") return checkList(schema, value as unknown[], steps);
@@ -47,11 +46,8 @@ const typeNames: Record<SchemaType, string> = {
   null: "null",
 };
 
-function wrongType(types: readonly SchemaType[], value: unknown): string {
-  const wanted = types.map((type) => typeNames[type]).join(" or ");
-  const quotable = types.includes("string") && (typeof value === "number" || typeof value === "boolean");
-  return quotable ? `must be ${wanted}: put it in quotes ("${value}")` : `must be ${wanted}`;
-}
+const wrongType = (types: readonly SchemaType[]): string =>
+  `must be ${types.map((type) => typeNames[type]).join(" or ")}`;
 
 function checkText(schema: Schema, value: string): string[] {
   const { const: constant, enum: values, pattern, minLength = 0, maxLength } = schema;

@@ -20,33 +20,28 @@ const joining = "Arabic Syriac Nko Mongolian Devanagari Bengali Gurmukhi Gujarat
   .join("");
 
 /** Joiners and selectors where they belong to the spelling: in scripts that join their letters, of Han, in emoji. */
-const spelling = new RegExp(
+const spelling =
   `(?<=[${joining}\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])[\\u200c\\u200d](?=\\S)` +
-    "|(?<=[\\p{Extended_Pictographic}\\p{Script=Han}\\p{Script=Mongolian}\\p{Script=Myanmar}])" +
-    "[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}\\u180b-\\u180d]" +
-    "|(?<=[0-9#*])\\ufe0f(?=\\u20e3)",
-  "gu",
-);
+  "|(?<=[\\p{Extended_Pictographic}\\p{Script=Han}\\p{Script=Mongolian}\\p{Script=Myanmar}])" +
+  "[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}\\u180b-\\u180d]" +
+  "|(?<=[0-9#*])\\ufe0f(?=\\u20e3)";
 
 /** Controls but for white space, and characters that show nothing. */
-const invisible = /[^\P{Cc}\t\n\v\f\r\u0085]|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u2800]/u;
+const invisible = String.raw`[^\P{Cc}\t\n\v\f\r\u0085]|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u2800]`;
 
-/** The first character of a text that shows nothing, as `U+200B`; undefined where all can be seen. */
+const unseen = new RegExp(`(${spelling})|${invisible}`, "gu");
+
+/** The first character of a text that nobody can see, as `U+200B`; undefined where all can be seen. */
 export function invisibleIn(text: string): string | undefined {
-  const found = invisible.exec(text.replace(spelling, ""))?.[0];
-  return found && `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+  for (const [char, spelled] of text.matchAll(unseen)) {
+    if (spelled === undefined) return `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+  }
+  return undefined;
 }
 
-/** Text with U+FFFD, which can be seen, for each character that shows nothing. */
-export const withoutInvisible = (text: string): string => {
-  if (!invisible.test(text)) return text;
-  const kept: string[] = [];
-  const bare = text.replace(spelling, (found) => `\u0000${kept.push(found) - 1}\u0000`);
-  return bare
-    .split(/\u0000(\d+)\u0000/)
-    .map((part, index) => (index % 2 === 1 ? kept[Number(part)] : part.replace(new RegExp(invisible, "gu"), "\ufffd")))
-    .join("");
-};
+/** Text with U+FFFD, which can be seen, for each character that nobody can see. */
+export const withoutInvisible = (text: string): string =>
+  text.replace(unseen, (_char, spelled?: string) => spelled ?? "\ufffd");
 
 /**
  * The form of a name that decides whether two are the same (docs/conventions.md, "One spelling"): case, width, blanks
