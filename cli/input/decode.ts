@@ -27,7 +27,7 @@ export function decode(bytes: Uint8Array, { name, label, guess = false }: Decodi
   if (at < 0) return { text, encoding };
   const hex = text.charCodeAt(at).toString(16).toUpperCase().padStart(2, "0");
   const hint = zeros(bytes) > 0 ? "If it is UTF-16 without a byte-order mark: --encoding utf-16le" : undefined;
-  throw usageError(`${placeOf(name, text.slice(0, at))}: byte 0x${hex} is no text in ${encoding}`, hint);
+  throw usageError(`${placeOf(name, text.slice(0, at))}: no text (byte 0x${hex})`, hint);
 }
 
 const boms: readonly (readonly [bytes: readonly number[], encoding: string])[] = [
@@ -57,11 +57,13 @@ function decoded(bytes: Uint8Array, encoding: string, name: string, named: boole
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    const good = soundLength(bytes, encoding);
-    const before = new TextDecoder(encoding).decode(bytes.subarray(0, good), { stream: true });
-    const hex = bytes[good]?.toString(16).toUpperCase().padStart(2, "0");
+    const sound = bytes.subarray(0, soundLength(bytes, encoding));
+    const before = new TextDecoder(encoding, { ignoreBOM: true }).decode(sound, { stream: true });
+    // What is begun and not ended stands behind the last whole character.
+    const start = encoding === "utf-8" ? Buffer.byteLength(before) : sound.length;
+    const hex = bytes[start]?.toString(16).toUpperCase().padStart(2, "0");
     throw usageError(
-      `${placeOf(name, before)}: ${hex === undefined ? "the end" : `byte 0x${hex}`} is not ${encoding.toUpperCase()}`,
+      `${placeOf(name, before.replace("\ufeff", ""))}: not ${encoding.toUpperCase()}${hex ? ` (byte 0x${hex})` : ""}`,
       named ? undefined : "Save it as UTF-8, or name its encoding where the command has --encoding: --encoding cp1252",
     );
   }

@@ -10,9 +10,12 @@ import { testCommand } from "../test-shell.ts";
 const command = testCommand();
 afterAll(() => command.close());
 
-const run = (argv: readonly string[], stdin?: string) =>
+const run = (argv: readonly string[], stdin?: string, spec?: CommandSpec) =>
   command.run(argv, {
-    env: { RMM_SERVER: "http://127.0.0.1:9", RMM_TOKEN: "t" },
+    env: {
+      RMM_SERVER: "http://127.0.0.1:9",
+      ...(spec?.access.kinds.includes("partnerKey") ? { RMM_API_KEY: "svc_sp_x" } : { RMM_TOKEN: "t" }),
+    },
     ...(stdin === undefined ? {} : { stdin }),
   });
 
@@ -44,7 +47,7 @@ describe("equal meaning, equal result", () => {
       for (const [name, text] of Object.entries(files)) {
         const path = join(command.dir, name);
         writeFileSync(path, text);
-        const ran = await run([...kept, "-f", path, "--dry-run", "--json"], stdin);
+        const ran = await run([...kept, "-f", path, "--dry-run", "--json"], stdin, spec);
         expect([ran.code, ran.stderr], `${spec.noun} ${spec.name} ${name}`).toEqual([0, expect.any(String)]);
         const { body } = [JSON.parse(ran.stdout)].flat()[0];
         expect(body, `${spec.noun} ${spec.name} ${name}`).toMatchObject(written);

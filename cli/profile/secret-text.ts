@@ -23,14 +23,18 @@ export function cleanPassword(shell: Shell, raw: string, source: string): string
   return password;
 }
 
-/** Of a secret, a message may name the file and the place in it, never the text. */
-export async function readSecretFile(shell: Shell, path: string, flag: string): Promise<string> {
+export const readSecretFile = (shell: Shell, path: string, flag: string): Promise<string> =>
+  readSecret(shell, path, `${flag}: `);
+
+/** All of stdin, read once. */
+export const readStdin = (shell: Shell): Promise<string> => readSecret(shell, "-", "");
+
+/** Of a secret, a message may name the file and the place in it, never what stands there. */
+async function readSecret(shell: Shell, path: string, source: string): Promise<string> {
   try {
     return await readText(shell, path);
   } catch (error) {
-    throw error instanceof CliError ? usageError(`${flag}: ${error.message}`) : error;
+    if (!(error instanceof CliError)) throw error;
+    throw usageError(`${source}${error.message.replace(/ \(byte 0x..\)/, "")}`, "Save it as UTF-8");
   }
 }
-
-/** All of stdin, read once. */
-export const readStdin = (shell: Shell): Promise<string> => readText(shell, "-");

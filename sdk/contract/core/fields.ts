@@ -74,8 +74,9 @@ const hidden = {
 export const email = (max = 255) =>
   z
     .string()
-    .transform((value) => canonicalEmail(value) ?? "")
-    .refine((value) => value !== "" && value.length <= max, "must be an email address")
+    .overwrite((value) => canonicalEmail(value) ?? value)
+    .max(max)
+    .refine((value) => canonicalEmail(value) === value, "must be an email address")
     .meta({ published: { type: "string", format: "email", maxLength: max } } satisfies FieldMeta);
 
 /** Text that may be absent: null and blank both read as null. */
@@ -110,6 +111,7 @@ export const webAddress = (max = 2048) =>
     .trim()
     .max(max)
     .refine((value) => /^https?:\/\/[^\s\u0000-\u001f]+$/i.test(value) && URL.canParse(value), "must be a web address")
+    .refine((value) => invisibleIn(value) === undefined, hidden)
     .meta({ published: { type: "string", format: "uri", maxLength: max } } satisfies FieldMeta);
 
 /** Instant in any offset, read to ISO-8601 UTC with milliseconds. */

@@ -87,9 +87,10 @@ const domainsText = () =>
     .nullable()
     .transform((value) => {
       const domains = (value ?? "").toLowerCase().split(",");
-      return [...new Set(domains.map((domain) => domain.trim().replace(/^@/, "")).filter(Boolean))];
+      const named = domains.map((domain) => domain.trim().replace(/^@/, "")).filter(Boolean);
+      return [...new Set(named.map((domain) => asciiDomain(domain) ?? ""))];
     })
-    .refine((domains) => domains.every((domain) => domainPattern.test(domain)), "must be domains, separated by commas")
+    .refine((domains) => !domains.includes(""), "must be domains, separated by commas")
     .transform((domains) => (domains.length === 0 ? null : domains.join(",")))
     .meta({ published: { type: ["string", "null"], maxLength: 1000 } } satisfies FieldMeta);
 
