@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
+import { asciiDomain } from "../../core/email.ts";
 import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import { blankable, type FieldMeta, instant, ref, secret, success, text, webAddress } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
@@ -76,8 +77,6 @@ const scopeText = () =>
     .transform((value) => [...new Set(value.split(/\s+/).filter(Boolean))].join(" "))
     .refine((value) => /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(value), "must name scopes")
     .meta({ published: { type: "string", maxLength: 1000 } } satisfies FieldMeta);
-
-const domainPattern = /^[^\s@,/:*?#]+(\.[^\s@,/:*?#.]+)+$/;
 
 /** Comma-separated email domains, lower-cased, once each; blank reads as null: every domain. */
 const domainsText = () =>
