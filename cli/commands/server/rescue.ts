@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { canonicalEmail } from "#contract/core/email";
 import { type Context, openContext } from "../../context.ts";
 import { CliError } from "../../errors/cli-error.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
@@ -33,7 +34,7 @@ export function registerRescue(group: Command, run: Run): void {
 
 async function rescue(context: Context, given: string, options: Options): Promise<number> {
   const { shell } = context;
-  const email = given.trim().toLowerCase();
+  const email = canonicalEmail(given) ?? given.trim().toLowerCase();
   const { buildServices } = await import("#server/app");
   const { rescueAccount } = await import("#server/bootstrap");
   const config = await serverConfig(shell, options);
