@@ -14,7 +14,9 @@ const run = (argv: readonly string[], stdin?: string, spec?: CommandSpec) =>
   command.run(argv, {
     env: {
       RMM_SERVER: "http://127.0.0.1:9",
-      ...(spec?.access.kinds.includes("partnerKey") ? { RMM_API_KEY: "svc_sp_x" } : { RMM_TOKEN: "t" }),
+      ...(spec?.access.kinds.includes("partnerKey")
+        ? { RMM_API_KEY: "svc_sp_x" }
+        : { RMM_TOKEN: spec?.access.kinds.includes("agent") ? "agt_x" : "t" }),
     },
     ...(stdin === undefined ? {} : { stdin }),
   });

@@ -39,6 +39,8 @@ export function invisibleIn(text: string): string | undefined {
   return undefined;
 }
 
+export const isVisible = (text: string): boolean => invisibleIn(text) === undefined;
+
 /** Text with U+FFFD, which can be seen, for each character that nobody can see. */
 export const withoutInvisible = (text: string): string =>
   text.replace(unseen, (_char, spelled?: string) => spelled ?? "\ufffd");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { invisibleIn, withoutInvisible } from "./characters.ts";
+import { invisibleIn, isVisible, withoutInvisible } from "./characters.ts";
 import { canonicalEmail } from "./email.ts";
 import type { RefName } from "./refs.ts";
 
@@ -60,7 +60,7 @@ const visible = (given: z.ZodType<string, string>, max: number, min: number) =>
     )
     .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
     .refine(isWellFormed, "must be well-formed text")
-    .refine((value) => invisibleIn(value) === undefined, hidden)
+    .refine(isVisible, hidden)
     .meta({ published: { type: "string", minLength: min, maxLength: max } } satisfies FieldMeta);
 
 /** NUL cannot be stored by Postgres. */
@@ -92,7 +92,7 @@ const blankableAs = (read: (value: string) => string, max: number) =>
     .transform((value) => (value === null ? null : read(value).trim().normalize("NFC") || null))
     .refine((value) => [...(value ?? "")].length <= max, `must have at most ${max} characters`)
     .refine((value) => isWellFormed(value ?? ""), "must be well-formed text")
-    .refine((value) => invisibleIn(value ?? "") === undefined, hidden)
+    .refine((value) => isVisible(value ?? ""), hidden)
     .meta({ published: { type: ["string", "null"], maxLength: max } } satisfies FieldMeta);
 
 /** Email address that may be absent: null and blank both read as null. */
@@ -111,7 +111,7 @@ export const webAddress = (max = 2048) =>
     .trim()
     .max(max)
     .refine((value) => /^https?:\/\/[^\s\u0000-\u001f]+$/i.test(value) && URL.canParse(value), "must be a web address")
-    .refine((value) => invisibleIn(value) === undefined, hidden)
+    .refine(isVisible, hidden)
     .meta({ published: { type: "string", format: "uri", maxLength: max } } satisfies FieldMeta);
 
 /** Instant in any offset, read to ISO-8601 UTC with milliseconds. */
