@@ -7,14 +7,15 @@ export type ProviderRow = Selectable<SsoProvidersTable>;
 export type ProviderOwner = { readonly orgId: string } | { readonly partnerId: string };
 
 /**
- * The provider that signs this owner's people in: the oldest active one; an owner that was deleted has none. Needs a handle
- * that reaches the owner.
+ * The provider that signs this owner's people in: the oldest active one that can, so that an older SAML provider hides no
+ * OpenID Connect provider that enforces; an owner that was deleted has none. Needs a handle that reaches the owner.
  */
 export function findActiveProvider(db: Reader, owner: ProviderOwner): Promise<ProviderRow | undefined> {
   const active = db
     .selectFrom("ssoProviders")
     .selectAll("ssoProviders")
     .where("ssoProviders.status", "=", "active")
+    .orderBy((eb) => eb.case().when("ssoProviders.type", "=", "oidc").then(0).else(1).end())
     .orderBy("ssoProviders.createdAt")
     .orderBy("ssoProviders.id")
     .limit(1);
