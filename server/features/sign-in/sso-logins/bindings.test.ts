@@ -59,7 +59,7 @@ describe.each(databases)("what a sign-in is bound to on %s", (database) => {
     });
 
     it("has no sign-in with a malformed challenge", async () => {
-      for (const challenge of ["short", `${CHALLENGE}=`, `${CHALLENGE}AA`, "%00", ""]) {
+      for (const challenge of ["short", `${CHALLENGE}=`, `${CHALLENGE}AA`, ""]) {
         const answer = await sso.server.request("GET", `${login}?challenge=${challenge}`);
         expect(answer.status, challenge).toBe(400);
       }

@@ -426,15 +426,17 @@ describe.each(databases)("identity providers on %s", (database) => {
     expect((await findActiveProvider(server.db, owner))?.id).toBe(younger.id);
   });
 
-  it("signs people in through an OpenID Connect provider behind an older active SAML provider", async () => {
+  it("signs people in through a provider that enforces behind an older active SAML provider", async () => {
     const orgId = acme.secondOrgId;
     const saml = { orgId, type: "saml", entityId: "urn:a", ssoUrl: "https://fs.acme.example/", certificate: "MII" };
     const older = await provider(saml);
     await send("POST", `/${older.id}/status`, { status: "active" });
     expect((await findActiveProvider(server.db, { orgId }))?.id).toBe(older.id);
     server.clock.advance(1_000);
-    const younger = await provider({ ...complete, orgId, enforceSSO: true });
+    const younger = await provider({ ...complete, orgId });
     await send("POST", `/${younger.id}/status`, { status: "active" });
+    expect((await findActiveProvider(server.db, { orgId }))?.id).toBe(older.id);
+    await send("PATCH", `/${younger.id}`, { enforceSSO: true });
     expect((await server.request("GET", `/sso/check/${orgId}`)).body).toMatchObject({
       ssoEnabled: true,
       provider: { id: younger.id, type: "oidc" },
