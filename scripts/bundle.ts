@@ -11,7 +11,7 @@ const pieces: readonly { name: string; holds: RegExp }[] = [
   {
     name: "help",
     holds:
-      /\/cli\/((main|crash|program|globals|noun-aliases|duration|suggest)\.ts|errors\/|generated\/nouns\.ts|commands\/index\.ts|output\/escape\.ts)|\/sdk\/(errors|contract\/areas)\.ts|\/node_modules\/commander\//,
+      /\/cli\/((main|crash|program|globals|noun-aliases|duration|suggest)\.ts|errors\/|generated\/nouns\.ts|commands\/index\.ts|output\/escape\.ts)|\/sdk\/(errors|rmm-error|contract\/areas)\.ts|\/node_modules\/commander\//,
   },
   {
     name: "call",

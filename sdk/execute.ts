@@ -1,6 +1,7 @@
 import { answerError } from "./answer-error.ts";
-import { type Credential, requireKind } from "./credential.ts";
+import { type Credential, type Presented, requireKind } from "./credential.ts";
 import { type Deadline, deadline } from "./deadline.ts";
+import { deprecationOf } from "./deprecation.ts";
 import type { EndpointInfo } from "./endpoint-info.ts";
 import {
   AbortedError,
@@ -25,6 +26,8 @@ export interface Core {
   readonly hooks: Hooks;
   readonly now: () => number;
   readonly random: () => number;
+  /** Operations whose withdrawal was reported. */
+  readonly deprecated: Set<string>;
 }
 
 export interface Answer {
@@ -50,9 +53,13 @@ export async function execute(
   options: CallOptions,
   streamed: boolean,
 ): Promise<Answer> {
-  requireKind(endpoint, core.credential);
+  if (core.credential.kind !== undefined) requireKind(endpoint, core.credential.kind);
   const headers = { ...core.options.headers, ...options.headers };
-  const prepared = prepare(core.base, endpoint, input, { ...options, headers });
+  const prepared = prepare(core.base, endpoint, input, {
+    ...options,
+    headers,
+    traceparent: options.traceparent ?? traceOf(core.options),
+  });
   const timeoutMs = options.timeoutMs ?? core.options.timeoutMs ?? 120_000;
   const attemptMs = options.attemptTimeoutMs ?? options.timeoutMs ?? core.options.attemptTimeoutMs ?? 30_000;
   const total = deadline(options.signal, timeoutMs, prepared.operation);
@@ -121,20 +128,18 @@ async function renewingOnce(call: Call, attempt: number): Promise<Answer> {
   }
 }
 
-type Presented = Awaited<ReturnType<Credential["present"]>>;
-
 async function presentedOf({ core, endpoint, total, prepared }: Call): Promise<Presented | undefined> {
   if (endpoint.kinds.includes("public")) return undefined;
   const presented = await unlessStopped({ total, prepared }, core.credential.present(total.signal));
-  const secret = presented.secret.trim();
-  if (!/^[\x21-\x7e]+$/.test(secret)) {
+  requireKind(endpoint, presented.kind);
+  if (!/^[\x21-\x7e]+$/.test(presented.secret)) {
     throw new CredentialError("The credential is empty or has a character that no header can carry", {
       code: "MALFORMED_CREDENTIAL",
       outcome: "not_sent",
       operation: prepared.operation,
     });
   }
-  return { ...presented, secret };
+  return presented;
 }
 
 async function unlessStopped<T>(call: Pick<Call, "total" | "prepared">, work: Promise<T>): Promise<T> {
@@ -152,14 +157,14 @@ async function attemptOnce(call: Call, attempt: number, presented: Presented | u
   const secrets = presented === undefined ? prepared.secrets : [...prepared.secrets, presented.secret];
   const { operation, method, url, shownBody } = prepared;
   const shown = redacted(prepared.headers) as Record<string, string>;
-  if (presented !== undefined) shown[presented.header] = "********";
+  for (const header of Object.keys(headerOf(presented))) shown[header] = "********";
   tell(() => core.hooks.onRequest?.({ operation, method, url, headers: shown, body: shownBody, attempt }));
   const started = performance.now();
   try {
     const response = await core.transport({
       method,
       url,
-      headers: presented === undefined ? prepared.headers : { ...prepared.headers, ...headerOf(presented) },
+      headers: { ...prepared.headers, ...headerOf(presented) },
       body: prepared.body,
       signal: limit.signal,
     });
@@ -169,6 +174,7 @@ async function attemptOnce(call: Call, attempt: number, presented: Presented | u
     const requestId = response.headers.get("x-request-id") ?? undefined;
     const durationMs = performance.now() - started;
     tell(() => core.hooks.onResponse?.({ operation, status: response.status, requestId, durationMs, attempt }));
+    tellDeprecation(call, response);
     if (refused) throw answerError(response, text, { operation, secrets, nowMs: core.now() });
     return { response, text };
   } catch (error) {
@@ -179,9 +185,20 @@ async function attemptOnce(call: Call, attempt: number, presented: Presented | u
   }
 }
 
-const headerOf = ({ header, secret }: Presented): Record<string, string> => ({
-  [header]: header === "authorization" ? `Bearer ${secret}` : secret,
-});
+function headerOf(presented: Presented | undefined): Record<string, string> {
+  if (presented === undefined) return {};
+  const { kind, secret } = presented;
+  return kind === "user" || kind === "agent" ? { authorization: `Bearer ${secret}` } : { "x-api-key": secret };
+}
+
+/** Once per client and operation. */
+function tellDeprecation({ core, prepared: { operation } }: Call, { headers }: RawResponse): void {
+  if (core.hooks.onDeprecation === undefined || core.deprecated.has(operation)) return;
+  const deprecation = deprecationOf(operation, headers);
+  if (deprecation === undefined) return;
+  core.deprecated.add(operation);
+  tell(() => core.hooks.onDeprecation?.(deprecation));
+}
 
 /** No answer came: who stopped it, and may it have been done? */
 function failed(call: Call, limit: Deadline, error: unknown, secrets: readonly string[]): RmmError {
@@ -213,14 +230,16 @@ function stopped(total: Deadline, { operation, idempotencyKey }: Prepared, outco
   const facts = { operation, idempotencyKey, outcome };
   return total.signal.reason instanceof TimeoutError
     ? new TimeoutError("No answer in time", { ...facts, code: "TIMEOUT", retryable: true })
-    : new AbortedError("The call was aborted", { ...facts, code: "ABORTED" });
+    : new AbortedError("The call was aborted", { ...facts, code: "ABORTED", cause: total.signal.reason?.cause });
 }
 
-/** A hook that fails must not fail the call. */
-function tell(hook: () => void): void {
+/** A hook that fails must not fail the call: the caller's own reporting is broken, the call is not. */
+function tell<T>(hook: () => T): T | undefined {
   try {
-    hook();
+    return hook();
   } catch {
-    // The caller's own reporting is broken; the call is not.
+    return undefined;
   }
 }
+
+const traceOf = ({ traceparent }: ClientOptions) => (traceparent === undefined ? undefined : tell(traceparent));
