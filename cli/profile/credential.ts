@@ -42,7 +42,8 @@ function given(shell: Shell, raw: string, source: string): FoundCredential {
   const secret = cleanToken(shell, raw, source);
   const told = kindOfSecret(secret);
   const kind = told === "user" && source === "RMM_API_KEY" ? "apiKey" : told;
-  return { kind, source, credentials: { token: secret, kind } };
+  const credentials = kind === "user" || kind === "agent" ? { token: secret, kind } : { apiKey: secret };
+  return { kind, source, credentials };
 }
 
 function stored(shell: Shell, { server, profile, stored: of }: Settings): FoundCredential | undefined {
