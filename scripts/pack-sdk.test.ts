@@ -197,7 +197,13 @@ describe("the whole package", () => {
 
   test("holds what is built, and no source, test or tool", () => {
     const files = filesOf(tarball);
-    for (const one of ["bin/rmm.js", "dist/rmm/entry.js", "dist/sdk/index.d.ts", "dist/testing/index.js"])
+    for (const one of [
+      "bin/rmm.js",
+      "dist/rmm/entry.js",
+      "dist/sdk/index.d.ts",
+      "dist/testing/index.js",
+      "dist/docs-ui/NOTICE",
+    ])
       expect(files).toContain(one);
     expect(files.filter((path) => /\.test\.|tsbuildinfo|^dist\/(tests|scripts)\/|(?<!\.d)\.ts$/.test(path))).toEqual(
       [],
