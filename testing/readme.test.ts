@@ -20,9 +20,9 @@ let server: TestServer;
 let env: Record<string, string>;
 
 /** A person's tokens, made as the README says. */
-async function accessToken({ url, admin }: TestServer): Promise<string> {
+async function accessToken({ baseUrl, admin }: TestServer): Promise<string> {
   const store = memoryStore();
-  const client = createClient({ baseUrl: url, credentials: { store } });
+  const client = createClient({ baseUrl, credentials: { store } });
   let answer = await client.sessions.login({ body: { email: admin.email, password: admin.password } });
   if (answer.mfaRequired) {
     answer = await client.mfa.verify({ body: { tempToken: answer.tempToken, code: admin.recoveryCodes[0] as string } });
@@ -40,12 +40,12 @@ beforeAll(async () => {
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   for (const { file, code } of examples) writeFileSync(join(folder, file), code);
   server = await startTestServer();
-  const { client, admin, url } = server;
+  const { client, admin, baseUrl } = server;
   const partner = await client.partners.create({ body: { name: "Summit", slug: "summit" } });
   for (const name of ["Contoso", "Fabrikam"])
     await client.organizations.create({ body: { name, slug: name.toLowerCase(), partnerId: partner.id } });
   env = {
-    RMM_SERVER: url,
+    RMM_SERVER: baseUrl,
     RMM_TOKEN: await accessToken(server),
     RMM_EMAIL: admin.email,
     RMM_PASSWORD: admin.password,

@@ -14,7 +14,7 @@ test("the real server answers a signed-in client, and two of them share nothing"
     const again = await one.client.organizations.create({ body }).catch((thrown: unknown) => thrown);
     expect(isErrorOf("organizations.create", again) && again.code).toBe("SLUG_TAKEN");
     expect(await two.client.partners.list().toArray()).toEqual([]);
-    const stranger = createClient({ baseUrl: one.url });
+    const stranger = createClient({ baseUrl: one.baseUrl });
     await expect(stranger.partners.list()).rejects.toMatchObject({ code: "NOT_SIGNED_IN" });
     expect((await one.client.users.me()).email).toBe(one.admin.email);
   } finally {
@@ -31,7 +31,7 @@ test("settings of the server and of the client are the caller's, and a wrong one
     client: { hooks: { onRequest: ({ operation }) => void seen.push(operation) } },
   });
   try {
-    expect((await fetch(`${server.url}/docs`)).status).toBe(404);
+    expect((await fetch(`${server.baseUrl}/docs`)).status).toBe(404);
     expect(seen).toEqual(["sessions.login", "mfa.setup", "mfa.enable"]);
   } finally {
     await server.stop();

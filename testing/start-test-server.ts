@@ -17,8 +17,7 @@ export interface TestServerOptions {
 }
 
 export interface TestServer {
-  /** `baseUrl` of a client. */
-  readonly url: string;
+  readonly baseUrl: string;
   /** Signed in as the administrator, who has proved a second factor: may do everything. */
   readonly client: RmmClient;
   readonly admin: { readonly email: string; readonly password: string; readonly recoveryCodes: readonly string[] };
@@ -60,7 +59,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   try {
     const client = createClient({ transport: nodeTransport(), ...options.client, baseUrl: server.url });
     const recoveryCodes = await signIn(client, password);
-    return { url: server.url, client, admin: { email, password, recoveryCodes }, dataDir, stop };
+    return { baseUrl: server.url, client, admin: { email, password, recoveryCodes }, dataDir, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -19,7 +19,8 @@ export function sendDocsFile(
 ): void {
   if (method !== "GET" && method !== "HEAD") {
     response.setHeader("Allow", "GET, HEAD");
-    return failed(problem("METHOD_NOT_ALLOWED"));
+    failed(problem("METHOD_NOT_ALLOWED"));
+    return;
   }
   folder ??= dirname(createRequire(import.meta.url).resolve("#docs-ui/swagger-ui.css"));
   const headers = {
