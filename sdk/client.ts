@@ -1,9 +1,10 @@
 import { apiBase } from "./base-url.ts";
 import { ApiCall, ListCall } from "./call.ts";
+import type { Answer, Core } from "./core.ts";
 import { credentialOf } from "./credential.ts";
 import type { EndpointInfo } from "./endpoint-info.ts";
 import { ResponseInvalidError, ValidationError } from "./errors.ts";
-import { type Answer, type Core, execute } from "./execute.ts";
+import { execute } from "./execute.ts";
 import { endpoints } from "./generated/endpoints.ts";
 import type { Methods } from "./generated/methods.ts";
 import type { CallOptions, ClientOptions } from "./options.ts";

@@ -1,49 +1,12 @@
-import { answerError } from "./answer-error.ts";
-import { type Credential, type Presented, requireKind } from "./credential.ts";
-import { type Deadline, deadline } from "./deadline.ts";
-import { deprecationOf } from "./deprecation.ts";
+import { attemptOnce, stopped } from "./attempt.ts";
+import { type Answer, type Call, type Core, tell } from "./core.ts";
+import { type Presented, requireKind } from "./credential.ts";
+import { deadline } from "./deadline.ts";
 import type { EndpointInfo } from "./endpoint-info.ts";
-import {
-  AbortedError,
-  ConnectionError,
-  CredentialError,
-  OutcomeUnknownError,
-  RmmError,
-  TimeoutError,
-} from "./errors.ts";
-import type { CallOptions, ClientOptions, Hooks } from "./options.ts";
+import { CredentialError, OutcomeUnknownError, RmmError } from "./errors.ts";
+import type { CallOptions, ClientOptions } from "./options.ts";
 import { type CallInput, type Prepared, prepare } from "./prepare.ts";
-import { redacted, scrubbed } from "./redact.ts";
 import { backoffMs, isRepeatable, pause, processBudget } from "./retry.ts";
-import { failureOf, type RawResponse, type Transport } from "./transport.ts";
-
-/** What all calls of a client share. */
-export interface Core {
-  readonly base: string;
-  readonly transport: Transport;
-  readonly credential: Credential;
-  readonly options: ClientOptions;
-  readonly hooks: Hooks;
-  readonly now: () => number;
-  readonly random: () => number;
-  /** Operations whose withdrawal was reported. */
-  readonly deprecated: Set<string>;
-}
-
-export interface Answer {
-  readonly response: RawResponse;
-  /** The whole body; empty when the caller wanted to read it itself. */
-  readonly text: string;
-}
-
-interface Call {
-  readonly core: Core;
-  readonly endpoint: EndpointInfo;
-  readonly prepared: Prepared;
-  readonly total: Deadline;
-  readonly attemptMs: number;
-  readonly streamed: boolean;
-}
 
 /** Makes one call with its retries. Throws an `RmmError`; with `streamed` the body is left unread. */
 export async function execute(
@@ -147,98 +110,6 @@ async function unlessStopped<T>(call: Pick<Call, "total" | "prepared">, work: Pr
     return await work;
   } catch (error) {
     throw call.total.signal.aborted ? stopped(call.total, call.prepared, "not_sent") : error;
-  }
-}
-
-async function attemptOnce(call: Call, attempt: number, presented: Presented | undefined): Promise<Answer> {
-  const { core, prepared, total } = call;
-  if (total.signal.aborted) throw stopped(total, prepared, "not_sent");
-  const limit = deadline(total.signal, call.attemptMs, prepared.operation);
-  const secrets = presented === undefined ? prepared.secrets : [...prepared.secrets, presented.secret];
-  const { operation, method, url, shownBody } = prepared;
-  const shown = redacted(prepared.headers) as Record<string, string>;
-  for (const header of Object.keys(headerOf(presented))) shown[header] = "********";
-  tell(() => core.hooks.onRequest?.({ operation, method, url, headers: shown, body: shownBody, attempt }));
-  const started = performance.now();
-  try {
-    const response = await core.transport({
-      method,
-      url,
-      headers: { ...prepared.headers, ...headerOf(presented) },
-      body: prepared.body,
-      signal: limit.signal,
-    });
-    const redirected = call.endpoint.transport === "redirect" && response.status === call.endpoint.status;
-    const refused = !redirected && (response.status < 200 || response.status >= 300);
-    const text = call.streamed && !refused ? "" : await response.text();
-    const requestId = response.headers.get("x-request-id") ?? undefined;
-    const durationMs = performance.now() - started;
-    tell(() => core.hooks.onResponse?.({ operation, status: response.status, requestId, durationMs, attempt }));
-    tellDeprecation(call, response);
-    if (refused) throw answerError(response, text, { operation, secrets, nowMs: core.now() });
-    return { response, text };
-  } catch (error) {
-    const answered = error instanceof RmmError && error !== limit.signal.reason;
-    throw answered ? error : failed(call, limit, error, secrets);
-  } finally {
-    limit.end();
-  }
-}
-
-function headerOf(presented: Presented | undefined): Record<string, string> {
-  if (presented === undefined) return {};
-  const { kind, secret } = presented;
-  return kind === "user" || kind === "agent" ? { authorization: `Bearer ${secret}` } : { "x-api-key": secret };
-}
-
-/** Once per client and operation. */
-function tellDeprecation({ core, prepared: { operation } }: Call, { headers }: RawResponse): void {
-  if (core.hooks.onDeprecation === undefined || core.deprecated.has(operation)) return;
-  const deprecation = deprecationOf(operation, headers);
-  if (deprecation === undefined) return;
-  core.deprecated.add(operation);
-  tell(() => core.hooks.onDeprecation?.(deprecation));
-}
-
-/** No answer came: who stopped it, and may it have been done? */
-function failed(call: Call, limit: Deadline, error: unknown, secrets: readonly string[]): RmmError {
-  const { prepared, endpoint, total } = call;
-  if (total.signal.aborted && total.signal.reason instanceof AbortedError) return stopped(total, prepared, "unknown");
-  const late = limit.signal.aborted;
-  const { sent, code, message } = failureOf(error);
-  const facts = {
-    code: late ? "TIMEOUT" : sent ? "CONNECTION_LOST" : "CONNECTION_FAILED",
-    outcome: sent || late ? "unknown" : "not_sent",
-    operation: prepared.operation,
-    idempotencyKey: prepared.idempotencyKey,
-    retryable: true,
-    details: code === undefined ? undefined : { reason: code },
-    cause: new Error(scrubbed(message, secrets)),
-  } as const;
-  const changes = endpoint.method !== "GET";
-  if (changes && facts.outcome === "unknown") {
-    const retryable = isRepeatable(endpoint, prepared.idempotencyKey);
-    const what = late ? "No answer in time" : "The connection broke before the answer";
-    return new OutcomeUnknownError(`${what}: the call may have been carried out`, { ...facts, retryable });
-  }
-  if (late) return new TimeoutError("No answer in time", facts);
-  const why = code === undefined ? "" : ` (${code})`;
-  return new ConnectionError(sent ? `The connection broke${why}` : `Could not connect to the server${why}`, facts);
-}
-
-function stopped(total: Deadline, { operation, idempotencyKey }: Prepared, outcome: RmmError["outcome"]): RmmError {
-  const facts = { operation, idempotencyKey, outcome };
-  return total.signal.reason instanceof TimeoutError
-    ? new TimeoutError("No answer in time", { ...facts, code: "TIMEOUT", retryable: true })
-    : new AbortedError("The call was aborted", { ...facts, code: "ABORTED", cause: total.signal.reason?.cause });
-}
-
-/** A hook that fails must not fail the call: the caller's own reporting is broken, the call is not. */
-function tell<T>(hook: () => T): T | undefined {
-  try {
-    return hook();
-  } catch {
-    return undefined;
   }
 }
 
