@@ -100,7 +100,32 @@ export interface OrganizationsCreateBody {
   /** 0 to 2147483647; default `null`. */
   maxDevices?: number | null | undefined;
   /** Default `{}`. */
-  settings?: Record<string, unknown> | undefined;
+  settings?: {
+    /** At most 50 characters. */
+    timezone?: string | null | undefined;
+    security?: {
+      requireMfa?: boolean | null | undefined;
+      [key: string]: unknown;
+    } | null | undefined;
+    enrollment?: {
+      /** 1 to 2147483647. */
+      maxTtlMinutes?: number | null | undefined;
+      [key: string]: unknown;
+    } | null | undefined;
+    billing?: {
+      /** Matches `^[A-Z]{3}$`. */
+      currencyCode?: string | null | undefined;
+      /** 0 to 1. */
+      taxRate?: number | string | null | undefined;
+      taxExempt?: boolean | null | undefined;
+      /** At most 255 characters. */
+      taxId?: string | null | undefined;
+      /** At most 2000 characters. */
+      billToAddress?: string | Record<string, unknown> | null | undefined;
+      [key: string]: unknown;
+    } | null | undefined;
+    [key: string]: unknown;
+  } | undefined;
   /** Date and time (RFC 3339). */
   contractStart?: string | null | undefined;
   /** Date and time (RFC 3339). */
@@ -130,7 +155,32 @@ export interface OrganizationsUpdateBody {
   type?: "customer" | "internal" | undefined;
   /** 0 to 2147483647. */
   maxDevices?: number | null | undefined;
-  settings?: Record<string, unknown> | undefined;
+  settings?: {
+    /** At most 50 characters. */
+    timezone?: string | null | undefined;
+    security?: {
+      requireMfa?: boolean | null | undefined;
+      [key: string]: unknown;
+    } | null | undefined;
+    enrollment?: {
+      /** 1 to 2147483647. */
+      maxTtlMinutes?: number | null | undefined;
+      [key: string]: unknown;
+    } | null | undefined;
+    billing?: {
+      /** Matches `^[A-Z]{3}$`. */
+      currencyCode?: string | null | undefined;
+      /** 0 to 1. */
+      taxRate?: number | string | null | undefined;
+      taxExempt?: boolean | null | undefined;
+      /** At most 255 characters. */
+      taxId?: string | null | undefined;
+      /** At most 2000 characters. */
+      billToAddress?: string | Record<string, unknown> | null | undefined;
+      [key: string]: unknown;
+    } | null | undefined;
+    [key: string]: unknown;
+  } | undefined;
   /** Date and time (RFC 3339). */
   contractStart?: string | null | undefined;
   /** Date and time (RFC 3339). */
@@ -2392,7 +2442,23 @@ export interface PartnerSettingsChange {
   security?: {
     requireMfa?: boolean | null;
   } | null;
-  billing?: Record<string, unknown> | null;
+  billing?: {
+    /** Matches `^[A-Z]{3}$`. */
+    currencyCode?: string | null;
+    /** 0 to 1. */
+    defaultTaxRate?: number | string | null;
+    /** At most 20 characters. */
+    invoiceNumberPrefix?: string | null;
+    /** At most 20 characters. */
+    quoteNumberPrefix?: string | null;
+    /** 0 to 365. */
+    invoiceTermsDays?: number | null;
+    /** At most 5000 characters. */
+    footer?: string | null;
+    /** At most 20000 characters. */
+    termsAndConditions?: string | null;
+    [key: string]: unknown;
+  } | null;
   /** Kept by the server; what is sent here is ignored. */
   organizationOrder?: unknown;
 }
