@@ -190,11 +190,10 @@ describe("files and stdin are read by one reader", () => {
     const using = (pattern: RegExp) =>
       sources.filter((path) => pattern.test(readFileSync(join("cli", path), "utf8"))).toSorted();
     expect(using(/TextDecoder\(/)).toEqual(["input/decode.ts"]);
-    // Output of this process, requests of a browser, and the marks of the program's own locks.
+    // Output of this process, and requests of a browser.
     expect(using(/readFile\w*\([^)]*"utf8"|toString\("utf8"\)/)).toEqual([
       "commands/quickstart/from-package.ts",
       "commands/quickstart/transcript.ts",
-      "profile/file-lock.ts",
       "single-sign-on/listener.ts",
     ]);
     expect(using(/import\("yaml"\)|from "yaml"/)).toEqual(["input/parse-document.ts", "provisioning/to-yaml.ts"]);
