@@ -103,7 +103,7 @@ export const serverRooms: readonly Room[] = [
   {
     paths: ["server/platform/"],
     owns: "seams: clock, random, log, vault, mail, metrics",
-    imports: ["sdk/contract/core/storable.ts", "server/config.ts"],
+    imports: ["sdk/contract/core/characters.ts", "sdk/contract/core/storable.ts", "server/config.ts"],
   },
   {
     paths: ["server/features/"],
@@ -157,6 +157,12 @@ export const otherRooms: readonly Room[] = [
       "server/audit/statement-checks.ts",
       "server/audit/verify-result.ts",
     ],
+  },
+  {
+    paths: ["testing/"],
+    owns: "a server for the tests of others",
+    imports: ["sdk/", "server/main.ts", "server/config.ts", "server/platform/log.ts"],
+    packages: ["node:", "otpauth"],
   },
   {
     paths: ["fixtures/"],
