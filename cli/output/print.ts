@@ -78,7 +78,8 @@ async function textOf(context: Context, value: unknown, shape: Shape): Promise<s
 /** JSON escapes C0 only; a terminal also obeys C1 and the bidirectional controls. */
 const onTerminal = (shell: Shell, text: string): string => (shell.isTty.stdout ? escapeText(text) : text);
 
-function picked(value: unknown, names: readonly string[]): unknown {
+/** The fields that `--json=…` names, of an object or of each in a list. */
+export function picked(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((one) => picked(one, names));
   return Object.fromEntries(names.map((name) => [name, valueAt(value, name) ?? null]));
 }

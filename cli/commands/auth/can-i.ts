@@ -9,9 +9,11 @@ import type { CommandSpec } from "../../manifest.ts";
 import { checkFields, isForPrograms, printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { proving, tabular, takes } from "../../taken-flags.ts";
 
 /** `rmm auth can-i`: whether the credential at hand may do a thing. Exit 0 yes, 5 no, 4 with a second factor. */
 export const registerCanI: Register = (command, run) => {
+  takes(command, ...tabular, ...proving, "org");
   command
     .description("Tell whether the credential at hand may do something: a permission, an endpoint or a command")
     .argument("[what...]", "sites:write, POST /orgs/sites or sites create")

@@ -10,13 +10,14 @@ import { isForPrograms } from "../../output/print.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { proving, shaped, takes } from "../../taken-flags.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */
 export const registerMfa: Register = async (group, run) => {
   const commands = await commandsOf("mfa");
   group.description(group.summary()).usage("<command> [flags]");
   group.addHelpText("before", "Examples:\n  rmm auth mfa setup\n  rmm auth mfa step-up\n");
-  const setup = group.command("setup").summary("Set up a second factor");
+  const setup = takes(group.command("setup").summary("Set up a second factor"), ...shaped, ...proving);
   setup
     .description(
       "Show the secret, as a QR code on a terminal, and turn the factor on with a first code. Without a terminal it\n" +

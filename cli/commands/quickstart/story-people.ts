@@ -29,7 +29,7 @@ export async function peopleStory(stage: Stage): Promise<void> {
   const partner = ["partners", "create", "--name", "Northwind MSP", "--slug", "northwind-msp", "--plan", "pro"];
   await say.run([...partner, "--json=id,slug,plan,status"]);
   await say.run([
-    ...["users", "invite", "--partner-id", "northwind-msp", "--role-id", "Partner Admin", "--org-access", "all"],
+    ...["users", "invite", "--partner", "northwind-msp", "--role", "Partner Admin", "--org-access", "all"],
     ...["--email", TECH, "--name", "Pat Okafor", "--secret-file", "pat.invite"],
   ]);
   await say.text("Where mail is set up, the link goes by mail. Here it is in a file, and Pat accepts:");

@@ -4,6 +4,7 @@ import { CliError } from "../../errors/cli-error.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { takes, valued } from "../../taken-flags.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
 
 interface Options extends PlaceOptions {
@@ -13,6 +14,7 @@ interface Options extends PlaceOptions {
 /** `rmm server rescue`: the last way into an account, for whoever holds the host. */
 export function registerRescue(group: Command, run: Run): void {
   const command = group.command("rescue").summary("Let a person who is locked out set a new password");
+  takes(command, ...valued);
   addPlaceFlags(command)
     .argument("<email>", "whose account")
     .description(
