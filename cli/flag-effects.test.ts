@@ -24,10 +24,12 @@ let slow = false;
 function answer(path: string): unknown {
   const url = new URL(path, "http://stub");
   const at = url.pathname.replace("/api/v1", "");
-  if (at === "/orgs") return { data: orgs };
+  if (at === "/orgs" && current.path !== "/orgs") return { data: orgs };
   const pagination = { page: 1, limit: 50, total: 60 };
-  if (at === "/orgs/sites" && !current.path.startsWith("/orgs/sites")) return { data: sites, pagination: { page: 1, limit: 100, total: 2 } };
-  if (url.searchParams.get("limit") === "100" && !current.paging) return { data: sites, pagination: { page: 1, limit: 100, total: 2 } };
+  if (at === "/orgs/sites" && !current.path.startsWith("/orgs/sites"))
+    return { data: sites, pagination: { page: 1, limit: 100, total: 2 } };
+  if (url.searchParams.get("limit") === "100" && !current.paging)
+    return { data: sites, pagination: { page: 1, limit: 100, total: 2 } };
   const one = Object.fromEntries(current.fields.map((name) => [name, `a ${name}`]));
   const row = { ...one, id: ANY_ID, slug: "slug-of-it", name: "It" };
   if (!current.paging) return row;

@@ -8,9 +8,9 @@ const refused =
   /^(authorization|proxy-authorization|x-api-key|cookie|host|content-length|connection|transfer-encoding)$/i;
 
 /** Reads `-H name:value`. What proves who calls is no argument: other users of the machine can see those. */
-export function headersOf({ header = [] }: ApiOptions): Record<string, string> {
+export function headersOf({ addHeader = [] }: ApiOptions): Record<string, string> {
   return Object.fromEntries(
-    header.map((text) => {
+    addHeader.map((text) => {
       const at = text.indexOf(":");
       const name = text.slice(0, Math.max(0, at)).trim();
       if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) throw usageError("-H takes name:value");
@@ -23,6 +23,8 @@ export function headersOf({ header = [] }: ApiOptions): Record<string, string> {
 /** `HTTP 200` and the headers; a cookie may be a session. */
 export function headText({ status, headers }: Pick<RawResponse, "status" | "headers">): string {
   const lines: string[] = [];
-  headers.forEach((value, name) => lines.push(`${name}: ${/cookie/i.test(name) ? "********" : value}`));
+  headers.forEach((value, name) => {
+    lines.push(`${name}: ${/cookie/i.test(name) ? "********" : value}`);
+  });
   return `${[`HTTP ${status}`, ...lines].map(escapeControls).join("\n")}\n\n`;
 }

@@ -15,7 +15,7 @@ export interface ApiOptions {
   typedField?: string[];
   input?: string;
   paginate?: boolean;
-  header?: string[];
+  addHeader?: string[];
   include?: boolean;
   silent?: boolean;
 }

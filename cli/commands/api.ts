@@ -25,7 +25,7 @@ export const registerApi: Register = (command, run) => {
     .option("-f, --field <name=value>", "a text field: of the query for GET, of the body otherwise", collect)
     .option("-F, --typed-field <name=json>", "the same, its value read as JSON", collect)
     .option("--input <path>", "the body, from a file or -")
-    .option("-H, --header <name:value>", "send a header; never one that proves who calls", collect)
+    .option("-H, --add-header <name:value>", "send a header; never one that proves who calls", collect)
     .option("-i, --include", "print the status and the headers of the answer before it")
     .option("--silent", "print no answer: the exit code says how it went")
     .option("--paginate", "follow all pages and print one array")

@@ -42,7 +42,10 @@ const report = ({ stdout }: { stdout: string }) => JSON.parse(stdout);
 
 describe("a list of entries", () => {
   it("names line and field of what is wrong with one, and does the others", async () => {
-    const rows = { csv: "name,maxUsage\nA,1\nB,many\n,3\nD,4\n", yaml: "- name: A\n- name: B\n  nme: x\n- maxUsage: 3\n- name: D\n" };
+    const rows = {
+      csv: "name,maxUsage\nA,1\nB,many\n,3\nD,4\n",
+      yaml: "- name: A\n- name: B\n  nme: x\n- maxUsage: 3\n- name: D\n",
+    };
     const json = '[\n {"name": "A"},\n {"name": "B",\n  "nme": "x, {"},\n {"maxUsage": 3}, {"name": "D"}]';
     const ndjson = '{"name":"A"}\n\n{"name":"B","nme":1}\n{"maxUsage":3}\n{"name":"D"}\n';
     const keys = ["enrollment-keys", "create", "--org", "contoso-dental", "--json"];
@@ -58,7 +61,10 @@ describe("a list of entries", () => {
       expect([ran.code, ...items.map((one: { outcome: string }) => one.outcome)], text).toEqual([
         ...[9, "done", "failed", "failed", "done"],
       ]);
-      expect(items.map(({ item }: { item: { line: number } }) => item.line), text).toEqual(lines);
+      expect(
+        items.map(({ item }: { item: { line: number } }) => item.line),
+        text,
+      ).toEqual(lines);
       expect(items[1].error.message, text).toMatch(new RegExp(`line ${lines[1]}.*${field}`));
       expect(items[2].error).toMatchObject({ code: "MISSING_INPUT", details: [{ path: "name" }] });
       expect(writesOf(stub)).toHaveLength(2);
@@ -104,7 +110,10 @@ describe("a list of entries", () => {
   it("gives a repeated run the keys of the first, and equal entries keys of their own", async () => {
     const keys = async () => {
       stub.seen.length = 0;
-      await run(["enrollment-keys", "create", "--org", "contoso-dental", "--json"], '[{"name":"A"},{"name":"A"},{"name":"B"}]');
+      await run(
+        ["enrollment-keys", "create", "--org", "contoso-dental", "--json"],
+        '[{"name":"A"},{"name":"A"},{"name":"B"}]',
+      );
       return writesOf(stub).map(({ headers }) => headers["x-idempotency-key"]);
     };
     const first = await keys();

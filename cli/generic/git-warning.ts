@@ -15,4 +15,5 @@ export async function warnOfGit(context: Context, path: string): Promise<void> {
 const inWorkTree = (folder: string): boolean =>
   existsSync(join(folder, ".git")) || (dirname(folder) !== folder && inWorkTree(dirname(folder)));
 
-const existingFolder = (path: string): string => (existsSync(dirname(path)) ? dirname(path) : existingFolder(dirname(path)));
+const existingFolder = (path: string): string =>
+  existsSync(dirname(path)) ? dirname(path) : existingFolder(dirname(path));

@@ -15,11 +15,15 @@ const keys = [
 ];
 beforeAll(async () => {
   const within = (rows: { orgId: string }[], query: URLSearchParams) =>
-    paged(rows.filter(({ orgId }) => query.get("orgId") === null || query.get("orgId") === orgId), query);
+    paged(
+      rows.filter(({ orgId }) => query.get("orgId") === null || query.get("orgId") === orgId),
+      query,
+    );
   stub = await stubApi({
     "GET /api-keys": (_seen, query) => within(keys, query),
     "GET /users": (_seen, query) => paged([{ id: ids.hq, name: "Ana", email: "ana@a.example" }], query),
-    "GET /service-principals": (_seen, query) => within([{ id: ids.hq, orgId: ids.contoso, name: "robot" } as never], query),
+    "GET /service-principals": (_seen, query) =>
+      within([{ id: ids.hq, orgId: ids.contoso, name: "robot" } as never], query),
     "GET /partner-service-principals": () => ({
       body: { data: [{ id: PRINCIPAL, name: "rollout", keys: [{ id: KEY_ID, name: "first", status: "active" }] }] },
     }),
@@ -37,15 +41,17 @@ afterAll(async () => {
   command.close();
 });
 
-const run = (...argv: string[]) =>
-  command.run(argv, { env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" } });
+const run = (...argv: string[]) => command.run(argv, { env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" } });
 
 it("keys, principals and people are named by name", async () => {
   for (const [argv, path] of [
     [["api-keys", "revoke", "ci", "--org", "contoso-dental", "--yes"], `/api-keys/${ids.hq}`],
     [["api-keys", "revoke", "OLD", "--yes"], `/api-keys/${KEY_ID}`],
     [["service-principals", "disable", "robot", "--yes"], `/service-principals/${ids.hq}/disable`],
-    [["partner-service-principals", "revoke-key", "rollout", "first", "--yes"], `/partner-service-principals/${PRINCIPAL}/keys/${KEY_ID}`],
+    [
+      ["partner-service-principals", "revoke-key", "rollout", "first", "--yes"],
+      `/partner-service-principals/${PRINCIPAL}/keys/${KEY_ID}`,
+    ],
   ] as const) {
     stub.seen.length = 0;
     const ran = await run(...argv);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { CliError } from "../errors/cli-error.ts";
 import type { Context } from "../context.ts";
+import { CliError } from "../errors/cli-error.ts";
 import { suggestions } from "../suggest.ts";
 import { commandsOf } from "./commands-of.ts";
 import { idByName } from "./named-rows.ts";

@@ -13,7 +13,12 @@ let stub: Stub;
 let secrets: readonly string[] = [];
 beforeAll(async () => {
   stub = await stubServer(() => ({
-    body: { id: ANY_ID, name: "It", user: { email: "a@b.example" }, ...Object.fromEntries(secrets.map((one) => [one, SECRET])) },
+    body: {
+      id: ANY_ID,
+      name: "It",
+      user: { email: "a@b.example" },
+      ...Object.fromEntries(secrets.map((one) => [one, SECRET])),
+    },
   }));
 });
 beforeEach(() => {
@@ -31,17 +36,24 @@ describe("a secret that would be shown nowhere", () => {
     "%s does not make it, and makes one that is shown or kept",
     async (_name, spec) => {
       secrets = topSecrets(spec);
-      const token = spec.access.kinds.every((kind) => kind === "agent") ? `agt_${"0".repeat(64)}` : "token-of-ana";
+      const { kinds } = spec.access;
+      const token = kinds.every((kind) => kind === "agent")
+        ? `agt_${"0".repeat(64)}`
+        : kinds.every((kind) => kind === "partnerKey")
+          ? `svc_sp_${"a".repeat(43)}`
+          : "token-of-ana";
       const { argv, stdin } = commandLine(spec);
       const run = (...more: string[]) =>
         command.run([...argv, ...more], {
           env: { RMM_SERVER: stub.url, RMM_TOKEN: token },
           ...(stdin === undefined ? {} : { stdin }),
         });
-      const other = spec.fields.find((name) => !secrets.includes(name)) as string;
+      const other = spec.fields.find((name) => !secrets.includes(name)) ?? "none";
+      const named = [[`--json=${other}`], ["--columns", other], ["--ndjson", `--json=${other}`]];
+      const choices = [["--jq", `.${other}`], ...(other === "none" ? [] : named)];
       // What a sign-in makes is kept by the sign-in, whatever is printed.
       if (!(spec.noun === "users" && spec.name === "accept-invite")) {
-        for (const more of [[`--json=${other}`], ["--jq", `.${other}`], ["--columns", other], ["--ndjson", `--json=${other}`]]) {
+        for (const more of choices) {
           const refused = await run(...more);
           if (more[0] !== "--ndjson") expect(refused.stderr, more.join(" ")).toContain("shown nowhere");
           expect(refused, more.join(" ")).toMatchObject({ code: 2, stdout: "" });
@@ -73,7 +85,11 @@ describe("a secret that would be shown nowhere", () => {
     ])
       expect(await command.run(argv, { env, stdin }), argv.join(" ")).toMatchObject({ code: 2, stdout: "" });
     expect(stub.seen).toEqual([]);
-    for (const argv of [[...api, "--jq", ".key"], [...list, "--json=result"], [...list, "--columns", "id,key"]])
+    for (const argv of [
+      [...api, "--jq", ".key"],
+      [...list, "--json=result"],
+      [...list, "--columns", "id,key"],
+    ])
       expect((await command.run(argv, { env, stdin })).stdout, argv.join(" ")).toContain(SECRET);
   });
 });

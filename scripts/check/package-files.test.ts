@@ -6,7 +6,14 @@ import { expect, it } from "vitest";
 
 const wanted = ["bin/rmm.js", "dist/rmm/entry.js", "dist/sdk/index.js", "fixtures/files/tenants.yaml", "README.md"];
 const left = [
-  ...["rotated/contoso_api-key_ci.key", "bin/left.key", "dist/left.key", "secrets/hq", ".rmm/secrets.json", "token.txt"],
+  ...[
+    "rotated/contoso_api-key_ci.key",
+    "bin/left.key",
+    "dist/left.key",
+    "secrets/hq",
+    ".rmm/secrets.json",
+    "token.txt",
+  ],
   ...["cli/program.ts", "server/test/harness.ts", "dist/scripts/gen.js", "dist/cli/tsconfig.tsbuildinfo"],
 ];
 
