@@ -4,7 +4,7 @@ import { CliError, usageError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { cellText } from "../output/cell.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
-import { writeTo } from "../shell.ts";
+import { writeTo, writeToWorkflow } from "../shell.ts";
 import { requireShown, SECRET } from "./secret-shown.ts";
 
 type Result = Record<string, unknown>;
@@ -140,7 +140,7 @@ export async function requireMintShown(context: Context, spec: CommandSpec, list
 export async function maskSecrets({ shell }: Context, secrets: readonly string[]): Promise<void> {
   if (shell.env["GITHUB_ACTIONS"] === "true") {
     for (const secret of secrets) {
-      await new Promise<void>((resolve) => shell.stderr.write(`::add-mask::${secret}\n`, () => resolve()));
+      await writeToWorkflow(shell, `::add-mask::${secret}\n`);
     }
   }
   for (const secret of secrets) shell.secrets.add(secret);
