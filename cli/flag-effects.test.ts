@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Stub, stubServer } from "#sdk/stub-server";
 import { endpointFlags } from "./generic/endpoint-flags.ts";
@@ -174,10 +175,13 @@ function tryOf(spec: CommandSpec, flag: GlobalFlag): Try {
 describe("a global flag that an endpoint's command takes", () => {
   it("has an effect, on every command", async () => {
     let seen = 0;
+    const idle: string[] = [];
     for (const spec of await specs()) {
       if (spec.noun === "users" && spec.name === "accept-invite") continue;
       current = spec;
       for (const flag of endpointFlags(spec)) {
+        // The one field that there is is the whole answer.
+        if (["json=", "columns"].includes(flag) && spec.fields.length === 1) continue;
         const { before, after, stdin, tty } = tryOf(spec, flag);
         slow = flag === "timeout";
         const options = { stdin, ...(tty === undefined ? {} : { tty }) };
@@ -185,11 +189,12 @@ describe("a global flag that an endpoint's command takes", () => {
         const two = await ran(after, options);
         const name = `${after.join(" ")}\n${two.stderr}`;
         expect(two.stderr, name).not.toContain("does not take");
-        expect(two, name).not.toEqual(one);
+        if (isDeepStrictEqual(one, two)) idle.push(name);
         if (flag === "dry-run") expect(two, name).toMatchObject({ code: 0, requests: [] });
         seen++;
       }
     }
+    expect(idle).toEqual([]);
     expect(seen).toBeGreaterThan(1000);
   }, 300_000);
 });

@@ -5,6 +5,7 @@ import { CliError, declined, missingInput } from "../../errors/cli-error.ts";
 import { type ExitName, exitCode } from "../../errors/exit-codes.ts";
 import { exitOfItems } from "../../errors/exit-of-items.ts";
 import { warnOfGit } from "../../generic/git-warning.ts";
+import { requireShown, SECRET } from "../../generic/secret-shown.ts";
 import { placeText } from "../../generic/subject.ts";
 import { type Journal, openJournal, prepareFolder } from "../../keys/journal.ts";
 import { type RotationItem, type RotationRun, rotateKeys, rotationResultFields } from "../../keys/rotate-keys.ts";
@@ -105,6 +106,7 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
     await context.notice("Nothing to rotate");
     return 0;
   }
+  await requireSecretsShown(context, plan);
   await confirm(context, plan, ids.length > 0);
   await prepareFiles(plan.items, { dryRun: false });
   const file = plan.items.find(({ sink }) => sink.kind === "file");
@@ -129,6 +131,17 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
   }
   await journal.close();
   return finish(context, done, options, journal);
+}
+
+/** Secrets that are part of the result have to be in what is printed of it. */
+async function requireSecretsShown(context: Context, { items }: RotationPlan): Promise<void> {
+  if (!isForPrograms(context) || !items.some(({ sink }) => sink.kind === "stdout")) return;
+  const sample = items.map(({ kind, id, name, organization }) => {
+    const about = { kind, key: name, changes: [], item: { line: null, name }, id, name, organization };
+    return { ...about, outcome: "done", newId: id, keyPrefix: "prefix", sink: "stdout", secret: SECRET };
+  });
+  const hint = "Choose secret too, or give --secret-dir or --secret-command";
+  await requireShown(context, { secrets: ["secret"], sample, hint });
 }
 
 /** A secret that is part of the printed result is safe only once the result is printed. */

@@ -72,7 +72,7 @@ person. Such a key sees no enrollment keys: one whose secret is in its file coun
 async function applyRun(planned: Planned, options: FileOptions): Promise<number> {
   const { context, plan, file, sender, allowDelete } = planned;
   if (plan.conflicts.length > 0) throw conflictError(file, plan.conflicts);
-  checkResultFields(context, plan);
+  await checkResultFields(context, plan);
   const rmm = await context.client();
   const again = applyCommand(planned.path, options, context.globals);
   const printer = resultPrinter(context, plan);

@@ -66,7 +66,8 @@ async function secondFactor({ say }: Stage, name: string, profile: readonly stri
     SIGN_INS,
     `TOTP      ${made.secret}  (${made.otpAuthUrl})\nrecovery  ${made.recoveryCodes.join(" ")}\n\n`,
   );
-  const enable = ["auth", "mfa", "enable", ...profile, "--code-stdin", "--json=success"];
+  const kept = ["--secret-file", `${name}.recovery`, "--json=success"];
+  const enable = ["auth", "mfa", "enable", ...profile, "--code-stdin", ...kept];
   const code = new TOTP({ secret: Secret.fromBase32(made.secret) }).generate();
   await say.run(enable, {
     stdin: `${code}\n`,
