@@ -65,9 +65,14 @@ async function ran(argv: readonly string[], options: { tty?: boolean; stdin?: st
   stub.seen.length = 0;
   other.seen.length = 0;
   const { stdin, tty = false } = options;
-  const isAgent = current.access.kinds.every((kind) => kind === "agent");
+  const only = (wanted: string) => current.access.kinds.every((kind) => kind === wanted);
+  const credential = only("agent")
+    ? `agt_${"0".repeat(64)}`
+    : only("partnerKey")
+      ? `svc_sp_${"a".repeat(43)}`
+      : "token-of-ana";
   const result = await command.run(argv, {
-    env: { RMM_TOKEN: isAgent ? `agt_${"0".repeat(64)}` : "token-of-ana" },
+    env: { RMM_TOKEN: credential },
     ...(tty ? { tty, answers: [] } : {}),
     ...(stdin === undefined ? {} : { stdin }),
   });

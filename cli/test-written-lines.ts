@@ -25,7 +25,7 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     "auth token": { argv: [], field: "accessToken" },
     "auth memberships": { argv: [], field: "id" },
     "auth switch": { argv: ["Harbor"], signedIn: "file", field: "account" },
-    "auth can-i": { argv: ["sites:write"], field: "allowed" },
+    "auth can-i": { argv: ["--list"], field: "allowed" },
     "auth mfa setup": { argv: ["--current-password-stdin"], stdin: "Secret-Value-1", field: "secret" },
     "profile add": { argv: ["third", "--server", "http://127.0.0.1:9"], field: "name" },
     "profile use": { argv: ["other"], field: "name" },

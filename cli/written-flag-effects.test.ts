@@ -42,13 +42,14 @@ const keys = Array.from({ length: 60 }, (_, at) => key(at === 0 ? ids.twin : `id
 const answers: Readonly<Record<string, unknown>> = {
   "GET /users/me": me,
   "GET /orgs/partners/me": { id: PARTNER, name: "Acme", slug: "acme" },
-  "GET /users/me/memberships": { items: [membership] },
+  "GET /users/me/memberships": { items: [membership], ...list([membership]) },
   [`POST /users/me/memberships/${ids.hq}/select`]: { ...tokens, user: me },
   "POST /auth/login": { mfaRequired: false, ...tokens, mfaEnrollmentRequired: false, user: me },
   "POST /auth/logout": {},
   "POST /auth/refresh": tokens,
   "POST /auth/mfa/setup": { secret: "ABC", otpAuthUrl: "otpauth://x", qrCodeDataUrl: "data:", recoveryCodes: ["r-1"] },
   "GET /orgs": { data: orgs },
+  "GET /orgs/organizations": list(orgs),
   "GET /enrollment-keys": list(keys),
   [`POST /enrollment-keys/${ids.twin}/rotate`]: { ...keys[0], key: "new-secret" },
   "POST /enrollment-keys": { ...keys[0], key: "new-secret" },
@@ -156,6 +157,9 @@ const elsewhere: Readonly<Record<string, readonly GlobalFlag[]>> = {
   diff: ["json=", "ndjson", "jq"],
   "audit verify": ["wait"],
   "keys rotate": ["limit", "all", "no-header"],
+  // Their one field is the whole answer.
+  "auth token": ["json="],
+  "profile remove": ["json="],
 };
 
 it("a global flag that a written command takes has an effect", async () => {

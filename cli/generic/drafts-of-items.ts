@@ -42,6 +42,7 @@ const shortNames = [
   ["organization", ["org", "organization"]],
   ["site", ["site"]],
   ["partner", ["partner"]],
+  ["role", ["role"]],
 ] as const;
 
 /** The parameter or field that a key of an entry sets; `organization` and its like set the one that names such a row. */

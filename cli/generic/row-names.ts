@@ -20,7 +20,7 @@ const callable: Partial<Record<RefName, RowName>> = {
   organization: { one: "slug, name or id", many: "slugs, names or ids", sample: "contoso-dental" },
   partner: { one: "slug, name or id", many: "slugs, names or ids", sample: "summit" },
   site: { one: "name or id", many: "names or ids", sample: "HQ" },
-  role: named,
+  role: { ...named, sample: '"Org Admin"' },
 };
 
 export const calledOne = (ref: RefName): string | undefined => callable[ref]?.one;

@@ -2,7 +2,7 @@ import { askKey, type KeyAccess, mintsKeys } from "../../access/ask-key.ts";
 import { decideForUser, kindsText, kindText, type Verdict } from "../../access/decide.ts";
 import { allCommands, type Target, targetOf, targetText } from "../../access/target.ts";
 import { type Context, getCredential, openContext } from "../../context.ts";
-import { CliError, missingInput } from "../../errors/cli-error.ts";
+import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { namesOf } from "../../generic/names.ts";
 import type { CommandSpec } from "../../manifest.ts";
@@ -25,6 +25,8 @@ export const registerCanI: Register = (command, run) => {
       run(async (shell, globals) => {
         const context = await openContext(shell, globals);
         if (command.opts()["list"] === true) return list(context);
+        if (globals.columns !== undefined || !globals.header)
+          throw usageError("--columns and --no-header go with --list: there is no table without it");
         if (words.length === 0) throw missingInput(["<what> or --list"], "For example: rmm auth can-i sites:write");
         return answer(context, await targetOf(words));
       }),
