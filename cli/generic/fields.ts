@@ -71,7 +71,7 @@ function addFieldFlag(command: Command, { spec, flag }: Field): void {
     if (repeats) option.argParser(collect);
     command.addOption(option);
     if (flag !== spec.flag && flag === shortFlag(spec))
-      command.addOption(command.createOption(`--${spec.flag} <value>`, text).hideHelp());
+      command.addOption(command.createOption(`--${spec.flag} <${placeholder(spec)}>`, text).hideHelp());
   }
 }
 
