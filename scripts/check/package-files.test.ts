@@ -14,7 +14,13 @@ const left = [
     ".rmm/secrets.json",
     "token.txt",
   ],
-  ...["cli/program.ts", "dist/cli/program.js", "server/test/harness.ts", "dist/scripts/gen.js", "dist/cli/tsconfig.tsbuildinfo"],
+  ...[
+    "cli/program.ts",
+    "dist/cli/program.js",
+    "server/test/harness.ts",
+    "dist/scripts/gen.js",
+    "dist/cli/tsconfig.tsbuildinfo",
+  ],
 ];
 
 it("npm pack takes what the package needs, and nothing that happens to lie about", () => {

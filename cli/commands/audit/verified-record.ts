@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Context } from "../../context.ts";
 import { configDirOf } from "../../profile/config-dir.ts";
-import { withFileLock } from "../../profile/file-lock.ts";
-import { readPrivateJson, writePrivateJson } from "../../profile/private-json.ts";
+import { readPrivateJson, withFileLock, writePrivateJson } from "../../profile/private-files.ts";
 import type { ChainName } from "./report.ts";
 
 type Times = Record<string, string>;
