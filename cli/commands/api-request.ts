@@ -16,6 +16,9 @@ export interface ApiOptions {
   input?: string;
   encoding?: string;
   paginate?: boolean;
+  addHeader?: string[];
+  include?: boolean;
+  silent?: boolean;
 }
 
 /** The method by its name in any letter case. */

@@ -9,16 +9,33 @@ import type { Draft } from "./invocation.ts";
 import type { Given, Item } from "./read-items.ts";
 import { refsOf } from "./refs-of.ts";
 
-/** Joins the entries of a file with the flags; a flag wins over an entry. */
+/** Joins the entries of a file with the flags; a flag wins over an entry. A bad entry of a list fails by itself. */
 export function draftsOfItems(context: Context, spec: CommandSpec, given: Given, flags: Draft): Draft[] {
   const nameOf = namesIn(spec);
-  const unknown = new Set(given.items.flatMap((item) => Object.keys(item)).filter((key) => nameOf(key) === undefined));
-  if (unknown.size > 0) {
-    const known = knownOf(spec);
-    const named = [...unknown].map((key) => `${key}${didYouMean(key, known)}`).join(", ");
-    throw usageError(`The input has fields this command does not know: ${named}`, `Fields: ${known.join(", ")}`);
-  }
-  return given.items.map((item, index) => draftOfItem(context, spec, { ...given, nameOf }, flags, { item, index }));
+  const isUnknown = (key: string) => nameOf(key) === undefined;
+  const everywhere = Object.keys(given.items[0] ?? {}).filter((key) => given.items.every((item) => key in item));
+  // What no entry has right is a mistake about the file, not about an entry.
+  const wrong = everywhere.filter(isUnknown);
+  if (wrong.length > 0) throw unknownFields(spec, "The input has", wrong);
+  return given.items.map((item, index) => {
+    const line = given.lines[index] ?? null;
+    const placeOf = (key?: string) => given.placeOf(index, key);
+    try {
+      const unknown = Object.keys(item).filter(isUnknown);
+      if (unknown.length > 0) throw unknownFields(spec, `${placeOf()} has`, unknown);
+      return { ...draftOfItem(context, spec, { item, textual: given.textual, nameOf, placeOf }, flags), line };
+    } catch (failure) {
+      if (!given.list) throw failure;
+      return { ...flags, failure, line };
+    }
+  });
+}
+
+function unknownFields(spec: CommandSpec, who: string, names: readonly string[]) {
+  const known = knownOf(spec);
+  const named = names.map((name) => `${name}${didYouMean(name, known)}`).join(", ");
+  const details = names.map((path) => ({ path, message: "is no field of this command" }));
+  return usageError(`${who} fields this command does not know: ${named}`, `Fields: ${known.join(", ")}`, details);
 }
 
 const knownOf = (spec: CommandSpec): string[] => [...spec.params, ...spec.body.map(({ name }) => name)];
@@ -27,6 +44,7 @@ const shortNames = [
   ["organization", ["org", "organization"]],
   ["site", ["site"]],
   ["partner", ["partner"]],
+  ["role", ["role"]],
 ] as const;
 
 /** The parameter or field that a key of an entry sets; `organization` and its like set the one that names such a row. */
@@ -43,12 +61,18 @@ function namesIn(spec: CommandSpec): (key: string) => string | undefined {
   return (key) => (known.includes(key) ? key : short.get(key));
 }
 
+interface Entry {
+  readonly item: Item;
+  readonly textual: boolean;
+  nameOf(key: string): string | undefined;
+  placeOf(key?: string): string;
+}
+
 function draftOfItem(
   context: Context,
   spec: CommandSpec,
-  { textual, placeOf, nameOf }: Given & { nameOf(key: string): string | undefined },
+  { item, textual, nameOf, placeOf }: Entry,
   flags: Draft,
-  { item, index }: { item: Item; index: number },
 ): Draft {
   const params: Record<string, string> = {};
   const body: Record<string, unknown> = {};
@@ -56,25 +80,28 @@ function draftOfItem(
     const name = nameOf(key) as string;
     const field = spec.body.find((one) => one.name === name);
     if (textual && value === "") continue;
-    const place = () => placeOf(index, key);
+    const place = placeOf(key);
     const fault = textual ? spreadsheetFault(String(value)) : undefined;
-    if (fault !== undefined) throw usageError(`${place()}: "${String(value)}" ${fault}`);
+    if (fault !== undefined) throw usageError(`${place}: "${String(value)}" ${fault}`);
     if (spec.params.includes(name)) {
       const text = textAsWritten(value);
       if (typeof text === "string") params[name] = text;
-    } else if (field && textual) body[name] = cell(context, field, String(value), place());
-    else body[name] = field ? fieldOfType(field, value, place) : value;
+    } else if (field && textual) body[name] = cell(context, field, String(value), place);
+    else body[name] = field ? fieldOfType(context, field, value, place) : value;
   }
   return { ...flags, params: { ...params, ...flags.params }, body: { ...body, ...flags.body } };
 }
 
-/** Text as it is written, everything else in the types of JSON. */
-function fieldOfType(field: CommandSpec["body"][number], value: unknown, place: () => string): unknown {
+/** Text as it is written, times as on the command line (`30d`), everything else in the types of JSON. */
+function fieldOfType(context: Context, field: CommandSpec["body"][number], value: unknown, place: string): unknown {
   const isText = (type: string | undefined) => type === "string" || type === "enum";
-  if (isText(field.type)) return textAsWritten(value);
+  if (isText(field.type)) {
+    const text = textAsWritten(value);
+    return field.format === "date-time" && typeof text === "string" ? cell(context, field, text, place) : text;
+  }
   if (field.type === "array" && Array.isArray(value) && isText(field.itemType)) return value.map(textAsWritten);
   return jsonAsWritten(value, (_steps, message) => {
-    throw usageError(`${place()}: ${message}`);
+    throw usageError(`${place}: ${message}`);
   });
 }
 

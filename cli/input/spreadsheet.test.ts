@@ -89,27 +89,36 @@ describe("what spreadsheets leave behind", () => {
     expect(file.organizations).toHaveLength(2);
   });
 
-  it("stops a list of any command, with file, line, column and cell, and nothing is sent (C68)", async () => {
+  it("refuses an entry of a list, with file, line, column and cell, and every entry of a table that is broken (C68)", async () => {
     const org = "11111111-1111-4111-8111-111111111111";
     const path = join(command.dir, "people.csv");
-    const sent: unknown[] = [];
+    const sent: string[] = [];
     const run = async (text: string) => {
+      sent.length = 0;
       writeFileSync(path, text);
-      return command.run(["contacts", "create", org, "-f", path], {
+      return command.run(["contacts", "create", org, "-f", path, "--json"], {
         env: { RMM_SERVER: "http://127.0.0.1:9", RMM_TOKEN: "t" },
-        transport: async (request) => {
-          sent.push(request);
-          throw new Error("nothing may be sent");
+        transport: async ({ body }) => {
+          sent.push(String(body));
+          return new Response('{"id":"made"}', { status: 201, headers: { "content-type": "application/json" } });
         },
       });
     };
     for (const cell of impossible) {
-      const { code, stderr } = await run(`sep=;\nname;phone\nAnn;+49 1\nBob;"${cell}"\n`);
-      expect([code, stderr], cell).toEqual([2, expect.stringContaining(`people.csv:4, column 2 (phone): "${cell}"`)]);
+      const { code, stdout } = await run(`sep=;\nname;phone\nAnn;+49 1\nBob;"${cell}"\n`);
+      const [ann, bob] = JSON.parse(stdout);
+      expect([code, ann.outcome, bob.outcome], cell).toEqual([9, "done", "failed"]);
+      expect(bob.error.message).toContain(`people.csv:4, column 2 (phone): "${cell}"`);
+      expect(sent.map((body) => JSON.parse(body).name)).toEqual(["Ann"]);
     }
-    expect((await run("name,phone\nAnn,1,2\n")).stderr).toContain("people.csv:2: has 3 columns, the header has 2");
-    expect((await run("name,phone,name\nAnn,1,Bob\n")).stderr).toContain("two columns are named name");
-    expect((await run("name,,phone\nAnn,x,1\n")).stderr).toContain("column 2 has no name");
-    expect(sent).toEqual([]);
+    for (const [text, message] of [
+      ["name,phone\nAnn,1,2\n", "people.csv:2: has 3 columns, the header has 2"],
+      ["name,phone,name\nAnn,1,Bob\n", "two columns are named name"],
+      ["name,,phone\nAnn,x,1\n", "column 2 has no name"],
+    ] as const) {
+      const { code, stderr } = await run(text);
+      expect([code, sent], text).toEqual([2, []]);
+      expect(stderr).toContain(message);
+    }
   });
 });
