@@ -1,3 +1,4 @@
+import { notRmmServer } from "./answer-error.ts";
 import { ApiCall, ListCall } from "./call.ts";
 import { credentialOf } from "./credential.ts";
 import type { EndpointInfo } from "./endpoint-info.ts";
@@ -70,6 +71,7 @@ function coreOf(options: ClientOptions): Core {
   const base = options.baseUrl.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
   const core: Core = {
     base: `${base}/api/v1`,
+    address: addressOf(base),
     transport: options.transport ?? fetchTransport(options.fetch),
     credential: credentialOf(options.credentials, (refreshToken) => refresh(refreshToken), now),
     options,
@@ -82,6 +84,12 @@ function coreOf(options: ClientOptions): Core {
     return JSON.parse(text) as TokenPairAnswer;
   };
   return core;
+}
+
+function addressOf(base: string): string {
+  if (!URL.canParse(base)) return base;
+  const url = Object.assign(new URL(base), { username: "", password: "" });
+  return url.href.replace(/\/$/, "");
 }
 
 const known = (noun: string, verb: string): EndpointInfo => endpoints[noun]?.[verb] as EndpointInfo;
@@ -139,20 +147,25 @@ async function sendValid(
 /** Body to result: parsed, checked where asked for, and a new token pair of the own session adopted. */
 async function read(core: Core, endpoint: EndpointInfo, answer: Answer, options: CallOptions): Promise<unknown> {
   if (endpoint.transport !== "json" && endpoint.transport !== "redirect") return answer.text;
-  const result = parsed(endpoint, answer);
+  const result = parsed(core, endpoint, answer);
   await check(core, endpoint, answer, result, options);
   const { session } = core.credential;
   if (session !== undefined && endpoint.kinds.includes("user") && isTokenPair(result)) await session.adopt(result);
   return result;
 }
 
-function parsed(endpoint: EndpointInfo, { response, text }: Answer): unknown {
+function parsed(core: Core, endpoint: EndpointInfo, { response, text }: Answer): unknown {
   if (endpoint.transport === "redirect") return { location: response.headers.get("location") };
   if (text === "") return undefined;
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid(endpoint, response, "The answer is not JSON");
+    throw notRmmServer(response, core.address, {
+      status: response.status,
+      requestId: response.headers.get("x-request-id") ?? undefined,
+      outcome: endpoint.method === "GET" ? "rejected" : "unknown",
+      operation: `${endpoint.noun}.${endpoint.verb}`,
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What became of the request: it never left (`not_sent`), the server refused it (`rejected`), or it may
- * have been done (`unknown`): ask before doing it again.
+ * What became of the request: it never left (`not_sent`), the server refused it or it changes nothing (`rejected`), or it
+ * may have been done (`unknown`): ask before doing it again.
  */
 export type Outcome = "not_sent" | "rejected" | "unknown";
 
@@ -148,3 +148,5 @@ export class ResponseInvalidError extends RmmError {
     return Array.isArray(this.details) ? (this.details as Issue[]) : [];
   }
 }
+/** `NOT_AN_RMM_SERVER`: whatever answers at this address is no rmm server, or not the whole of its address was given. */
+export class NotRmmServerError extends ResponseInvalidError {}

@@ -62,8 +62,16 @@ describe("what the doctor sees", () => {
     const anything = expect.objectContaining({ bypassesRowSecurity: true, ownsTables: true, maySystem: true });
     expect(facts.walls).toEqual({ tenant: anything, system: anything, scopeIsForgeable: false });
     expect(facts.missingAuditTriggers).toEqual([]);
+    expect(facts.writes).toBe("ok");
     const owner = new pg.Client({ connectionString: url });
     await owner.connect();
+    const name = new URL(url).pathname.slice(1);
+    await owner.query(`alter database "${name}" set default_transaction_read_only = on`);
+    expect((await examineDatabase(place)).writes).toEqual({
+      what: "the database takes no writes: it is read-only",
+      remedy: expect.stringContaining("Name the primary"),
+    });
+    await owner.query(`alter database "${name}" reset default_transaction_read_only`);
     await owner.query("alter table audit_chain disable trigger audit_chain_no_truncate");
     await owner.query(
       "create or replace function rmm_is_system() returns boolean language sql stable as $$ select current_setting('rmm.scope') = 'system' $$",

@@ -3,7 +3,7 @@ import { type Context, openContext } from "../context.ts";
 import { declined, missingInput, usageError } from "../errors/cli-error.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
 import { changeProfiles, checkProfileName, getProfile, type OutputChoice, outputs } from "../profile/profiles.ts";
-import { normalizeServer } from "../profile/server-url.ts";
+import { normalizeServer, withPlainHttp } from "../profile/server-url.ts";
 import { tokenStore } from "../profile/token-store.ts";
 import { prompterOf } from "../prompt.ts";
 import type { Register } from "../register.ts";
@@ -63,8 +63,9 @@ async function addProfile(context: Context, given: string | undefined, options: 
   await changeProfiles(shell, (book) => {
     const before = book.profiles[name] ?? { signIns: {} };
     const first = Object.keys(book.profiles).length === 0;
+    const at = server ?? before.server;
     book.profiles[name] = {
-      ...before,
+      ...(at === undefined ? before : withPlainHttp(before, globals, at)),
       ...(server === undefined ? {} : { server }),
       ...(globals.org === undefined ? {} : { org: globals.org }),
       ...(output === undefined ? {} : { output: output as OutputChoice }),
