@@ -68,6 +68,9 @@ describe("calls through a proxy (C66)", () => {
     expect(await client("http://rmm.example", env).users.me()).toEqual({ host: "rmm.example" });
     expect(asked).toEqual(["GET http://rmm.example/api/v1/users/me"]);
     expect(plain.seen.at(-1)?.headers["proxy-authorization"]).toBeUndefined();
+    await expect(client("http://rmm.example", { http_proxy: url }).users.me()).rejects.toMatchObject({
+      message: `Could not connect to http://rmm.example through the proxy ${url} (PROXY_407)`,
+    });
   });
 
   it("go straight to what NO_PROXY lists", async () => {

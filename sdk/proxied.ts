@@ -15,13 +15,15 @@ export function proxiedTransport(proxy: HttpProxy, options: { ca?: string | Buff
   let agent = open();
   return async ({ method, url, headers, body, signal }) => {
     try {
-      const answer = await request(url, {
+      const asked = request(url, {
         dispatcher: agent,
         method: method as Dispatcher.HttpMethod,
         headers,
         body: body ?? null,
         signal,
       });
+      // A request that waits for its tunnel does not look at its signal.
+      const answer = await Promise.race([asked, abortOf(signal)]);
       if (answer.statusCode === 407) throw refused(407);
       return rawResponse(answer, signal);
     } catch (error) {
@@ -31,11 +33,18 @@ export function proxiedTransport(proxy: HttpProxy, options: { ca?: string | Buff
         agent = open();
         throw Object.assign(new Error("aborted"), { cause: signal.reason, proxy: proxy.address });
       }
-      const status = /^Proxy response \((\d+)\)/.exec((error as Error).message)?.[1];
+      const status = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec((error as Error).message)?.[1];
       throw Object.assign(status === undefined ? (error as Error) : refused(Number(status)), { proxy: proxy.address });
     }
   };
 }
+
+const abortOf = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
 
 /** The proxy itself said no: the server has not seen the request. */
 const refused = (status: number) =>

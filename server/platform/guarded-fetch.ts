@@ -134,12 +134,14 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
     const { openTunnel } = await import("./tunnel.ts");
     const tunnel = openTunnel(proxy, { name, ca: options.ca });
     try {
-      return await ask(tunnel, target, { ...init, headers: withHost(init.headers, url.host) }, signal);
+      const asked = ask(tunnel, target, { ...init, headers: withHost(init.headers, url.host) }, signal);
+      // A request that waits for its tunnel does not look at its signal.
+      return await Promise.race([asked, refusedAfter(timeoutMs)]);
     } catch (error) {
       if (error instanceof OutboundRefused || signal.aborted) throw error;
       throw new OutboundRefused("proxy", new Error(`${proxy.address}: ${(error as Error).message}`));
     } finally {
-      await tunnel.destroy();
+      void tunnel.destroy().catch(() => undefined);
     }
   }
 

@@ -3,7 +3,7 @@ import pg from "pg";
 
 const SHARED =
   "the database is behind a pooler that shares its sessions between transactions (PgBouncer's pool_mode transaction): " +
-  "a role and a scope would hold for others too. Connect to Postgres itself, or use pool_mode session";
+  "a role and a scope would hold for others too; connect to Postgres itself, or use pool_mode session";
 
 /** A session that waits for somebody else's transaction is not its own. */
 const PATIENCE_MS = 2_000;
@@ -38,7 +38,8 @@ async function keepsItsSession(url: string, probe: pg.Client): Promise<boolean> 
     const asked = Promise.race([taken, later()]).then(() =>
       Promise.race([probe.query<{ mark: string }>("select current_setting('rmm.probe', true) as mark"), later()]),
     );
-    return (await asked)?.rows[0]?.mark === mark;
+    // Where statements share sessions, no transaction begins.
+    return (await asked.catch(() => undefined))?.rows[0]?.mark === mark;
   } finally {
     await Promise.all(others.map((other) => other.end().catch(() => undefined)));
   }

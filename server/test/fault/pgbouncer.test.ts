@@ -29,6 +29,7 @@ describe.skipIf(pgbouncerPath === undefined)("behind a real PgBouncer (C57)", ()
   it.each([
     ["several sessions", { default_pool_size: "4" }],
     ["one session", { default_pool_size: "1" }],
+    ["every statement", { pool_mode: "statement", default_pool_size: "4" }],
     ["sessions in turn", { default_pool_size: "20", server_round_robin: "1" }],
     ["start-up options refused", { default_pool_size: "4", ignore_startup_parameters: "extra_float_digits" }],
   ])("the start is refused where transactions share %s, and so says the doctor", async (_, settings) => {

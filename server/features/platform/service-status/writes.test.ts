@@ -10,32 +10,38 @@ interface Trouble {
   begin(server: TestServer): Promise<() => Promise<void>>;
 }
 
-/** Writes, and pragmas that a transaction runs, go to the writing connection. */
 const writer = (server: TestServer) => server.services.store.connection("system");
+const pragma = (server: TestServer, text: string) => sql.raw(`pragma ${text}`).execute(writer(server));
 
 const full: Trouble = {
   name: "a full disk",
   reason: "the disk of the database is full",
   async begin(server) {
-    const limit = async (pages: string) =>
-      writer(server)
-        .transaction()
-        .execute((tx) => sql.raw(`pragma max_page_count = ${pages}`).execute(tx));
-    await limit("1");
-    return async () => void (await limit("1073741823"));
+    await pragma(server, "max_page_count = 1");
+    const fill = async () => {
+      const row = { holder: "x".repeat(3_000), expiresAt: server.clock.now() };
+      for (;;) {
+        const name = crypto.randomUUID();
+        await server.db
+          .insertInto("leases")
+          .values({ name, ...row })
+          .execute();
+      }
+    };
+    await expect(fill()).rejects.toMatchObject({ code: "SQLITE_FULL" });
+    return async () => {
+      await pragma(server, "max_page_count = 1073741823");
+      await server.db.deleteFrom("leases").where("holder", "like", "xxx%").execute();
+    };
   },
 };
 
 const readOnlyFile: Trouble = {
-  name: "a read-only file",
+  name: "a file that is read-only",
   reason: "the database takes no writes: it is read-only",
   async begin(server) {
-    const set = (value: 0 | 1) =>
-      writer(server)
-        .transaction()
-        .execute((tx) => sql.raw(`pragma query_only = ${value}`).execute(tx));
-    await set(1);
-    return async () => void (await set(0));
+    await pragma(server, "query_only = 1");
+    return async () => void (await pragma(server, "query_only = 0"));
   },
 };
 
