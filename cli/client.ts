@@ -4,7 +4,7 @@ import type { Transport } from "#sdk/transport";
 import type { Globals } from "./globals.ts";
 import { escapeControls } from "./output/escape.ts";
 import type { FoundCredential } from "./profile/credential.ts";
-import { refusePlainHttp } from "./profile/server-url.ts";
+import { refusePlainHttp } from "./profile/plain-http.ts";
 import type { Settings } from "./profile/settings.ts";
 import { type Shell, writeTo } from "./shell.ts";
 import { version } from "./version.ts";

@@ -3,8 +3,8 @@ import { clientOf } from "../client.ts";
 import { type Context, openContext } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import { keychainOf, keychainProblem, noKeychain } from "../profile/keychain.ts";
+import { withPlainHttp } from "../profile/plain-http.ts";
 import { changeProfiles, checkProfileName, type StoreKind } from "../profile/profiles.ts";
-import { withPlainHttp } from "../profile/server-url.ts";
 import { tokenStore } from "../profile/token-store.ts";
 
 /** A sign-in of this server and profile, and where its tokens go. */
