@@ -67,13 +67,17 @@ describe("an address that is not an rmm server's", () => {
 
   it.each([
     ["a page", { body: "<html>Welcome</html>", headers: html }, "answered 200 with a web page"],
-    ["a page that is not found", { status: 404, body: "<h1>Not Found</h1>", headers: html }, "with a web page"],
+    [
+      "a page that is not found",
+      { status: 404, body: "<h1>Not Found</h1>", headers: html },
+      "answered 404 with a web page",
+    ],
     [
       "a redirect",
       { status: 301, headers: { location: "https://portal.example/login?t=1" } },
       "redirects to https://portal.example",
     ],
-    ["another API", { status: 404, body: { message: "Not Found" } }, "knows no such path"],
+    ["another API", { status: 404, body: { message: "Not Found" } }, "answered 404:"],
     [
       "an rmm server below another path",
       { status: 404, body: { error: "Not found", code: "NOT_FOUND", details: { path: "unknown" } } },

@@ -79,25 +79,26 @@ export function answerError(
   return new (byStatus[status] ?? (status >= 400 && status < 500 ? BadRequestError : ServerError))(message, facts);
 }
 
-/** Every refusal of an rmm server has a code; of a path that it does not know it says so. */
+/** Every refusal of an rmm server has a code. */
 const isForeign = (status: number, code: string | undefined, details: unknown): boolean =>
-  code === undefined
-    ? status < 500 && !passing.has(status)
-    : (details as { path?: unknown } | null)?.path === "unknown";
+  code === undefined ? status < 500 && !passing.has(status) : isUnknownPath(details);
+
+/** An rmm server says so of a path that it does not know: it may lie below another one. */
+const isUnknownPath = (details: unknown): boolean => (details as { path?: unknown } | null)?.path === "unknown";
 
 /** An answer of something else: a web page, a redirect, another API, or an rmm server below another path. */
 export function notRmmServer(response: RawResponse, address: string, facts: ErrorFacts): NotRmmServerError {
   const { status, headers } = response;
   const location = headers.get("location");
-  const said = facts.requestId !== undefined && status === 404 ? "knows no such path" : `answered ${status}`;
+  const page = headers.get("content-type")?.includes("html") ? " with a web page" : "";
   const what =
     location !== null && URL.canParse(location, address)
       ? `redirects to ${new URL(location, address).origin}`
-      : headers.get("content-type")?.includes("html")
-        ? `${said} with a web page`
-        : said;
+      : isUnknownPath(facts.details)
+        ? "knows no such path"
+        : `answered ${status}${page}`;
   const message = `${address} ${what}: is this the address of an rmm server?`;
-  return new NotRmmServerError(message, { ...facts, code: "NOT_AN_RMM_SERVER", retryable: false });
+  return new NotRmmServerError(message, { ...facts, details: undefined, code: "NOT_AN_RMM_SERVER", retryable: false });
 }
 
 interface Envelope {
