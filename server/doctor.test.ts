@@ -5,7 +5,7 @@ import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
 import { openSqliteFile } from "./db/dialect/sqlite-library.ts";
-import { examineDatabase, migrateDatabase } from "./doctor.ts";
+import { examineDatabase, migrateDatabase, troubleOf } from "./doctor.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rmm-doctor-"));
 let url: string | undefined;
@@ -67,7 +67,8 @@ describe("what the doctor sees", () => {
     await owner.connect();
     const name = new URL(url).pathname.slice(1);
     await owner.query(`alter database "${name}" set default_transaction_read_only = on`);
-    expect((await examineDatabase(place)).writes).toEqual({
+    const refusal = await examineDatabase(place).catch((error: unknown) => error);
+    expect(troubleOf(refusal)).toEqual({
       what: "the database takes no writes: it is read-only",
       remedy: expect.stringContaining("Name the primary"),
     });
