@@ -118,7 +118,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C66: held({
     "cli/proxy.test.ts": 1,
     "sdk/contract/core/proxy.test.ts": 4,
-    "sdk/proxied.test.ts": 5,
+    "sdk/node/proxied.test.ts": 5,
     "server/platform/tunnel.test.ts": 5,
   }),
   C67: open,

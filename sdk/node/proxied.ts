@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type Dispatcher, ProxyAgent, request } from "undici";
 import type { HttpProxy } from "#contract/core/proxy";
-import type { RawResponse, Transport } from "./transport.ts";
+import type { RawResponse, Transport } from "../transport.ts";
 
 /** Transport through one proxy: https in a tunnel, http as a request to the proxy. Its failures name the proxy. */
 export function proxiedTransport(proxy: HttpProxy, options: { ca?: string | Buffer | undefined }): Transport {

@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { certificateFor, type TestCertificate } from "#fixtures/certificate";
 import { type ProxyOptions, type ProxySimulator, startHttpProxy } from "#fixtures/simulators/http-proxy";
-import { createClient } from "./client.ts";
-import { ConnectionError } from "./errors.ts";
-import { nodeTransport } from "./node.ts";
-import { type Stub, stubServer } from "./stub-server.ts";
+import { createClient } from "../client.ts";
+import { ConnectionError } from "../errors.ts";
+import { nodeTransport } from "../node.ts";
+import { type Stub, stubServer } from "../stub-server.ts";
 
 describe("calls through a proxy (C66)", () => {
   let certificate: TestCertificate;
