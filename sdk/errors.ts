@@ -139,7 +139,7 @@ export class CredentialError extends RmmError {
 
 /** The answer is not what the contract says. */
 export class ResponseInvalidError extends RmmError {
-  static override readonly kind = "ResponseInvalidError";
+  static override readonly kind: string = "ResponseInvalidError";
 
   get issues(): readonly Issue[] {
     return Array.isArray(this.details) ? (this.details as Issue[]) : [];
