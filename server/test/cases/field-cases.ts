@@ -65,7 +65,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
     "server/features/sign-in/sso-logins/login-page.test.ts": 1,
   }),
   C23: held({ [ssoLogins]: 1 }),
-  C24: held({ "sdk/session.test.ts": 2, [sessions]: 1, [twoProcesses]: 1 }),
+  C24: held({ "sdk/node/file-store.test.ts": 1, "sdk/session.test.ts": 2, [sessions]: 1, [twoProcesses]: 1 }),
   C25: waitsFor("elevation-requests"),
   C26: waitsFor("pam-rules"),
   C27: waitsFor("pam-rules"),
