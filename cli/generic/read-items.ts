@@ -35,8 +35,7 @@ export async function readItems(shell: Shell, path: string, encoding?: string): 
   const name = fileName(path);
   if (text.trim() === "") throw usageError(`${name} is empty`);
   const { value, lines, textual = false, fieldOf = (item, key) => `${lines[item]}, ${key}` } = await parsed(text, path);
-  const placeOf: Given["placeOf"] = (item, key) =>
-    `${name}:${key === undefined ? lines[item] : fieldOf(item, key)}`;
+  const placeOf: Given["placeOf"] = (item, key) => `${name}:${key === undefined ? lines[item] : fieldOf(item, key)}`;
   const items = Array.isArray(value) ? value : [value];
   items.forEach((item, index) => {
     if (typeof item === "object" && item !== null && !Array.isArray(item)) return;

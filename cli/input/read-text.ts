@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { usageError } from "../errors/cli-error.ts";
+import { CliError, usageError } from "../errors/cli-error.ts";
 import type { Shell } from "../shell.ts";
+import { spelledMs } from "../wait-at-most.ts";
 import { decode } from "./decode.ts";
 
 /** Of every command that reads a file of people. */
@@ -37,8 +38,28 @@ function bytesOfStdin(shell: Shell): Promise<Uint8Array> {
   return bytes;
 }
 
+const SILENCE_MS = 60_000;
+
+/** A terminal has a person before it, who may think; anything else that is open and silent is given up. */
 async function collect(shell: Shell): Promise<Uint8Array> {
+  const limitMs = shell.patienceMs ?? SILENCE_MS;
+  const silent = () => void shell.stdin.destroy(silence(limitMs));
+  const timer = shell.isTty.stdin ? undefined : setTimeout(silent, limitMs);
   const chunks: Buffer[] = [];
-  for await (const chunk of shell.stdin) chunks.push(Buffer.from(chunk as Buffer | string));
+  try {
+    for await (const chunk of shell.stdin) {
+      chunks.push(Buffer.from(chunk as Buffer | string));
+      timer?.refresh();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
   return Buffer.concat(chunks);
 }
+
+const silence = (limitMs: number): CliError =>
+  new CliError(`Nothing came on stdin for ${spelledMs(limitMs)}, and it is still open`, {
+    exit: "usage",
+    code: "STDIN_SILENT",
+    hint: "Close it, pipe something into it, or give --timeout for a program that takes longer",
+  });

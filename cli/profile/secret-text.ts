@@ -1,5 +1,6 @@
 import { CliError, usageError } from "../errors/cli-error.ts";
-import { readText } from "../input/read-text.ts";
+import { decode } from "../input/decode.ts";
+import { fileName, readBytes } from "../input/read-text.ts";
 import type { Shell } from "../shell.ts";
 
 /**
@@ -31,8 +32,9 @@ export const readStdin = (shell: Shell): Promise<string> => readSecret(shell, "-
 
 /** Of a secret, a message may name the file and the place in it, never what stands there. */
 async function readSecret(shell: Shell, path: string, source: string): Promise<string> {
+  const bytes = await readBytes(shell, path);
   try {
-    return await readText(shell, path);
+    return decode(bytes, { name: fileName(path) }).text;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     throw usageError(`${source}${error.message.replace(/ \(byte 0x..\)/, "")}`, "Save it as UTF-8");

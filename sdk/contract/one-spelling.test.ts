@@ -108,6 +108,9 @@ it("domains have one form, and no other letters than they show (C65)", () => {
     expect(asciiDomain(text)).toBe("xn--bcher-kva.example");
   for (const text of ["ｂücher.example", "bu\u200bcher.example", "b\u00adcher.example", "ex ample", "example"])
     expect(asciiDomain(text)).toBeUndefined();
+  for (const more of ["/x", "#x", "?x", ":443", "\\x", "%2fx", "\t"])
+    expect(asciiDomain(`contoso.example${more}`)).toBeUndefined();
+  expect(asciiDomain("ana@contoso.example")).toBeUndefined();
 });
 
 it("names fold alike whatever their case, width, blanks and form (C65)", () => {

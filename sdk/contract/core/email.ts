@@ -5,7 +5,8 @@ const domainPattern = new RegExp(`^(?=.{1,253}$)(${label}\\.)+(?=[a-z0-9-]*[a-z]
 
 /** A domain as DNS has it, so that both ways of writing an international one meet; undefined = it is none. */
 export function asciiDomain(text: string): string | undefined {
-  if (invisibleIn(text) !== undefined || imitates(text)) return undefined;
+  // What has a meaning of its own in an address of the web would be taken off, or stand for something else.
+  if (invisibleIn(text) !== undefined || imitates(text) || /[\s/:@?#%\\]/.test(text)) return undefined;
   const url = `https://${text.replace(/\.$/, "")}/`;
   const host = URL.canParse(url) ? new URL(url).hostname : "";
   return domainPattern.test(host) ? host : undefined;

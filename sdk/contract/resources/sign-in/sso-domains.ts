@@ -26,7 +26,6 @@ const domain = () =>
     .string()
     .trim()
     .max(253)
-    .regex(/^[^\s/:@?#*%\\[\]_]+$/, "must be a domain")
     .transform((value) => asciiDomain(value))
     .refine((value) => value !== undefined, "must be a domain")
     .transform((value) => value as string)
