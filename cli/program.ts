@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { areas } from "#contract/areas";
 import { commandGroups, extensions } from "./commands/index.ts";
 import { usageError } from "./errors/cli-error.ts";
+import { givenIn } from "./errors/commands-to-type.ts";
 import { exitCode } from "./errors/exit-codes.ts";
 import { nouns } from "./generated/nouns.ts";
 import { addGlobalFlags, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
@@ -18,7 +19,7 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
   let code = 0;
   const program = newProgram(written);
   const run: Run = async (work) => {
-    code = await work(shell, readGlobals(program.opts()));
+    code = await work(shell, readGlobals(program.opts(), givenIn(args, wordsOf(args))));
   };
   await addGroups(program, wordsOf(args)[0], run);
   try {

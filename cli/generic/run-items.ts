@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { type Described, describeError } from "../errors/describe-error.ts";
 import { exitCode } from "../errors/exit-codes.ts";
 import type { CommandSpec } from "../manifest.ts";
-import { isForPrograms, printResult } from "../output/print.ts";
+import { formatOf, isForPrograms, printResult } from "../output/print.ts";
 import { withSpinner } from "../output/spinner.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { maskSecrets, topSecrets } from "./minted.ts";
@@ -75,7 +75,10 @@ const secretsOf = (spec: CommandSpec, result: unknown): string[] =>
   });
 
 async function report(context: Context, spec: CommandSpec, outcomes: readonly Outcome[]): Promise<void> {
-  const rows = isForPrograms(context) ? outcomes : outcomes.map((one) => rowOf(spec, one));
+  // After Ctrl-C a person looks for what failed: what was not tried is counted, not listed.
+  const left = formatOf(context) === "table" && context.shell.signal.aborted;
+  const listed = outcomes.filter(({ outcome }) => !left || outcome !== "skipped");
+  const rows = isForPrograms(context) ? outcomes : listed.map((one) => rowOf(spec, one));
   const columns = ["item", "outcome", "id", "name", ...topSecrets(spec), "message"];
   await printResult(context, rows, { fields: [], columns });
   const count = (outcome: Outcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;

@@ -22,6 +22,8 @@ export interface Profile {
   server?: string;
   org?: string;
   output?: OutputChoice;
+  /** Where the last sign-in put its tokens: the next one does the same. */
+  store?: StoreKind;
   /** By normalised server: one machine may be signed in to several. */
   signIns: Record<string, SignIn>;
 }

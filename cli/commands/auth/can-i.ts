@@ -23,7 +23,7 @@ export const registerCanI: Register = (command, run) => {
       run(async (shell, globals) => {
         const context = await openContext(shell, globals);
         if (command.opts()["list"] === true) return list(context);
-        if (words.length === 0) throw missingInput(["<what> or --list"], "For example: rmm auth can-i sites:write");
+        if (words.length === 0) throw missingInput(["<what> or --list"], "For example: `rmm auth can-i sites:write`");
         return answer(context, await targetOf(words));
       }),
     );
