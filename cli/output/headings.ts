@@ -1,3 +1,5 @@
+import { escapeControls } from "./escape.ts";
+
 /** What a person calls a field, where its name is longer or says less. */
 const called: Readonly<Record<string, string>> = {
   orgName: "ORGANIZATION",
@@ -23,7 +25,7 @@ export const headingOf = (name: string): string =>
 
 /** A field of one object: its name in words, so that it can be found in `--json` and `--columns`. */
 export const labelOf = (name: string): string =>
-  name
+  escapeControls(name)
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replaceAll(".", " ")
     .toUpperCase();

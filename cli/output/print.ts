@@ -1,11 +1,10 @@
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import type { Globals } from "../globals.ts";
-import { type Shell, writeTo } from "../shell.ts";
+import { writeTo } from "../shell.ts";
 import { didYouMean } from "../suggest.ts";
 import { pipeCell, valueAt } from "./cell.ts";
 import { isColoured } from "./colour.ts";
-import { escapeText } from "./escape.ts";
 
 /** What is known of a result beside its value. */
 export interface Shape {
@@ -75,20 +74,17 @@ async function textOf(context: Context, value: unknown, shape: Shape): Promise<T
 }
 
 async function wholeText(context: Context, value: unknown, shape: Shape): Promise<string> {
-  const { globals, shell } = context;
+  const { globals } = context;
   const format = formatOf(context);
   const chosen = globals.jsonFields === undefined ? value : picked(value, globals.jsonFields);
-  if (format === "jq") return onTerminal(shell, await (await import("./jq.ts")).runJq(chosen, globals.jq!));
-  if (format === "json") return onTerminal(shell, `${JSON.stringify(chosen ?? null, null, 2)}\n`);
+  if (format === "jq") return (await import("./jq.ts")).runJq(chosen, globals.jq!);
+  if (format === "json") return `${JSON.stringify(chosen ?? null, null, 2)}\n`;
   if (format === "ndjson") {
     const lines = Array.isArray(chosen) ? chosen : [chosen ?? null];
-    return onTerminal(shell, lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    return lines.map((one) => `${JSON.stringify(one)}\n`).join("");
   }
   return tsvText(context, value, shape);
 }
-
-/** JSON escapes C0 only; a terminal also obeys C1 and the bidirectional controls. */
-const onTerminal = (shell: Shell, text: string): string => (shell.isTty.stdout ? escapeText(text) : text);
 
 function picked(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((one) => picked(one, names));
@@ -103,7 +99,7 @@ function tsvText({ globals }: Context, value: unknown, shape: Shape): string {
   if (typeof value !== "object" || value === null) return value === undefined ? "" : `${String(value)}\n`;
   if (globals.columns !== undefined) return line(value, globals.columns);
   return Object.entries(value)
-    .map(([name, one]) => `${name}\t${pipeCell(one)}\n`)
+    .map(([name, one]) => `${pipeCell(name)}\t${pipeCell(one)}\n`)
     .join("");
 }
 
@@ -111,7 +107,10 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
   const { shell, globals } = context;
   const whole = (text: string): Text => ({ text, left: [] });
   if (value === undefined) return whole("");
-  if (typeof value !== "object" || value === null) return whole(`${escapeText(String(value))}\n`);
+  if (typeof value !== "object" || value === null) return whole(`${String(value)}\n`);
+=======
+  if (typeof value !== "object" || value === null) return value === undefined ? "" : `${String(value)}\n`;
+>>>>>>> main
   const { tableText, recordText } = await import("./table.ts");
   const options = {
     header: globals.header,

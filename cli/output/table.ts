@@ -50,10 +50,15 @@ export function tableText(
   const room = fit === "wide" ? Number.POSITIVE_INFINITY : width;
   const { shown, widths } = layOut(measured, room, fit === "named");
   const table = new Table({ chars: borderless, style: plain, colWidths: [...widths], wordWrap: false });
-  const line = (of: (index: number) => string) =>
-    shown.map((index, at) => (at === 0 ? wrapped(of(index), widths[0]!) : of(index)));
-  if (header) table.push(line((index) => headingOf(columns[index]!)).map((head) => styled(head, "bold", coloured)));
-  for (const row of cells) table.push(line((index) => row[index]!).map((cell) => painted(cell, coloured)));
+  // What is wrapped or cut would lose the end of its colour.
+  const line = (of: (index: number) => string, paint: (text: string, coloured: boolean) => string) =>
+    shown.map((index, at) => {
+      const fits = stringWidth(of(index)) <= widths[at]!;
+      return paint(at === 0 && !fits ? wrapped(of(index), widths[0]!) : of(index), coloured && fits);
+    });
+  const bold = (text: string, on: boolean) => styled(text, "bold", on);
+  if (header) table.push(line((index) => headingOf(columns[index]!), bold));
+  for (const row of cells) table.push(line((index) => row[index]!, painted));
   const text = table
     .toString()
     .split("\n")
@@ -84,7 +89,6 @@ function painted(cell: string, coloured: boolean): string {
 
 /** A text of several lines that are no longer than this. */
 function wrapped(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
   const lines = [""];
   for (const char of text) {
     const longer = lines.at(-1) + char;
