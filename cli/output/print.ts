@@ -108,9 +108,6 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
   const whole = (text: string): Text => ({ text, left: [] });
   if (value === undefined) return whole("");
   if (typeof value !== "object" || value === null) return whole(`${String(value)}\n`);
-=======
-  if (typeof value !== "object" || value === null) return value === undefined ? "" : `${String(value)}\n`;
->>>>>>> main
   const { tableText, recordText } = await import("./table.ts");
   const options = {
     header: globals.header,
