@@ -5,7 +5,7 @@ import { usageError } from "./errors/cli-error.ts";
 import { givenIn } from "./errors/commands-to-type.ts";
 import { exitCode } from "./errors/exit-codes.ts";
 import { nouns } from "./generated/nouns.ts";
-import { addGlobalFlags, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
+import { addGlobalFlags, globalFlagList, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
 import type { NounSpec } from "./manifest.ts";
 import { nounAliases } from "./noun-aliases.ts";
 import type { Program, Run } from "./register.ts";
@@ -47,7 +47,7 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
     .helpCommand(false)
     .exitOverride()
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true, subcommandTerm: (command) => command.name() })
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({
       writeOut: (text) => {
         written.stdout += text;
@@ -58,10 +58,14 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
       outputError: () => undefined,
     });
   addGlobalFlags(program);
+  program.addHelpText("afterAll", ({ command }) => (command === program ? "" : globalFlagLine));
   program.addHelpText("before", rootExamples);
   program.addHelpText("after", "\nHelp on one command: rmm <group> <command> --help. Exit codes: rmm help exit-codes");
   return program;
 }
+
+/** One line: what they do is not the business of each command. */
+const globalFlagLine = `\nGlobal flags (rmm help flags explains them): ${globalFlagList.map(({ flag }) => flag).join(" ")}`;
 
 const rootExamples = `Examples:
   rmm auth login --server https://rmm.example

@@ -56,6 +56,34 @@ describe("every command", () => {
     }
   });
 
+  it("shows its own flags first and the global ones on one line", async () => {
+    for (const { path, command: leaf } of await leaves()) {
+      const { stdout } = await command.run([...path, "--help"]);
+      const [own = "", line = ""] = stdout.split(/^(?=Global flags )/m);
+      expect(line.trim().split("\n"), path.join(" ")).toHaveLength(1);
+      for (const name of globalFlagNames) expect(line).toMatch(new RegExp(`--(no-)?${name}( |$)`, "m"));
+      for (const { long, hidden } of leaf.options) if (!hidden) expect(own).toContain(long);
+    }
+    const { stdout } = await command.run(["help", "flags"]);
+    for (const name of globalFlagNames) expect(stdout).toMatch(new RegExp(`^--(no-)?${name}( <[a-z]+>)?\t.{10}`, "m"));
+  });
+
+  it("says of every flag what it is for, beyond its name, and of JSON its shape and an example", async () => {
+    const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, "");
+    for (const { noun, name, query, body } of await specs()) {
+      for (const field of [...query, ...body]) {
+        const where = `${noun} ${name} --${field.flag}`;
+        expect(field.description, where).toBeDefined();
+        if (field.name !== "password") expect(plain(field.description!), where).not.toBe(plain(field.name));
+        if (field.type !== "object" && field.itemType !== "object") continue;
+        expect(field.shape, where).toMatch(/^\{.+\}$/);
+        expect(Object.keys(JSON.parse(field.example!)).length, where).toBeGreaterThan(0);
+        const { stdout } = await command.run([noun, name, "--help"]);
+        expect(stdout.replaceAll(/\s+/g, ""), where).toContain(field.example!.replaceAll(/\s+/g, ""));
+      }
+    }
+  });
+
   it("states permission, credential, MFA and audit action when it is an endpoint's", async () => {
     for (const { noun, name, access, audit } of await specs()) {
       const { stdout } = await command.run([noun, name, "--help"]);
