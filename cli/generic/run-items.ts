@@ -80,7 +80,7 @@ async function report(context: Context, spec: CommandSpec, outcomes: readonly Ou
   const listed = outcomes.filter(({ outcome }) => !left || outcome !== "skipped");
   const rows = isForPrograms(context) ? outcomes : listed.map((one) => rowOf(spec, one));
   const columns = ["item", "outcome", "id", "name", ...topSecrets(spec), "message"];
-  await printResult(context, rows, { fields: [], columns });
+  await printResult(context, rows, { fields: [], columns, keep: ["name", ...topSecrets(spec), "message"] });
   const count = (outcome: Outcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
   const parts = [`${count("done")} of ${outcomes.length} done`];
   if (count("failed") > 0) parts.push(`${count("failed")} failed`);

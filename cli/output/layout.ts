@@ -5,6 +5,8 @@ export interface Column {
   readonly width: number;
   /** No row has a value there. */
   readonly blank: boolean;
+  /** Never cut and never left out, however long the lines get: a new secret, where it went, why something failed. */
+  readonly keep: boolean;
 }
 
 /** Columns by their place, with their widths; the first is wrapped where its width is not its own. */
@@ -29,8 +31,8 @@ export function layOut(columns: readonly Column[], terminal: number, named: bool
   const all = columns.map((_, index) => index);
   const widthsOf = (shown: readonly number[]) => shown.map((index) => columns[index]!.width);
   const lowest = (index: number) => {
-    const { name, width } = columns[index]!;
-    if (index === 0 || id.test(name)) return width;
+    const { name, width, keep } = columns[index]!;
+    if (index === 0 || keep || id.test(name)) return width;
     return Math.min(width, whole.test(name) ? SHORT : NARROWEST);
   };
   let shown = all;
@@ -38,10 +40,14 @@ export function layOut(columns: readonly Column[], terminal: number, named: bool
   if (!named) {
     for (const index of all.toReversed()) {
       if (fits(widthsOf(shown))) break;
-      const { name, blank } = columns[index]!;
-      if (index > 0 && (blank || id.test(name))) shown = shown.filter((one) => one !== index);
+      const { name, blank, keep } = columns[index]!;
+      if (index > 0 && (blank || (!keep && id.test(name)))) shown = shown.filter((one) => one !== index);
     }
-    while (!fits(shown.map(lowest)) && shown.length > 2) shown = shown.slice(0, -1);
+    while (!fits(shown.map(lowest)) && shown.length > 2) {
+      const last = shown.findLast((index) => index > 0 && !columns[index]!.keep);
+      if (last === undefined) break;
+      shown = shown.filter((one) => one !== last);
+    }
   }
   return { shown, widths: shrunk(widthsOf(shown), shown.map(lowest), terminal) };
 }

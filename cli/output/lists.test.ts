@@ -90,6 +90,17 @@ describe("every list", () => {
     }
   });
 
+  it("cuts and leaves out nothing that cannot be had again: new keys, failures", async () => {
+    const { tableText } = await import("./table.ts");
+    const columns = ["item", "outcome", "id", "name", "key", "message"];
+    const rows = [{ item: 1, outcome: "done", id: ID, name: LONG, key: "f00d".repeat(16), message: "" }];
+    const options = { header: true, coloured: false, nowMs: 0, columns, keep: ["name", "key", "message"] };
+    const { text, left } = tableText(rows, { ...options, width: 60 });
+    expect(text).toContain("f00d".repeat(16));
+    expect(text).toContain(LONG);
+    expect(left).toContain("id");
+  });
+
   it("leaves a pipe every column, whatever the width", async () => {
     for (const spec of await lists())
       expect((await list(spec, LONG, [], 40, false)).stdout.trimEnd().split("\t").length).toBe(spec.columns.length);

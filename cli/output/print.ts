@@ -12,6 +12,8 @@ export interface Shape {
   fields: readonly string[];
   /** Of the table, when --columns does not say. */
   columns?: readonly string[];
+  /** Columns that a narrow terminal neither cuts nor leaves out. */
+  keep?: readonly string[];
 }
 
 type Format = "json" | "ndjson" | "jq" | "table" | "tsv";
@@ -122,7 +124,7 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
   if (value.length === 0) return whole("");
   const fit = globals.wide ? "wide" : globals.columns && "named";
   const columns = globals.columns ?? shape.columns ?? columnsIn(value, shape);
-  return tableText(value, { ...options, columns, ...(fit === undefined ? {} : { fit }) });
+  return tableText(value, { ...options, columns, keep: shape.keep, ...(fit === undefined ? {} : { fit }) });
 }
 
 const columnsIn = (rows: readonly unknown[], shape: Shape): readonly string[] => {

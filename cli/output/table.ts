@@ -14,6 +14,8 @@ export interface TableOptions {
   width: number;
   /** `named`: these columns and no others. `wide`: all of them, however long the lines get. */
   fit?: "named" | "wide";
+  /** Columns that are never cut and never left out. */
+  keep?: readonly string[] | undefined;
 }
 
 const borderless = {
@@ -40,12 +42,13 @@ export function tableText(
   rows: readonly unknown[],
   options: TableOptions,
 ): { readonly text: string; readonly left: readonly string[] } {
-  const { columns, header, coloured, nowMs, width, fit } = options;
+  const { columns, header, coloured, nowMs, width, fit, keep = [] } = options;
   const cells = rows.map((row) => columns.map((name) => terminalCell(valueAt(row, name), nowMs)));
   const measured = columns.map((name, index) => ({
     name,
     width: Math.max(header ? headingOf(name).length : 1, ...cells.map((row) => stringWidth(row[index]!)), 1),
     blank: cells.every((row) => row[index] === ""),
+    keep: keep.includes(name),
   }));
   const room = fit === "wide" ? Number.POSITIVE_INFINITY : width;
   const { shown, widths } = layOut(measured, room, fit === "named");

@@ -172,8 +172,10 @@ const notPrinted = ({ message }: Error, resume: string): CliError =>
 
 /** What can be printed, of a plan or of results. */
 function shapeOf(context: Context): Shape {
-  if (context.globals.dryRun) return { fields: planColumns, columns: planColumns };
-  return isForPrograms(context) ? { fields: rotationResultFields } : { fields: resultColumns, columns: resultColumns };
+  if (context.globals.dryRun) return { fields: planColumns, columns: planColumns, keep: ["name", "sink", "note"] };
+  return isForPrograms(context)
+    ? { fields: rotationResultFields }
+    : { fields: resultColumns, columns: resultColumns, keep: ["name", "sink", "message"] };
 }
 
 /** After Ctrl-C they are counted, not listed: a person looks for what failed. */
