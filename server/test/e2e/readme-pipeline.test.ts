@@ -36,6 +36,7 @@ it("the pipeline of the README works as it is pasted, from the first line to the
   expect(await server.db.selectFrom("organizations").select("slug").execute()).toContainEqual({
     slug: "harbor-dental",
   });
-  expect(ran.log).toContain("Nothing to rotate");
+  // The server's clock is held where that key is long old.
+  expect(ran.log).toContain("1 of 1 key rotated");
   expect(ran.log).not.toContain(partnerKey);
 });
