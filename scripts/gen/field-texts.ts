@@ -47,6 +47,7 @@ const texts: Readonly<Record<string, string>> = {
   allSessions: "end every session, not this one alone",
   domain: "email domain: contoso.example",
   code: "code that proves it",
+  verifier: "text whose digest began the sign-in",
   state: "state of the sign-in that began",
   iss: "issuer that answers",
   error: "why the provider refused",
