@@ -759,6 +759,8 @@ export interface SsoProvidersCreateResult {
   id: string;
   ownerScope: "organization" | "partner";
   orgId: string | null;
+  /** Lists only. */
+  orgName?: string | null;
   partnerId: string | null;
   name: string;
   type: "oidc" | "saml";
@@ -937,6 +939,8 @@ export interface ApiKeysRevokeResult {
 export interface ApiKeysRotateResult {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   name: string;
   keyPrefix: string;
   scopes: string[];
@@ -1645,6 +1649,8 @@ export interface AgentTokens {
 export interface ApiKey {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   name: string;
   keyPrefix: string;
   scopes: string[];
@@ -1848,6 +1854,8 @@ export interface Contact {
   id: string;
   orgId: string;
   siteId: string | null;
+  /** Lists only. */
+  siteName?: string | null;
   name: string | null;
   email: string | null;
   phone: string | null;
@@ -1973,7 +1981,11 @@ export interface DeviceListItem {
 export interface EnrollmentKey {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   siteId: string | null;
+  /** Lists only. */
+  siteName?: string | null;
   name: string;
   /** Null: unlimited. */
   maxUsage: number | null;
@@ -1993,7 +2005,11 @@ export interface EnrollmentKey {
 export interface EnrollmentKeyWithSecret {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   siteId: string | null;
+  /** Lists only. */
+  siteName?: string | null;
   name: string;
   /** Null: unlimited. */
   maxUsage: number | null;
@@ -2566,6 +2582,8 @@ export interface SecondFactorNeeded {
 export interface ServicePrincipal {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   name: string;
   scopes: string[];
   status: "active" | "disabled";
@@ -2615,6 +2633,8 @@ export interface SignedIn {
 export interface Site {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   name: string;
   address: Record<string, unknown> | null;
   timezone: string;
@@ -2652,6 +2672,8 @@ export type SsoCheck = {
 export interface SsoDomain {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   domain: string;
   verified: boolean;
   /** Date and time (RFC 3339). */
@@ -2687,6 +2709,8 @@ export interface SsoProvider {
   id: string;
   ownerScope: "organization" | "partner";
   orgId: string | null;
+  /** Lists only. */
+  orgName?: string | null;
   partnerId: string | null;
   name: string;
   type: "oidc" | "saml";
