@@ -10,6 +10,7 @@ import type { NounSpec } from "./manifest.ts";
 import { nounAliases } from "./noun-aliases.ts";
 import type { Program, Run } from "./register.ts";
 import { type Shell, writeTo } from "./shell.ts";
+import { refuseForeignFlags, takesFlag } from "./taken-flags.ts";
 import { version } from "./version.ts";
 
 /** Parses the command line and runs the command. Returns its exit code; throws what went wrong. */
@@ -48,6 +49,7 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
     .exitOverride()
     .showSuggestionAfterError()
     .configureHelp({ subcommandTerm: (command) => command.name() })
+    .hook("preAction", (program, command) => refuseForeignFlags(program, command))
     .configureOutput({
       writeOut: (text) => {
         written.stdout += text;
@@ -58,14 +60,18 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
       outputError: () => undefined,
     });
   addGlobalFlags(program);
-  program.addHelpText("afterAll", ({ command }) => (command === program ? "" : globalFlagLine));
+  program.addHelpText("afterAll", ({ command }) => (command === program ? "" : globalFlagLine(command)));
   program.addHelpText("before", rootExamples);
   program.addHelpText("after", "\nHelp on one command: rmm <group> <command> --help. Exit codes: rmm help exit-codes");
   return program;
 }
 
-/** One line: what they do is not the business of each command. */
-const globalFlagLine = `\nGlobal flags (rmm help flags explains them): ${globalFlagList.map(({ flag }) => flag).join(" ")}`;
+/** One line: what they do is not the business of each command. A group shows all of them, a command those it takes. */
+function globalFlagLine(command: Command): string {
+  const all = globalFlagList.filter(({ name }) => command.commands.length > 0 || takesFlag(command, name));
+  const flags = [...new Set(all.map(({ flag }) => flag))];
+  return `\nGlobal flags (rmm help flags explains them): ${flags.join(" ")}`;
+}
 
 const rootExamples = `Examples:
   rmm auth login --server https://rmm.example

@@ -4,6 +4,7 @@ import { globalFlagList } from "../globals.ts";
 import { formatOf, printResult } from "../output/print.ts";
 import type { Register } from "../register.ts";
 import { writeTo } from "../shell.ts";
+import { takes, valued } from "../taken-flags.ts";
 
 const variables = [
   { name: "RMM_SERVER", meaning: "address of the server" },
@@ -30,6 +31,7 @@ const topics = {
 
 /** `rmm help [command…]`, `rmm help exit-codes`, `rmm help environment`, `rmm help flags`. */
 export const registerHelp: Register = (command, run, program) => {
+  takes(command, ...valued);
   command
     .description("Help on a command, or on one of the topics exit-codes, environment and flags")
     .argument("[words...]", "a command, or a topic")

@@ -88,7 +88,8 @@ async function wholeText(context: Context, value: unknown, shape: Shape): Promis
   return tsvText(context, value, shape);
 }
 
-function picked(value: unknown, names: readonly string[]): unknown {
+/** The fields that `--json=…` names, of an object or of each in a list. */
+export function picked(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((one) => picked(one, names));
   return Object.fromEntries(names.map((name) => [name, valueAt(value, name) ?? null]));
 }
