@@ -5,7 +5,8 @@ import { type Stub, stubServer } from "#sdk/stub-server";
 import { commandGroups } from "./commands/index.ts";
 import { nouns } from "./generated/nouns.ts";
 import { fieldsOf } from "./generic/fields.ts";
-import { globalFlagNames } from "./globals.ts";
+import { globalFlagList, globalFlagNames } from "./globals.ts";
+import { takesFlag } from "./taken-flags.ts";
 import { commandLine, ANY_ID as ID, specs } from "./test-commands.ts";
 import { leaves } from "./test-leaves.ts";
 import { testCommand } from "./test-shell.ts";
@@ -37,7 +38,8 @@ describe("every command", () => {
       const { stdout } = await command.run([...path, "--help"]);
       const [own = "", line = ""] = stdout.split(/^(?=Global flags )/m);
       expect(line.trim().split("\n"), path.join(" ")).toHaveLength(1);
-      for (const name of globalFlagNames) expect(line).toMatch(new RegExp(`--(no-)?${name}( |$)`, "m"));
+      for (const { name, flag } of globalFlagList)
+        expect(line.trim().split(" ").includes(flag), `${path.join(" ")} ${flag}`).toBe(takesFlag(leaf, name));
       for (const { long, hidden } of leaf.options) if (!hidden) expect(own).toContain(long);
     }
     const { stdout } = await command.run(["help", "flags"]);
