@@ -153,7 +153,7 @@ const elsewhere: Readonly<Record<string, readonly GlobalFlag[]>> = {
   plan: ["json=", "ndjson", "jq"],
   apply: ["json=", "ndjson", "jq", "dry-run"],
   diff: ["json=", "ndjson", "jq"],
-  "audit verify": ["wait"],
+  "audit verify": ["wait", "wide"],
   "keys rotate": ["limit", "all", "no-header", "wide"],
   // Their one field is the whole answer.
   "auth token": ["json="],
