@@ -5,12 +5,14 @@ import { authenticatedRead } from "./bench/authenticated-read.ts";
 import type { Bench } from "./bench/bench.ts";
 import { coldBuild } from "./bench/cold-build.ts";
 import { commandStart } from "./bench/command-start.ts";
+import { listsLarge } from "./bench/lists-large.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 
 const ROUNDS = 3;
 const benches: readonly Bench[] = [
   ...commandStart,
   ...authenticatedRead,
+  ...listsLarge,
   ...rateLimitCheck,
   ...auditAppend,
   ...auditVerify,
