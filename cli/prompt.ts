@@ -1,4 +1,4 @@
-import { escapeControls } from "./output/escape.ts";
+import { escapeControls, printable } from "./output/escape.ts";
 import type { Prompter, Shell } from "./shell.ts";
 
 /** Asks on stderr, so that stdout stays data. The prompt library is loaded with the first question. */
@@ -11,11 +11,15 @@ export function prompterOf(shell: Shell): Prompter {
   };
   const library = () => import("@inquirer/prompts");
   // Names of organizations and the like stand in questions, and come from elsewhere.
-  const safe = (message: string) => ({ message: escapeControls(message) });
+  const onOneLine = (text: string) => printable(escapeControls(text));
+  const safe = (message: string) => ({ message: onOneLine(message) });
   return {
     text: async (message) => (await library()).input({ ...safe(message), required: true }, streams),
     secret: async (message) => (await library()).password({ ...safe(message), mask: false }, streams),
     confirm: async (message) => (await library()).confirm({ ...safe(message), default: false }, streams),
-    choose: async (message, choices) => (await library()).select({ ...safe(message), choices: [...choices] }, streams),
+    choose: async (message, choices) => {
+      const shown = choices.map((value) => ({ value, name: onOneLine(value) }));
+      return (await library()).select({ ...safe(message), choices: shown }, streams);
+    },
   };
 }

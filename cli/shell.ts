@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Transport } from "#sdk/transport";
+import { printable } from "./output/escape.ts";
 
 /** What the command sees of the outside. Tests give their own and read what was written. */
 export interface Shell {
@@ -55,13 +56,23 @@ export function processShell(signal: AbortSignal): Shell {
   };
 }
 
-/** Writes text and waits until the system took it. Rejects with the system's error (`EPIPE`, `ENOSPC` …). */
-export function writeTo(shell: Shell, stream: "stdout" | "stderr", text: string): Promise<void> {
-  const safe = stream === "stderr" ? withoutSecrets(text, shell.secrets) : text;
-  return new Promise((resolve, reject) => {
-    shell[stream].write(safe, (error) => (error ? reject(new OutputError(stream, error)) : resolve()));
+/**
+ * Writes text and waits until the system took it. Rejects with the system's error (`EPIPE`, `ENOSPC` …). Everything that
+ * this program prints leaves through here, without control characters and without what the log of a pipeline obeys.
+ */
+export const writeTo = (shell: Shell, stream: "stdout" | "stderr", text: string): Promise<void> =>
+  put(shell, stream, printable(stream === "stderr" ? withoutSecrets(text, shell.secrets) : text));
+
+/** Text with a secret in it that only the person at the terminal is to see. */
+export const showSecretText = (shell: Shell, text: string): Promise<void> => put(shell, "stderr", printable(text));
+
+/** A line such as `::add-mask::` that the log of a workflow is to obey. */
+export const writeToWorkflow = (shell: Shell, line: string): Promise<void> => put(shell, "stderr", line);
+
+const put = (shell: Shell, stream: "stdout" | "stderr", text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    shell[stream].write(text, (error) => (error ? reject(new OutputError(stream, error)) : resolve()));
   });
-}
 
 /** Output that could not be written; `EPIPE` means that the reader has seen enough. */
 export class OutputError extends Error {

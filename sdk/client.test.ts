@@ -206,7 +206,7 @@ describe("validation of requests", () => {
       ["", "maxUsage", "name"],
       ["id"],
       ["status"],
-      [""],
+      ["roles[0]"],
     ]);
     expect(told[0]?.issues).toContainEqual({ path: "name", message: "name: must not be blank" });
     expect(sent).toEqual([]);

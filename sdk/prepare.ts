@@ -22,6 +22,12 @@ export interface Prepared {
   readonly secrets: readonly string[];
 }
 
+/** JSON would say null in their place. */
+function exactly(key: string, value: unknown): unknown {
+  if (typeof value !== "number" || Number.isFinite(value)) return value;
+  throw new TypeError(`${key} is ${value}: JSON has no such number`);
+}
+
 /** Builds address, headers and body of a call. */
 export function prepare(
   base: string,
@@ -41,7 +47,7 @@ export function prepare(
       ...(idempotencyKey === undefined ? {} : { "x-idempotency-key": idempotencyKey }),
       ...lowerCased(options.headers ?? {}),
     },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body === undefined ? undefined : JSON.stringify(body, exactly),
     idempotencyKey,
     shownBody: redacted(body, endpoint.secretBody),
     secrets: secretsIn(body, endpoint.secretBody),

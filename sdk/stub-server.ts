@@ -8,7 +8,7 @@ export interface Seen {
   body: unknown;
 }
 
-type Reply = { status?: number; body?: unknown; headers?: Record<string, string> };
+export type Reply = { status?: number; body?: unknown; headers?: Record<string, string> };
 export type Handler = (
   seen: Seen,
   response: ServerResponse,

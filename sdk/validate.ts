@@ -1,5 +1,5 @@
 import type { AnyEndpoint } from "#contract/core/endpoint";
-import { holdsUnstorable, unstorableMessage } from "#contract/core/storable";
+import { jsonFaults } from "#contract/core/exact-json";
 import type { EndpointInfo } from "./endpoint-info.ts";
 import type { Issue } from "./errors.ts";
 import { type CallInput, sentQuery } from "./prepare.ts";
@@ -39,8 +39,8 @@ export async function requestIssues(info: EndpointInfo, input: CallInput): Promi
   const sent: unknown = input.body === undefined ? undefined : JSON.parse(JSON.stringify(input.body));
   // Of what machines report the server replaces such text.
   const scrubbed = endpoint.from === "machine";
-  if (sent !== undefined && !scrubbed && holdsUnstorable(JSON.stringify(sent)))
-    return [{ path: "", message: unstorableMessage }];
+  const faults = sent === undefined || scrubbed ? [] : jsonFaults(JSON.stringify(sent));
+  if (faults.length > 0) return faults.map(({ path, message }) => ({ path, message }));
   const parts = [
     [params, input.params ?? {}],
     [query, Object.fromEntries(sentQuery(input.query ?? {}))],

@@ -2,7 +2,6 @@ import { endpoints } from "#sdk/generated/endpoints";
 import { prepare } from "#sdk/prepare";
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
-import { escapeText } from "../output/escape.ts";
 import { formatOf, printResult } from "../output/print.ts";
 import { writeTo } from "../shell.ts";
 import type { Draft } from "./invocation.ts";
@@ -16,8 +15,7 @@ export async function dryRun(context: Context, spec: CommandSpec, drafts: readon
     await printResult(context, requests.length === 1 ? requests[0] : requests, { fields: [] });
     return 0;
   }
-  const text = requests.map(requestText).join("\n");
-  await writeTo(context.shell, "stdout", context.shell.isTty.stdout ? escapeText(text) : text);
+  await writeTo(context.shell, "stdout", requests.map(requestText).join("\n"));
   return 0;
 }
 

@@ -4,7 +4,7 @@ import { CliError, usageError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { cellText } from "../output/cell.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
-import { writeTo } from "../shell.ts";
+import { writeTo, writeToWorkflow } from "../shell.ts";
 
 type Result = Record<string, unknown>;
 
@@ -117,7 +117,7 @@ export async function printMinted(
 export async function maskSecrets({ shell }: Context, secrets: readonly string[]): Promise<void> {
   if (shell.env["GITHUB_ACTIONS"] === "true") {
     for (const secret of secrets) {
-      await new Promise<void>((resolve) => shell.stderr.write(`::add-mask::${secret}\n`, () => resolve()));
+      await writeToWorkflow(shell, `::add-mask::${secret}\n`);
     }
   }
   for (const secret of secrets) shell.secrets.add(secret);

@@ -1,4 +1,5 @@
 import type { Shell } from "../shell.ts";
+import { ownSequence } from "./escape.ts";
 
 /**
  * Whether one stream is coloured. FORCE_COLOR and CLICOLOR_FORCE win, then NO_COLOR, CLICOLOR=0 and TERM=dumb
@@ -26,7 +27,7 @@ export type Style = keyof typeof codes;
 /** Text in a style, or as it is where the stream is not coloured. */
 export function styled(text: string, style: Style, coloured: boolean): string {
   const [on, off] = codes[style];
-  return coloured ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return coloured ? `${ownSequence(on, "m")}${text}${ownSequence(off, "m")}` : text;
 }
 
 const byStatus: Record<string, Style> = {

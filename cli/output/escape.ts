@@ -1,21 +1,25 @@
-/**
- * Characters that move the cursor, change colours, break lines or reorder text on a terminal: C0, DEL, C1, the
- * separators of lines and paragraphs, and the bidirectional controls. Host names, paths and command lines come from
- * untrusted machines.
- */
-const dangerous = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+import { controlCharacters, escapeControls } from "#contract/core/characters";
 
-const names: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-
-const shown = (char: string): string => names[char] ?? `\\u${char.codePointAt(0)!.toString(16).padStart(4, "0")}`;
-
-/** Makes a value safe to show on one line of a terminal. */
-export const escapeControls = (text: string): string => text.replace(dangerous, shown);
-
-/** The same for text of several lines, whose own line ends and tabs stay. */
-export const escapeText = (text: string): string =>
-  text.replace(dangerous, (char) => (char === "\n" || char === "\t" ? char : shown(char)));
+/** A value on one line: names, paths and messages come from machines and files that nobody vouches for. */
+export { escapeControls };
 
 /** A field of tab-separated output: tabs, line ends and backslashes are written as escapes. */
-export const escapeTsv = (text: string): string =>
-  text.replace(/[\\\t\n\r]/g, (char) => (char === "\\" ? "\\\\" : (names[char] ?? char)));
+export const escapeTsv = (text: string): string => escapeControls(text.replaceAll("\\", "\\\\"));
+
+const number = crypto.getRandomValues(new Uint32Array(1))[0]!;
+
+/** A terminal sequence of this program. `printable` knows it by a number that no server, file or argument knows. */
+export const ownSequence = (code: number, end: "m" | "G"): string => `\u001b[${code};${number}${end}`;
+
+const sequences = new RegExp(`(\\u001b\\[\\d+);${number}([mG])|(?![\\n\\t])[${controlCharacters}]`, "g");
+
+/**
+ * Text as it may be written to a terminal, a pipe or the log of a pipeline: control characters as escapes, but for line
+ * ends, tabs and the program's own colours. Nor does it hold what GitHub (`::name::` at the start of a line, `##[`) and
+ * Azure (`##vso[`) obey in a log: the first character is written as an escape, which in JSON means the same.
+ */
+export const printable = (text: string): string =>
+  text
+    .replace(sequences, (found, start?: string, end?: string) => (start ? `${start}${end}` : escapeControls(found)))
+    .replace(/^([^\S\n]*):(?=:[^\n]*::)/gm, "$1\\u003a")
+    .replace(/#(?=#\w*\[)/g, "\\u0023");

@@ -36,7 +36,7 @@ describe("a pipe", () => {
   it("gets tabs without header, whole values and RFC 3339 times, one line an entry", async () => {
     const { stdout } = await devices([]);
     expect(stdout).toBe(
-      "pc\u001b[31m\u0007\u009b2J\toffline\twindows\ta\\tb\\nc\\\\d\t\t2026-03-02T06:00:00.000Z\tid-1\n",
+      "pc\\u001b[31m\\u0007\\u009b2J\toffline\twindows\ta\\tb\\nc\\\\d\t\t2026-03-02T06:00:00.000Z\tid-1\n",
     );
     expect((await devices(["--columns", "id,siteName"])).stdout).toBe("id-1\t\n");
   });

@@ -1,11 +1,10 @@
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import type { Globals } from "../globals.ts";
-import { type Shell, writeTo } from "../shell.ts";
+import { writeTo } from "../shell.ts";
 import { didYouMean } from "../suggest.ts";
 import { pipeCell, valueAt } from "./cell.ts";
 import { isColoured } from "./colour.ts";
-import { escapeText } from "./escape.ts";
 
 /** What is known of a result beside its value. */
 export interface Shape {
@@ -63,20 +62,17 @@ export async function printAndTell(context: Context, value: unknown, shape: Shap
 }
 
 async function textOf(context: Context, value: unknown, shape: Shape): Promise<string> {
-  const { globals, shell } = context;
+  const { globals } = context;
   const format = formatOf(context);
   const chosen = globals.jsonFields === undefined ? value : picked(value, globals.jsonFields);
-  if (format === "jq") return onTerminal(shell, await (await import("./jq.ts")).runJq(chosen, globals.jq!));
-  if (format === "json") return onTerminal(shell, `${JSON.stringify(chosen ?? null, null, 2)}\n`);
+  if (format === "jq") return (await import("./jq.ts")).runJq(chosen, globals.jq!);
+  if (format === "json") return `${JSON.stringify(chosen ?? null, null, 2)}\n`;
   if (format === "ndjson") {
     const lines = Array.isArray(chosen) ? chosen : [chosen ?? null];
-    return onTerminal(shell, lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    return lines.map((one) => `${JSON.stringify(one)}\n`).join("");
   }
   return format === "tsv" ? tsvText(context, value, shape) : terminalText(context, value, shape);
 }
-
-/** JSON escapes C0 only; a terminal also obeys C1 and the bidirectional controls. */
-const onTerminal = (shell: Shell, text: string): string => (shell.isTty.stdout ? escapeText(text) : text);
 
 function picked(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((one) => picked(one, names));
@@ -91,13 +87,13 @@ function tsvText({ globals }: Context, value: unknown, shape: Shape): string {
   if (typeof value !== "object" || value === null) return value === undefined ? "" : `${String(value)}\n`;
   if (globals.columns !== undefined) return line(value, globals.columns);
   return Object.entries(value)
-    .map(([name, one]) => `${name}\t${pipeCell(one)}\n`)
+    .map(([name, one]) => `${pipeCell(name)}\t${pipeCell(one)}\n`)
     .join("");
 }
 
 async function terminalText(context: Context, value: unknown, shape: Shape): Promise<string> {
   const { shell, globals } = context;
-  if (typeof value !== "object" || value === null) return value === undefined ? "" : `${escapeText(String(value))}\n`;
+  if (typeof value !== "object" || value === null) return value === undefined ? "" : `${String(value)}\n`;
   const { tableText, recordText } = await import("./table.ts");
   const options = {
     header: globals.header,

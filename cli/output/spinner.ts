@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import { isColoured } from "./colour.ts";
+import { escapeControls } from "./escape.ts";
 
 const PATIENCE_MS = 400;
 
@@ -25,14 +26,19 @@ export async function withSpinner<T>(
   const timer = setTimeout(async () => {
     const { default: ora } = await import("ora");
     const color = isColoured(shell, "stderr") ? ("cyan" as const) : (false as const);
-    const made = ora({ text: said, stream: shell.stderr as NodeJS.WriteStream, color, discardStdin: false });
+    const made = ora({
+      text: escapeControls(said),
+      stream: shell.stderr as NodeJS.WriteStream,
+      color,
+      discardStdin: false,
+    });
     if (!over) spinner = made.start();
   }, PATIENCE_MS);
   try {
     return await work({
       say: (next) => {
         said = next;
-        if (spinner) spinner.text = next;
+        if (spinner) spinner.text = escapeControls(next);
       },
     });
   } finally {

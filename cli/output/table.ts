@@ -1,6 +1,7 @@
 import Table from "cli-table3";
 import { terminalCell, valueAt } from "./cell.ts";
 import { styled, styleOfStatus } from "./colour.ts";
+import { escapeControls } from "./escape.ts";
 
 export interface TableOptions {
   columns: readonly string[];
@@ -47,8 +48,10 @@ export function tableText(rows: readonly unknown[], options: TableOptions): stri
     options.width,
   );
   const table = new Table({ chars: borderless, style: plain, colWidths: widths, wordWrap: false });
-  if (header) table.push(heads.map((head) => styled(head, "bold", coloured)));
-  for (const row of cells) table.push(row.map((cell) => painted(cell, coloured)));
+  if (header) table.push(heads.map((head, index) => styled(head, "bold", coloured && widthOf(head) <= widths[index]!)));
+  // A cell that is cut would lose the end of its colour.
+  for (const row of cells)
+    table.push(row.map((cell, index) => painted(cell, coloured && widthOf(cell) <= widths[index]!)));
   return `${table
     .toString()
     .split("\n")
@@ -72,7 +75,7 @@ export function recordText(record: Record<string, unknown>, options: TableOption
 }
 
 const headOf = (name: string): string =>
-  name
+  escapeControls(name)
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replaceAll(".", " ")
     .toUpperCase();

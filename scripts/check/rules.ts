@@ -103,7 +103,7 @@ export const serverRooms: readonly Room[] = [
   {
     paths: ["server/platform/"],
     owns: "seams: clock, random, log, vault, mail, metrics",
-    imports: ["sdk/contract/core/storable.ts", "server/config.ts"],
+    imports: ["sdk/contract/core/characters.ts", "sdk/contract/core/storable.ts", "server/config.ts"],
   },
   {
     paths: ["server/features/"],

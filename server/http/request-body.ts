@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { unstorable, unstorableMessage } from "#contract/core/storable";
+import { jsonFaults } from "#contract/core/exact-json";
+import { unstorable } from "#contract/core/storable";
 import { invalid, Problem, problem } from "#server/problem";
 
 /** Deeper JSON than this is nothing a caller means, and recursion over it would overflow the stack. */
@@ -65,14 +66,22 @@ function parse(bytes: Buffer, scrub: boolean): unknown {
     throw problem("INVALID_JSON");
   }
   if (depthExceeds(value, JSON_DEPTH_MAX)) throw problem("INVALID_JSON", { message: "Body is nested too deeply" });
-  if (!mayHoldUnstorable.test(text)) return value;
-  const wellFormed = JSON.stringify(value);
-  const clean = wellFormed.replaceAll(unstorable, "$1\\ufffd");
-  if (scrub || clean === wellFormed) return JSON.parse(clean);
-  throw invalid({ path: "", message: unstorableMessage });
+  if (scrub) return mayNeedScrub.test(text) ? scrubbed(value) : value;
+  // What comes out as it went in has nothing to find, and is most of what clients send.
+  if (!mayHoldUnstorable.test(text) && JSON.stringify(value) === text) return value;
+  const faults = jsonFaults(text);
+  if (faults.length > 0) throw invalid(...faults.map(({ path, message }) => ({ path, message })));
+  return value;
 }
 
-const mayHoldUnstorable = /\\u(?:0000|d[89a-f])/i;
+const mayHoldUnstorable = /\\u(?:0000|d[89a-f])|__proto__/i;
+const mayNeedScrub = /\\u(?:0000|d[89a-f])|__proto__|\d[eE]\+?\d{3}|\d{309}/i;
+
+/** Half characters become U+FFFD, and numbers beyond all doubles null. */
+function scrubbed(value: unknown): unknown {
+  const text = JSON.stringify(value, (key, one: unknown) => (key === "__proto__" ? undefined : one));
+  return JSON.parse(text.replaceAll(unstorable, "$1\\ufffd"));
+}
 
 function depthExceeds(root: unknown, max: number): boolean {
   let level: unknown[] = [root];

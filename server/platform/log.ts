@@ -1,3 +1,5 @@
+import { escapeControls } from "#contract/core/characters";
+
 /** One JSON object a line. Fields are chosen by the caller; whole requests, bodies and headers are never logged. */
 export interface Log {
   debug(event: string, fields?: Fields): void;
@@ -17,7 +19,9 @@ export function jsonLog(level: LogLevel, write: (line: string) => void): Log {
     logLevels.indexOf(name) < from
       ? () => undefined
       : (event: string, fields: Fields = {}) =>
-          write(`${JSON.stringify({ time: new Date().toISOString(), level: name, event, ...printable(fields) })}\n`);
+          write(
+            `${escapeControls(JSON.stringify({ time: new Date().toISOString(), level: name, event, ...printable(fields) }))}\n`,
+          );
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 

@@ -1,49 +1,35 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { allEndpoints } from "#contract/index";
+import { faultsOf, testsByCase } from "./cases/case-faults.ts";
+import { fieldCases, mayLack } from "./cases/field-cases.ts";
+import { readTree } from "./cases/tree.ts";
 
-/** Faults that real systems of this kind had. Each is a test whose title names it; here, what it is about. */
-const fieldCases: Readonly<Record<string, string>> = {
-  C01: "a deleted device frees a use of its enrollment key",
-  C02: "a use counter races past its maximum",
-  C03: "an enrollment key without an end, or born expired",
-  C04: "a show-once secret is readable later",
-  C05: "a rotated or revoked key still works",
-  C06: "rate-limit headers and windows are wrong",
-  C07: "white space around a pasted token",
-  C08: "an idempotency key is ignored, or replayed for another body",
-  C11: "slugs and lengths outside ASCII",
-  C12: "null, empty and omitted are treated alike",
-  C13: "wildcards in searches",
-  C15: "repeated or structured query parameters",
-  C16: "malformed ids and unknown routes",
-  C24: "a refresh race signs people out",
-  C31: "concurrent writers fork the audit chain",
-  C32: "the hash of an entry misses fields, or depends on how they are written",
-  C33: "a cut tail passes verification",
-  C34: "secrets in audit entries",
-  C35: "failed sign-ins are missing",
-  C37: "totals and pages ignore the filters",
-  C48: "a closed pipe prints a stack trace",
-  C49: "secrets in debug output",
-  C50: "--json is polluted",
-  C51: "pages print several documents",
-  C52: "the token file is readable by others",
-  C53: "Retry-After is ignored or misread",
-  C54: "a dry run changes things",
-  C55: "one server gets the token of another",
+const specification = JSON.parse(readFileSync("fixtures/golden/specification.json", "utf8")) as {
+  endpoints: Record<string, { noun: string }>;
 };
 
-const titles = (): string[] =>
-  ["server", "cli", "sdk"]
-    .flatMap((folder) => (readdirSync(folder, { recursive: true }) as string[]).map((path) => join(folder, path)))
-    .filter((path) => path.endsWith(".test.ts") || path.startsWith("server/test/conformance/sweeps/"))
-    .filter((path) => !path.includes("node_modules"))
-    .flatMap((path) => [...readFileSync(path, "utf8").matchAll(title)].map(([, text]) => `${path}: ${text}`));
+const built = new Set(allEndpoints().flatMap(({ noun, method, path }) => [noun, `${method} ${path}`]));
+const specified = new Set(Object.entries(specification.endpoints).flatMap(([key, { noun }]) => [key, noun]));
 
-/** The title of an `it`, `test` or `describe`, with or without `.each` and its table. */
-const title = /^\s*(?:it|test|describe)\b[^"`\n]*["`](.*)["`],/gm;
+describe("field cases", () => {
+  const tests = testsByCase(readTree(), mayLack);
 
-it.each(Object.entries(fieldCases))("%s, %s, has a test that names it", (id) => {
-  expect(titles().filter((text) => new RegExp(`\\([^()]*\\b${id}\\b[^()]*\\)`).test(text))).not.toEqual([]);
+  it.each(Object.entries(fieldCases))(
+    "%s has the tests that are listed for it; each runs and asserts",
+    (id, listed) => {
+      expect(faultsOf(listed, tests.get(id) ?? [], (what) => built.has(what))).toEqual([]);
+    },
+  );
+
+  it("are those of the glossary, and no test names another", () => {
+    const glossary = readFileSync("server/GLOSSARY.md", "utf8").match(/^\| C\d\d (?=\|)/gm) ?? [];
+    expect(Object.keys(fieldCases)).toEqual(glossary.map((row) => row.slice(2, 5)));
+    expect([...tests.keys()].filter((id) => !(id in fieldCases))).toEqual([]);
+  });
+
+  it("wait for what is to come", () => {
+    const awaited = Object.values(fieldCases).flatMap((item) => item.waitsFor ?? []);
+    expect(awaited.filter((what) => !specified.has(what))).toEqual([]);
+  });
 });

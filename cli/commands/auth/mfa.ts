@@ -5,11 +5,10 @@ import { maskSecrets, printMinted, type SecretFile, withSecretFile } from "../..
 import { addEndpoint } from "../../generic/noun-group.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
 import type { CommandSpec } from "../../manifest.ts";
-import { escapeText } from "../../output/escape.ts";
 import { isForPrograms } from "../../output/print.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Register } from "../../register.ts";
-import { writeTo } from "../../shell.ts";
+import { showSecretText, writeTo } from "../../shell.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */
 export const registerMfa: Register = async (group, run) => {
@@ -97,6 +96,6 @@ async function enableHere(context: Context, client: RmmClient, made: Made, file?
 async function showSecret({ shell }: Context, url: string, secret: string): Promise<void> {
   const { toString: qrText } = await import("qrcode");
   const picture = await qrText(url, { type: "utf8" });
-  const text = `${picture}\nScan this with your authenticator app, or type the secret: ${escapeText(secret)}\n`;
-  await new Promise<void>((resolve) => shell.stderr.write(text, () => resolve()));
+  const text = `${picture}\nScan this with your authenticator app, or type the secret: ${secret}\n`;
+  await showSecretText(shell, text);
 }

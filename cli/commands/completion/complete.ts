@@ -4,6 +4,7 @@ import { commandsOf } from "../../generic/commands-of.ts";
 import { attributeOf, type Field, fieldsOf } from "../../generic/fields.ts";
 import { type Globals, globalFlagList, readGlobals } from "../../globals.ts";
 import type { CommandSpec } from "../../manifest.ts";
+import { escapeControls } from "../../output/escape.ts";
 import { readProfiles } from "../../profile/profiles.ts";
 import type { Program, Register } from "../../register.ts";
 import { type Shell, writeTo } from "../../shell.ts";
@@ -18,7 +19,7 @@ export const registerComplete: Register = (command, run, program) => {
       const current = words.at(-1) ?? "";
       const found = await candidates(shell, program, words.slice(0, -1), current).catch(() => []);
       const fitting = found.filter(([text]) => text.toLowerCase().startsWith(current.toLowerCase()));
-      const line = ([text, about]: Candidate) => `${text}\t${about}`.replace(/[\r\n]/g, " ");
+      const line = ([text, about]: Candidate) => `${escapeControls(text)}\t${escapeControls(about)}`;
       await writeTo(shell, "stdout", fitting.map((one) => `${line(one)}\n`).join(""));
       return 0;
     }),

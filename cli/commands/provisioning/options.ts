@@ -5,7 +5,7 @@ import type { Globals } from "../../globals.ts";
 import { isForPrograms } from "../../output/print.ts";
 import { PER_MINUTE } from "../../provisioning/budget.ts";
 import type { SinkContext } from "../../provisioning/sinks.ts";
-import { writeTo } from "../../shell.ts";
+import { writeTo, writeToWorkflow } from "../../shell.ts";
 
 /** Flags that `plan`, `apply` and `diff` share. */
 export interface FileOptions {
@@ -75,7 +75,7 @@ export function sinkContext(context: Context, redeliver: boolean): SinkContext {
     env: shell.env,
     forPrograms: isForPrograms(context),
     redeliver,
-    writeUnmasked: (line) => new Promise((resolve) => shell.stderr.write(line, () => resolve())),
+    writeUnmasked: (line) => writeToWorkflow(shell, line),
     keepOut: (secret) => void shell.secrets.add(secret),
     writeOut: (line) => writeTo(shell, "stdout", line),
   };

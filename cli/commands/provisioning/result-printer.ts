@@ -1,6 +1,7 @@
 import type { Context } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import { isColoured } from "../../output/colour.ts";
+import { ownSequence } from "../../output/escape.ts";
 import { checkFields, formatOf, printAndTell } from "../../output/print.ts";
 import { resultRow, resultText, summaryOf } from "../../provisioning/apply-view.ts";
 import { type Budget, counted } from "../../provisioning/budget.ts";
@@ -39,7 +40,8 @@ export function resultPrinter(context: Context, plan: Plan): ResultPrinter {
   const total = plan.organizations.reduce((sum, one) => sum + orderedSteps(one).length, 0);
   let count = 0;
   const progress = async (text: string) => {
-    if (shell.isTty.stderr && !shell.isTty.stdout && !globals.quiet) await writeTo(shell, "stderr", `\r${text}`);
+    if (shell.isTty.stderr && !shell.isTty.stdout && !globals.quiet)
+      await writeTo(shell, "stderr", `${ownSequence(1, "G")}${text}`);
   };
   const write = async (text: string) => {
     try {

@@ -1,14 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import type { Context } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
-import { escapeText } from "../../output/escape.ts";
 import { writeTo } from "../../shell.ts";
 
 /** Writes a document to stdout, or with `-o` to a file, which is replaced with --yes only. */
 export async function writeOutput({ shell, globals }: Context, text: string, path: string | undefined): Promise<void> {
-  if (path === undefined || path === "-") {
-    return writeTo(shell, "stdout", shell.isTty.stdout ? escapeText(text) : text);
-  }
+  if (path === undefined || path === "-") return writeTo(shell, "stdout", text);
   try {
     await writeFile(path, text, { flag: globals.yes ? "w" : "wx" });
   } catch (error) {

@@ -165,6 +165,16 @@ export const freeObject = (maxBytes = 16 * 1024) =>
     .refine((value) => !unstorableEscape.test(JSON.stringify(value)), "must be well-formed text")
     .meta({ published: { type: "object", additionalProperties: true } } satisfies FieldMeta);
 
+/**
+ * Free JSON object with some keys that the product reads: those are typed, null or absent where nothing is set, and the
+ * others are kept as they are (docs/conventions.md, "Free objects").
+ */
+export const openObject = <S extends z.ZodRawShape>(known: S, maxBytes = 16 * 1024) =>
+  z
+    .looseObject(known)
+    .refine((value) => byteLength(JSON.stringify(value)) <= maxBytes, `must be at most ${maxBytes} bytes`)
+    .refine((value) => !unstorableEscape.test(JSON.stringify(value)), "must be well-formed text");
+
 /** NUL or half a surrogate pair, which Postgres refuses in JSON; an escaped backslash before it is plain text. */
 const unstorableEscape = /(?:^|[^\\])(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 

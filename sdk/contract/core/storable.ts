@@ -5,6 +5,3 @@
 export const unstorable = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
 export const unstorableMessage = "text must not hold the character U+0000 or half a surrogate pair";
-
-/** True where `json`, the output of `JSON.stringify`, holds text that is refused. */
-export const holdsUnstorable = (json: string): boolean => json.search(unstorable) >= 0;

@@ -3,6 +3,7 @@ import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
 import { bound, freeObject, instant, ref, searchText, slug, success, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
+import { organizationSettings } from "../../core/settings.ts";
 
 export const organizationStatuses = [
   "active",
@@ -48,7 +49,7 @@ const writable = () => ({
   slug: slug(),
   type: z.enum(["customer", "internal"]),
   maxDevices: cap(),
-  settings: freeObject(),
+  settings: organizationSettings(),
   contractStart: bound("from").nullable(),
   contractEnd: bound("from").nullable(),
   billingContact: freeObject().nullable(),

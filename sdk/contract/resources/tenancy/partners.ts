@@ -3,6 +3,7 @@ import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
 import { email, freeObject, instant, ref, slug, success, text, timezone } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
+import { partnerBilling } from "../../core/settings.ts";
 
 export const partnerTypes = ["msp", "enterprise", "internal"] as const;
 export const partnerPlans = ["free", "starter", "community", "pro", "enterprise", "unlimited"] as const;
@@ -65,7 +66,7 @@ export const PartnerSettingsChange = shape("PartnerSettingsChange", () =>
       .nullable()
       .optional(),
     security: z.strictObject({ requireMfa: z.boolean().nullable().optional() }).nullable().optional(),
-    billing: freeObject().nullable().optional(),
+    billing: partnerBilling().nullable().optional(),
     organizationOrder: z.unknown().optional().describe("kept by the server; what is sent here is ignored"),
   }),
 );

@@ -59,7 +59,7 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     );
   });
 
-  it("reads a date as that whole UTC day, on both ends", async () => {
+  it("reads a date as that whole UTC day, on both ends (C36)", async () => {
     const day = server.clock.now().slice(0, 10);
     expect((await read(`?from=${day}&to=${day}&action=site.create`)).body.pagination.total).toBe(3);
     expect((await read(`?to=2026-03-01&action=site.create`)).body.pagination.total).toBe(0);

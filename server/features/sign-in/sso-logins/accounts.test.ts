@@ -91,7 +91,7 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     return admin;
   };
 
-  // Cases C20, the whole table: what the provider says of the address × whose address it is × whether its domain is proven.
+  // The whole table: what the provider says of the address × whose address it is × whether its domain is proven.
   const said = [true, "true", false, "false", undefined] as const;
   const table = (["unproven.example", "elsewhere.example", "proven.example"] as const).flatMap((domain) =>
     (["linked", "first match", "new"] as const).flatMap((whose) =>
@@ -99,23 +99,26 @@ describe.each(databases)("accounts of an identity provider on %s", (database) =>
     ),
   );
 
-  it.each(table)("email_verified $verified of a $whose person at $domain", async ({ domain, whose, verified }) => {
-    await configure();
-    const email = newAddress(domain);
-    if (whose !== "new") await member(email);
-    if (whose === "linked") {
-      as(email, true);
-      expect(await arrive()).toBe("in");
-    }
-    as(email, verified);
-    const before = await rows();
-    const isDenied = verified === false || verified === "false";
-    const isSilent = verified === undefined && whose !== "linked" && domain !== "proven.example";
-    const outcome = isDenied ? "sso_email_unverified" : isSilent ? "sso_domain_unverified" : "in";
-    expect(await arrive()).toBe(outcome);
-    if (outcome === "in") expect((await userOf(email))?.status).toBe("active");
-    else expect(await rows()).toEqual(before);
-  });
+  it.each(table)(
+    "email_verified $verified of a $whose person at $domain (C20)",
+    async ({ domain, whose, verified }) => {
+      await configure();
+      const email = newAddress(domain);
+      if (whose !== "new") await member(email);
+      if (whose === "linked") {
+        as(email, true);
+        expect(await arrive()).toBe("in");
+      }
+      as(email, verified);
+      const before = await rows();
+      const isDenied = verified === false || verified === "false";
+      const isSilent = verified === undefined && whose !== "linked" && domain !== "proven.example";
+      const outcome = isDenied ? "sso_email_unverified" : isSilent ? "sso_domain_unverified" : "in";
+      expect(await arrive()).toBe(outcome);
+      if (outcome === "in") expect((await userOf(email))?.status).toBe("active");
+      else expect(await rows()).toEqual(before);
+    },
+  );
 
   it("makes a person with the default role, no password and no second membership", async () => {
     const admin = await configure();

@@ -1,0 +1,3 @@
+import { sweepExactValues } from "../sweeps/exact-values.ts";
+
+sweepExactValues("postgres");
