@@ -9,7 +9,7 @@ export default defineConfig({
   oxc: { tsconfig: false } as object,
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ["sdk/**/*.test.ts", "server/**/*.test.ts", "cli/**/*.test.ts", "scripts/**/*.test.ts"],
+    include: ["sdk", "server", "cli", "scripts", "testing"].map((room) => `${room}/**/*.test.ts`),
     globalSetup: ["server/test/global-postgres.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,

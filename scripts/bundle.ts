@@ -1,4 +1,4 @@
-import { readFile, rm } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
@@ -11,7 +11,7 @@ const pieces: readonly { name: string; holds: RegExp }[] = [
   {
     name: "help",
     holds:
-      /\/cli\/((main|crash|program|globals|noun-aliases|duration|suggest)\.ts|errors\/|generated\/nouns\.ts|commands\/index\.ts|output\/escape\.ts)|\/sdk\/(errors|contract\/areas)\.ts|\/node_modules\/commander\//,
+      /\/cli\/((main|crash|program|globals|noun-aliases|duration|suggest)\.ts|errors\/|generated\/nouns\.ts|commands\/index\.ts|output\/escape\.ts)|\/sdk\/(errors|rmm-error|contract\/areas)\.ts|\/node_modules\/commander\//,
   },
   {
     name: "call",
@@ -47,4 +47,15 @@ async function bundle(root: string): Promise<void> {
   });
 }
 
-await bundle(fileURLToPath(new URL("../", import.meta.url)));
+/** Of swagger-ui-dist, which weighs seven times as much, what the page at `/docs` loads; the server installs nothing of it. */
+async function copyDocsUi(root: string): Promise<void> {
+  const from = `${root}/node_modules/swagger-ui-dist`;
+  await mkdir(`${root}/dist/docs-ui`, { recursive: true });
+  const notices = ["LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"];
+  for (const name of ["swagger-ui.css", "swagger-ui-bundle.js", ...notices])
+    await copyFile(`${from}/${name}`, `${root}/dist/docs-ui/${name}`);
+}
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+await bundle(root);
+await copyDocsUi(root);

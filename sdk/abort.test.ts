@@ -52,7 +52,9 @@ test.each([
   );
   const controller = new AbortController();
   const call = rmm.sites.get({ params: { id } }, { signal: controller.signal });
-  setTimeout(() => controller.abort(), 100);
+  call.catch(() => undefined);
+  await expect.poll(() => stub.seen.length).toBe(1);
+  controller.abort();
   await expect(call).rejects.toBeInstanceOf(AbortedError);
   await expect.poll(() => closed).toBe(true);
 });

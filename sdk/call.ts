@@ -1,4 +1,4 @@
-import type { Answer } from "./execute.ts";
+import type { Answer } from "./core.ts";
 import type { Page } from "./paginate.ts";
 import type { RawResponse } from "./transport.ts";
 

@@ -1,8 +1,10 @@
+import { apiBase } from "./base-url.ts";
 import { ApiCall, ListCall } from "./call.ts";
+import type { Answer, Core } from "./core.ts";
 import { credentialOf } from "./credential.ts";
 import type { EndpointInfo } from "./endpoint-info.ts";
 import { ResponseInvalidError, ValidationError } from "./errors.ts";
-import { type Answer, type Core, execute } from "./execute.ts";
+import { execute } from "./execute.ts";
 import { endpoints } from "./generated/endpoints.ts";
 import type { Methods } from "./generated/methods.ts";
 import type { CallOptions, ClientOptions } from "./options.ts";
@@ -59,23 +61,22 @@ export function createClient(options: ClientOptions): RmmClient {
     ) => {
       const { pathname, search } = new URL(path.replace(/^\/*/, "/"), "http://host");
       const query = { ...Object.fromEntries(new URLSearchParams(search)), ...input.query };
-      return callOf(core, endpointAt(core, method, pathname), { ...input, query }, callOptions);
+      return callOf(core, endpointAt(method, pathname), { ...input, query }, callOptions);
     },
   });
 }
 
 function coreOf(options: ClientOptions): Core {
-  const now = options.now ?? Date.now;
-  if (typeof options?.baseUrl !== "string") throw new TypeError("baseUrl is missing: the address of the server");
-  const base = options.baseUrl.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
+  const now = options?.now ?? Date.now;
   const core: Core = {
-    base: `${base}/api/v1`,
+    base: apiBase(options?.baseUrl),
     transport: options.transport ?? fetchTransport(options.fetch),
     credential: credentialOf(options.credentials, (refreshToken) => refresh(refreshToken), now),
     options,
     hooks: options.hooks ?? {},
     now,
     random: options.random ?? Math.random,
+    deprecated: new Set(),
   };
   const refresh = async (refreshToken: string) => {
     const { text } = await execute(core, known("sessions", "refresh"), { body: { refreshToken } }, {}, false);
@@ -190,7 +191,7 @@ const isTokenPair = (value: unknown): value is TokenPairAnswer =>
   typeof value === "object" && value !== null && "accessToken" in value && "refreshToken" in value;
 
 /** The endpoint of the contract that a raw path reaches, or an unknown one that any credential may try. */
-function endpointAt(core: Core, method: EndpointInfo["method"], path: string): EndpointInfo {
+function endpointAt(method: EndpointInfo["method"], path: string): EndpointInfo {
   const all = Object.values(endpoints).flatMap((verbs) => Object.values(verbs));
   const found = all.find(
     (one) =>
@@ -201,9 +202,10 @@ function endpointAt(core: Core, method: EndpointInfo["method"], path: string): E
     verb: method,
     method,
     path,
+    uuids: [],
     status: 200,
     transport: "json",
-    kinds: [core.credential.kind],
+    kinds: ["user", "apiKey", "partnerKey", "agent"],
     idempotent: false,
     paging: null,
     secretBody: [],

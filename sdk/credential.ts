@@ -10,15 +10,33 @@ export type Credentials =
   | { readonly store: SessionStore }
   | { readonly apiKey: string }
   | { readonly agentToken: string }
-  /** A bearer token that something else keeps fresh; of a user unless `kind` says otherwise. */
-  | { readonly token: string | (() => string | Promise<string>); readonly kind?: "user" | "agent" };
+  /**
+   * A secret that something else keeps fresh. Its prefix tells a partner key (`svc_sp_`), an API key (`svc_`) and a
+   * device token (`agt_`) from a user's access token, unless `kind` says what it is.
+   */
+  | { readonly token: string | (() => string | Promise<string>); readonly kind?: SecretKind | undefined };
+
+export type SecretKind = Exclude<CredentialKind, "public">;
+
+export interface Presented {
+  readonly kind: SecretKind;
+  readonly secret: string;
+}
 
 export interface Credential {
-  readonly kind: CredentialKind;
-  /** The secret to send, and the header it goes into. */
-  present(signal: AbortSignal): Promise<{ header: "authorization" | "x-api-key"; secret: string }>;
+  /** Undefined where only the secret itself will tell. */
+  readonly kind: SecretKind | undefined;
+  /** The secret to send. */
+  present(signal: AbortSignal): Promise<Presented>;
   /** Present only where a refused token can be replaced. */
   readonly session: UserSession | undefined;
+}
+
+/** What a secret is, by its prefix. */
+export function kindOfSecret(secret: string): SecretKind {
+  if (secret.startsWith("agt_")) return "agent";
+  if (secret.startsWith("svc_sp_")) return "partnerKey";
+  return secret.startsWith("svc_") ? "apiKey" : "user";
 }
 
 /** Makes a credential of what the caller gave; without anything only public endpoints can be called. */
@@ -28,14 +46,17 @@ export function credentialOf(
   now: () => number,
 ): Credential {
   if (given !== undefined && "apiKey" in given) {
-    const kind = given.apiKey.startsWith("svc_sp_") ? "partnerKey" : "apiKey";
-    return { kind, session: undefined, present: async () => ({ header: "x-api-key", secret: given.apiKey }) };
+    const { apiKey } = given;
+    return fixed(apiKey, kindOfSecret(apiKey.trim()) === "partnerKey" ? "partnerKey" : "apiKey");
   }
-  if (given !== undefined && ("agentToken" in given || "token" in given)) {
-    const source = "agentToken" in given ? given.agentToken : given.token;
-    const kind = "agentToken" in given ? "agent" : (given.kind ?? "user");
-    const present = async () =>
-      ({ header: "authorization", secret: typeof source === "string" ? source : await source() }) as const;
+  if (given !== undefined && "agentToken" in given) return fixed(given.agentToken, "agent");
+  if (given !== undefined && "token" in given) {
+    const { token, kind } = given;
+    if (typeof token === "string") return fixed(token, kind ?? kindOfSecret(token.trim()));
+    const present = async () => {
+      const secret = (await token()).trim();
+      return { kind: kind ?? kindOfSecret(secret), secret };
+    };
     return { kind, session: undefined, present };
   }
   const store = given === undefined ? memoryStore() : "store" in given ? given.store : memoryStore(given);
@@ -43,9 +64,15 @@ export function credentialOf(
   return {
     kind: "user",
     session,
-    present: async (signal) => ({ header: "authorization", secret: await session.accessToken(signal) }),
+    present: async (signal) => ({ kind: "user", secret: (await session.accessToken(signal)).trim() }),
   };
 }
+
+const fixed = (secret: string, kind: SecretKind): Credential => ({
+  kind,
+  session: undefined,
+  present: async () => ({ kind, secret: secret.trim() }),
+});
 
 const names: Record<CredentialKind, string> = {
   user: "a signed-in user",
@@ -56,13 +83,13 @@ const names: Record<CredentialKind, string> = {
 };
 
 /** Refuses here what the server would refuse anyway, and says which credential would work. */
-export function requireKind(endpoint: EndpointInfo, credential: Credential): void {
-  if (endpoint.kinds.includes("public") || endpoint.kinds.includes(credential.kind)) return;
-  const wanted = endpoint.kinds.map((kind) => names[kind]).join(" or ");
-  throw new CredentialError(`This call needs ${wanted}; the client has ${names[credential.kind]}`, {
+export function requireKind(endpoint: EndpointInfo, kind: SecretKind): void {
+  if (endpoint.kinds.includes("public") || endpoint.kinds.includes(kind)) return;
+  const wanted = endpoint.kinds.map((one) => names[one]).join(" or ");
+  throw new CredentialError(`This call needs ${wanted}; the client has ${names[kind]}`, {
     code: "WRONG_CREDENTIAL",
     outcome: "not_sent",
     operation: `${endpoint.noun}.${endpoint.verb}`,
-    details: { accepted: endpoint.kinds, given: credential.kind },
+    details: { accepted: endpoint.kinds, given: kind },
   });
 }

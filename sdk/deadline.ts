@@ -36,4 +36,4 @@ export function deadline(parent: AbortSignal | undefined, limitMs: number, opera
 const asAbort = (reason: unknown, operation: string) =>
   reason instanceof AbortedError || reason instanceof TimeoutError
     ? reason
-    : new AbortedError("The call was aborted", { code: "ABORTED", outcome: "unknown", operation });
+    : new AbortedError("The call was aborted", { code: "ABORTED", outcome: "unknown", operation, cause: reason });

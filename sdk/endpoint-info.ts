@@ -5,6 +5,8 @@ export interface EndpointInfo {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Relative to `/api/v1`, parameters as `:name`. */
   readonly path: string;
+  /** Path parameters that are ids of rows. */
+  readonly uuids: readonly string[];
   readonly status: number;
   readonly transport: "json" | "text" | "html" | "redirect";
   /** Which credentials open it; `public` asks for none. */

@@ -1,62 +1,6 @@
-/**
- * What became of the request: it never left (`not_sent`), the server refused it (`rejected`), or it may
- * have been done (`unknown`): ask before doing it again.
- */
-export type Outcome = "not_sent" | "rejected" | "unknown";
+import { type ErrorFacts, RmmError } from "./rmm-error.ts";
 
-export interface ErrorFacts {
-  status?: number | undefined;
-  code?: string | undefined;
-  requestId?: string | undefined;
-  retryable?: boolean;
-  outcome: Outcome;
-  /** `apiKeys.rotate`. */
-  operation?: string | undefined;
-  details?: unknown;
-  /** What stands beside `error` at the top level of the answer. */
-  extra?: Record<string, unknown> | undefined;
-  idempotencyKey?: string | undefined;
-  /** What the server's `Retry-After` asked for. */
-  retryAfterMs?: number | undefined;
-  cause?: unknown;
-}
-
-/** Base of everything a call can throw. Holds no header, body or credential, so that it can be printed. */
-export class RmmError extends Error {
-  /** HTTP status; undefined when there was no answer. */
-  readonly status: number | undefined;
-  /**
-   * Code of the API (docs/conventions.md, "Errors"), or one of the client: `CONNECTION_FAILED`, `TIMEOUT`, `ABORTED` …
-   */
-  readonly code: string;
-  readonly requestId: string | undefined;
-  /** True when the same call may succeed later. */
-  readonly retryable: boolean;
-  readonly outcome: Outcome;
-  readonly operation: string | undefined;
-  readonly details: unknown;
-  readonly extra: Readonly<Record<string, unknown>>;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, facts: ErrorFacts) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.name = new.target.name;
-    this.status = facts.status;
-    this.code = facts.code ?? "UNKNOWN";
-    this.requestId = facts.requestId;
-    this.retryable = facts.retryable ?? false;
-    this.outcome = facts.outcome;
-    this.operation = facts.operation;
-    this.details = facts.details;
-    this.extra = facts.extra ?? {};
-    this.retryAfterMs = facts.retryAfterMs;
-  }
-
-  toJSON(): Record<string, unknown> {
-    const { name, message, status, code, requestId, retryable, outcome, operation, details } = this;
-    return { name, message, status, code, requestId, retryable, outcome, operation, details };
-  }
-}
+export { type ErrorFacts, type Outcome, RmmError } from "./rmm-error.ts";
 
 export interface Issue {
   path: string;
@@ -65,33 +9,66 @@ export interface Issue {
 
 /** 400 `VALIDATION_ERROR`, or the same told before sending (`validate: "strict"`). */
 export class ValidationError extends RmmError {
+  static override readonly kind = "ValidationError";
+
   get issues(): readonly Issue[] {
     return Array.isArray(this.details) ? (this.details as Issue[]) : [];
   }
 }
 /** Any other 400. */
-export class BadRequestError extends RmmError {}
+export class BadRequestError extends RmmError {
+  static override readonly kind = "BadRequestError";
+}
+
 /** 401. */
-export class UnauthenticatedError extends RmmError {}
+export class UnauthenticatedError extends RmmError {
+  static override readonly kind = "UnauthenticatedError";
+}
+
 /** 403. */
-export class ForbiddenError extends RmmError {}
+export class ForbiddenError extends RmmError {
+  static override readonly kind = "ForbiddenError";
+}
+
 /** A second factor is missing: `MFA_REQUIRED`, `MFA_ENROLLMENT_REQUIRED` or `STEP_UP_REQUIRED`. */
-export class MfaRequiredError extends RmmError {}
+export class MfaRequiredError extends RmmError {
+  static override readonly kind = "MfaRequiredError";
+}
+
 /** 404. */
-export class NotFoundError extends RmmError {}
+export class NotFoundError extends RmmError {
+  static override readonly kind = "NotFoundError";
+}
+
 /** 409: the state does not allow it. Never retried. */
-export class ConflictError extends RmmError {}
+export class ConflictError extends RmmError {
+  static override readonly kind = "ConflictError";
+}
+
 /** 410. */
-export class GoneError extends RmmError {}
+export class GoneError extends RmmError {
+  static override readonly kind = "GoneError";
+}
+
 /** 412. */
-export class PreconditionError extends RmmError {}
+export class PreconditionError extends RmmError {
+  static override readonly kind = "PreconditionError";
+}
+
 /** 413. */
-export class PayloadTooLargeError extends RmmError {}
+export class PayloadTooLargeError extends RmmError {
+  static override readonly kind = "PayloadTooLargeError";
+}
+
 /** 422. */
-export class UnprocessableError extends RmmError {}
+export class UnprocessableError extends RmmError {
+  static override readonly kind = "UnprocessableError";
+}
 
 /** 429. */
 export class RateLimitError extends RmmError {
+  static override readonly kind = "RateLimitError";
+
   /** When to come back, if the server said. */
   readonly retryAt: Date | undefined;
   readonly limit: number | undefined;
@@ -110,16 +87,29 @@ export class RateLimitError extends RmmError {
 }
 
 /** 503: not now. */
-export class UnavailableError extends RmmError {}
+export class UnavailableError extends RmmError {
+  static override readonly kind = "UnavailableError";
+}
+
 /** Any other 5xx, or an answer no one expects. */
-export class ServerError extends RmmError {}
+export class ServerError extends RmmError {
+  static override readonly kind = "ServerError";
+}
 
 /** No connection, or it broke before an answer to a call that changes nothing. */
-export class ConnectionError extends RmmError {}
+export class ConnectionError extends RmmError {
+  static override readonly kind = "ConnectionError";
+}
+
 /** Time ran out, on a call that changes nothing or before it was sent. */
-export class TimeoutError extends RmmError {}
+export class TimeoutError extends RmmError {
+  static override readonly kind = "TimeoutError";
+}
+
 /** The caller's signal. */
 export class AbortedError extends RmmError {
+  static override readonly kind = "AbortedError";
+
   constructor(message: string, facts: ErrorFacts) {
     super(message, facts);
     this.name = "AbortError";
@@ -128,6 +118,8 @@ export class AbortedError extends RmmError {
 
 /** The request was sent and no answer came: it may have been done. Repeat it with the same idempotency key, or look. */
 export class OutcomeUnknownError extends RmmError {
+  static override readonly kind = "OutcomeUnknownError";
+
   readonly idempotencyKey: string | undefined;
 
   constructor(message: string, facts: ErrorFacts) {
@@ -141,9 +133,14 @@ export class OutcomeUnknownError extends RmmError {
 }
 
 /** The credential at hand cannot open this endpoint; nothing was sent. */
-export class CredentialError extends RmmError {}
+export class CredentialError extends RmmError {
+  static override readonly kind = "CredentialError";
+}
+
 /** The answer is not what the contract says. */
 export class ResponseInvalidError extends RmmError {
+  static override readonly kind = "ResponseInvalidError";
+
   get issues(): readonly Issue[] {
     return Array.isArray(this.details) ? (this.details as Issue[]) : [];
   }

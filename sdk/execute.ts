@@ -1,46 +1,12 @@
-import { answerError } from "./answer-error.ts";
-import { type Credential, requireKind } from "./credential.ts";
-import { type Deadline, deadline } from "./deadline.ts";
+import { attemptOnce, stopped } from "./attempt.ts";
+import { type Answer, type Call, type Core, tell } from "./core.ts";
+import { type Presented, requireKind } from "./credential.ts";
+import { deadline } from "./deadline.ts";
 import type { EndpointInfo } from "./endpoint-info.ts";
-import {
-  AbortedError,
-  ConnectionError,
-  CredentialError,
-  OutcomeUnknownError,
-  RmmError,
-  TimeoutError,
-} from "./errors.ts";
-import type { CallOptions, ClientOptions, Hooks } from "./options.ts";
+import { CredentialError, OutcomeUnknownError, RmmError } from "./errors.ts";
+import type { CallOptions, ClientOptions } from "./options.ts";
 import { type CallInput, type Prepared, prepare } from "./prepare.ts";
-import { redacted, scrubbed } from "./redact.ts";
 import { backoffMs, isRepeatable, pause, processBudget } from "./retry.ts";
-import { failureOf, type RawResponse, type Transport } from "./transport.ts";
-
-/** What all calls of a client share. */
-export interface Core {
-  readonly base: string;
-  readonly transport: Transport;
-  readonly credential: Credential;
-  readonly options: ClientOptions;
-  readonly hooks: Hooks;
-  readonly now: () => number;
-  readonly random: () => number;
-}
-
-export interface Answer {
-  readonly response: RawResponse;
-  /** The whole body; empty when the caller wanted to read it itself. */
-  readonly text: string;
-}
-
-interface Call {
-  readonly core: Core;
-  readonly endpoint: EndpointInfo;
-  readonly prepared: Prepared;
-  readonly total: Deadline;
-  readonly attemptMs: number;
-  readonly streamed: boolean;
-}
 
 /** Makes one call with its retries. Throws an `RmmError`; with `streamed` the body is left unread. */
 export async function execute(
@@ -50,9 +16,13 @@ export async function execute(
   options: CallOptions,
   streamed: boolean,
 ): Promise<Answer> {
-  requireKind(endpoint, core.credential);
+  if (core.credential.kind !== undefined) requireKind(endpoint, core.credential.kind);
   const headers = { ...core.options.headers, ...options.headers };
-  const prepared = prepare(core.base, endpoint, input, { ...options, headers });
+  const prepared = prepare(core.base, endpoint, input, {
+    ...options,
+    headers,
+    traceparent: options.traceparent ?? traceOf(core.options),
+  });
   const timeoutMs = options.timeoutMs ?? core.options.timeoutMs ?? 120_000;
   const attemptMs = options.attemptTimeoutMs ?? options.timeoutMs ?? core.options.attemptTimeoutMs ?? 30_000;
   const total = deadline(options.signal, timeoutMs, prepared.operation);
@@ -121,20 +91,18 @@ async function renewingOnce(call: Call, attempt: number): Promise<Answer> {
   }
 }
 
-type Presented = Awaited<ReturnType<Credential["present"]>>;
-
 async function presentedOf({ core, endpoint, total, prepared }: Call): Promise<Presented | undefined> {
   if (endpoint.kinds.includes("public")) return undefined;
   const presented = await unlessStopped({ total, prepared }, core.credential.present(total.signal));
-  const secret = presented.secret.trim();
-  if (!/^[\x21-\x7e]+$/.test(secret)) {
+  requireKind(endpoint, presented.kind);
+  if (!/^[\x21-\x7e]+$/.test(presented.secret)) {
     throw new CredentialError("The credential is empty or has a character that no header can carry", {
       code: "MALFORMED_CREDENTIAL",
       outcome: "not_sent",
       operation: prepared.operation,
     });
   }
-  return { ...presented, secret };
+  return presented;
 }
 
 async function unlessStopped<T>(call: Pick<Call, "total" | "prepared">, work: Promise<T>): Promise<T> {
@@ -145,82 +113,4 @@ async function unlessStopped<T>(call: Pick<Call, "total" | "prepared">, work: Pr
   }
 }
 
-async function attemptOnce(call: Call, attempt: number, presented: Presented | undefined): Promise<Answer> {
-  const { core, prepared, total } = call;
-  if (total.signal.aborted) throw stopped(total, prepared, "not_sent");
-  const limit = deadline(total.signal, call.attemptMs, prepared.operation);
-  const secrets = presented === undefined ? prepared.secrets : [...prepared.secrets, presented.secret];
-  const { operation, method, url, shownBody } = prepared;
-  const shown = redacted(prepared.headers) as Record<string, string>;
-  if (presented !== undefined) shown[presented.header] = "********";
-  tell(() => core.hooks.onRequest?.({ operation, method, url, headers: shown, body: shownBody, attempt }));
-  const started = performance.now();
-  try {
-    const response = await core.transport({
-      method,
-      url,
-      headers: presented === undefined ? prepared.headers : { ...prepared.headers, ...headerOf(presented) },
-      body: prepared.body,
-      signal: limit.signal,
-    });
-    const redirected = call.endpoint.transport === "redirect" && response.status === call.endpoint.status;
-    const refused = !redirected && (response.status < 200 || response.status >= 300);
-    const text = call.streamed && !refused ? "" : await response.text();
-    const requestId = response.headers.get("x-request-id") ?? undefined;
-    const durationMs = performance.now() - started;
-    tell(() => core.hooks.onResponse?.({ operation, status: response.status, requestId, durationMs, attempt }));
-    if (refused) throw answerError(response, text, { operation, secrets, nowMs: core.now() });
-    return { response, text };
-  } catch (error) {
-    const answered = error instanceof RmmError && error !== limit.signal.reason;
-    throw answered ? error : failed(call, limit, error, secrets);
-  } finally {
-    limit.end();
-  }
-}
-
-const headerOf = ({ header, secret }: Presented): Record<string, string> => ({
-  [header]: header === "authorization" ? `Bearer ${secret}` : secret,
-});
-
-/** No answer came: who stopped it, and may it have been done? */
-function failed(call: Call, limit: Deadline, error: unknown, secrets: readonly string[]): RmmError {
-  const { prepared, endpoint, total } = call;
-  if (total.signal.aborted && total.signal.reason instanceof AbortedError) return stopped(total, prepared, "unknown");
-  const late = limit.signal.aborted;
-  const { sent, code, message } = failureOf(error);
-  const facts = {
-    code: late ? "TIMEOUT" : sent ? "CONNECTION_LOST" : "CONNECTION_FAILED",
-    outcome: sent || late ? "unknown" : "not_sent",
-    operation: prepared.operation,
-    idempotencyKey: prepared.idempotencyKey,
-    retryable: true,
-    details: code === undefined ? undefined : { reason: code },
-    cause: new Error(scrubbed(message, secrets)),
-  } as const;
-  const changes = endpoint.method !== "GET";
-  if (changes && facts.outcome === "unknown") {
-    const retryable = isRepeatable(endpoint, prepared.idempotencyKey);
-    const what = late ? "No answer in time" : "The connection broke before the answer";
-    return new OutcomeUnknownError(`${what}: the call may have been carried out`, { ...facts, retryable });
-  }
-  if (late) return new TimeoutError("No answer in time", facts);
-  const why = code === undefined ? "" : ` (${code})`;
-  return new ConnectionError(sent ? `The connection broke${why}` : `Could not connect to the server${why}`, facts);
-}
-
-function stopped(total: Deadline, { operation, idempotencyKey }: Prepared, outcome: RmmError["outcome"]): RmmError {
-  const facts = { operation, idempotencyKey, outcome };
-  return total.signal.reason instanceof TimeoutError
-    ? new TimeoutError("No answer in time", { ...facts, code: "TIMEOUT", retryable: true })
-    : new AbortedError("The call was aborted", { ...facts, code: "ABORTED" });
-}
-
-/** A hook that fails must not fail the call. */
-function tell(hook: () => void): void {
-  try {
-    hook();
-  } catch {
-    // The caller's own reporting is broken; the call is not.
-  }
-}
+const traceOf = ({ traceparent }: ClientOptions) => (traceparent === undefined ? undefined : tell(traceparent));

@@ -1,8 +1,11 @@
 export { ApiCall, ListCall } from "./call.ts";
 export { createClient, type RmmClient } from "./client.ts";
 export type { CredentialKind, Credentials } from "./credential.ts";
+export type { Deprecation } from "./deprecation.ts";
 export type { EndpointInfo } from "./endpoint-info.ts";
 export * from "./errors.ts";
+export type * from "./generated/models.ts";
+export { isErrorOf, type OperationError, type OperationErrors } from "./operation-error.ts";
 export type { CallOptions, ClientOptions, Hooks, Validation } from "./options.ts";
 export { Page } from "./paginate.ts";
 export { type RetryBudget, retryBudget } from "./retry.ts";

@@ -1,4 +1,5 @@
 import type { Credentials } from "./credential.ts";
+import type { Deprecation } from "./deprecation.ts";
 import type { RmmError } from "./errors.ts";
 import type { RetryBudget } from "./retry.ts";
 import type { Transport } from "./transport.ts";
@@ -27,6 +28,8 @@ export interface Hooks {
     attempt: number;
   }): void;
   onRetry?(event: { operation: string; attempt: number; waitMs: number; error: RmmError }): void;
+  /** The server will withdraw an operation: told once per client and operation, of a refusal too. */
+  onDeprecation?(event: Deprecation): void;
   /** With `validate: "warn"`; without this hook a line goes to the console. */
   onInvalidResponse?(event: { operation: string; issues: readonly { path: string; message: string }[] }): void;
 }
@@ -50,6 +53,8 @@ export interface ClientOptions {
   readonly attemptTimeoutMs?: number;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The trace that calls belong to: the `traceparent` of the current span, asked for at each call. */
+  readonly traceparent?: () => string | undefined;
   readonly hooks?: Hooks;
   /** Instead of the one all clients of the process share. */
   readonly retryBudget?: RetryBudget;
@@ -66,5 +71,7 @@ export interface CallOptions {
   /** 8 to 128 printable characters. A POST that the contract calls idempotent gets one of its own otherwise. */
   readonly idempotencyKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** W3C Trace Context, sent with every attempt; one that cannot be read is left out. */
+  readonly traceparent?: string | undefined;
   readonly validate?: Validation | undefined;
 }

@@ -1,4 +1,5 @@
 import type { EndpointInfo } from "./endpoint-info.ts";
+import { ValidationError } from "./errors.ts";
 import type { CallOptions } from "./options.ts";
 import { redacted, secretsIn } from "./redact.ts";
 
@@ -40,10 +41,13 @@ export function prepare(
   return {
     operation: `${endpoint.noun}.${endpoint.verb}`,
     method: endpoint.method,
-    url: `${base}${pathOf(endpoint.path, input.params ?? {})}${queryOf(input.query ?? {})}`,
+    url: `${base}${pathOf(endpoint, input.params ?? {})}${queryOf(input.query ?? {})}`,
     headers: {
       accept: endpoint.transport === "json" ? "application/json" : "*/*",
       ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(options.traceparent !== undefined && traceContext.test(options.traceparent)
+        ? { traceparent: options.traceparent }
+        : {}),
       ...(idempotencyKey === undefined ? {} : { "x-idempotency-key": idempotencyKey }),
       ...lowerCased(options.headers ?? {}),
     },
@@ -54,16 +58,32 @@ export function prepare(
   };
 }
 
+/** W3C Trace Context. Anything else is not sent: tracing must not fail a call. */
+const traceContext = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
 /** `/api-keys/:id` with its values; a missing or empty one would reach another endpoint. */
-function pathOf(path: string, params: Readonly<Record<string, string>>): string {
-  return path.replace(/:([A-Za-z]+)/g, (_, name: string) => {
-    const value = params[name];
-    if (typeof value !== "string" || value === "" || value === "." || value === "..") {
-      throw new TypeError(`params.${name} is missing`);
-    }
+function pathOf(endpoint: EndpointInfo, params: Readonly<Record<string, string>>): string {
+  return endpoint.path.replace(/:([A-Za-z]+)/g, (_, name: string) => {
+    const value: unknown = params[name];
+    if (value === undefined || value === null || value === "") throw badParameter(endpoint, name, "is missing");
+    if (endpoint.uuids.includes(name) && !(typeof value === "string" && uuid.test(value)))
+      throw badParameter(endpoint, name, "must be a uuid");
+    if (typeof value !== "string" || value === "." || value === "..")
+      throw badParameter(endpoint, name, "cannot stand in a path");
     return encodeURIComponent(value);
   });
 }
+
+/** The value is not repeated: it may be a secret in the wrong place. */
+const badParameter = ({ noun, verb }: EndpointInfo, name: string, message: string) =>
+  new ValidationError(`params.${name} ${message}`, {
+    code: "VALIDATION_ERROR",
+    outcome: "not_sent",
+    operation: `${noun}.${verb}`,
+    details: [{ path: name, message }],
+  });
 
 function queryOf(query: Readonly<Record<string, unknown>>): string {
   const pairs = sentQuery(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);

@@ -45,6 +45,7 @@ export function endpointAt(method: Method, path: string): EndpointInfo {
     verb: method.toLowerCase(),
     method,
     path,
+    uuids: [],
     status: 200,
     transport: "json",
     kinds: ["user", "apiKey", "partnerKey"],

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CliError, usageError } from "../errors/cli-error.ts";
-import { privateFolder } from "../profile/private-json.ts";
+import { privateFolder } from "../profile/private-files.ts";
 import type { KeyKind } from "./key-kinds.ts";
 
 /** One rotation that was begun: the server answers its idempotency key with the same secret for a day. */

@@ -1,4 +1,4 @@
-import type { CredentialKind, Credentials } from "#sdk/credential";
+import { type Credentials, kindOfSecret, type SecretKind } from "#sdk/credential";
 import type { Globals } from "../globals.ts";
 import type { Shell } from "../shell.ts";
 import { cleanToken, readSecretFile, readStdin } from "./secret-text.ts";
@@ -7,7 +7,7 @@ import { tokenStore } from "./token-store.ts";
 
 /** What this run proves itself with, and which source won. */
 export interface FoundCredential {
-  kind: Exclude<CredentialKind, "public">;
+  kind: SecretKind;
   source: string;
   credentials: Credentials;
   /** Of a stored sign-in. */
@@ -40,11 +40,10 @@ export async function findCredential(
 /** Keys and device tokens tell what they are by their prefix, wherever they come from. */
 function given(shell: Shell, raw: string, source: string): FoundCredential {
   const secret = cleanToken(shell, raw, source);
-  if (secret.startsWith("agt_")) return { kind: "agent", source, credentials: { agentToken: secret } };
-  if (!secret.startsWith("svc_") && source !== "RMM_API_KEY") {
-    return { kind: "user", source, credentials: { token: secret, kind: "user" } };
-  }
-  return { kind: secret.startsWith("svc_sp_") ? "partnerKey" : "apiKey", source, credentials: { apiKey: secret } };
+  const told = kindOfSecret(secret);
+  const kind = told === "user" && source === "RMM_API_KEY" ? "apiKey" : told;
+  const credentials = kind === "user" || kind === "agent" ? { token: secret, kind } : { apiKey: secret };
+  return { kind, source, credentials };
 }
 
 function stored(shell: Shell, { server, profile, stored: of }: Settings): FoundCredential | undefined {

@@ -5,8 +5,7 @@ import { CliError } from "../errors/cli-error.ts";
 import type { Shell } from "../shell.ts";
 import { configDirOf } from "./config-dir.ts";
 import type { FoundCredential } from "./credential.ts";
-import { withFileLock } from "./file-lock.ts";
-import { readPrivateJson, writePrivateJson } from "./private-json.ts";
+import { readPrivateJson, withFileLock, writePrivateJson } from "./private-files.ts";
 
 /**
  * The secret from which the command makes idempotency keys, so that a rerun repeats them and nobody else can guess them.

@@ -3,8 +3,7 @@ import { CliError, usageError } from "../errors/cli-error.ts";
 import type { Shell } from "../shell.ts";
 import { didYouMean } from "../suggest.ts";
 import { configDirOf } from "./config-dir.ts";
-import { withFileLock } from "./file-lock.ts";
-import { readPrivateJson, writePrivateJson } from "./private-json.ts";
+import { readPrivateJson, withFileLock, writePrivateJson } from "./private-files.ts";
 
 export type StoreKind = "keychain" | "file";
 export const outputs = ["auto", "json", "ndjson"] as const;

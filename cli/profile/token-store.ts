@@ -2,9 +2,8 @@ import { join } from "node:path";
 import type { SessionStore, SessionTokens } from "#sdk/session";
 import type { Shell } from "../shell.ts";
 import { configDirOf } from "./config-dir.ts";
-import { withFileLock } from "./file-lock.ts";
 import { keychainOf, noKeychain } from "./keychain.ts";
-import { readPrivateJson, writePrivateJson } from "./private-json.ts";
+import { readPrivateJson, withFileLock, writePrivateJson } from "./private-files.ts";
 import type { StoreKind } from "./profiles.ts";
 
 /** One sign-in: the same person at two servers, or under two profiles, are two. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { sources } from "./sources.ts";
 
@@ -11,7 +11,7 @@ interface Lock {
 
 /** `npm ci` compiles nothing on a Node with ready-made binaries, and one file chooses the SQLite library. */
 export async function installingFaults(): Promise<string[]> {
-  return [...compiledFaults(), ...archiveFaults(), ...chooserFaults()];
+  return [...compiledFaults(), ...archiveFaults(), ...chooserFaults(), ...compilerFaults()];
 }
 
 /**
@@ -53,4 +53,12 @@ function chooserFaults(): string[] {
     .filter(({ path }) => path !== CHOOSER && !path.startsWith("scripts/check/"))
     .filter(({ text }) => /(from|import\(|require\()\s*["']better-sqlite3/.test(text))
     .map(({ path }) => `${path} imports better-sqlite3; only ${CHOOSER} knows which one runs here`);
+}
+
+/** Two TypeScripts are installed: the older one only tries the types of the SDK, and must not be the one that builds. */
+function compilerFaults(): string[] {
+  const tsc = realpathSync("node_modules/.bin/tsc");
+  return tsc === realpathSync("node_modules/typescript/bin/tsc")
+    ? []
+    : [`node_modules/.bin/tsc is ${tsc}: npm ci links the one that builds`];
 }

@@ -159,6 +159,12 @@ export const otherRooms: readonly Room[] = [
     ],
   },
   {
+    paths: ["testing/"],
+    owns: "a server for the tests of others",
+    imports: ["sdk/", "server/main.ts", "server/config.ts", "server/platform/log.ts"],
+    packages: ["node:", "otpauth"],
+  },
+  {
     paths: ["fixtures/"],
     owns: "worlds, examples, simulators",
     imports: [

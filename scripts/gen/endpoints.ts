@@ -1,6 +1,6 @@
 import type { AnyEndpoint } from "#contract/core/endpoint";
 import { contract } from "#contract/index";
-import { jsonSchemaOf, secretPaths } from "#contract/json-schema";
+import { type JsonSchema, jsonSchemaOf, secretPaths } from "#contract/json-schema";
 import type { EndpointInfo } from "#sdk/endpoint-info";
 import { banner } from "./text.ts";
 
@@ -22,12 +22,13 @@ export function sdkEndpoints(): string {
 }
 
 function info(endpoint: AnyEndpoint): EndpointInfo {
-  const { body, result } = endpoint.schemas();
+  const { params, body, result } = endpoint.schemas();
   return {
     noun: endpoint.noun,
     verb: endpoint.verb,
     method: endpoint.method,
     path: endpoint.path,
+    uuids: uuidsOf(params && jsonSchemaOf(params, "input")),
     status: endpoint.status,
     transport: endpoint.transport,
     kinds: endpoint.access.kinds,
@@ -37,3 +38,6 @@ function info(endpoint: AnyEndpoint): EndpointInfo {
     secretResult: secretPaths(result && jsonSchemaOf(result, "output")),
   };
 }
+
+const uuidsOf = (params: JsonSchema | undefined): string[] =>
+  Object.entries(params?.properties ?? {}).flatMap(([name, { format }]) => (format === "uuid" ? [name] : []));

@@ -2,14 +2,19 @@ import { readFileSync } from "node:fs";
 import { cliManifest } from "./commands.ts";
 import { sdkEndpoints } from "./endpoints.ts";
 import { sdkMethods } from "./methods.ts";
+import { sdkModels } from "./models.ts";
 import { openApiGoldens } from "./openapi-goldens.ts";
+import { sdkOperationErrors } from "./operation-errors.ts";
 import { withRoomTable } from "./room-table.ts";
 
 /** Every generated file, and the one with a generated part: path from the root of the repository to its text. */
 export function generatedFiles(): Map<string, string> {
+  const models = sdkModels();
   return new Map([
     ["sdk/generated/endpoints.ts", sdkEndpoints()],
-    ["sdk/generated/methods.ts", sdkMethods()],
+    ["sdk/generated/methods.ts", sdkMethods(models)],
+    ["sdk/generated/models.ts", models.text],
+    ["sdk/generated/operation-errors.ts", sdkOperationErrors()],
     ...openApiGoldens(),
     ...cliManifest(),
     ["server/README.md", withRoomTable(readFileSync("server/README.md", "utf8"))],

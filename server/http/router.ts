@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import express, { type Express } from "express";
+import express, { type Express, type Response } from "express";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
+import { docsFileAt, sendDocsFile } from "./docs-files.ts";
 import type { Implementation } from "./implement.ts";
 import { answer } from "./pipeline.ts";
 import { factsOf, type RequestFacts } from "./request-facts.ts";
@@ -13,7 +14,7 @@ export const API_PREFIX = "/api/v1";
 
 type Request = IncomingMessage & { facts: RequestFacts };
 
-/** Every request matches an endpoint of the contract or is refused. */
+/** Every request matches an endpoint of the contract, or a file of the page that shows the API, or is refused. */
 export function httpApp(services: Services, implementations: readonly Implementation[]): Express {
   const find = routeTable(implementations, API_PREFIX);
   const app = express();
@@ -23,7 +24,10 @@ export function httpApp(services: Services, implementations: readonly Implementa
   app.use((request, response) => {
     const facts = factsOf(request, services.random, services.config);
     (request as unknown as Request).facts = facts;
-    return dispatch(services, find(facts.path), { request, response, facts });
+    const match = find(facts.path);
+    const file = match === undefined && services.config.apiDocsUi ? docsFileAt(facts.path) : undefined;
+    if (file === undefined) return dispatch(services, match, { request, response, facts });
+    return sendFile(services, file, { request, response, facts });
   });
   app.use((error: unknown, request: unknown, response: ServerResponse, _next: unknown) =>
     refuse(services, { request: request as Request, response, facts: (request as Request).facts }, error),
@@ -52,6 +56,14 @@ function dispatch(services: Services, match: Match | undefined, exchange: Exchan
   watchRequest(services, { ...exchange, route: route.label });
   const { request, response, facts } = exchange;
   return answer(services, target.implementation, Object.assign(request, { params }), response, facts);
+}
+
+function sendFile(services: Services, name: string, exchange: Exchange & { response: Response }): void {
+  const { request, response, facts } = exchange;
+  watchRequest(services, { ...exchange, route: "/docs/*" });
+  sendDocsFile({ method: request.method, response, requestId: facts.requestId }, name, (error) =>
+    sendError(services, exchange, error),
+  );
 }
 
 function refuse(services: Services, exchange: Exchange, error: unknown): void {

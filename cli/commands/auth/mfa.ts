@@ -51,7 +51,7 @@ async function setUp(context: Context, spec: CommandSpec, options: Record<string
       const body = currentPassword === undefined ? {} : { currentPassword };
       const made = await client.mfa.setup({ body }, { signal: context.shell.signal });
       if (context.interactive && !isForPrograms(context)) return enableHere(context, client, made, file);
-      await printMinted(context, spec, made, file);
+      await printMinted(context, spec, { ...made }, file);
       await context.notice("Turn it on within ten minutes: rmm auth mfa enable --code-stdin");
     },
     { made: "The second factor was prepared", remedy: "It is not on yet: set it up again, with another file" },

@@ -10,7 +10,7 @@ import { deliverTo } from "../../keys/secret-sink.ts";
 import { checkFields, isForPrograms, printAndTell, printResult, type Shape } from "../../output/print.ts";
 import { withSpinner } from "../../output/spinner.ts";
 import { configDirOf } from "../../profile/config-dir.ts";
-import { withFileLock } from "../../profile/file-lock.ts";
+import { withFileLock } from "../../profile/private-files.ts";
 import { prompterOf } from "../../prompt.ts";
 import { counted, PER_MINUTE } from "../../provisioning/budget.ts";
 import { paced } from "../../provisioning/sender.ts";

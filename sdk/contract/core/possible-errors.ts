@@ -1,26 +1,30 @@
 import type { AnyEndpoint } from "./endpoint.ts";
 import { type ErrorCode, genericErrors } from "./errors.ts";
 
-/** Every code an endpoint may answer: those it names and those of the pipeline steps it goes through. */
-export function possibleErrors(endpoint: AnyEndpoint): ErrorCode[] {
-  const { access } = endpoint;
-  const { body } = endpoint.schemas();
-  const isPublic = access.kinds.includes("public");
-  return [
-    ...new Set<ErrorCode>([
-      ...endpoint.errors,
-      ...genericErrors.always,
-      ...(isPublic ? [] : [...genericErrors.authenticated, ...genericErrors.tenancy]),
-      ...(["user", "agent"].some((kind) => access.kinds.includes(kind as "user")) ? genericErrors.user : []),
-      ...(access.kinds.includes("apiKey") ? genericErrors.apiKey : []),
-      ...(access.kinds.includes("partnerKey") ? genericErrors.partnerKey : []),
-      ...(body === undefined ? [] : genericErrors.body),
-      ...(body !== undefined && ["PATCH", "PUT"].includes(endpoint.method) ? genericErrors.change : []),
-      ...(access.permissions.length > 0 ? genericErrors.permission : []),
-      ...(access.fullPartner ? genericErrors.fullPartner : []),
-      ...(access.ownPartner ? genericErrors.ownPartner : []),
-      ...(access.mfa ? genericErrors.mfa : []),
-      ...(endpoint.idempotent ? genericErrors.idempotent : []),
-    ]),
-  ];
+/** The steps of the pipeline that an endpoint goes through, as far as they refuse. */
+export function errorGroups(endpoint: AnyEndpoint): (keyof typeof genericErrors)[] {
+  const { access, method } = endpoint;
+  const hasBody = endpoint.schemas().body !== undefined;
+  const takes = (kind: (typeof access.kinds)[number]) => access.kinds.includes(kind);
+  const goesThrough: Record<keyof typeof genericErrors, boolean> = {
+    always: true,
+    authenticated: !takes("public"),
+    tenancy: !takes("public"),
+    user: takes("user") || takes("agent"),
+    apiKey: takes("apiKey"),
+    partnerKey: takes("partnerKey"),
+    body: hasBody,
+    change: hasBody && ["PATCH", "PUT"].includes(method),
+    permission: access.permissions.length > 0,
+    fullPartner: access.fullPartner,
+    ownPartner: access.ownPartner,
+    mfa: access.mfa,
+    idempotent: endpoint.idempotent,
+  };
+  return (Object.keys(goesThrough) as (keyof typeof genericErrors)[]).filter((group) => goesThrough[group]);
 }
+
+/** Every code an endpoint may answer: those it names and those of the pipeline steps it goes through. */
+export const possibleErrors = (endpoint: AnyEndpoint): ErrorCode[] => [
+  ...new Set<ErrorCode>([...endpoint.errors, ...errorGroups(endpoint).flatMap((group) => genericErrors[group])]),
+];

@@ -155,25 +155,43 @@ describe.each(databases)("service status on %s", (database) => {
     expect((await root("/api/v1/openapi.json")).text).toBe(first.text);
   });
 
-  it("shows the API on a page of its own that may load nothing from elsewhere", async () => {
-    const { status, text, headers } = await root("/docs");
-    expect(status).toBe(200);
-    expect(headers.get("content-type")).toContain("text/html");
-    const policy = headers.get("content-security-policy") as string;
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toContain("unsafe");
-    for (const [tag, directive] of [
-      ["script", "script-src"],
-      ["style", "style-src"],
-    ]) {
-      const inline = [...text.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, "g"))];
+  it("shows the API on a page that loads from this server alone, under a policy without exceptions", async () => {
+    for (const prefix of ["", "/api/v1"]) {
+      const { status, text, headers } = await root(`${prefix}/docs`);
+      expect(status).toBe(200);
+      expect(headers.get("content-type")).toContain("text/html");
+      const policy = headers.get("content-security-policy") as string;
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toMatch(/unsafe|https?:|\*/);
+      const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script]) => script as string);
       expect(inline).toHaveLength(1);
       const hash = createHash("sha256")
-        .update(inline[0]?.[1] as string)
+        .update(inline[0] as string)
         .digest("base64");
-      expect(policy).toContain(`${directive} 'sha256-${hash}'`);
+      expect(policy).toContain(`script-src 'self' 'sha256-${hash}'`);
+      expect(text).not.toMatch(/https?:\/\/|<style| style=| on\w+=/);
+      const loaded = [...text.matchAll(/(?:src|href)="(?!data:)([^"]+)"/g)].map(([, address]) => address as string);
+      expect(loaded).toEqual(["docs/swagger-ui.css", "docs/swagger-ui-bundle.js"]);
+      for (const address of loaded) {
+        const file = await root(`${prefix}/${address}`);
+        expect(file.status).toBe(200);
+        expect(file.headers.get("content-type")).toMatch(address.endsWith(".css") ? /^text\/css/ : /^text\/javascript/);
+        expect(file.headers.get("x-content-type-options")).toBe("nosniff");
+        expect(file.text.length).toBeGreaterThan(100_000);
+      }
     }
-    expect(text).not.toMatch(/(src|href)=|https?:\/\/|innerHTML/);
+  });
+
+  it("serves nothing else beside the page, and answers no other method", async () => {
+    for (const path of ["LICENSE", "package.json", "../package.json", "..%2fpackage.json", "swagger-ui.css/x", ""]) {
+      const { status, headers } = await root(`/docs/${path}`);
+      expect([path, status, headers.get("content-type")?.split(";")[0]]).toEqual(
+        path === "" ? ["", 200, "text/html"] : [path, 404, "application/json"],
+      );
+    }
+    const { url } = server;
+    expect((await fetch(`${url}/docs/swagger-ui.css`, { method: "POST" })).status).toBe(405);
+    expect((await fetch(`${url}/docs/swagger-ui.css`, { method: "HEAD" })).status).toBe(200);
   });
 });
 
@@ -201,7 +219,7 @@ describe("service status in production", () => {
       SECRET_ENCRYPTION_KEY: "s".repeat(32),
     });
     try {
-      for (const path of ["/docs", "/metrics"]) {
+      for (const path of ["/docs", "/docs/swagger-ui.css", "/api/v1/docs/swagger-ui-bundle.js", "/metrics"]) {
         const response = await fetch(`${server.url}${path}`);
         expect([path, response.status, ((await response.json()) as { code: string }).code]).toEqual([
           path,

@@ -1,10 +1,9 @@
 import { readlinkSync } from "node:fs";
-import { open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CliError } from "../errors/cli-error.ts";
-import { privateFolder } from "./private-json.ts";
+import { PrivateFileError } from "./private-file-error.ts";
 
 const BEAT_MS = 2_000;
 const STALE_MS = 10_000;
@@ -29,23 +28,13 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>): Pro
 
 async function acquire(path: string, mark: string): Promise<void> {
   const until = Date.now() + WAIT_MS;
-  await privateFolder(dirname(path)).catch((error: unknown) => {
-    throw new CliError(`Cannot write ${dirname(path)}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`, {
-      exit: "failure",
-      code: "CONFIG_UNUSABLE",
-      hint: "Set RMM_CONFIG_DIR to a folder you can write to, or give the credential in RMM_TOKEN",
-    });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    throw new PrivateFileError("UNWRITABLE", dirname(path), cause);
   });
   for (;;) {
     if (await create(path, mark)) return;
     await overtakeIfStale(path);
-    if (Date.now() > until) {
-      throw new CliError(`Another rmm holds ${path}`, {
-        exit: "tryLater",
-        code: "LOCKED",
-        hint: "If no other rmm is running, delete that file",
-      });
-    }
+    if (Date.now() > until) throw new PrivateFileError("LOCKED", path);
     await sleep(20 + Math.random() * 60);
   }
 }

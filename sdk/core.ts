@@ -1,0 +1,44 @@
+import type { Credential } from "./credential.ts";
+import type { Deadline } from "./deadline.ts";
+import type { EndpointInfo } from "./endpoint-info.ts";
+import type { ClientOptions, Hooks } from "./options.ts";
+import type { Prepared } from "./prepare.ts";
+import type { RawResponse, Transport } from "./transport.ts";
+
+/** What all calls of a client share. */
+export interface Core {
+  readonly base: string;
+  readonly transport: Transport;
+  readonly credential: Credential;
+  readonly options: ClientOptions;
+  readonly hooks: Hooks;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Operations whose withdrawal was reported. */
+  readonly deprecated: Set<string>;
+}
+
+export interface Answer {
+  readonly response: RawResponse;
+  /** The whole body; empty when the caller wanted to read it itself. */
+  readonly text: string;
+}
+
+/** One call under way. */
+export interface Call {
+  readonly core: Core;
+  readonly endpoint: EndpointInfo;
+  readonly prepared: Prepared;
+  readonly total: Deadline;
+  readonly attemptMs: number;
+  readonly streamed: boolean;
+}
+
+/** A hook that fails must not fail the call: the caller's own reporting is broken, the call is not. */
+export function tell<T>(hook: () => T): T | undefined {
+  try {
+    return hook();
+  } catch {
+    return undefined;
+  }
+}
