@@ -190,10 +190,10 @@ export const sweepConfined = (database: DatabaseName) =>
     }
   });
 
-/** What must be unique is made anew. */
 /** What the database works out by itself cannot be given. */
 const derived = ["partnerId", "hostnameKey", "displayKey"];
 
+/** What must be unique is made anew. */
 const copyOf = (row: object): object =>
   Object.fromEntries(
     Object.entries(row)
