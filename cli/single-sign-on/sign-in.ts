@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from "node:crypto";
 import { userInfo } from "node:os";
 import type { TokenPairAnswer } from "#sdk/session";
 import { clientOf } from "../client.ts";
@@ -29,10 +30,12 @@ export async function signInThroughProvider(context: Context, options: Options):
   const path = await findLoginPath(context, options);
   const listener = await openListener(`${settings.server.value}${PAGE}`);
   try {
+    const verifier = randomBytes(32).toString("base64url");
+    const challenge = createHash("sha256").update(verifier).digest("base64url");
     const back = `${PAGE}?${new URLSearchParams({ port: String(listener.port), state: listener.state })}`;
-    const url = `${settings.server.value}${path}?${new URLSearchParams({ redirect: back })}`;
+    const url = `${settings.server.value}${path}?${new URLSearchParams({ redirect: back, challenge })}`;
     await showAddress(context, url, listener.port, options.browser !== false);
-    const person = await receive(context, listener);
+    const person = await receive(context, listener, verifier);
     await keepSignIn(context, { account: person.email, store, tokens: person.tokens });
     await listener.answer(true);
     await noteOther(context, options.email, person.email);
@@ -65,15 +68,16 @@ async function showAddress({ shell }: Context, url: string, port: number, mayOpe
 
 type Person = SignedInAs & { email: string; tokens: TokenPairAnswer };
 
-async function receive(context: Context, listener: Listener): Promise<Person> {
+async function receive(context: Context, listener: Listener, verifier: string): Promise<Person> {
   const { shell, globals } = context;
   const timeoutMs = globals.timeoutMs ?? WAIT_MS;
   const handOver = await listener.wait(timeoutMs, shell.signal);
   if (handOver === undefined) throw nobodyCame(timeoutMs);
   if ("error" in handOver) throw refusedSignIn(handOver.error);
-  shell.secrets.add(handOver.code);
+  const { code } = handOver;
+  for (const secret of [code, verifier]) shell.secrets.add(secret);
   const client = await context.client("none");
-  const tokens = await client.ssoLogins.exchange({ body: { code: handOver.code } }, { signal: shell.signal });
+  const tokens = await client.ssoLogins.exchange({ body: { code, verifier } }, { signal: shell.signal });
   for (const secret of [tokens.accessToken, tokens.refreshToken]) shell.secrets.add(secret);
   return { ...(await personOf(context, tokens)), tokens };
 }

@@ -207,6 +207,16 @@ export interface MembershipsMethods {
   remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.MembershipsRemoveResult>;
 }
 
+export interface RolesMethods {
+  /**
+   * List the built-in roles and those of your tenant.
+   *
+   * `GET /roles` · user · needs users:read
+   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED.
+   */
+  list: (input?: { query?: models.RolesListQuery }, options?: CallOptions) => ListCall<models.Role, models.RolesListResult>;
+}
+
 export interface UsersMethods {
   /**
    * Show who you are and what you may do.
@@ -228,6 +238,13 @@ export interface UsersMethods {
    * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED.
    */
   list: (input?: { query?: models.UsersListQuery }, options?: CallOptions) => ListCall<models.Member, models.UsersListResult>;
+  /**
+   * List the roles you can give to users of your tenant.
+   *
+   * `GET /users/roles` · user · needs users:read
+   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED.
+   */
+  roles: (input?: { query?: models.UsersRolesQuery }, options?: CallOptions) => ListCall<models.Role, models.UsersRolesResult>;
   /**
    * Show a user of your tenant.
    *
@@ -472,8 +489,15 @@ export interface SsoLoginsMethods {
    */
   callback: (input?: { query?: models.SsoLoginsCallbackQuery }, options?: CallOptions) => ApiCall<models.SsoLoginsCallbackResult>;
   /**
+   * Receive the browser from a provider with a callback address of its own.
+   * Always a redirect: to the page with `#ssoCode=…`, or to `/login?error=<code>`.
+   *
+   * `GET /sso/callback/:providerId` · public
+   */
+  callbackOfProvider: (input: { params: { providerId: string }; query?: models.SsoLoginsCallbackOfProviderQuery }, options?: CallOptions) => ApiCall<models.SsoLoginsCallbackOfProviderResult>;
+  /**
    * Trade the one-time code of a sign-in for its tokens.
-   * Two minutes, once.
+   * Two minutes, once. A sign-in that began with a challenge takes its verifier.
    *
    * `POST /sso/exchange` · public
    * Errors: INVALID_EXCHANGE_CODE.
@@ -532,7 +556,7 @@ export interface SsoProvidersMethods {
   get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.SsoProvider>;
   /**
    * Change an identity provider.
-   * Sign-ins in progress end. Null clears a field. If a changed issuer cannot be discovered, nothing is saved.
+   * Sign-ins in progress end. Null clears a field. If a changed issuer cannot be discovered, nothing is saved. Another issuer or token address takes the client secret again: without it, it is cleared.
    *
    * `PATCH /sso/providers/:id` · user · needs organizations:write, MFA
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, INVALID_DEFAULT_ROLE, ROLE_EXCEEDS_CALLER, UNSAFE_URL, OIDC_DISCOVERY_FAILED, OIDC_ISSUER_REQUIRED, PROVIDER_INCOMPLETE, CONCURRENT_MODIFICATION.
@@ -554,10 +578,11 @@ export interface SsoProvidersMethods {
    */
   setStatus: (input: { params: { id: string }; body: models.SsoProvidersSetStatusBody }, options?: CallOptions) => ApiCall<models.SsoProvider>;
   /**
-   * Ask an identity provider for its discovery document.
+   * Try what a sign-in through an identity provider will use.
+   * Reads the discovery document and, once the provider is complete, presents the client secret as a sign-in will. `details.reason` of a refusal says what cannot work.
    *
    * `POST /sso/providers/:id/test` · user · needs organizations:write, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, OIDC_DISCOVERY_FAILED.
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, OIDC_DISCOVERY_FAILED, CONCURRENT_MODIFICATION.
    */
   test: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.SsoProvidersTestResult>;
 }
@@ -949,6 +974,8 @@ export interface Methods {
   sites: SitesMethods;
   /** Where you belong, and are invited to. */
   memberships: MembershipsMethods;
+  /** What members of a tenant may do. */
+  roles: RolesMethods;
   /** People who sign in, and their invitations. */
   users: UsersMethods;
   /** Logo, colour and headline of a partner's login page. */

@@ -325,6 +325,17 @@ export interface MembershipsRemoveResult {
   success: true;
 }
 
+export interface RolesListQuery {
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  /** System scope only; id of a partner. */
+  partnerId?: string | undefined;
+}
+
+export interface RolesListResult {
+  data: Role[];
+}
+
 export interface UsersUpdateMeBody {
   /** 1 to 255 characters. */
   name?: string | undefined;
@@ -355,6 +366,17 @@ export interface UsersListResult {
     limit: number;
     total: number;
   };
+}
+
+export interface UsersRolesQuery {
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  /** System scope only; id of a partner. */
+  partnerId?: string | undefined;
+}
+
+export interface UsersRolesResult {
+  data: Role[];
 }
 
 export interface UsersGetQuery {
@@ -601,11 +623,15 @@ export interface SsoLoginsDiscoverResult {
 export interface SsoLoginsStartQuery {
   /** Path of this server to end at; anything else ends at /. */
   redirect?: string | undefined;
+  /** SHA-256, base64url, of a verifier that the exchange must then bring; matches `^[A-Za-z0-9_-]{43}$`. */
+  challenge?: string | undefined;
 }
 
 export interface SsoLoginsStartForPartnerQuery {
   /** Path of this server to end at; anything else ends at /. */
   redirect?: string | undefined;
+  /** SHA-256, base64url, of a verifier that the exchange must then bring; matches `^[A-Za-z0-9_-]{43}$`. */
+  challenge?: string | undefined;
 }
 
 export interface SsoLoginsCallbackQuery {
@@ -621,9 +647,24 @@ export interface SsoLoginsCallbackResult {
   location: string;
 }
 
+export interface SsoLoginsCallbackOfProviderQuery {
+  /** Secret. */
+  code?: string | undefined;
+  state?: string | undefined;
+  iss?: string | undefined;
+  error?: string | undefined;
+}
+
+export interface SsoLoginsCallbackOfProviderResult {
+  /** Secret. */
+  location: string;
+}
+
 export interface SsoLoginsExchangeBody {
   /** Secret; 1 to 512 characters. */
   code: string;
+  /** Secret; 1 to 512 characters. */
+  verifier?: string | undefined;
 }
 
 export interface SsoLoginsLinkOptionsResult {
@@ -710,6 +751,8 @@ export interface SsoProvidersCreateBody {
   enforceSSO?: boolean | undefined;
   /** Take the provider's word that a second factor was used; default `false`. */
   trustsIdpMfa?: boolean | undefined;
+  /** Come back to /api/v1/sso/callback/ID, registered there in place of the common one; default `false`. */
+  ownCallback?: boolean | undefined;
 }
 
 export interface SsoProvidersCreateResult {
@@ -737,6 +780,7 @@ export interface SsoProvidersCreateResult {
   tokenUrl: string | null;
   userInfoUrl: string | null;
   jwksUrl: string | null;
+  ownCallback: boolean;
   entityId: string | null;
   ssoUrl: string | null;
   certificate: string | null;
@@ -781,6 +825,8 @@ export interface SsoProvidersUpdateBody {
   userInfoUrl?: string | null | undefined;
   /** Web address; at most 2048 characters. */
   jwksUrl?: string | null | undefined;
+  /** Come back to /api/v1/sso/callback/ID, registered there in place of the common one. */
+  ownCallback?: boolean | undefined;
   /** At most 500 characters. */
   entityId?: string | null | undefined;
   /** Web address; at most 500 characters. */
@@ -805,6 +851,15 @@ export interface SsoProvidersTestResult {
     tokenEndpoint: string;
     userInfoEndpoint: string | null;
     jwksUri: string;
+  };
+  signIn: {
+    /** Fields a sign-in needs; while any is missing, only discovery is tried. */
+    missing: string[];
+    /** How the client secret is presented. */
+    tokenAuthMethod: "client_secret_basic" | "client_secret_post";
+    idTokenAlgorithms: string[];
+    /** To be registered at the provider; null: PUBLIC_URL is not set. */
+    callbackUrl: string | null;
   };
 }
 
@@ -2482,6 +2537,24 @@ export interface RemovedRow {
   removed: true;
 }
 
+export interface Role {
+  id: string;
+  scope: "partner" | "organization";
+  partnerId: string | null;
+  orgId: string | null;
+  name: string;
+  description: string | null;
+  /** Built in, the same in every installation. */
+  isSystem: boolean;
+  forceMfa: boolean;
+  parentRoleId: string | null;
+  parentRoleName: string | null;
+  /** Of its own; those of its ancestors come on top. */
+  permissions: string[];
+  /** Members and invitations of your tenant that have it. */
+  userCount: number;
+}
+
 export interface SecondFactorNeeded {
   mfaRequired: true;
   /** Secret. */
@@ -2636,6 +2709,7 @@ export interface SsoProvider {
   tokenUrl: string | null;
   userInfoUrl: string | null;
   jwksUrl: string | null;
+  ownCallback: boolean;
   entityId: string | null;
   ssoUrl: string | null;
   certificate: string | null;

@@ -43,9 +43,11 @@ export interface OperationErrors {
   "memberships.accept": "NOT_FOUND" | "HOME_SESSION_REQUIRED" | "INVALID_INVITE" | Always | Authenticated | Tenancy | User;
   "memberships.select": "NOT_FOUND" | "HOME_SESSION_REQUIRED" | "SSO_REQUIRED" | Always | Authenticated | Tenancy | User | Idempotent;
   "memberships.remove": "NOT_FOUND" | "LAST_ADMIN" | Always | Authenticated | Tenancy | User;
+  "roles.list": "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | Always | Authenticated | Tenancy | User | Permission;
   "users.me": Always | Authenticated | Tenancy | User;
   "users.updateMe": "NO_UPDATES" | "HOME_SESSION_REQUIRED" | Always | Authenticated | Tenancy | User | Body | Change;
   "users.list": "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | Always | Authenticated | Tenancy | User | Permission;
+  "users.roles": "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | Always | Authenticated | Tenancy | User | Permission;
   "users.get": "NOT_FOUND" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | Always | Authenticated | Tenancy | User | Permission;
   "users.invite": "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | "INVALID_ROLE" | "ORG_IDS_REQUIRED" | "ORG_IDS_NOT_ALLOWED" | "SITE_NOT_IN_ORG" | "SITE_ACCESS_DENIED" | "ROLE_EXCEEDS_CALLER" | "USER_EXISTS" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "users.resendInvite": "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | "NOT_FOUND" | "NOT_INVITED" | "ROLE_EXCEEDS_CALLER" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
@@ -54,11 +56,11 @@ export interface OperationErrors {
   "login-branding.get": Always | Authenticated | Tenancy | User | OwnPartner;
   "login-branding.replace": Always | Authenticated | Tenancy | User | Body | Change | Permission | FullPartner | OwnPartner | Mfa;
   "mfa.verify": "MFA_SESSION_EXPIRED" | "INVALID_MFA_CODE" | "INVALID_INVITE" | "SSO_REQUIRED" | Always | Body;
-  "mfa.setup": "MFA_ALREADY_ENABLED" | "INVALID_PASSWORD" | "HOME_SESSION_REQUIRED" | "reauth_required" | Always | Authenticated | Tenancy | User | Body;
-  "mfa.enable": "NO_PENDING_MFA_SETUP" | "INVALID_MFA_CODE" | "HOME_SESSION_REQUIRED" | Always | Authenticated | Tenancy | User | Body;
+  "mfa.setup": "MFA_ALREADY_ENABLED" | "INVALID_PASSWORD" | "HOME_SESSION_REQUIRED" | "reauth_required" | Always | Authenticated | Tenancy | User | Body | Idempotent;
+  "mfa.enable": "NO_PENDING_MFA_SETUP" | "INVALID_MFA_CODE" | "HOME_SESSION_REQUIRED" | Always | Authenticated | Tenancy | User | Body | Idempotent;
   "mfa.stepUp": "MFA_NOT_ENABLED" | "INVALID_MFA_CODE" | Always | Authenticated | Tenancy | User | Body;
   "mfa.disable": "MFA_NOT_ENABLED" | "INVALID_MFA_CODE" | "INVALID_PASSWORD" | "MFA_REQUIRED_BY_POLICY" | "HOME_SESSION_REQUIRED" | "reauth_required" | Always | Authenticated | Tenancy | User | Body | Mfa;
-  "mfa.recoveryCodes": "MFA_NOT_ENABLED" | "INVALID_PASSWORD" | "HOME_SESSION_REQUIRED" | "reauth_required" | Always | Authenticated | Tenancy | User | Body | Mfa;
+  "mfa.recoveryCodes": "MFA_NOT_ENABLED" | "INVALID_PASSWORD" | "HOME_SESSION_REQUIRED" | "reauth_required" | Always | Authenticated | Tenancy | User | Body | Mfa | Idempotent;
   "passwords.forgot": Always | Body;
   "passwords.reset": "INVALID_TOKEN" | "WEAK_PASSWORD" | "SSO_REQUIRED" | Always | Body;
   "passwords.change": "PASSWORD_LOGIN_UNAVAILABLE" | "INVALID_PASSWORD" | "SSO_REQUIRED" | "WEAK_PASSWORD" | "HOME_SESSION_REQUIRED" | Always | Authenticated | Tenancy | User | Body;
@@ -77,6 +79,7 @@ export interface OperationErrors {
   "sso-logins.start": "NO_ACTIVE_SSO_PROVIDER" | "PROVIDER_INVALID" | "NOT_CONFIGURED" | Always;
   "sso-logins.startForPartner": "NO_ACTIVE_SSO_PROVIDER" | "PROVIDER_INVALID" | "NOT_CONFIGURED" | Always;
   "sso-logins.callback": Always;
+  "sso-logins.callbackOfProvider": Always;
   "sso-logins.exchange": "INVALID_EXCHANGE_CODE" | Always | Body;
   "sso-logins.linkOptions": Always | Authenticated | Tenancy | User;
   "sso-logins.startLink": "PROVIDER_INVALID" | "NOT_CONFIGURED" | "HOME_SESSION_REQUIRED" | Always | Authenticated | Tenancy | User | Mfa;
@@ -88,7 +91,7 @@ export interface OperationErrors {
   "sso-providers.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | "INVALID_DEFAULT_ROLE" | "ROLE_EXCEEDS_CALLER" | "UNSAFE_URL" | "OIDC_DISCOVERY_FAILED" | "OIDC_ISSUER_REQUIRED" | "PROVIDER_INCOMPLETE" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
   "sso-providers.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "sso-providers.setStatus": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | "PROVIDER_INCOMPLETE" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
-  "sso-providers.test": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | "OIDC_DISCOVERY_FAILED" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "sso-providers.test": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | "OIDC_DISCOVERY_FAILED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "api-keys.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "api-keys.create": "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "SITE_ACCESS_DENIED" | "WILDCARD_SCOPE" | "UNSUPPORTED_SCOPE" | "SCOPE_DELEGATION_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "api-keys.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;

@@ -66,8 +66,8 @@ export const systemReasons = {
     why: "a chain is no tenant row and outlives its owner; the endpoint checks whose it is",
   },
   "measure a role": {
-    covers: "rolePermissions of one role and its ancestors: read",
-    why: "what a role grants belongs to no tenant; only the difference to the caller's own is told",
+    covers: "rolePermissions of roles that the caller can name, and of their ancestors: read",
+    why: "what a role grants belongs to no tenant; it is told of the caller's own and built-in roles, of others the difference",
   },
   "unlink identities": {
     covers: "ssoIdentities of one provider",
@@ -90,7 +90,8 @@ export const systemReasons = {
   "purge expired": {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
-      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox",
+      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox; deviceMetrics and " +
+      "deviceMetricHours, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {

@@ -24,6 +24,8 @@ import { migration as m20 } from "../db/migrations/202611281350-credentials-expo
 import { migration as m21 } from "../db/migrations/202611281351-audit-refusals.ts";
 import { migration as m22 } from "../db/migrations/202611281352-credentials-principal-rate-limit.ts";
 import { migration as m23 } from "../db/migrations/202611281410-people-accepting-lifted.ts";
+import { migration as m24 } from "../db/migrations/202611281530-sign-in-sso-bindings.ts";
+import { migration as m25 } from "../db/migrations/202611281531-fleet-metric-hours.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -51,4 +53,6 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281351-audit-refusals", ...m21 },
   { name: "202611281352-credentials-principal-rate-limit", ...m22 },
   { name: "202611281410-people-accepting-lifted", ...m23 },
+  { name: "202611281530-sign-in-sso-bindings", ...m24 },
+  { name: "202611281531-fleet-metric-hours", ...m25 },
 ];

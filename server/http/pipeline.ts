@@ -114,7 +114,12 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
     secret: responseHoldsSecret(endpoint),
   });
   if (!("finish" in begun)) {
-    await refuseWithoutAccess(unit, () => implementation.handler(makeCall(passage, unit, input)));
+    const { handler } = implementation;
+    const call = makeCall(passage, unit, input);
+    await refuseWithoutAccess(unit, {
+      prepare: async () => handler.prepare?.(call),
+      handle: () => handler(call),
+    });
     await recordReplay(passage, unit, { input, remembered: begun });
     response.setHeader("Idempotency-Replayed", "true");
     sendResult(endpoint, passage, begun.body, begun.status);

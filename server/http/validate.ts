@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { AnyEndpoint } from "#contract/core/endpoint";
 import { invalid, problem } from "#server/problem";
+import { dropMasked } from "./drop-masked.ts";
 
 export interface Input {
   params: unknown;
@@ -22,6 +23,7 @@ export function validate(endpoint: AnyEndpoint, given: Input): Input {
   if (given.body === undefined && !endpoint.bodyOptional) throw invalid({ path: "", message: "A JSON body is needed" });
   clean.body = check(body, given.body === undefined ? {} : given.body, "");
   if (changes && isEmptyObject(clean.body)) throw problem("NO_UPDATES");
+  dropMasked(endpoint, clean.body);
   return clean;
 }
 

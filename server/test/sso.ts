@@ -105,7 +105,7 @@ function openBrowser(server: TestServer, dispatcher: Agent, address: string): Br
       let url = new URL(start.startsWith("/") ? `/api/v1${start}` : start, server.url);
       for (let steps = 0; steps < 10; steps += 1) {
         url = await step(url);
-        if (url.pathname === "/api/v1/sso/callback") return url.href;
+        if (url.pathname.startsWith("/api/v1/sso/callback")) return url.href;
       }
       throw new Error(`the provider does not send the browser back: ${url}`);
     },

@@ -5,6 +5,7 @@ import { organizations } from "../resources/tenancy/organizations.ts";
 import { partners } from "../resources/tenancy/partners.ts";
 import { sites } from "../resources/tenancy/sites.ts";
 import { memberships } from "../resources/people/memberships.ts";
+import { roles } from "../resources/people/roles.ts";
 import { users } from "../resources/people/users.ts";
 import { loginBranding } from "../resources/sign-in/login-branding.ts";
 import { mfa } from "../resources/sign-in/mfa.ts";
@@ -24,7 +25,7 @@ import { auditLogs } from "../resources/audit/audit-logs.ts";
 import { serviceStatus } from "../resources/platform/service-status.ts";
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract = { contacts, organizations, partners, sites, memberships, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, devices, auditLogs, serviceStatus };
+export const contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, devices, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -32,6 +33,7 @@ export const areaOf = {
   partners: "tenancy",
   sites: "tenancy",
   memberships: "people",
+  roles: "people",
   users: "people",
   loginBranding: "sign-in",
   mfa: "sign-in",

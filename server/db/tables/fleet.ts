@@ -95,6 +95,21 @@ export interface DeviceMetricsTable {
   extra: Json;
 }
 
+/** The means of the samples of one hour, once they are too old to be kept each. */
+export interface DeviceMetricHoursTable {
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  /** When it begins. */
+  hour: Fixed<string>;
+  /** How many samples there were. */
+  samples: number;
+  cpuPercent: number;
+  ramPercent: number;
+  diskPercent: number;
+  /** The optional fields that are numbers. */
+  extra: Json;
+}
+
 /** Every online/offline change, the input of service-level reports. */
 export interface DeviceAvailabilityTable {
   id: Fixed<string>;
@@ -117,6 +132,7 @@ export interface FleetTables {
   deviceHardware: DeviceHardwareTable;
   deviceInterfaces: DeviceInterfacesTable;
   deviceMetrics: DeviceMetricsTable;
+  deviceMetricHours: DeviceMetricHoursTable;
   deviceAvailability: DeviceAvailabilityTable;
   deviceSourceIps: DeviceSourceIpsTable;
 }
@@ -131,6 +147,7 @@ export const fleetTables = {
   deviceHardware: { owner: "org", writtenBy: "fleet/devices" },
   deviceInterfaces: { owner: "org", writtenBy: "fleet/devices", booleans: ["isPrimaryInterface"] },
   deviceMetrics: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
+  deviceMetricHours: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
   deviceAvailability: { owner: "org", writtenBy: "fleet/devices" },
   deviceSourceIps: { owner: "org", writtenBy: "fleet/agents" },
 } as const satisfies Declared<FleetTables>;

@@ -61,6 +61,16 @@ export interface AttributeMapping {
   groups?: string;
 }
 
+/** What a provider's discovery document says it takes; what it does not say is absent. */
+export interface Announced {
+  tokenAuthMethods?: string[];
+  idTokenAlgorithms?: string[];
+  userInfoAlgorithms?: string[];
+  pkceMethods?: string[];
+  /** Its answers name the issuer (RFC 9207). */
+  namesIssuer?: boolean;
+}
+
 /**
  * An identity provider of one organization or of one partner, never of both
  * (docs/single-sign-on.md, "Identity providers").
@@ -92,6 +102,10 @@ export interface SsoProvidersTable {
   tokenUrl: string | null;
   userInfoUrl: string | null;
   jwksUrl: string | null;
+  /** Null = no document was read: the standard's defaults count. */
+  announced: Announced | null;
+  /** People come back to an address that only this provider has. */
+  ownCallback: boolean;
   entityId: string | null;
   ssoUrl: string | null;
   certificate: string | null;
@@ -128,6 +142,8 @@ export interface SsoLoginSessionsTable {
   nonce: Fixed<string>;
   codeVerifierSealed: Fixed<string>;
   redirectPath: Fixed<string>;
+  /** The exchange must prove that it knows what this is the SHA-256 of; null = whoever has the code may exchange it. */
+  exchangeChallenge: Fixed<string | null>;
   /** Set where a signed-in user attaches an identity to their account. */
   linkUserId: Fixed<string | null>;
   linkSessionId: Fixed<string | null>;
@@ -142,6 +158,8 @@ export interface SsoLoginSessionsTable {
 export interface SsoExchangeCodesTable {
   codeHash: Fixed<string>;
   sessionId: Fixed<string>;
+  /** See `ssoLoginSessions.exchangeChallenge`. */
+  challenge: Fixed<string | null>;
   createdAt: Fixed<string>;
   expiresAt: Fixed<string>;
 }
@@ -196,8 +214,8 @@ export const signInTables = {
   ssoProviders: {
     owner: "tenant",
     writtenBy: "sign-in/sso-providers",
-    booleans: ["autoProvision", "enforceSso", "trustsIdpMfa"],
-    json: ["attributeMapping"],
+    booleans: ["autoProvision", "enforceSso", "trustsIdpMfa", "ownCallback"],
+    json: ["attributeMapping", "announced"],
   },
   ssoIdentities: { owner: "system", writtenBy: "sign-in/sso-providers", json: ["profile"] },
   ssoLoginSessions: { owner: "system", writtenBy: "sign-in/sso-logins" },

@@ -100,7 +100,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C53: held({ "sdk/abort.test.ts": 1, "sdk/retry.test.ts": 5 }),
   C54: held({ "cli/generic/run-endpoint.test.ts": 1 }),
   C55: held({ "cli/credentials.test.ts": 3 }),
-  C56: open,
+  C56: held({ "server/features/sign-in/sso-logins/announced.test.ts": 7 }),
   C57: open,
   C58: held({
     "server/http/exact-values.test.ts": 4,

@@ -155,12 +155,22 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     expect(await rmm.run(["users", "me"])).toMatchObject(nothing);
   });
 
-  it("a code that was already redeemed is refused, and the browser shows that", async () => {
+  it("a code alone is worth nothing to whoever finds it, and is still the command's", async () => {
     await harborMember();
     const login = start(["--org", orgId]);
     const location = await sso.browser().signIn(await addressOf(login));
-    const spent = await sso.server.request("POST", "/sso/exchange", { body: { code: location.slice(-48) } });
-    expect(spent.status).toBe(200);
+    const stolen = await sso.server.request("POST", "/sso/exchange", { body: { code: location.slice(-48) } });
+    expect([stolen.status, stolen.body.code]).toEqual([400, "INVALID_EXCHANGE_CODE"]);
+    expect(await handOver(location)).toBe(doneAt(1));
+    expect(await login.done).toMatchObject({ code: 0, stdout: "" });
+    await rmm.run(["auth", "logout"]);
+  });
+
+  it("a code that does not count any more is refused, and the browser shows that", async () => {
+    await harborMember();
+    const login = start(["--org", orgId]);
+    const location = await sso.browser().signIn(await addressOf(login));
+    await sso.server.db.deleteFrom("ssoExchangeCodes").execute();
     expect(await handOver(location)).toBe(doneAt(0));
     const ran = await login.done;
     expect(ran).toMatchObject({ code: 1, stdout: "" });

@@ -2,9 +2,10 @@ import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
 import { create, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import { email, freeObject, instant, ref, searchText, secret, success, text } from "../../core/fields.ts";
-import { paged, pageOf, pageQuery } from "../../core/page.ts";
+import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
 import { newPassword } from "../sign-in/passwords.ts";
 import { handedOutToken, SecondFactorNeeded, SignedIn } from "../sign-in/sessions.ts";
+import { Role, roleColumns, target, targetErrors } from "./roles.ts";
 
 export const userStatuses = ["invited", "active", "disabled"] as const;
 export const orgAccessLevels = ["all", "selected", "none"] as const;
@@ -65,20 +66,6 @@ export const Member = shape("Member", () =>
   }),
 );
 
-/** Whose members are meant; without either the caller's own tenant. System scope must name one. */
-const target = () => ({
-  orgId: ref("organization").optional(),
-  partnerId: ref("partner").optional().describe("system scope only"),
-});
-
-const targetErrors = [
-  "FULL_PARTNER_ACCESS_REQUIRED",
-  "ORG_ACCESS_DENIED",
-  "ORG_CONTEXT_REQUIRED",
-  "ORG_ID_REQUIRED",
-  "PARTNER_ID_REQUIRED",
-] as const;
-
 const inviteUrl = () => secret(z.string()).nullable().describe("only when mail is not configured");
 
 const httpsUrl = () => z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
@@ -125,6 +112,15 @@ export const users = resource(about, {
         search: searchText().optional().describe("part of name or email"),
       }),
     returns: () => pageOf(Member()),
+  }),
+  roles: get("/users/roles", {
+    summary: "List the roles you can give to users of your tenant",
+    access: staff().needs("users:read"),
+    errors: targetErrors,
+    paging: whole,
+    columns: roleColumns,
+    query: () => z.object(target()),
+    returns: () => wholeOf(Role()),
   }),
   get: get("/users/:id", {
     summary: "Show a user of your tenant",

@@ -40,13 +40,32 @@ const LoginContext = shape("LoginContext", () =>
 
 const Redirected = shape("Redirected", () => z.object({ location: z.string() }));
 
+const challenge = () => z.string().regex(/^[A-Za-z0-9_-]{43}$/, "must be a SHA-256 in base64url");
+
+const callback = {
+  description: "Always a redirect: to the page with `#ssoCode=…`, or to `/login?error=<code>`.",
+  access: open(),
+  transport: "redirect",
+  query: () =>
+    z.object({
+      code: secret(z.string()).optional(),
+      state: z.string().optional(),
+      iss: z.string().optional(),
+      error: z.string().optional(),
+    }),
+  returns: () => z.object({ location: secret() }),
+} as const;
+
 /** Where to go on after signing in: a path of this server, else `/`. */
 const start = {
   access: open(),
   transport: "redirect",
   errors: ["NO_ACTIVE_SSO_PROVIDER", "PROVIDER_INVALID", "NOT_CONFIGURED"],
   query: () =>
-    z.object({ redirect: z.string().optional().describe("path of this server to end at; anything else ends at /") }),
+    z.object({
+      redirect: z.string().optional().describe("path of this server to end at; anything else ends at /"),
+      challenge: challenge().optional().describe("SHA-256, base64url, of a verifier that the exchange must then bring"),
+    }),
   returns: Redirected,
 } as const;
 
@@ -91,27 +110,22 @@ export const ssoLogins = resource(about, {
     description: "As for an organization. No account is created: signing in needs an invitation.",
   }),
   callback: get("/sso/callback", {
+    ...callback,
     summary: "Receive the browser from the identity provider",
-    description: "Always a redirect: to the page with `#ssoCode=…`, or to `/login?error=<code>`.",
-    access: open(),
-    transport: "redirect",
-    query: () =>
-      z.object({
-        code: secret(z.string()).optional(),
-        state: z.string().optional(),
-        iss: z.string().optional(),
-        error: z.string().optional(),
-      }),
-    returns: () => z.object({ location: secret() }),
+  }),
+  callbackOfProvider: get("/sso/callback/:providerId", {
+    refs: { providerId: "sso-provider" },
+    ...callback,
+    summary: "Receive the browser from a provider with a callback address of its own",
   }),
   exchange: post("/sso/exchange", {
     loses: "nothing",
     summary: "Trade the one-time code of a sign-in for its tokens",
-    description: "Two minutes, once.",
+    description: "Two minutes, once. A sign-in that began with a challenge takes its verifier.",
     access: open(),
     audit: { none: "the sign-in itself is audited as user.login when the identity provider answers" },
     errors: ["INVALID_EXCHANGE_CODE"],
-    body: () => z.strictObject({ code: handedOutToken() }),
+    body: () => z.strictObject({ code: handedOutToken(), verifier: handedOutToken().optional() }),
     returns: TokenPair,
   }),
   linkOptions: get("/sso/link/options", {

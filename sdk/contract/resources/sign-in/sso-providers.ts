@@ -5,6 +5,8 @@ import { blankable, type FieldMeta, instant, ref, secret, success, text, webAddr
 import { whole, wholeOf } from "../../core/page.ts";
 
 export const ssoProviderTypes = ["oidc", "saml"] as const;
+/** The ways to present a client secret that this server has; the first is preferred. */
+export const tokenAuthMethods = ["client_secret_basic", "client_secret_post"] as const;
 export const ssoProviderStatuses = ["inactive", "testing", "active"] as const;
 
 /** Which claim, or attribute of an assertion, fills a field. */
@@ -58,6 +60,7 @@ export const SsoProvider = shape("SsoProvider", () =>
     tokenUrl: z.string().nullable(),
     userInfoUrl: z.string().nullable(),
     jwksUrl: z.string().nullable(),
+    ownCallback: z.boolean(),
     entityId: z.string().nullable(),
     ssoUrl: z.string().nullable(),
     certificate: z.string().nullable(),
@@ -110,6 +113,9 @@ const writable = () => ({
   tokenUrl: webAddress().nullable(),
   userInfoUrl: webAddress().nullable(),
   jwksUrl: webAddress().nullable(),
+  ownCallback: z
+    .boolean()
+    .describe("come back to /api/v1/sso/callback/ID, registered there in place of the common one"),
   entityId: blankable(500),
   ssoUrl: webAddress(500).nullable(),
   certificate: blankable(20_000),
@@ -167,7 +173,7 @@ export const ssoProviders = resource(about, {
       "ORG_READ_ONLY",
     ],
     body: () => {
-      const { name, type, autoProvision, enforceSSO, trustsIdpMfa, ...others } = writable();
+      const { name, type, autoProvision, enforceSSO, trustsIdpMfa, ownCallback, ...others } = writable();
       return z.strictObject({
         ownerScope: z.enum(["organization", "partner"]).default("organization"),
         orgId: ref("organization").optional().describe("of an organization's provider; your own when left out"),
@@ -178,6 +184,7 @@ export const ssoProviders = resource(about, {
         autoProvision: autoProvision.default(true),
         enforceSSO: enforceSSO.default(false),
         trustsIdpMfa: trustsIdpMfa.default(false),
+        ownCallback: ownCallback.default(false),
       });
     },
     returns: () => SsoProvider().extend({ discoveryError: z.string().optional() }),
@@ -191,7 +198,7 @@ export const ssoProviders = resource(about, {
   update: patch("/sso/providers/:id", {
     summary: "Change an identity provider",
     description:
-      "Sign-ins in progress end. Null clears a field. If a changed issuer cannot be discovered, nothing is saved.",
+      "Sign-ins in progress end. Null clears a field. If a changed issuer cannot be discovered, nothing is saved. Another issuer or token address takes the client secret again: without it, it is cleared.",
     access: writers,
     audit: "sso.provider.update",
     errors: [
@@ -225,11 +232,13 @@ export const ssoProviders = resource(about, {
     returns: SsoProvider,
   }),
   test: post("/sso/providers/:id/test", {
-    summary: "Ask an identity provider for its discovery document",
+    summary: "Try what a sign-in through an identity provider will use",
+    description:
+      "Reads the discovery document and, once the provider is complete, presents the client secret as a sign-in will. `details.reason` of a refusal says what cannot work.",
     access: writers,
     audit: "sso.provider.test",
     loses: "nothing",
-    errors: [...reached, "OIDC_DISCOVERY_FAILED"],
+    errors: [...reached, "OIDC_DISCOVERY_FAILED", "CONCURRENT_MODIFICATION"],
     returns: () =>
       z.object({
         success: z.literal(true),
@@ -239,6 +248,14 @@ export const ssoProviders = resource(about, {
           tokenEndpoint: z.string(),
           userInfoEndpoint: z.string().nullable(),
           jwksUri: z.string(),
+        }),
+        signIn: z.object({
+          missing: z
+            .array(z.string())
+            .describe("fields a sign-in needs; while any is missing, only discovery is tried"),
+          tokenAuthMethod: z.enum(tokenAuthMethods).describe("how the client secret is presented"),
+          idTokenAlgorithms: z.array(z.string()),
+          callbackUrl: z.string().nullable().describe("to be registered at the provider; null: PUBLIC_URL is not set"),
         }),
       }),
   }),

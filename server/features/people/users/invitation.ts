@@ -1,12 +1,12 @@
 import type { Caller } from "#server/access/org-access";
 import type { Tx } from "#server/db/unit-of-work";
+import type { Target } from "#server/features/people/core/target";
 import { trustedBase } from "#server/features/sign-in/core/trusted-base";
 import { issueUserToken } from "#server/features/sign-in/core/user-tokens";
 import type { Call } from "#server/http/call";
 import { queueMail } from "#server/jobs/mail-queue";
 import type { Mail } from "#server/platform/mail";
 import { mayHoldLink } from "./link-holder.ts";
-import type { Target } from "./target.ts";
 
 export interface SentInvitation {
   inviteEmailSent: boolean;

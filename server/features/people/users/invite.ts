@@ -8,6 +8,7 @@ import { addMembership } from "#server/features/people/core/add-membership";
 import { getAssignableRole, refuseRoleAboveCaller } from "#server/features/people/core/assignable-role";
 import { createAccount } from "#server/features/people/core/create-account";
 import { reinviteAccount } from "#server/features/people/core/reinvite-account";
+import { type Target, targetOf, targetOwner } from "#server/features/people/core/target";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { checkAccess } from "./check-access.ts";
@@ -15,7 +16,6 @@ import { wasEverActive } from "./ever-active.ts";
 import { sendInvitation } from "./invitation.ts";
 import { findMembershipId } from "./queries.ts";
 import { refuseMisplacedAccess } from "./rules.ts";
-import { type Target, targetOf, targetOwner } from "./target.ts";
 
 type InviteCall = typeof users.invite extends Endpoint<infer T> ? Call<T> : never;
 

@@ -1,9 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { users } from "#contract/resources/people/users";
 import { paginate } from "#server/db/paginate";
+import { targetOf } from "#server/features/people/core/target";
 import type { Call } from "#server/http/call";
 import { findMember, matching, organizationMembers, partnerMembers, selectedOrgs, viewMember } from "./queries.ts";
-import { targetOf } from "./target.ts";
 
 type ListCall = typeof users.list extends Endpoint<infer T> ? Call<T> : never;
 type GetCall = typeof users.get extends Endpoint<infer T> ? Call<T> : never;

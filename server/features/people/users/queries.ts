@@ -2,8 +2,8 @@ import { type AliasableExpression, type Expression, expressionBuilder, type SqlB
 import { contains, fold } from "#server/db/dialect/text";
 import type { Database } from "#server/db/tables";
 import type { Reader } from "#server/db/unit-of-work";
+import type { Target } from "#server/features/people/core/target";
 import { problem } from "#server/problem";
-import type { Target } from "./target.ts";
 
 type Common = Pick<Database["partnerUsers"], keyof Database["partnerUsers"] & keyof Database["organizationUsers"]>;
 type Status = "invited" | "active" | "disabled";

@@ -4,13 +4,13 @@ import { refuseReadOnly } from "#server/access/org-access";
 import type { Reader } from "#server/db/unit-of-work";
 import { refuseRoleAboveCaller } from "#server/features/people/core/assignable-role";
 import { renewInvitation } from "#server/features/people/core/change-membership";
+import { targetOf, targetOwner } from "#server/features/people/core/target";
 import { findMembership } from "#server/features/sign-in/core/invitation";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { wasEverActive } from "./ever-active.ts";
 import { sendInvitation } from "./invitation.ts";
 import { findMember } from "./queries.ts";
-import { targetOf, targetOwner } from "./target.ts";
 
 type ResendCall = typeof users.resendInvite extends Endpoint<infer T> ? Call<T> : never;
 

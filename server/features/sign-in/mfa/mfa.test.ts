@@ -221,6 +221,39 @@ describe.each(databases)("mfa on %s", (database) => {
     expect((await post("/mfa/step-up", { code: body.recoveryCodes[0] }, who.token)).status).toBe(200);
   });
 
+  it("answers a request sent again with the same secrets, and makes none twice", async () => {
+    const who = await person();
+    const keyed = (path: string, body: object, token: string) =>
+      server.request("POST", `/auth/mfa${path}`, {
+        body,
+        token,
+        headers: { "x-idempotency-key": `${path}-${who.userId}` },
+      });
+    const twice = async (path: string, body: object, token = who.token) => {
+      const first = await keyed(path, body, token);
+      expect(first.status, JSON.stringify(first.body)).toBe(200);
+      const again = await keyed(path, body, token);
+      expect([again.body, again.headers.get("idempotency-replayed")]).toEqual([first.body, "true"]);
+      return first.body;
+    };
+    const setup = await twice("/setup", { currentPassword: PASSWORD });
+    const enabled = await twice("/enable", { code: totpCode(setup.secret, server.clock.nowMs()) });
+    expect(enabled.recoveryCodes).toEqual(setup.recoveryCodes);
+    const codes = await twice("/recovery-codes", { currentPassword: PASSWORD }, enabled.accessToken);
+    const used = await post("/mfa/step-up", { code: codes.recoveryCodes[0] }, enabled.accessToken);
+    expect(used.status).toBe(200);
+    // Whoever does not know the password is refused, however often the request was answered before.
+    const changed = await post(
+      "/change-password",
+      { currentPassword: PASSWORD, newPassword: "Other-Horse-9" },
+      used.body.accessToken,
+    );
+    expect(changed.status, JSON.stringify(changed.body)).toBe(200);
+    const refused = await keyed("/recovery-codes", { currentPassword: PASSWORD }, changed.body.accessToken);
+    expect([refused.status, refused.body.code]).toEqual([401, "INVALID_PASSWORD"]);
+    expect(JSON.stringify(refused.body)).not.toContain(codes.recoveryCodes[1]);
+  });
+
   it("turns the factor off with code and password, unless the tenant demands one", async () => {
     const who = await enrolled();
     const off = (body: object) => post("/mfa/disable", body, who.token);

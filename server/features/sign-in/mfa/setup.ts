@@ -6,12 +6,15 @@ import { confirmPassword } from "#server/features/sign-in/core/confirm-password"
 import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { ownAccount } from "#server/features/sign-in/core/own-account";
 import type { Call } from "#server/http/call";
+import { afterAsking } from "#server/http/implement";
 import { after } from "#server/platform/clock";
 import { problem } from "#server/problem";
 import { pendingFor } from "./factor.ts";
 import { newRecoveryCodes, newTotpSecret, otpAuthUrl, SETUP_MS } from "./rules.ts";
 
-type SetupCall = typeof mfa.setup extends Endpoint<infer T> ? Call<T> : never;
+type Types = typeof mfa.setup extends Endpoint<infer T> ? T : never;
+type SetupCall = Call<Types>;
+type Account = Awaited<ReturnType<typeof ownAccount>>;
 
 /** What a setup keeps, sealed, until it is confirmed. */
 export interface PendingFactor {
@@ -20,11 +23,17 @@ export interface PendingFactor {
 }
 
 /** Offers a new factor for ten minutes; a newer setup replaces an older one. */
-export async function setUpMfa(call: SetupCall) {
+export const setUpMfa = afterAsking<Types, Account>(confirmOwner, offerSetup);
+
+async function confirmOwner(call: SetupCall): Promise<Account> {
   await requireHomeSession(call);
   const account = await ownAccount(call);
   if (account.mfaSecret !== null) throw problem("MFA_ALREADY_ENABLED");
   await confirmPassword(call, account, call.body.currentPassword);
+  return account;
+}
+
+async function offerSetup(call: SetupCall, account: Account) {
   const pending: PendingFactor = {
     secret: newTotpSecret(call.random),
     recoveryCodes: newRecoveryCodes(call.random),

@@ -20,13 +20,15 @@ interface Admission {
   provider: ProviderRow;
   assertion: Assertion;
   redirectPath: string;
+  /** What the exchange must prove. */
+  challenge: string | null;
 }
 
 /**
  * Signs in the person whose identity the provider asserted: identity link, session, one-time code and audit entry in
  * one transaction, or nothing. No token exists yet: the exchange makes the pair, so that none is stored.
  */
-export function admitPerson(call: Call, { provider, assertion, redirectPath }: Admission): Promise<string> {
+export function admitPerson(call: Call, { provider, assertion, redirectPath, challenge }: Admission): Promise<string> {
   return call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {
       await recheckProvider(call, tx, provider);
@@ -42,7 +44,7 @@ export function admitPerson(call: Call, { provider, assertion, redirectPath }: A
       await keepIdentity(call, tx, { provider, userId, assertion });
       const { mfa } = assertion;
       const session = await openSession(call, tx, { userId, membership, mfa, ssoProviderId: provider.id });
-      const code = await issueExchangeCode(call, tx, session.id);
+      const code = await issueExchangeCode(call, tx, { sessionId: session.id, challenge });
       call.audit.note({
         action: "user.login",
         details: { method: "sso", mfa, sessionId: session.id, providerId: provider.id, provisioned: !found },
@@ -69,13 +71,17 @@ async function memberOf(tx: Tx, provider: ProviderRow, user: SignInUser): Promis
 }
 
 /** 48 characters, two minutes, once; only its hash is stored. */
-async function issueExchangeCode(call: Pick<Call, "clock" | "random">, tx: Tx, sessionId: string): Promise<string> {
+async function issueExchangeCode(
+  call: Pick<Call, "clock" | "random">,
+  tx: Tx,
+  of: { sessionId: string; challenge: string | null },
+): Promise<string> {
   const code = call.random.bytes(36).toString("base64url");
   const createdAt = call.clock.now();
   const expiresAt = after(createdAt, EXCHANGE_CODE_MS);
   await tx
     .insertInto("ssoExchangeCodes")
-    .values({ codeHash: sha256(code), sessionId, createdAt, expiresAt })
+    .values({ codeHash: sha256(code), ...of, createdAt, expiresAt })
     .execute();
   return code;
 }

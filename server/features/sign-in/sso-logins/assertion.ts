@@ -1,8 +1,10 @@
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
+import { callbackUri, oidcClient } from "#server/features/sign-in/sso-providers/oidc-client";
+import { reasonOf, statusOf } from "#server/features/sign-in/sso-providers/reason-of";
+import { ProviderUnusable } from "#server/features/sign-in/sso-providers/use-of";
 import type { Call } from "#server/http/call";
 import { after, SECOND } from "#server/platform/clock";
 import type { LoginSession } from "./login-session.ts";
-import { callbackUri, oidcClient } from "./oidc-client.ts";
 import { type Claims, type Profile, readProfile } from "./profile.ts";
 import { rejection } from "./rejection.ts";
 
@@ -35,12 +37,12 @@ export async function obtainAssertion(
   session: LoginSession,
   returned: Returned,
 ): Promise<Assertion> {
-  const client = await oidcClient(call, provider);
-  if (!client) throw rejection("sso_error", "provider", "provider_cannot_be_used");
-  const { library, configuration } = client;
+  const { library, configuration } = await oidcClient(call, provider).catch((error: unknown) => {
+    throw error instanceof ProviderUnusable ? rejection("sso_error", "provider", error.reason, error) : error;
+  });
   const isOpenId = provider.requestedScopes.split(/\s+/).includes("openid");
   const tokens = await library
-    .authorizationCodeGrant(configuration, returnedUrl(call, returned), {
+    .authorizationCodeGrant(configuration, returnedUrl(call, provider, returned), {
       pkceCodeVerifier: session.codeVerifier,
       expectedState: returned.state,
       ...(isOpenId ? { expectedNonce: session.nonce, idTokenExpected: true } : {}),
@@ -54,12 +56,14 @@ export async function obtainAssertion(
     provider.userInfoUrl === null
       ? {}
       : await library.fetchUserInfo(configuration, tokens.access_token, expected).catch((cause) => {
-          throw rejection("sso_error", "profile", reasonOf(cause), cause);
+          const status = statusOf(cause);
+          const answered = status !== undefined && status >= 400 ? `userinfo.answered_${status}` : reasonOf(cause);
+          throw rejection("sso_error", "profile", answered, cause);
         });
   const subject = idToken["sub"] ?? userInfo["sub"];
   if (!isSubject(subject)) throw rejection("sso_error", "profile", "subject_missing");
   const profile = readProfile(idToken, userInfo, provider.attributeMapping);
-  if (!profile) throw rejection("sso_error", "profile", "email_missing");
+  if (typeof profile === "string") throw rejection("sso_error", "profile", profile);
   const methods = idToken["amr"];
   return {
     subject,
@@ -81,22 +85,8 @@ const isSubject = (value: unknown): value is string =>
   !value.includes("\u0000");
 
 /** The address the browser came back to, of what counts in it alone. */
-function returnedUrl(call: Call, { code, state, iss }: Returned): URL {
-  const url = new URL(callbackUri(call));
+function returnedUrl(call: Call, provider: ProviderRow, { code, state, iss }: Returned): URL {
+  const url = new URL(callbackUri(call, provider));
   url.search = new URLSearchParams({ code, state, ...(iss === undefined ? {} : { iss }) }).toString();
   return url;
 }
-
-/** Why a request was refused, what the provider's error is, or the library's code with the claim it is about. */
-function reasonOf(error: unknown): string {
-  let found = "unknown";
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    const { reason, code, error: told } = cause as { reason?: unknown; code?: unknown; error?: unknown };
-    const { claim } = (cause.cause ?? {}) as { claim?: unknown };
-    if (typeof claim === "string" && isPlain(code)) return `${code}.${claim}`.toLowerCase().slice(0, 128);
-    if (found === "unknown") found = [reason, told, code].find(isPlain)?.toLowerCase() ?? found;
-  }
-  return found;
-}
-
-const isPlain = (value: unknown): value is string => typeof value === "string" && /^[\w.-]{1,64}$/.test(value);

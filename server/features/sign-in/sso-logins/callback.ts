@@ -11,7 +11,9 @@ import { Rejection, rejection } from "./rejection.ts";
 import { isAllowedDomain } from "./rules.ts";
 import { clearStateCookie, isBoundToBrowser } from "./state-cookie.ts";
 
-type CallbackCall = typeof ssoLogins.callback extends Endpoint<infer T> ? Call<T> : never;
+type OwnCallbackCall = typeof ssoLogins.callbackOfProvider extends Endpoint<infer T> ? Call<T> : never;
+type CommonCallbackCall = typeof ssoLogins.callback extends Endpoint<infer T> ? Call<T> : never;
+type CallbackCall = OwnCallbackCall | CommonCallbackCall;
 
 /** What is known so far: a refusal is recorded where it belongs, and answered where it is waited for. */
 interface Progress {
@@ -53,13 +55,15 @@ async function signIn(call: CallbackCall, progress: Progress): Promise<string> {
   refuseProviderError(call);
   if (provider.status !== "active") throw rejection("sso_provider_inactive", "provider");
   if (provider.configVersion !== session.configVersion) throw rejection("sso_config_changed", "provider");
+  refuseOtherAddress(call, provider);
   const assertion = await obtainAssertion(call, provider, session, returned);
   progress.assertion = assertion;
   const { emailVerified, domain } = assertion.profile;
   if (emailVerified === false) throw rejection("sso_email_unverified", "profile");
   if (!isAllowedDomain(provider.allowedDomains, domain)) throw rejection("domain_not_allowed", "profile");
   if (session.link) return linkIdentity(call, { provider, assertion, target: session.link });
-  return admitPerson(call, { provider, assertion, redirectPath: session.redirectPath });
+  const { redirectPath, exchangeChallenge: challenge } = session;
+  return admitPerson(call, { provider, assertion, redirectPath, challenge });
 }
 
 /**
@@ -81,6 +85,15 @@ async function takeSession(call: CallbackCall, progress: Progress) {
     throw rejection("session_expired", "session");
   }
   return { code, state, iss };
+}
+
+/**
+ * A provider that was sent another provider's request (mix-up, RFC 9700 4.4) answers at that one's address: neither its
+ * code nor the browser is taken further.
+ */
+function refuseOtherAddress(call: CallbackCall, { id, ownCallback }: ProviderRow): void {
+  const at = "providerId" in call.params ? call.params.providerId : undefined;
+  if (at !== (ownCallback ? id : undefined)) throw rejection("invalid_callback", "return", "other_callback_address");
 }
 
 /**

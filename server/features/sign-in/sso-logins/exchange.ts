@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
 import { membershipIn } from "#server/access/membership";
@@ -9,14 +10,20 @@ import { problem } from "#server/problem";
 
 type ExchangeCall = typeof ssoLogins.exchange extends Endpoint<infer T> ? Call<T> : never;
 
-/** Trades the code for the session's first tokens, once: of parallel calls one deletes the code (cases C23). */
+/**
+ * Trades the code for the session's first tokens, once: of parallel calls one deletes the code (cases C23). A code counts
+ * with the verifier of its sign-in alone, and without one where that had none, so that no one can be handed a code of
+ * another sign-in (docs/single-sign-on.md, "Exchange").
+ */
 export async function exchangeCode(call: ExchangeCall): Promise<TokenPair> {
-  const codeHash = sha256(call.body.code);
+  const { code, verifier } = call.body;
+  const challenge = verifier === undefined ? null : createHash("sha256").update(verifier).digest("base64url");
   const pair = await call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {
       const taken = await tx
         .deleteFrom("ssoExchangeCodes")
-        .where("codeHash", "=", codeHash)
+        .where("codeHash", "=", sha256(code))
+        .where("challenge", "is not distinct from", challenge)
         .where("expiresAt", ">", call.clock.now())
         .returning("sessionId")
         .executeTakeFirst();

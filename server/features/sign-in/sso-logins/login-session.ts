@@ -17,6 +17,7 @@ interface NewLoginSession {
   provider: Pick<ProviderRow, "id" | "configVersion">;
   redirectPath: string;
   link: LinkTarget | undefined;
+  challenge: string | undefined;
 }
 
 const sealedFor = (id: string) => `sso-verifier:${id}`;
@@ -25,7 +26,7 @@ const sealedFor = (id: string) => `sso-verifier:${id}`;
 export async function beginLoginSession(
   call: Pick<Call, "clock" | "random" | "services" | "ip" | "userAgent">,
   tx: Tx,
-  { provider, redirectPath, link }: NewLoginSession,
+  { provider, redirectPath, link, challenge }: NewLoginSession,
 ): Promise<{ state: string; nonce: string; codeVerifier: string }> {
   const [state, nonce, codeVerifier] = [0, 1, 2].map(() => call.random.bytes(32).toString("base64url")) as [
     string,
@@ -44,6 +45,7 @@ export async function beginLoginSession(
       nonce,
       codeVerifierSealed: call.services.vault.seal(codeVerifier, sealedFor(id)),
       redirectPath,
+      exchangeChallenge: challenge ?? null,
       linkUserId: link?.userId ?? null,
       linkSessionId: link?.sessionId ?? null,
       linkAuthEpoch: link?.authEpoch ?? null,
@@ -62,6 +64,7 @@ export interface LoginSession {
   nonce: string;
   codeVerifier: string;
   redirectPath: string;
+  exchangeChallenge: string | null;
   link: LinkTarget | undefined;
 }
 
@@ -79,11 +82,20 @@ export async function consumeLoginSession(
       .executeTakeFirst(),
   );
   if (!row) return undefined;
-  const { providerId, configVersion, nonce, redirectPath, linkUserId, linkSessionId, linkAuthEpoch } = row;
+  const {
+    providerId,
+    configVersion,
+    nonce,
+    redirectPath,
+    exchangeChallenge,
+    linkUserId,
+    linkSessionId,
+    linkAuthEpoch,
+  } = row;
   const link =
     linkUserId !== null && linkSessionId !== null && linkAuthEpoch !== null
       ? { userId: linkUserId, sessionId: linkSessionId, authEpoch: linkAuthEpoch }
       : undefined;
   const codeVerifier = call.services.vault.open(row.codeVerifierSealed, sealedFor(row.id));
-  return { providerId, configVersion, nonce, codeVerifier, redirectPath, link };
+  return { providerId, configVersion, nonce, codeVerifier, redirectPath, exchangeChallenge, link };
 }

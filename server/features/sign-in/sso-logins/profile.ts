@@ -14,17 +14,23 @@ export interface Profile {
   emailVerified: boolean | undefined;
 }
 
+/** Why the claims name no person. */
+type NoProfile = "email_missing" | "email_invalid" | "email_several";
+
 /**
- * Reads the claims of the UserInfo endpoint, with those of the ID token where it is silent. Undefined = no email address.
+ * Reads the claims of the UserInfo endpoint, with those of the ID token where it is silent; or says why they name no one.
  * One "not verified" anywhere counts; a "verified" counts only for the very address that is used.
  */
-export function readProfile(idToken: Claims, userInfo: Claims, mapping: AttributeMapping): Profile | undefined {
+export function readProfile(idToken: Claims, userInfo: Claims, mapping: AttributeMapping): Profile | NoProfile {
   const claim = (name: string | undefined) =>
     name === undefined ? undefined : (textIn(userInfo, name) ?? textIn(idToken, name));
-  const address = emailSchema().safeParse(claim(mapping.email));
+  const given = [userInfo, idToken].map((claims) => single(own(claims, mapping.email)));
+  if (given.some((value) => Array.isArray(value) && value.length > 1)) return "email_several";
+  const written = claim(mapping.email);
+  if (written === undefined) return "email_missing";
+  const address = emailSchema().safeParse(written);
   // An address is used unchanged or not at all: one that had to be repaired could be another person's.
-  if (!address.success || [userInfo, idToken].some((claims) => isRepaired(own(claims, mapping.email))))
-    return undefined;
+  if (!address.success || given.some(isRepaired)) return "email_invalid";
   const email = address.data;
   const parts = [claim(mapping.firstName), claim(mapping.lastName)].filter((part) => part !== undefined);
   const name = claim(mapping.name) ?? (parts.length > 0 ? parts.join(" ") : email);
@@ -56,10 +62,13 @@ function flag(value: unknown): boolean | undefined {
 const isRepaired = (value: unknown): boolean =>
   typeof value === "string" && (/[\u0000\u212A]/.test(value) || !value.isWellFormed());
 
-const own = (claims: Claims, name: string) => (Object.hasOwn(claims, name) ? claims[name] : undefined);
+const own = (claims: Claims, name: string): unknown => (Object.hasOwn(claims, name) ? claims[name] : undefined);
+
+/** A list of one is that one, as some directories send addresses; of several none can be chosen. */
+const single = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
 
 function textIn(claims: Claims, name: string): string | undefined {
-  const value = own(claims, name);
+  const value = single(own(claims, name));
   if (typeof value !== "string") return undefined;
   const text = value.toWellFormed().replaceAll("\u0000", "").trim().normalize("NFC");
   return text === "" ? undefined : text;

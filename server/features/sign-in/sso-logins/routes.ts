@@ -17,6 +17,7 @@ export const routes = implement(ssoLogins, {
   start: startLogin,
   startForPartner: startPartnerLogin,
   callback: receiveCallback,
+  callbackOfProvider: receiveCallback,
   exchange: exchangeCode,
   linkOptions: listLinkOptions,
   startLink,

@@ -55,8 +55,12 @@ it.each([
 
 describe("a profile", () => {
   const mapping = { email: "email", name: "name", firstName: "given_name", lastName: "family_name" };
-  const read = (userInfo: object, idToken: object = {}, map: object = mapping) =>
+  const told = (userInfo: object, idToken: object = {}, map: object = mapping) =>
     readProfile(idToken as never, userInfo as never, map as never);
+  const read = (...given: Parameters<typeof told>) => {
+    const profile = told(...given);
+    return typeof profile === "string" ? undefined : profile;
+  };
 
   it("takes UserInfo first, the ID token where that is silent, and builds a name from its parts", () => {
     expect(read({ email: "A@X.example", name: " Ann " }, { name: "Other" })).toMatchObject({
@@ -70,10 +74,26 @@ describe("a profile", () => {
     expect(read({ email: "a@x.example" })?.name).toBe("a@x.example");
   });
 
-  it.each([[undefined], [""], ["none"], [5], [["a@x.example"]], ["a@x.example, b@x.example"], ["a@x"]])(
-    "has no address in %j",
-    (email) => expect(read({ email })).toBeUndefined(),
-  );
+  it.each([
+    [undefined, "email_missing"],
+    ["", "email_missing"],
+    [5, "email_missing"],
+    [[], "email_missing"],
+    [[5], "email_missing"],
+    ["none", "email_invalid"],
+    ["a@x.example, b@x.example", "email_invalid"],
+    ["a@x", "email_invalid"],
+    [["mi\u212Ae@x.example"], "email_invalid"],
+    [["a@x.example", "b@x.example"], "email_several"],
+  ])("has no address in %j, and says why: %s", (email, reason) => expect(told({ email })).toBe(reason));
+
+  it("takes the address of a list that holds one", () => {
+    expect(read({ email: ["A@x.example"], email_verified: "true" })).toMatchObject({
+      email: "a@x.example",
+      emailVerified: true,
+    });
+    expect(told({ email: "a@x.example" }, { email: ["a@x.example", "b@x.example"] })).toBe("email_several");
+  });
 
   it.each(["mi\u212Ae@x.example", "mike\u0000@x.example", "mike\ud800@x.example", "mike@x.exam\u0000ple"])(
     "does not turn %j into another person's address",

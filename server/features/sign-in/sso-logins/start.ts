@@ -17,7 +17,10 @@ export const startLogin = (call: StartCall) => start(call, { orgId: call.params.
 /** Sends the browser to the partner's identity provider. */
 export const startPartnerLogin = (call: StartPartnerCall) => start(call, { partnerId: call.params.partnerId });
 
-async function start(call: Call<{ query: { redirect?: string | undefined } } & Rest>, owner: ProviderOwner) {
+async function start(
+  call: Call<{ query: { redirect?: string | undefined; challenge?: string | undefined } } & Rest>,
+  owner: ProviderOwner,
+) {
   const address = clientBlock(call.ip);
   const target = "orgId" in owner ? owner.orgId : owner.partnerId;
   await takeAttempt(call.services, startPerAddressAndTarget, `${address} ${target}`);
@@ -27,7 +30,8 @@ async function start(call: Call<{ query: { redirect?: string | undefined } } & R
     const message = "No active SSO provider for this partner";
     throw problem("NO_ACTIVE_SSO_PROVIDER", "partnerId" in owner ? { message } : {});
   }
-  return { location: await beginAtProvider(call, { provider, redirectPath: safeRedirect(call.query.redirect) }) };
+  const { redirect, challenge } = call.query;
+  return { location: await beginAtProvider(call, { provider, redirectPath: safeRedirect(redirect), challenge }) };
 }
 
 type Rest = Record<"params" | "queryInput" | "body" | "bodyInput" | "result" | "item", unknown>;

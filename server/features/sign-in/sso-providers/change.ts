@@ -1,6 +1,8 @@
 import { changedFields } from "#server/audit/changed-fields";
+import type { Announced } from "#server/db/tables/sign-in";
 import type { Tx } from "#server/db/unit-of-work";
 import { capPasswordSessions } from "#server/features/sign-in/core/cap-password-sessions";
+import { revokeProviderSessions } from "#server/features/sign-in/core/revoke-provider-sessions";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import type { ProviderRow } from "./find-active-provider.ts";
@@ -28,12 +30,29 @@ export async function changeProvider(call: Call, tx: Tx, before: ProviderRow, ch
   if (enforces(after) && !enforces(before)) {
     await call.asSystem("sign-in", (all) => capPasswordSessions(all, before, call.clock.now()));
   }
+  if (signsIn(before) && !signsIn(after)) await endItsSessions(call, before.id, "identity provider switched off");
   return shownProvider(await findProvider(tx, before.id));
 }
 
-/** As sign-in reads it: a SAML provider enforces nothing. */
-const enforces = ({ type, status, enforceSso }: Pick<ProviderRow, "type" | "status" | "enforceSso">) =>
-  type === "oidc" && status === "active" && enforceSso;
+/** Not a change of the configuration: sign-ins under way go on. Refuses where the provider was changed meanwhile. */
+export async function keepAnnounced(tx: Tx, { id, configVersion }: ProviderRow, announced: Announced): Promise<void> {
+  const same = tx.updateTable("ssoProviders").where("id", "=", id).where("configVersion", "=", configVersion);
+  const kept = await same.set({ announced }).executeTakeFirst();
+  if (kept.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+}
+
+/** As sign-in reads it: a SAML provider signs no one in and enforces nothing. */
+const signsIn = ({ type, status }: Pick<ProviderRow, "type" | "status">) => type === "oidc" && status === "active";
+const enforces = (provider: Pick<ProviderRow, "type" | "status" | "enforceSso">) =>
+  signsIn(provider) && provider.enforceSso;
+
+/** A provider that signs no one in any more vouches for no one either: what it began ends with it. */
+export async function endItsSessions(call: Call, providerId: string, reason: string): Promise<void> {
+  const ended = await call.asSystem("sign-in", (all) =>
+    revokeProviderSessions(all, providerId, reason, call.clock.now()),
+  );
+  if (ended > 0) call.audit.note({ details: { endedSessions: ended } });
+}
 
 /** Names of the fields as the API has them; of a secret that it was set. */
 export function changedNames(before: ProviderRow, after: ReturnType<typeof shownProvider>, secretSet: boolean) {

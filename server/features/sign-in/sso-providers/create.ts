@@ -89,6 +89,8 @@ function insertProvider(call: CreateCall, { discovery, discoveryError }: Asked) 
         tokenUrl: body.tokenUrl ?? discovery?.tokenEndpoint ?? null,
         userInfoUrl: body.userInfoUrl ?? discovery?.userInfoEndpoint ?? null,
         jwksUrl: body.jwksUrl ?? discovery?.jwksUri ?? null,
+        announced: discovery?.announced ?? null,
+        ownCallback: body.ownCallback,
         entityId: body.entityId ?? null,
         ssoUrl: body.ssoUrl ?? null,
         certificate: body.certificate ?? null,

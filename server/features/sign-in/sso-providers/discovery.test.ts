@@ -206,8 +206,8 @@ describe.each(databases)("discovery of identity providers on %s (cases C21)", (d
     expect(await links()).toEqual([{ providerId: acme.ssoProviderId }]);
   });
 
-  it("tests a provider by asking its issuer, and saves nothing", async () => {
-    const { id } = (await create({ issuer: host.issuer })).body;
+  it("tests a provider that is not complete by asking its issuer alone, and saves nothing", async () => {
+    const { id } = (await create({ issuer: host.issuer, clientSecret: null })).body;
     const before = (await send("GET", `/${id}`)).body;
     host.document = { token_endpoint: `${host.issuer}/new-token` };
     const { status, body } = await send("POST", `/${id}/test`);
@@ -221,6 +221,12 @@ describe.each(databases)("discovery of identity providers on %s (cases C21)", (d
           tokenEndpoint: `${host.issuer}/new-token`,
           userInfoEndpoint: `${host.issuer}/userinfo`,
           jwksUri: `${host.issuer}/jwks`,
+        },
+        signIn: {
+          missing: ["clientSecret"],
+          tokenAuthMethod: "client_secret_basic",
+          idTokenAlgorithms: expect.arrayContaining(["RS256", "ES256"]),
+          callbackUrl: `${server.url}/api/v1/sso/callback`,
         },
       },
     ]);
@@ -246,7 +252,7 @@ describe.each(databases)("discovery of identity providers on %s (cases C21)", (d
   it("finds stored endpoints unsafe once their name stands for something else", async () => {
     const { id } = (await create({ orgId: acme.secondOrgId, issuer: host.issuer })).body;
     const tokenUrl = `https://moving.example:${host.port}/token`;
-    await send("PATCH", `/${id}`, { tokenUrl });
+    await send("PATCH", `/${id}`, { tokenUrl, clientSecret: "s1" });
     expect((await send("POST", `/${id}/status`, { status: "active" })).status).toBe(200);
     const provider = await findActiveProvider(server.db, { orgId: acme.secondOrgId });
     if (!provider) throw new Error("no active provider");

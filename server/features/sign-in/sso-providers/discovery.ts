@@ -1,5 +1,6 @@
 import type { CustomFetch, ServerMetadata } from "openid-client";
 import type { Config } from "#server/config";
+import type { Announced } from "#server/db/tables/sign-in";
 import { type GuardedFetch, OutboundRefused } from "#server/platform/guarded-fetch";
 import type { Services } from "#server/services";
 
@@ -11,6 +12,7 @@ export interface Discovery {
   /** Some providers put everything into the ID token and have none. */
   userInfoEndpoint: string | null;
   jwksUri: string;
+  announced: Announced;
 }
 
 /** Its message is shown to the person who configures the provider. */
@@ -34,8 +36,9 @@ export async function discover(issuer: string, deps: Deps): Promise<Discovery> {
     tokenEndpoint: stated(document, "token_endpoint"),
     userInfoEndpoint: document.userinfo_endpoint == null ? null : stated(document, "userinfo_endpoint"),
     jwksUri: stated(document, "jwks_uri"),
+    announced: announcedIn(document),
   };
-  const { issuer: _, ...endpoints } = found;
+  const { issuer: _, announced: __, ...endpoints } = found;
   await refuseUnsafe(endpoints, deps.outbound).catch((error: UnsafeEndpoint) => {
     throw new DiscoveryFailed(`${error.endpoint}: ${error.message}`, { cause: error });
   });
@@ -71,6 +74,24 @@ function stated(document: ServerMetadata, name: keyof ServerMetadata): string {
   const isPlain = typeof value === "string" && value.length <= 2048 && /^[\x21-\x7e]+$/.test(value);
   if (!isPlain) throw new DiscoveryFailed(`the document names no ${name}`);
   return value;
+}
+
+/** Lists as the document has them; one that is no list of short names counts as absent. */
+function announcedIn(document: ServerMetadata): Announced {
+  const list = (name: string) => {
+    const value: unknown = document[name];
+    const isList =
+      Array.isArray(value) && value.length <= 100 && value.every((one) => /^[\w.+-]{1,64}$/.test(`${one}`));
+    return isList ? value.map((one) => `${one}`) : undefined;
+  };
+  const lists = {
+    tokenAuthMethods: list("token_endpoint_auth_methods_supported"),
+    idTokenAlgorithms: list("id_token_signing_alg_values_supported"),
+    userInfoAlgorithms: list("userinfo_signing_alg_values_supported"),
+    pkceMethods: list("code_challenge_methods_supported"),
+    namesIssuer: document.authorization_response_iss_parameter_supported === true ? true : undefined,
+  };
+  return Object.fromEntries(Object.entries(lists).filter(([, value]) => value !== undefined));
 }
 
 const isSameUrl = (a: string, b: string) => URL.canParse(a) && new URL(a).href === new URL(b).href;

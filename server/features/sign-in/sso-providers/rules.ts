@@ -19,8 +19,11 @@ type Configured = Pick<
   | "issuer"
   | "clientId"
   | "clientSecretSealed"
+  | "requestedScopes"
   | "authorizationUrl"
   | "tokenUrl"
+  | "userInfoUrl"
+  | "jwksUrl"
   | "entityId"
   | "ssoUrl"
   | "certificate"
@@ -29,15 +32,33 @@ type Configured = Pick<
 /** Fields that a provider lacks to be active (docs/single-sign-on.md, "Provider status"). */
 export function missingForActive(provider: Configured): string[] {
   const { issuer, clientId, clientSecretSealed: clientSecret, authorizationUrl, tokenUrl } = provider;
-  const { entityId, ssoUrl, certificate } = provider;
+  const { entityId, ssoUrl, certificate, userInfoUrl, jwksUrl } = provider;
+  // An ID token is believed by its signature alone; without one UserInfo says who it is.
+  const proof = provider.requestedScopes.split(/\s+/).includes("openid") ? { jwksUrl } : { userInfoUrl };
   const needed =
     provider.type === "oidc"
-      ? { issuer, clientId, clientSecret, authorizationUrl, tokenUrl }
+      ? { issuer, clientId, clientSecret, authorizationUrl, tokenUrl, ...proof }
       : { entityId, ssoUrl, certificate };
   return Object.entries(needed)
     .filter(([, value]) => value === null)
     .map(([name]) => name);
 }
+
+/**
+ * Whether the secret would go to another party than it was entered for: whoever may change the addresses could otherwise
+ * have a secret sent to them that is never shown (docs/single-sign-on.md, "Client secret"). A first token address on the
+ * issuer's own host is no other party.
+ */
+export function leadsElsewhere(
+  before: Pick<ProviderRow, "issuer" | "tokenUrl">,
+  after: Pick<ProviderRow, "issuer" | "tokenUrl">,
+): boolean {
+  if (before.issuer !== after.issuer) return true;
+  if (before.tokenUrl === after.tokenUrl) return false;
+  return before.tokenUrl !== null || originOf(after.tokenUrl) !== originOf(after.issuer);
+}
+
+const originOf = (url: string | null) => (url !== null && URL.canParse(url) ? new URL(url).origin : url);
 
 /** An issuer that was not asked before, or not as what it is now, must answer before it is saved. */
 export function needsDiscovery(

@@ -39,6 +39,7 @@ describe.each(databases)("identity providers on %s", (database) => {
     clientSecret: "planted-secret-1",
     authorizationUrl: "https://8.8.8.8/authorize",
     tokenUrl: "https://8.8.8.8/token",
+    jwksUrl: "https://8.8.8.8/jwks",
   };
   const row = (id: string) =>
     server.db.selectFrom("ssoProviders").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
@@ -68,6 +69,7 @@ describe.each(databases)("identity providers on %s", (database) => {
       tokenUrl: null,
       userInfoUrl: null,
       jwksUrl: null,
+      ownCallback: false,
       entityId: null,
       ssoUrl: null,
       certificate: null,
@@ -194,6 +196,7 @@ describe.each(databases)("identity providers on %s", (database) => {
       "clientSecret",
       "authorizationUrl",
       "tokenUrl",
+      "jwksUrl",
     ]);
     expect((await setStatus("testing")).body).toMatchObject({ status: "testing", configVersion: 2 });
     const { issuer, ...others } = complete;
@@ -202,7 +205,7 @@ describe.each(databases)("identity providers on %s", (database) => {
     await server.db.updateTable("ssoProviders").set({ issuer }).where("id", "=", id).execute();
     for (const [at, status] of ["active", "testing", "inactive", "active", "inactive", "testing", "active"].entries())
       expect((await setStatus(status)).body).toMatchObject({ status, configVersion: 4 + at });
-    for (const field of ["clientId", "clientSecret", "authorizationUrl", "tokenUrl"])
+    for (const field of ["clientId", "clientSecret", "authorizationUrl", "tokenUrl", "jwksUrl"])
       expect(await codeOf(send("PATCH", `/${id}`, { [field]: null }))).toEqual([400, "PROVIDER_INCOMPLETE"]);
     expect(await codeOf(send("PATCH", `/${id}`, { issuer: null }))).toEqual([400, "OIDC_ISSUER_REQUIRED"]);
     expect(await codeOf(send("PATCH", `/${id}`, { type: "saml" }))).toEqual([400, "PROVIDER_INCOMPLETE"]);
@@ -381,6 +384,7 @@ describe.each(databases)("identity providers on %s", (database) => {
         nonce: "n",
         codeVerifierSealed: "v",
         redirectPath: "/",
+        exchangeChallenge: null,
         linkUserId: null,
         linkSessionId: null,
         linkAuthEpoch: null,
@@ -422,6 +426,75 @@ describe.each(databases)("identity providers on %s", (database) => {
     expect((await findActiveProvider(server.db, owner))?.id).toBe(younger.id);
   });
 
+  it("signs people in through a provider that enforces behind an older active SAML provider", async () => {
+    const orgId = acme.secondOrgId;
+    const saml = { orgId, type: "saml", entityId: "urn:a", ssoUrl: "https://fs.acme.example/", certificate: "MII" };
+    const older = await provider(saml);
+    await send("POST", `/${older.id}/status`, { status: "active" });
+    expect((await findActiveProvider(server.db, { orgId }))?.id).toBe(older.id);
+    server.clock.advance(1_000);
+    const younger = await provider({ ...complete, orgId });
+    await send("POST", `/${younger.id}/status`, { status: "active" });
+    expect((await findActiveProvider(server.db, { orgId }))?.id).toBe(older.id);
+    await send("PATCH", `/${younger.id}`, { enforceSSO: true });
+    expect((await server.request("GET", `/sso/check/${orgId}`)).body).toMatchObject({
+      ssoEnabled: true,
+      provider: { id: younger.id, type: "oidc" },
+      enforceSSO: true,
+    });
+    await send("DELETE", `/${older.id}`);
+    await send("DELETE", `/${younger.id}`);
+  });
+
+  it("forgets the client secret when it would go elsewhere, unless it is entered again", async () => {
+    const made = async () => {
+      const one = await provider({ ...complete, issuer: undefined });
+      await server.db.updateTable("ssoProviders").set({ issuer: complete.issuer }).where("id", "=", one.id).execute();
+      return one.id as string;
+    };
+    const elsewhere = { tokenUrl: "https://9.9.9.9/token" };
+    const secretOf = async (id: string) => openClientSecret(server.services.vault, await row(id));
+    const inactive = await made();
+    for (const masked of [{}, { clientSecret: "********" }]) {
+      await send("PATCH", `/${inactive}`, { tokenUrl: complete.tokenUrl, clientSecret: "planted-secret-7" });
+      const changed = await send("PATCH", `/${inactive}`, { ...elsewhere, ...masked });
+      expect(changed.body).toMatchObject({ hasClientSecret: false, ...elsewhere });
+      expect(await secretOf(inactive)).toBeNull();
+    }
+    expect((await auditEntries(server, "sso.provider.update")).at(-1)?.details).toMatchObject({
+      changedFields: ["tokenUrl", "hasClientSecret"],
+    });
+    const again = await send("PATCH", `/${inactive}`, { tokenUrl: null, clientSecret: "planted-secret-8" });
+    expect(again.body.hasClientSecret).toBe(true);
+    expect((await send("PATCH", `/${inactive}`, elsewhere)).body.hasClientSecret).toBe(false);
+    const active = await made();
+    await send("POST", `/${active}/status`, { status: "active" });
+    const refused = await send("PATCH", `/${active}`, elsewhere);
+    expect([refused.body.code, refused.body.details?.missing]).toEqual(["PROVIDER_INCOMPLETE", ["clientSecret"]]);
+    expect(await row(active)).toMatchObject({ tokenUrl: complete.tokenUrl, configVersion: 2 });
+    const entered = await send("PATCH", `/${active}`, { ...elsewhere, clientSecret: "planted-secret-9" });
+    expect(entered.body).toMatchObject({ hasClientSecret: true, ...elsewhere });
+    expect(
+      (await send("PATCH", `/${active}`, { authorizationUrl: "https://9.9.9.9/a", name: "n" })).body,
+    ).toMatchObject({
+      hasClientSecret: true,
+    });
+    expect(await secretOf(active)).toBe("planted-secret-9");
+    await send("DELETE", `/${active}`);
+    await send("DELETE", `/${inactive}`);
+  });
+
+  it("stays active without keys for ID tokens only where none is asked for", async () => {
+    const { id } = await provider({ ...complete, jwksUrl: null, scopes: "profile email" });
+    const setStatus = () => send("POST", `/${id}/status`, { status: "active" });
+    expect((await setStatus()).body.details.missing).toEqual(["userInfoUrl"]);
+    await send("PATCH", `/${id}`, { userInfoUrl: "https://8.8.8.8/me" });
+    expect((await setStatus()).body.status).toBe("active");
+    const openId = await send("PATCH", `/${id}`, { scopes: "openid email" });
+    expect([openId.body.code, openId.body.details.missing]).toEqual(["PROVIDER_INCOMPLETE", ["jwksUrl"]]);
+    await send("DELETE", `/${id}`);
+  });
+
   it("is recorded with the names of what changed", async () => {
     const { id } = await provider({ clientSecret: "planted-secret-3" });
     await send("PATCH", `/${id}`, {
@@ -444,6 +517,7 @@ describe.each(databases)("identity providers on %s", (database) => {
         acme.orgId,
       ],
       ["sso.provider.status.update", "success", about({ fromStatus: "inactive", toStatus: "testing" }), acme.orgId],
+      ["sso.provider.test", "failure", about({ reason: "the provider has no issuer" }), acme.orgId],
       ["sso.provider.delete", "success", about({ type: "oidc", status: "testing" }), acme.orgId],
     ]);
     expect(JSON.stringify(entries)).not.toContain("planted-secret");

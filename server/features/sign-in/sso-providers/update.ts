@@ -11,7 +11,7 @@ import { type Discovery, type DiscoveryFailed, discover } from "./discovery.ts";
 import type { ProviderRow } from "./find-active-provider.ts";
 import { unlinkIdentities } from "./keep-identity.ts";
 import { writableProvider } from "./reach.ts";
-import { defaultsOf, needsDiscovery } from "./rules.ts";
+import { defaultsOf, leadsElsewhere, needsDiscovery } from "./rules.ts";
 import { refuseUnsafeUrls } from "./safe-urls.ts";
 
 type UpdateCall = typeof ssoProviders.update extends Endpoint<infer T> ? Call<T> : never;
@@ -25,8 +25,10 @@ export async function updateProvider(call: UpdateCall) {
   const discovery = await freshDiscovery(call, before, { ...before, ...plain });
   return call.transaction(async (tx) => {
     await writableProvider(call, before.id, tx);
-    const change = { ...discovered(discovery), ...plain, ...(await roleChange(call, tx, before)) };
-    const after = await changeProvider(call, tx, before, { ...change, ...(discovery && { issuer: discovery.issuer }) });
+    const found = { ...discovered(discovery), ...plain, ...(discovery && { issuer: discovery.issuer }) };
+    const forgets = plain.clientSecretSealed === undefined && leadsElsewhere(before, { ...before, ...found });
+    const change = { ...found, ...(forgets && { clientSecretSealed: null }), ...(await roleChange(call, tx, before)) };
+    const after = await changeProvider(call, tx, before, change);
     const unlinked = after.issuer === before.issuer ? 0 : await forgetPeople(call, before.id);
     call.audit.note({
       details: {
@@ -84,6 +86,7 @@ const discovered = (discovery: Discovery | undefined) =>
     tokenUrl: discovery.tokenEndpoint,
     userInfoUrl: discovery.userInfoEndpoint,
     jwksUrl: discovery.jwksUri,
+    announced: discovery.announced,
   };
 
 /** Who was linked at the issuer before is nobody at the new one. */

@@ -1,0 +1,3 @@
+import { sweepMasked } from "../sweeps/masked.ts";
+
+sweepMasked("postgres");
