@@ -56,11 +56,17 @@ const flags = [
   ["idempotency-key", "<key>", "8 to 128 characters; a repeated call with it is done once"],
 ] as const;
 
+/** A global flag without its dashes; `json=` chooses fields. */
+export type GlobalFlag = (typeof flags)[number][0] | "json=";
+
 /** `--limit`, without dashes and without `no-`. */
 export const globalFlagNames: ReadonlySet<string> = new Set(flags.map(([name]) => name.replace(/^no-/, "")));
-export const globalFlagList: readonly { flag: string; value: string; description: string }[] = flags.map(
-  ([name, value, description]) => ({ flag: `--${name}`, value, description }),
-);
+export const globalFlagList: readonly {
+  name: GlobalFlag;
+  flag: string;
+  value: string;
+  description: string;
+}[] = flags.map(([name, value, description]) => ({ name, flag: `--${name}`, value, description }));
 const withValue: ReadonlySet<string> = new Set(flags.filter(([, value]) => value !== "").map(([name]) => `--${name}`));
 
 export function addGlobalFlags(program: Command): void {

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, type Option } from "commander";
 import { areas } from "#contract/areas";
 import { commandGroups, extensions } from "./commands/index.ts";
 import { usageError } from "./errors/cli-error.ts";
@@ -9,6 +9,7 @@ import type { NounSpec } from "./manifest.ts";
 import { nounAliases } from "./noun-aliases.ts";
 import type { Program, Run } from "./register.ts";
 import { type Shell, writeTo } from "./shell.ts";
+import { flagOf, refuseForeignFlags, takesFlag } from "./taken-flags.ts";
 import { version } from "./version.ts";
 
 /** Parses the command line and runs the command. Returns its exit code; throws what went wrong. */
@@ -46,7 +47,12 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
     .helpCommand(false)
     .exitOverride()
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true, subcommandTerm: (command) => command.name() })
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: (command) => command.name(),
+      visibleGlobalOptions: globalOptionsOf,
+    })
+    .hook("preAction", (program, command) => refuseForeignFlags(program, command))
     .configureOutput({
       writeOut: (text) => {
         written.stdout += text;
@@ -61,6 +67,14 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
   program.addHelpText("after", "\nHelp on one command: rmm <group> <command> --help. Exit codes: rmm help exit-codes");
   return program;
 }
+
+/** A group shows all of them, a command those that it takes. */
+const globalOptionsOf = (command: Command): Option[] => {
+  const all = command.parent === null ? [] : rootOf(command).options.filter(({ hidden }) => !hidden);
+  return command.commands.length > 0 ? all : all.filter((one) => takesFlag(command, flagOf(one)));
+};
+
+const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));
 
 const rootExamples = `Examples:
   rmm auth login --server https://rmm.example

@@ -19,6 +19,8 @@ export interface RunOptions {
   tty?: boolean;
   /** Answers to questions, in order. */
   answers?: readonly string[];
+  /** Gets the questions that were asked. */
+  asked?: string[];
   keychain?: Keychain;
   now?: () => number;
   signal?: AbortSignal;
@@ -52,7 +54,7 @@ export function testCommand() {
       now: options.now ?? (() => NOW),
       signal: options.signal ?? new AbortController().signal,
       secrets: new Set(),
-      ...(options.answers === undefined ? {} : { prompter: scripted(options.answers) }),
+      ...(options.answers === undefined ? {} : { prompter: scripted(options.answers, options.asked ?? []) }),
       keychain: options.keychain ?? noKeychainHere,
       ...(options.transport === undefined ? {} : { transport: options.transport }),
     };
@@ -77,17 +79,18 @@ export function memoryKeychain(entries = new Map<string, string>()): Keychain & 
   };
 }
 
-function scripted(answers: readonly string[]): Prompter {
+function scripted(answers: readonly string[], asked: string[]): Prompter {
   const left = [...answers];
-  const next = () => {
+  const next = (question: string) => {
+    asked.push(question);
     const answer = left.shift();
     if (answer === undefined) throw new Error("a question too many");
     return answer;
   };
   return {
-    text: async () => next(),
-    secret: async () => next(),
-    confirm: async () => next() === "yes",
-    choose: async () => next(),
+    text: async (message) => next(message),
+    secret: async (message) => next(message),
+    confirm: async (message) => next(message) === "yes",
+    choose: async (message) => next(message),
   };
 }

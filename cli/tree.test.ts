@@ -1,4 +1,4 @@
-import type { Command, Option } from "commander";
+import type { Option } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { areas } from "#contract/areas";
 import { type Stub, stubServer } from "#sdk/stub-server";
@@ -6,8 +6,8 @@ import { commandGroups } from "./commands/index.ts";
 import { nouns } from "./generated/nouns.ts";
 import { fieldsOf } from "./generic/fields.ts";
 import { globalFlagNames } from "./globals.ts";
-import { programFor } from "./program.ts";
 import { commandLine, ANY_ID as ID, specs } from "./test-commands.ts";
+import { leaves } from "./test-leaves.ts";
 import { testCommand } from "./test-shell.ts";
 
 const command = testCommand();
@@ -20,30 +20,6 @@ afterAll(async () => {
   await stub.close();
   command.close();
 });
-
-interface Leaf {
-  path: string[];
-  command: Command;
-}
-
-async function leaves(): Promise<Leaf[]> {
-  const found: Leaf[] = [];
-  const walk = (at: Command, path: string[]) => {
-    if (at.commands.length === 0) found.push({ path, command: at });
-    for (const child of at.commands) walk(child, [...path, child.name()]);
-  };
-  const names = [
-    ...Object.entries(commandGroups)
-      .filter(([, { hidden }]) => !hidden)
-      .map(([name]) => name),
-    ...nouns.map(({ noun }) => noun),
-  ];
-  for (const name of new Set(names)) {
-    const group = (await programFor(name)).commands.find((one) => one.name() === name)!;
-    walk(group, [name]);
-  }
-  return found;
-}
 
 describe("every command", () => {
   it("has help that starts with examples", async () => {

@@ -161,8 +161,9 @@ const notSignedIn = () => new UnauthenticatedError("Not signed in", notSignedInF
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
-    if (signal.aborted) return stop();
     signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    // Heard also where nobody waits any more: a rejection that nobody hears ends the process.
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }

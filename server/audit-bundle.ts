@@ -9,7 +9,7 @@ import type { Reader } from "./db/unit-of-work.ts";
 import { openStore } from "./open-store.ts";
 import { silentLog } from "./platform/log.ts";
 
-/** Whose chain: slug or id of an organization or a partner, or the installation's own. */
+/** Whose chain: slug, name or id of an organization or a partner, or the installation's own. */
 export type BundleChoice = { org: string } | { partner: string } | { system: true };
 
 export interface OpenBundle {
@@ -65,6 +65,8 @@ async function findChain(db: Reader, choice: BundleChoice): Promise<ChainRef | u
   // A chain outlives its owner's row, so an id is taken at its word.
   if (uuid.test(given)) return { kind, id: given.toLowerCase() };
   const table = kind === "organization" ? "organizations" : "partners";
-  const rows = await db.selectFrom(table).select("id").where("slug", "=", given.toLowerCase()).limit(2).execute();
+  const bySlug = await db.selectFrom(table).select("id").where("slug", "=", given.toLowerCase()).limit(2).execute();
+  const rows =
+    bySlug.length > 0 ? bySlug : await db.selectFrom(table).select("id").where("name", "=", given).limit(2).execute();
   return rows.length === 1 ? { kind, id: rows[0]!.id } : undefined;
 }

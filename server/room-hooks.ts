@@ -20,6 +20,16 @@ export interface SiteEvent extends Happened {
   readonly orgId: string;
 }
 
+/** A membership that is gone, accepted or not; a partner's own one names no organization. */
+export interface UserEvent extends Happened {
+  readonly userId: string;
+  readonly membershipId: string;
+  readonly partnerId: string;
+  readonly orgId: string | null;
+  /** It was the last, so the account is closed with it. */
+  readonly accountClosed: boolean;
+}
+
 /** Why, as ended sessions keep it. */
 interface Closing {
   readonly reason: string;
@@ -60,6 +70,8 @@ export interface RoomHooks {
   readonly onPartnerClosed?: Hook<PartnerEvent & Closing>;
   /** Before its row goes, and with it what the database cascades. */
   readonly onSiteRemoved?: Hook<SiteEvent>;
+  /** Left a tenant, or declined its invitation (docs/people.md, "Own memberships"). */
+  readonly onUserRemoved?: Hook<UserEvent>;
   readonly onKeyUsed?: Hook<KeyUsedEvent>;
   readonly onKeyExpired?: Hook<KeyExpiredEvent>;
 }
@@ -86,6 +98,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onOrganizationChurned: joined((room) => room.onOrganizationChurned),
     onPartnerClosed: joined((room) => room.onPartnerClosed),
     onSiteRemoved: joined((room) => room.onSiteRemoved),
+    onUserRemoved: joined((room) => room.onUserRemoved),
     onKeyUsed: joined((room) => room.onKeyUsed),
     onKeyExpired: joined((room) => room.onKeyExpired),
   };

@@ -15,6 +15,9 @@ export interface ApiOptions {
   typedField?: string[];
   input?: string;
   paginate?: boolean;
+  addHeader?: string[];
+  include?: boolean;
+  silent?: boolean;
 }
 
 /** The method by its name in any letter case. */

@@ -2,16 +2,21 @@ import type { EndpointInfo } from "#sdk/endpoint-info";
 import { type Page, pageOf } from "#sdk/paginate";
 import { prepare } from "#sdk/prepare";
 import { type Context, openContext } from "../context.ts";
-import { missingInput } from "../errors/cli-error.ts";
+import { missingInput, usageError } from "../errors/cli-error.ts";
 import { maskSecrets } from "../generic/minted.ts";
+import { requireShown, SECRET } from "../generic/secret-shown.ts";
 import { printResult } from "../output/print.ts";
 import type { Register } from "../register.ts";
+import { writeTo } from "../shell.ts";
+import { proving, takes, valued } from "../taken-flags.ts";
+import { headersOf, headText } from "./api-headers.ts";
 import { type ApiOptions, bodyOf, endpointAt, fieldsOf, methodOf, methods, pathOf } from "./api-request.ts";
 
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
 /** `rmm api METHOD PATH`: the API as it is. Prints JSON; asks nothing, not even before a DELETE. */
 export const registerApi: Register = (command, run) => {
+  takes(command, ...valued, ...proving, "dry-run", "idempotency-key");
   command
     .description("Call any path of the API and print its JSON answer. Nothing is asked, not even before DELETE")
     .argument("[method]", methods.join(", "))
@@ -20,6 +25,9 @@ export const registerApi: Register = (command, run) => {
     .option("-f, --field <name=value>", "a text field: of the query for GET, of the body otherwise", collect)
     .option("-F, --typed-field <name=json>", "the same, its value read as JSON", collect)
     .option("--input <path>", "the body, from a file or -")
+    .option("-H, --add-header <name:value>", "send a header; never one that proves who calls", collect)
+    .option("-i, --include", "print the status and the headers of the answer before it")
+    .option("--silent", "print no answer: the exit code says how it went")
     .option("--paginate", "follow all pages and print one array")
     .addHelpText("before", examples)
     .action((method: string | undefined, path: string | undefined) =>
@@ -31,6 +39,7 @@ const examples = `Examples:
   rmm api GET /devices -f status=offline --paginate
   rmm api POST /orgs/sites -f orgId=<id> -f name=HQ
   rmm api PATCH /orgs/sites/<id> --input change.json
+  rmm api GET /orgs/sites/<id> -i
 `;
 
 async function call(
@@ -47,26 +56,43 @@ async function call(
   const fields = fieldsOf(options, endpoint);
   const body = await bodyOf(context, method, options, fields);
   const input = { query: { ...query, ...(method === "GET" ? fields : {}) }, ...(body === undefined ? {} : { body }) };
-  if (context.globals.dryRun) return showRequest(context, endpoint, path, input);
+  const headers = headersOf(options);
+  if (options.include && options.paginate) throw usageError("-i shows one answer, and --paginate joins several");
+  if (context.globals.dryRun) return showRequest(context, endpoint, path, input, headers);
+  await requireSecretShown(context, endpoint, options);
   const client = await context.client(endpoint.kinds.includes("public") ? "none" : "credential");
   const send = (page: Record<string, unknown>) =>
     client.request(
       method,
       path,
       { ...input, query: page },
-      { signal: context.shell.signal, idempotencyKey: context.globals.idempotencyKey },
+      { signal: context.shell.signal, idempotencyKey: context.globals.idempotencyKey, headers },
     );
-  const result = options.paginate ? await allPages(endpoint, input.query, send) : await send(input.query);
+  const { data: result, response } = options.paginate
+    ? { data: await allPages(endpoint, input.query, send), response: undefined }
+    : await send(input.query).withResponse();
   await maskSecrets(
     context,
     endpoint.secretResult.flatMap((name) => secretAt(result, name)),
   );
+  if (options.include && response) await writeTo(context.shell, "stdout", headText(response));
+  if (options.silent) return 0;
   const printed = {
     ...context,
     globals: { ...context.globals, json: context.globals.jq === undefined && !context.globals.ndjson },
   };
   await printResult(printed, result, { fields: [] });
   return 0;
+}
+
+/** Refuses to make a secret that would then be shown nowhere. */
+async function requireSecretShown(context: Context, { secretResult }: EndpointInfo, { silent }: ApiOptions) {
+  const secrets = secretResult.filter((name) => /^\w+$/.test(name));
+  const hint = `Choose ${secrets.join(" or ")} too`;
+  if (silent && secrets.length > 0)
+    throw usageError("With --silent the new secret would be shown nowhere: nothing was sent", hint);
+  const sample = { id: "id", name: "name", ...Object.fromEntries(secrets.map((name) => [name, SECRET])) };
+  await requireShown({ ...context, globals: { ...context.globals, json: true } }, { secrets, sample, hint });
 }
 
 const secretAt = (result: unknown, name: string): string[] => {
@@ -91,10 +117,14 @@ async function showRequest(
   endpoint: EndpointInfo,
   path: string,
   input: { query: Record<string, unknown>; body?: unknown },
+  given: Readonly<Record<string, string>>,
 ) {
   const base = `${context.settings.server.value}/api/v1`;
   const { idempotencyKey } = context.globals;
-  const { method, url, headers, shownBody } = prepare(base, { ...endpoint, path }, input, { idempotencyKey });
+  const { method, url, headers, shownBody } = prepare(base, { ...endpoint, path }, input, {
+    idempotencyKey,
+    headers: given,
+  });
   await printResult(
     { ...context, globals: { ...context.globals, json: true } },
     { method, url, headers, body: shownBody ?? null },

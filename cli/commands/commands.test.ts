@@ -46,6 +46,24 @@ describe("rmm api", () => {
     }
   });
 
+  it("sends headers of its own with -H, but none that proves who calls", async () => {
+    await run(["api", "GET", "/things", "-H", "X-Trace: abc:1", "-H", "accept-language:de"]);
+    expect(stub.seen.at(-1)?.headers).toMatchObject({ "x-trace": "abc:1", "accept-language": "de" });
+    const before = stub.seen.length;
+    for (const header of ["Authorization: Bearer x", "x-api-key: k", "Cookie: a=b", "no colon", "sp ace: x"])
+      expect((await run(["api", "GET", "/things", "-H", header])).code, header).toBe(2);
+    expect(stub.seen.length).toBe(before);
+  });
+
+  it("shows status and headers with -i, and no answer with --silent", async () => {
+    const shown = await run(["api", "POST", "/things", "-f", "name=x", "-i"]);
+    expect(shown.stdout).toMatch(/^HTTP 201\n(\S+: .*\n)*x-request-id: req-\d+\n/);
+    expect(JSON.parse(shown.stdout.split("\n\n")[1]!)).toEqual({ name: "x" });
+    expect((await run(["api", "GET", "/things", "-i", "--paginate"])).code).toBe(2);
+    expect(await run(["api", "GET", "/things", "--silent"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    expect((await run(["api", "GET", "/nothing", "--silent"])).code).toBe(3);
+  });
+
   it("sends its credential to the chosen server only", async () => {
     expect((await run(["api", "GET", "https://elsewhere.example/devices"])).code).toBe(2);
     expect((await run(["api", "GET", "//elsewhere.example/devices"])).code).toBe(2);

@@ -4,12 +4,12 @@ import { CliError } from "../errors/cli-error.ts";
 import { printResult } from "../output/print.ts";
 import { configDirOf } from "../profile/config-dir.ts";
 import type { Register } from "../register.ts";
+import { tabular, takes } from "../taken-flags.ts";
 
 /** `rmm config explain`: each value that steers a run, and where it came from. */
 export const registerConfig: Register = (group, run) => {
   group.addHelpText("before", "Examples:\n  rmm config explain\n");
-  group
-    .command("explain")
+  takes(group.command("explain"), ...tabular, "server", "profile", "org", "token-file", "token-stdin")
     .summary("Show each setting and where it came from")
     .description("Show each setting and where it came from: a flag, a variable, the profile, or the default")
     .addHelpText("before", "Examples:\n  rmm config explain\n  rmm config explain --profile prod --json\n")

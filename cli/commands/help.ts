@@ -3,6 +3,7 @@ import { exitCodes } from "../errors/exit-codes.ts";
 import { formatOf, printResult } from "../output/print.ts";
 import type { Register } from "../register.ts";
 import { writeTo } from "../shell.ts";
+import { takes, valued } from "../taken-flags.ts";
 
 const variables = [
   { name: "RMM_SERVER", meaning: "address of the server" },
@@ -21,6 +22,7 @@ const variables = [
 
 /** `rmm help [command…]`, `rmm help exit-codes`, `rmm help environment`. */
 export const registerHelp: Register = (command, run, program) => {
+  takes(command, ...valued);
   command
     .description("Help on a command, or on one of the topics exit-codes and environment")
     .argument("[words...]", "a command, or a topic")

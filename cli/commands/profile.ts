@@ -7,6 +7,7 @@ import { normalizeServer } from "../profile/server-url.ts";
 import { tokenStore } from "../profile/token-store.ts";
 import { prompterOf } from "../prompt.ts";
 import type { Register } from "../register.ts";
+import { shaped, tabular, takes, valued } from "../taken-flags.ts";
 
 /** `rmm profile add|use|list|remove`. */
 export const registerProfile: Register = (group, run) => {
@@ -23,6 +24,7 @@ export const registerProfile: Register = (group, run) => {
     "Add a profile, or change one",
     "rmm profile add prod --server https://rmm.example --org contoso-dental",
   );
+  takes(add, ...shaped, "server", "org");
   add
     .option("--output <format>", `how results are printed: ${outputs.join(", ")}`)
     .action((name) =>
@@ -30,14 +32,14 @@ export const registerProfile: Register = (group, run) => {
         addProfile(await openContext(shell, globals, { mayBeNew: true }), name, add.opts()),
       ),
     );
-  named("use", "Use a profile from now on", "rmm profile use prod").action((name) =>
+  takes(named("use", "Use a profile from now on", "rmm profile use prod"), ...valued).action((name) =>
     run(async (shell, globals) => useProfile(await openContext(shell, globals, { mayBeNew: true }), name)),
   );
-  verb("list", "List profiles", "rmm profile list").action(() =>
+  takes(verb("list", "List profiles", "rmm profile list"), ...tabular).action(() =>
     run(async (shell, globals) => listProfiles(await openContext(shell, globals, { mayBeNew: true }))),
   );
-  named("remove", "Remove a profile and its sign-ins", "rmm profile remove old --yes").action((name) =>
-    run(async (shell, globals) => removeProfile(await openContext(shell, globals, { mayBeNew: true }), name)),
+  takes(named("remove", "Remove a profile and its sign-ins", "rmm profile remove old --yes"), ...valued).action(
+    (name) => run(async (shell, globals) => removeProfile(await openContext(shell, globals, { mayBeNew: true }), name)),
   );
 };
 
@@ -130,9 +132,11 @@ async function removeProfile(context: Context, given: string | undefined): Promi
   const missing = [...(given === undefined ? ["<name>"] : []), ...answer];
   if (missing.length > 0) throw missingInput(missing);
   const name = nameOf(given);
-  const { signIns } = getProfile(settings.book, name);
-  if (!globals.yes && !(await prompterOf(shell).confirm(`Remove profile ${name} and its sign-ins?`)))
-    throw declined("Nothing was done");
+  const { signIns, server } = getProfile(settings.book, name);
+  const accounts = Object.entries(signIns).map(([at, { account }]) => `${account} at ${at}`);
+  const lost = accounts.length === 0 ? "" : ` and its sign-ins (${accounts.join(", ")})`;
+  const question = `Remove profile ${name}${server === undefined ? "" : ` of ${server}`}${lost}?`;
+  if (!globals.yes && !(await prompterOf(shell).confirm(question))) throw declined("Nothing was done");
   for (const [server, { account, store }] of Object.entries(signIns)) {
     const kept = tokenStore(shell, { server, profile: name, account }, store);
     await kept.withLock(() => kept.clear());

@@ -1,15 +1,19 @@
+import type { Command } from "commander";
 import { type Context, openContext } from "../context.ts";
 import { commandsOf } from "../generic/commands-of.ts";
 import { runEndpoint } from "../generic/run-endpoint.ts";
 import { readSecrets } from "../generic/secret-flags.ts";
 import type { StoreKind } from "../profile/profiles.ts";
-import type { Register } from "../register.ts";
+import type { Register, Run } from "../register.ts";
 import { keepSignIn, readyStore } from "../sign-in/keep-sign-in.ts";
 import { proveFactor } from "../sign-in/prove-factor.ts";
 import { reportSignIn } from "../sign-in/report-sign-in.ts";
 
-/** Lets `rmm users accept-invite` sign the person in, as `rmm auth login` does. */
+/**
+ * Says how an invitation is accepted, and lets `rmm users accept-invite` sign the person in, as `rmm auth login` does.
+ */
 export const extendUsers: Register = async (group, run) => {
+  for (const name of ["invite", "resend-invite"]) await sayHowToAccept(group, run, name);
   const accept = group.commands.find((one) => one.name() === "accept-invite")!;
   const spec = (await commandsOf("users")).find((one) => one.name === "accept-invite")!;
   accept
@@ -29,6 +33,29 @@ export const extendUsers: Register = async (group, run) => {
       }),
     );
 };
+
+async function sayHowToAccept(group: Command, run: Run, name: string): Promise<void> {
+  const command = group.commands.find((one) => one.name() === name)!;
+  const spec = (await commandsOf("users")).find((one) => one.name === name)!;
+  command.addHelpText("after", inviteHelp).action(() =>
+    run(async (shell, globals) => {
+      const context = await openContext(shell, globals);
+      const noteOn = (result: unknown) => howToAccept(context, result as { inviteUrl?: string | null });
+      return runEndpoint(context, spec, { args: [], options: command.opts(), noteOn });
+    }),
+  );
+}
+
+/** The server has no pages of its own: its link is what this program takes. */
+const howToAccept = ({ settings }: Context, { inviteUrl }: { inviteUrl?: string | null }): string | undefined =>
+  typeof inviteUrl === "string"
+    ? `Hand the link over. It is accepted with: rmm users accept-invite --server ${settings.server.value}, which asks for it`
+    : undefined;
+
+const inviteHelp = `
+Where the server sends no mail, stdout is the link of the invitation. Whoever has it types, and pastes it when asked:
+  rmm users accept-invite --server <url>
+`;
 
 const help = `
 You are signed in then, as by \`rmm auth login\`: no token is printed. With --secret-file the tokens go there instead,

@@ -21,7 +21,7 @@ const byCode: Record<string, string> = {
   INVALID_EXCHANGE_CODE: "A sign-in must be finished within two minutes: start again with `rmm auth login --sso`",
   ORG_ID_REQUIRED: "Name the organization: --org <slug>",
   ORG_CONTEXT_REQUIRED: "Name the organization: --org <slug>",
-  PARTNER_ID_REQUIRED: "Name the partner: --partner-id <id>",
+  PARTNER_ID_REQUIRED: "Name the partner: --partner <slug>",
   UNKNOWN_PRESET: "`rmm sso-providers presets` lists those that there are",
   FULL_PARTNER_ACCESS_REQUIRED: "Only a member with access to all organizations of the partner may do this",
   IDEMPOTENCY_KEY_REUSED: "Use another --idempotency-key: this one was used for a different request",

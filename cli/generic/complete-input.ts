@@ -8,12 +8,31 @@ import { type Draft, type Invocation, withValue } from "./invocation.ts";
 import { answersNeeded } from "./losses.ts";
 import { placeholderOf } from "./path-params.ts";
 import { scopePlaceOf } from "./refs-of.ts";
+import { cleanTyped } from "./secret-flags.ts";
 
 /** Third stage: asks for missing input, or fails and names all of it at once, with the confirmations that are needed. */
 export async function completeInput(invocation: Invocation): Promise<Invocation> {
   const drafts: Draft[] = [];
-  for (const draft of invocation.drafts) drafts.push(await completed(invocation, draft));
+  const { list, context, spec } = invocation;
+  const count = invocation.drafts.length;
+  const answers = list && count > 0 ? answersNeeded(context, spec, count) : [];
+  if (!context.interactive && answers.length > 0) throw missingInput(answers);
+  for (const draft of invocation.drafts) drafts.push(list ? checked(spec, draft) : await completed(invocation, draft));
   return { ...invocation, drafts };
+}
+
+/** Nobody is asked for what an entry of a list lacks: it fails by itself. */
+function checked(spec: CommandSpec, draft: Draft): Draft {
+  if (draft.failure !== undefined) return draft;
+  const params = spec.params.filter((name) => !draft.params[name]);
+  const missing = [...params, ...missingFields(spec, draft).map(({ spec: { name } }) => name)];
+  try {
+    if (missing.length > 0) throw missingInput(missing);
+    refuseEmpty(spec, draft);
+    return draft;
+  } catch (failure) {
+    return { ...draft, failure };
+  }
 }
 
 async function completed({ context, spec, drafts }: Invocation, draft: Draft): Promise<Draft> {
@@ -60,13 +79,12 @@ function flagOf(spec: CommandSpec, { spec: field, where, flag }: Field): string 
   return isScope("organization") ? "--org" : isScope("site") ? "--site" : `--${flag}`;
 }
 
-async function ask({ shell }: Context, { spec, flag, where }: Field): Promise<unknown> {
+async function ask(context: Context, { spec, flag, where }: Field): Promise<unknown> {
+  const { shell } = context;
   const prompter = prompterOf(shell);
   const label = spec.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
   if (spec.secret) {
-    const secret = await prompter.secret(label);
-    shell.secrets.add(secret);
-    return secret;
+    return cleanTyped(context, flag, await prompter.secret(label));
   }
   if (spec.values) return prompter.choose(label, spec.values);
   if (spec.type === "boolean") return prompter.confirm(label);

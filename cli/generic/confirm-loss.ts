@@ -2,6 +2,7 @@ import { declined } from "../errors/cli-error.ts";
 import { prompterOf } from "../prompt.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { questionBefore } from "./losses.ts";
+import { placeText, type Subject, subjectOf } from "./subject.ts";
 
 /** Fifth stage: asks before a request that destroys something. Throws if the answer is no. */
 export async function confirmLoss(invocation: Invocation): Promise<Invocation> {
@@ -20,12 +21,16 @@ const consequence = {
   tenant: " Everything in it is deleted too",
 } as const;
 
-async function confirmOne({ context, spec, drafts }: Invocation): Promise<void> {
-  const named = Object.values((drafts[0] as Draft).params).at(-1);
-  const what = named === undefined ? "" : ` (${named})`;
-  const question = `${spec.summary}${what}?${consequence[spec.loses]}`;
+async function confirmOne(invocation: Invocation): Promise<void> {
+  const { context, spec, drafts } = invocation;
+  const what = textOf(await subjectOf(invocation, drafts[0] as Draft));
+  const question = `${spec.summary}${what} ${placeText(context)}?${consequence[spec.loses]}`;
   if (!(await prompterOf(context.shell).confirm(question))) throw declined("Nothing was done");
 }
+
+/** `: HQ (4444…) of Contoso Dental`. */
+const textOf = ({ thing, customer }: Subject): string =>
+  `${thing === undefined ? "" : `: ${thing}`}${customer === undefined ? "" : ` of ${customer}`}`;
 
 /** Reads the tenant, so that the name and slug shown and compared are those of the row that would be deleted. */
 async function confirmSlug({ context, spec, drafts }: Invocation): Promise<void> {
@@ -35,15 +40,27 @@ async function confirmSlug({ context, spec, drafts }: Invocation): Promise<void>
   const tenants = ref === "partner" ? client.partners : client.organizations;
   const params = { id: (drafts[0] as Draft).params[param] as string };
   const { slug, name } = await tenants.get({ params }, { signal: context.shell.signal });
-  const question = `${spec.summary} ${name}.${consequence.tenant}. Type its slug (${slug}) to go on`;
+  const question = `${spec.summary} ${name} ${placeText(context)}.${consequence.tenant}. Type its slug (${slug}) to go on`;
   const typed = (context.globals.confirm ?? (await prompterOf(context.shell).text(question))).trim();
   if (typed !== slug) throw declined(`${typed} is not the slug of ${name}: nothing was done`, `Its slug is ${slug}`);
 }
 
-async function confirmCount({ context, spec, drafts }: Invocation): Promise<void> {
+const NAMED_MAX = 5;
+
+async function confirmCount(invocation: Invocation): Promise<void> {
+  const { context, drafts } = invocation;
   const count = String(drafts.length);
-  const question = `${spec.summary}: ${count} entries.${consequence[spec.loses]}. Type ${count} to go on`;
-  const typed = (context.globals.confirm ?? (await prompterOf(context.shell).text(question))).trim();
-  if (typed !== count)
+  const answer = context.globals.confirm ?? (await prompterOf(context.shell).text(await countQuestion(invocation)));
+  if (answer.trim() !== count)
     throw declined(`${count} entries would be lost: nothing was done`, `Confirm with --confirm=${count}`);
+}
+
+async function countQuestion(invocation: Invocation): Promise<string> {
+  const { context, spec, drafts } = invocation;
+  const named: string[] = [];
+  for (const draft of drafts.filter(({ failure }) => failure === undefined).slice(0, NAMED_MAX))
+    named.push(textOf(await subjectOf(invocation, draft)).replace(/^: /, ""));
+  const first = [...named, ...(drafts.length > named.length ? ["…"] : [])].join("; ");
+  const where = `${drafts.length} entries (${first}) ${placeText(context)}`;
+  return `${spec.summary}: ${where}.${consequence[spec.loses]}. Type ${drafts.length} to go on`;
 }

@@ -3,7 +3,7 @@ import { usageError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { didYouMean } from "../suggest.ts";
 import { arrayValue, fieldValue } from "./field-value.ts";
-import { attributeOf, type Field, fieldsOf } from "./fields.ts";
+import { type Field, fieldsOf, givenTo } from "./fields.ts";
 import type { Draft } from "./invocation.ts";
 
 type Options = Readonly<Record<string, unknown>>;
@@ -32,12 +32,13 @@ export function draftOfFlags(
 
 function valueOfFlag(
   { shell }: Context,
-  { spec, where, flag }: Field,
+  field: Field,
   options: Options,
   secrets: ReadonlyMap<string, string>,
 ): unknown {
+  const { spec, where, flag } = field;
   if (spec.secret) return secrets.get(flag);
-  const given = options[attributeOf(flag)];
+  const given = givenTo(field, options);
   if (given === undefined) return undefined;
   if (typeof given === "boolean") return given;
   const reading = { source: `--${flag}`, nowMs: shell.now(), where };

@@ -4,19 +4,36 @@ import type { CommandSpec } from "../manifest.ts";
 import { didYouMean } from "../suggest.ts";
 import { arrayValue, fieldValue } from "./field-value.ts";
 import type { Draft } from "./invocation.ts";
-import type { Given, Item } from "./read-items.ts";
+import { type Given, type Item, placeOf } from "./read-items.ts";
 import { refsOf } from "./refs-of.ts";
 
-/** Joins the entries of a file with the flags; a flag wins over an entry. */
+/** Joins the entries of a file with the flags; a flag wins over an entry. A bad entry of a list fails by itself. */
 export function draftsOfItems(context: Context, spec: CommandSpec, given: Given, flags: Draft): Draft[] {
   const nameOf = namesIn(spec);
-  const unknown = new Set(given.items.flatMap((item) => Object.keys(item)).filter((key) => nameOf(key) === undefined));
-  if (unknown.size > 0) {
-    const known = knownOf(spec);
-    const named = [...unknown].map((key) => `${key}${didYouMean(key, known)}`).join(", ");
-    throw usageError(`The input has fields this command does not know: ${named}`, `Fields: ${known.join(", ")}`);
-  }
-  return given.items.map((item, index) => draftOfItem(context, spec, { ...given, nameOf }, flags, { item, index }));
+  const isUnknown = (key: string) => nameOf(key) === undefined;
+  const everywhere = Object.keys(given.items[0] ?? {}).filter((key) => given.items.every((item) => key in item));
+  // What no entry has right is a mistake about the file, not about an entry.
+  const wrong = everywhere.filter(isUnknown);
+  if (wrong.length > 0) throw unknownFields(spec, "The input has", wrong);
+  return given.items.map((item, index) => {
+    const line = given.lines[index] ?? null;
+    const place = placeOf(line, index);
+    try {
+      const unknown = Object.keys(item).filter(isUnknown);
+      if (unknown.length > 0) throw unknownFields(spec, `${place} has`, unknown);
+      return { ...draftOfItem(context, spec, { ...given, nameOf }, flags, { item, place }), line };
+    } catch (failure) {
+      if (!given.list) throw failure;
+      return { ...flags, failure, line };
+    }
+  });
+}
+
+function unknownFields(spec: CommandSpec, who: string, names: readonly string[]) {
+  const known = knownOf(spec);
+  const named = names.map((name) => `${name}${didYouMean(name, known)}`).join(", ");
+  const details = names.map((path) => ({ path, message: "is no field of this command" }));
+  return usageError(`${who} fields this command does not know: ${named}`, `Fields: ${known.join(", ")}`, details);
 }
 
 const knownOf = (spec: CommandSpec): string[] => [...spec.params, ...spec.body.map(({ name }) => name)];
@@ -25,6 +42,7 @@ const shortNames = [
   ["organization", ["org", "organization"]],
   ["site", ["site"]],
   ["partner", ["partner"]],
+  ["role", ["role"]],
 ] as const;
 
 /** The parameter or field that a key of an entry sets; `organization` and its like set the one that names such a row. */
@@ -46,7 +64,7 @@ function draftOfItem(
   spec: CommandSpec,
   { textual, nameOf }: Given & { nameOf(key: string): string | undefined },
   flags: Draft,
-  { item, index }: { item: Item; index: number },
+  { item, place }: { item: Item; place: string },
 ): Draft {
   const params: Record<string, string> = {};
   const body: Record<string, unknown> = {};
@@ -56,8 +74,8 @@ function draftOfItem(
     if (textual && value === "") continue;
     if (spec.params.includes(name)) {
       if (typeof value === "string" || typeof value === "number") params[name] = String(value);
-    } else if (field && textual) body[name] = cell(context, field, String(value), `entry ${index + 1}, ${key}`);
-    else body[name] = value;
+    } else if (field && textual) body[name] = cell(context, field, String(value), `${place}, ${key}`);
+    else body[name] = field ? timed(context, field, value, `${place}, ${key}`) : value;
   }
   return { ...flags, params: { ...params, ...flags.params }, body: { ...body, ...flags.body } };
 }
@@ -67,4 +85,9 @@ function cell({ shell }: Context, field: CommandSpec["body"][number], text: stri
   return field.type === "array"
     ? arrayValue(field, [text.replaceAll(";", ",")], reading)
     : fieldValue(field, text, reading);
+}
+
+/** A time may be said as on the command line: `30d`. Everything else is the server's to judge. */
+function timed(context: Context, field: CommandSpec["body"][number], value: unknown, source: string): unknown {
+  return field.format === "date-time" && typeof value === "string" ? cell(context, field, value, source) : value;
 }

@@ -20,11 +20,22 @@ export function fieldsOf(command: CommandSpec): Field[] {
   ];
   const taken = new Set<string>(globalFlagNames);
   return all.map(({ spec, where }) => {
-    const free = namesOf(spec, spec.flag).every((name) => !taken.has(name) && !reserved.has(name));
-    const flag = free ? spec.flag : `field-${spec.flag}`;
+    const called = shortFlag(spec) ?? spec.flag;
+    const free = namesOf(spec, called).every((name) => !taken.has(name) && !reserved.has(name));
+    const flag = free ? called : `field-${called}`;
     for (const name of namesOf(spec, flag)) taken.add(name);
     return { spec, where, flag };
   });
+}
+
+/** Partner and role take names: they are `--partner` and `--role`, as an organization is `--org`; `--partner-id` will do. */
+const shortFlags: Readonly<Record<string, string>> = { partnerId: "partner", roleId: "role" };
+const shortFlag = ({ name, ref }: FlagSpec): string | undefined => (ref === undefined ? undefined : shortFlags[name]);
+
+/** The value that was given, by either flag. */
+export function givenTo({ spec, flag }: Field, options: Readonly<Record<string, unknown>>): unknown {
+  const given = options[attributeOf(flag)];
+  return given === undefined && flag === shortFlag(spec) ? options[attributeOf(spec.flag)] : given;
 }
 
 /** What a field takes on the command line: a secret has two flags, and none with its value. */
@@ -32,7 +43,7 @@ const namesOf = ({ secret }: FlagSpec, flag: string): string[] =>
   secret ? [flag, `${flag}-file`, `${flag}-stdin`] : [flag];
 
 /** Flags that commands of every endpoint have beside its fields. */
-const reserved = new Set(["file", "clear", "help", "secret-file"]);
+const reserved = new Set(["file", "clear", "help", "secret-file", "concurrency", "if-not-exists"]);
 
 /** `orgId` of `--org-id`: where commander keeps the value. */
 export const attributeOf = (flag: string): string =>
@@ -59,6 +70,8 @@ function addFieldFlag(command: Command, { spec, flag }: Field): void {
     const option = command.createOption(`--${flag} <${placeholder(spec)}>`, text);
     if (repeats) option.argParser(collect);
     command.addOption(option);
+    if (flag !== spec.flag && flag === shortFlag(spec))
+      command.addOption(command.createOption(`--${spec.flag} <${placeholder(spec)}>`, text).hideHelp());
   }
 }
 

@@ -9,6 +9,8 @@ export interface Arguments {
   readonly options: Readonly<Record<string, unknown>>;
   /** Exit code that an answer stands for, where not every answer is a success. */
   readonly exitOf?: (result: unknown) => number;
+  /** Said on stderr after the answer to one call was printed. */
+  readonly noteOn?: (result: unknown) => string | undefined;
   /** Does something else with the answer than print it; for one call, never a list. Returns the exit code. */
   readonly finish?: (result: unknown) => Promise<number>;
 }
@@ -22,6 +24,8 @@ export interface Draft {
   readonly hasBody: boolean;
   /** Why this entry of a list cannot be sent: a name in it is unknown. */
   readonly failure?: unknown;
+  /** Where an entry of a list stands in its file; null where the file does not tell. */
+  readonly line?: number | null;
 }
 
 export type Part = "params" | "query" | "body";

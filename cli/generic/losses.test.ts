@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Stub, stubServer } from "#sdk/stub-server";
 import type { CommandSpec } from "../manifest.ts";
-import { writesOf } from "../test-api.ts";
+import { ids, orgs, writesOf } from "../test-api.ts";
 import { ANY_ID, specs, unconfirmed } from "../test-commands.ts";
 import { testCommand } from "../test-shell.ts";
 
@@ -9,7 +9,11 @@ const SLUG = "slug-of-it";
 const command = testCommand();
 let stub: Stub;
 beforeAll(async () => {
-  stub = await stubServer(() => ({ body: { id: ANY_ID, slug: SLUG, name: "It", key: "k" } }));
+  const row = { id: ANY_ID, slug: SLUG, name: "It", key: "k", orgId: ids.contoso };
+  const lists = { data: [row], items: [row], providers: [row], pagination: { page: 1, limit: 100, total: 1 } };
+  stub = await stubServer(({ path }) => ({
+    body: path === "/api/v1/orgs" ? { data: orgs } : { ...row, ...lists, keys: [row] },
+  }));
 });
 beforeEach(() => {
   stub.seen.length = 0;
@@ -63,6 +67,17 @@ describe("a command that destroys something", () => {
     const ran = await run(unconfirmed(spec), spec, [], { tty: true, answers: ["no"] });
     expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/nothing was done/i) });
     expect(writesOf(stub)).toEqual([]);
+  });
+
+  each(losing)("%s asks with the server, the profile and the name of the thing", async (_name, spec) => {
+    const asked: string[] = [];
+    await run(unconfirmed(spec), spec, [], { tty: true, answers: ["no"], asked, env: { RMM_ORG: ids.contoso } });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toContain(`at ${stub.url} (profile default)`);
+    // A device's token reads no devices.
+    if (spec.params.length > 0 && spec.noun !== "agents") expect(asked[0]).toContain("It");
+    const isOfCustomer = Object.values(spec.refs).some((ref) => ["site", "contact", "api-key"].includes(ref));
+    if (isOfCustomer) expect(asked[0]).toContain("of Contoso Dental");
   });
 
   each(ofOthers)("%s sends one request with --yes", async (_name, spec) => {

@@ -5,6 +5,7 @@ import type { CommandSpec } from "../manifest.ts";
 import { cellText } from "../output/cell.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
 import { writeTo, writeToWorkflow } from "../shell.ts";
+import { requireShown, SECRET } from "./secret-shown.ts";
 
 type Result = Record<string, unknown>;
 
@@ -15,7 +16,7 @@ export const mints = (spec: CommandSpec): boolean => topSecrets(spec).length > 0
 export const topSecrets = (spec: CommandSpec): readonly string[] =>
   spec.secretResult.filter((path) => /^\w+$/.test(path));
 
-const ownTokens = new Set(["accessToken", "refreshToken"]);
+const ownTokens: ReadonlySet<string> = new Set(["accessToken", "refreshToken"]);
 
 /** A file for a secret, made before the secret is: it must not exist, and only its owner can read it. */
 export interface SecretFile {
@@ -96,8 +97,8 @@ export async function printMinted(
   result: Result,
   file?: SecretFile,
 ): Promise<void> {
-  const keepsTokens = (await context.credential().catch(() => undefined))?.account !== undefined;
-  const shown = keepsTokens && spec.access.kinds.includes("user") ? omit(result, ownTokens) : result;
+  const own = await keptTokens(context, spec);
+  const shown = omit(result, own);
   const names = topSecrets(spec).filter((name) => shown[name] !== undefined && shown[name] !== null);
   await maskSecrets(
     context,
@@ -108,9 +109,31 @@ export async function printMinted(
   const open = file ? omit(shown, new Set(names)) : shown;
   const shape = { fields: spec.fields };
   const single = names.length === 1 && typeof shown[names[0]!] === "string";
-  if (isForPrograms(context) || (!single && !file)) return printResult(context, open, shape);
+  if (isForPrograms(context) || context.globals.columns !== undefined || (!single && !file))
+    return printResult(context, open, shape);
   if (!file) await writeTo(context.shell, "stdout", `${String(shown[names[0]!])}\n`);
   await notePublicFacts(context, omit(shown, new Set(names)));
+}
+
+/** Tokens of the stored sign-in: its session keeps them, and they are not printed. */
+async function keptTokens(context: Context, spec: CommandSpec): Promise<ReadonlySet<string>> {
+  const isStored = (await context.credential().catch(() => undefined))?.account !== undefined;
+  return isStored && spec.access.kinds.includes("user") ? ownTokens : new Set();
+}
+
+/** Refuses a choice of output that would lose the secret of the answer; `list`: of answers to entries of a file. */
+export async function requireMintShown(context: Context, spec: CommandSpec, list: boolean): Promise<void> {
+  const own = await keptTokens(context, spec);
+  const secrets = topSecrets(spec).filter((name) => !own.has(name));
+  const answer = Object.fromEntries(spec.fields.map((name) => [name, secrets.includes(name) ? SECRET : name]));
+  const inJson = list ? ["result", ...secrets.map((name) => `result.${name}`)] : secrets;
+  await requireShown(context, {
+    secrets: secrets.length === 0 ? [] : isForPrograms(context) ? inJson : secrets,
+    sample: list ? [{ item: { line: 1, name: "name" }, outcome: "done", result: answer }] : answer,
+    hint: list
+      ? "Choose result too, or print all of it with --json"
+      : `Choose ${secrets.join(" or ")} too, or keep it with --secret-file`,
+  });
 }
 
 /** `::add-mask::` for each secret, so that a workflow's log hides it from here on. */

@@ -1,7 +1,6 @@
 import type { RmmClient } from "#sdk/client";
 import type { Context } from "../context.ts";
-import { CliError } from "../errors/cli-error.ts";
-import { suggestions } from "../suggest.ts";
+import { ambiguousName, sameName, unknownName } from "./name-errors.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isId = (value: string): boolean => uuid.test(value);
@@ -25,6 +24,8 @@ export interface Names {
   siteId(name: string, orgId: string | undefined): Promise<string>;
   /** Slug first, then name; partners other than the own one are known to system scope only. */
   partnerId(name: string): Promise<string>;
+  /** The name of an organization; undefined for one that cannot be reached. */
+  orgName(orgId: string): Promise<string | undefined>;
   /** What is known of an organization without asking. */
   known(orgId: string): Tenant | undefined;
 }
@@ -49,6 +50,7 @@ export function namesOf(context: Context): Names {
   };
   return {
     known: (id) => met.get(id),
+    orgName: async (id) => (await allOrgs()).find((org) => org.id === id)?.name,
     partnerId: async (name) => {
       if (isId(name)) return name.toLowerCase();
       partners ??= listPartners(context);
@@ -57,60 +59,41 @@ export function namesOf(context: Context): Names {
     orgId: async (name) => (isId(name) ? name.toLowerCase() : pickTenant("organization", name, await allOrgs()).id),
     siteId: async (name, orgId) => {
       if (isId(name)) return name.toLowerCase();
-      const found = (await sitesOf(orgId)).filter((site) => same(site.name, name));
+      const found = (await sitesOf(orgId)).filter((site) => sameName(site.name, name));
       if (found.length === 1) return found[0]!.id;
       if (found.length === 0)
-        throw unknown(
+        throw unknownName(
           "site",
           name,
           (await sitesOf(orgId)).map((site) => site.name),
         );
       const orgsById = new Map((await allOrgs().catch(() => [])).map((org) => [org.id, org.slug]));
-      throw ambiguous(
+      throw ambiguousName(
         "site",
         name,
         found.map((site) => `${site.id}  ${site.name} (${orgsById.get(site.orgId) ?? site.orgId})`),
+        ", or --org",
       );
     },
   };
 }
 
-const fold = (text: string): string => text.trim().normalize("NFC").toLowerCase();
-const same = (a: string, b: string): boolean => fold(a) === fold(b);
-
 function pickTenant(what: "organization" | "partner", name: string, tenants: readonly Tenant[]): Tenant {
-  const bySlug = tenants.filter((tenant) => same(tenant.slug, name));
-  const found = bySlug.length > 0 ? bySlug : tenants.filter((tenant) => same(tenant.name, name));
+  const bySlug = tenants.filter((tenant) => sameName(tenant.slug, name));
+  const found = bySlug.length > 0 ? bySlug : tenants.filter((tenant) => sameName(tenant.name, name));
   if (found.length === 1) return found[0]!;
   if (found.length === 0)
-    throw unknown(
+    throw unknownName(
       what,
       name,
       tenants.map(({ slug }) => slug),
     );
-  throw ambiguous(
+  throw ambiguousName(
     what,
     name,
     found.map((tenant) => `${tenant.id}  ${tenant.slug}  ${tenant.name}`),
   );
 }
-
-function unknown(what: string, name: string, candidates: readonly string[]): CliError {
-  const close = suggestions(name, candidates);
-  return new CliError(`There is no ${what} ${name}`, {
-    exit: "notFound",
-    code: `UNKNOWN_${what.toUpperCase()}`,
-    hint: close.length > 0 ? `Did you mean ${close.join(" or ")}?` : undefined,
-  });
-}
-
-const ambiguous = (what: string, name: string, candidates: string[]): CliError =>
-  new CliError(`More than one ${what} is called ${name}`, {
-    exit: "usage",
-    code: `AMBIGUOUS_${what.toUpperCase()}`,
-    details: candidates,
-    hint: `Give its id instead${what === "site" ? ", or --org" : ""}`,
-  });
 
 /** Only system scope may list them; everybody else has the own one. */
 async function listPartners(context: Context): Promise<Tenant[]> {

@@ -2,7 +2,10 @@ import type { Command } from "commander";
 import { openContext } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
 import type { Run } from "../register.ts";
+import { takes } from "../taken-flags.ts";
 import { commandsOf } from "./commands-of.ts";
+import { endpointFlags, takesFile, takesMany } from "./endpoint-flags.ts";
+import { takesIfNotExists } from "./existing.ts";
 import { addFieldFlags } from "./fields.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
 import { mints } from "./minted.ts";
@@ -20,15 +23,17 @@ export async function addNoun(group: Command, noun: string, run: Run): Promise<v
 
 /** Adds the command of one endpoint: path parameters as arguments, fields as flags. */
 export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Command {
-  const command = group.command(spec.name).summary(spec.summary);
+  const command = takes(group.command(spec.name).summary(spec.summary), ...endpointFlags(spec));
   command.description([spec.summary, spec.description].filter(Boolean).join(".\n"));
   for (const param of spec.params)
     command.argument(`[${placeholderOf(param).slice(1, -1)}]`, describeParam(spec, param));
   command.usage([...spec.params.map(placeholderOf), "[flags]"].join(" "));
   addFieldFlags(command, spec);
-  if (spec.method !== "GET" && (spec.hasBody || spec.params.length > 0)) {
+  if (takesFile(spec)) {
     command.option("-f, --file <path>", "take the body, or a list of them, from a file or - (JSON, NDJSON, CSV, YAML)");
+    if (takesMany(spec)) command.option("--concurrency <n>", "with a list: how many are sent at once (default 1)");
   }
+  if (takesIfNotExists(spec)) command.option("--if-not-exists", "leave what is there by that name alone");
   if (mints(spec)) command.option("--secret-file <path>", "write the secret to a new file only you can read");
   command.addHelpText("before", examplesOf(spec));
   command.addHelpText("after", `\n${accessOf(spec)}`);

@@ -106,7 +106,7 @@ describe("--org, --site and the default organization", () => {
     await run(["sso-logins", "check", "--org", "contoso-dental"]);
     expect(asked().pathname).toBe(`/api/v1/sso/check/${ids.contoso}`);
     const ran = await run(["users", "me", "--org", "contoso-dental", "--site", "HQ"]);
-    expect(ran.stderr).toBe("--org has no effect on this command\n--site has no effect on this command\n");
+    expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining("`rmm users me` does not take --org, --site")]);
   });
 
   it("the default is not used if the request names a tenant; a flag is", async () => {
@@ -139,6 +139,7 @@ it("every argument that is an id says in the help what it names", async () => {
   expect((await run(["contacts", "list", "--help"])).stdout).toContain(
     "slug, name or id of the organization (or --org)",
   );
-  expect((await run(["api-keys", "get", "--help"])).stdout).toContain("id, as `rmm api-keys list` shows it");
+  expect((await run(["devices", "get", "--help"])).stdout).toContain("id, as `rmm devices list` shows it");
+  expect((await run(["api-keys", "get", "--help"])).stdout).toContain("name or id of the api-key");
   expect((await run(["users", "invite", "--help"])).stdout).toMatch(/--site-ids <values> .*\(names or\s+ids/);
 });

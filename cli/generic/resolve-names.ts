@@ -1,16 +1,17 @@
 import type { RefName } from "#contract/core/refs";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
+import { idByName, isNamedKind, type NamedKind } from "./named-rows.ts";
 import { isId } from "./names.ts";
 import { organizationOf, type RefPlace, refsOf } from "./refs-of.ts";
 
 /**
- * Fourth stage: replaces names of organizations, sites, partners and built-in roles by their ids. An unknown name ends
+ * Fourth stage: replaces names of tenants, sites, roles, people, keys and principals by their ids. An unknown name ends
  * the run; in a list only its own entry fails.
  */
 export async function resolveNames(invocation: Invocation): Promise<Invocation> {
   const drafts: Draft[] = [];
   for (const draft of invocation.drafts) {
-    const resolved = resolvedDraft(invocation, draft);
+    const resolved = draft.failure === undefined ? resolvedDraft(invocation, draft) : Promise.resolve(draft);
     drafts.push(await (invocation.list ? resolved.catch((failure: unknown) => ({ ...draft, failure })) : resolved));
   }
   return { ...invocation, drafts };
@@ -20,7 +21,7 @@ async function resolvedDraft(invocation: Invocation, draft: Draft): Promise<Draf
   const resolvers = resolversFor(invocation, draft);
   let resolved = draft;
   for (const place of refsOf(invocation.spec)) {
-    const resolve = resolvers[place.ref];
+    const resolve = isNamedKind(place.ref) ? await byName(invocation, place.ref, resolved) : resolvers[place.ref];
     const value = draft[place.part][place.name];
     if (resolve === undefined || value === undefined) continue;
     resolved = withValue(resolved, place.part, place.name, await idsOf(place, value, resolve));
@@ -36,9 +37,20 @@ function resolversFor({ context, spec, names }: Invocation, draft: Draft): Parti
   return {
     organization: names.orgId,
     partner: names.partnerId,
-    role: async (name) => (isId(name) ? name : (await import("./role-names.ts")).roleIdOf(name)),
+    role: async (name) => (isId(name) ? name : (await import("./role-names.ts")).roleOf(context, name)),
     site: async (name) =>
       names.siteId(name, isId(name) || within === undefined ? undefined : await names.orgId(within)),
+  };
+}
+
+/** Keys, principals and people, in the organization of the request, else in the default one. */
+async function byName({ context, spec, names }: Invocation, kind: NamedKind, draft: Draft): Promise<Resolve> {
+  const principal = Object.entries(spec.refs).find(([, ref]) => ref === "partner-service-principal")?.[0];
+  return async (name) => {
+    if (isId(name)) return name;
+    const org = organizationOf(spec, draft) ?? (context.settings.org.value || undefined);
+    const orgId = org === undefined ? undefined : await names.orgId(org);
+    return idByName(context, kind, name, { orgId, principalId: principal && draft.params[principal] });
   };
 }
 

@@ -1,11 +1,22 @@
 import { createHash } from "node:crypto";
+import type { Context } from "../context.ts";
 import { CliError } from "../errors/cli-error.ts";
 import { suggestions } from "../suggest.ts";
+import { commandsOf } from "./commands-of.ts";
+import { idByName } from "./named-rows.ts";
 
 /** Built-in roles have the same id in every installation, made from their name (as the server makes it). */
 export function builtInRoleId(name: string): string {
   const hex = createHash("sha256").update(`rmm built-in role ${name}`).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** A built-in role, else one of the tenant's own where the server lists them. */
+export async function roleOf(context: Context, name: string): Promise<string> {
+  return roleIdOf(name).catch(async (error: unknown) => {
+    if (!(await commandsOf("roles")).some((one) => one.name === "list")) throw error;
+    return idByName(context, "role", name, { orgId: undefined, principalId: undefined });
+  });
 }
 
 /** `Partner Admin`, whatever its letter case. */

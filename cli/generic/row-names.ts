@@ -8,11 +8,19 @@ interface RowName {
 }
 
 /** What the command line accepts in place of an id, and looks up. */
+const named: RowName = { one: "name or id", many: "names or ids" };
+
 const callable: Partial<Record<RefName, RowName>> = {
+  user: { one: "email, name or id", many: "emails, names or ids" },
+  "api-key": named,
+  "enrollment-key": named,
+  "service-principal": named,
+  "partner-service-principal": named,
+  "partner-key": named,
   organization: { one: "slug, name or id", many: "slugs, names or ids", sample: "contoso-dental" },
   partner: { one: "slug, name or id", many: "slugs, names or ids", sample: "summit" },
   site: { one: "name or id", many: "names or ids", sample: "HQ" },
-  role: { one: "name of a built-in role, or id", many: "names of built-in roles, or ids" },
+  role: { ...named, sample: '"Org Admin"' },
 };
 
 export const calledOne = (ref: RefName): string | undefined => callable[ref]?.one;

@@ -188,7 +188,7 @@ describe("input from files", () => {
   });
 
   it("gives each entry an idempotency key of its own", async () => {
-    await run(["contacts", "create", "contoso-dental", "-f", "-", "--idempotency-key", "batch-0001"], {
+    await run(["enrollment-keys", "create", "--org", "contoso-dental", "-f", "-", "--idempotency-key", "batch-0001"], {
       stdin: '[{"name":"A"},{"name":"B"}]',
     });
     expect(writesOf(stub).map(({ headers }) => headers["x-idempotency-key"])).toEqual(["batch-0001-1", "batch-0001-2"]);

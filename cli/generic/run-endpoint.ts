@@ -1,23 +1,34 @@
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
-import { checkFields } from "../output/print.ts";
+import { checkFields, isForPrograms } from "../output/print.ts";
 import { checkCredential } from "./check-credential.ts";
 import { completeInput } from "./complete-input.ts";
 import { confirmLoss } from "./confirm-loss.ts";
-import type { Arguments } from "./invocation.ts";
+import type { Arguments, Invocation } from "./invocation.ts";
+import { outcomeColumns, outcomeFields } from "./item-outcome.ts";
+import { requireMintShown } from "./minted.ts";
 import { placeScope } from "./place-scope.ts";
 import { readInvocation } from "./read-invocation.ts";
 import { resolveNames } from "./resolve-names.ts";
 import { sendInvocation } from "./send-invocation.ts";
+
+/** Refuses a choice of fields that are not there, or that leaves out a secret which is about to be made. */
+async function checkOutput({ context, spec, given, list }: Invocation): Promise<void> {
+  const { globals } = context;
+  const inList = isForPrograms(context) ? outcomeFields : outcomeColumns(spec);
+  checkFields(globals, { fields: globals.dryRun ? [] : list ? inList : spec.fields });
+  const isKept = given.options["secretFile"] !== undefined || given.finish !== undefined;
+  if (!globals.dryRun && !isKept) await requireMintShown(context, spec, list);
+}
 
 /**
  * Runs the command of one endpoint: read → scope → complete → resolve → confirm → send. A stage takes the invocation of
  * the one before and imports no other stage. Returns the exit code.
  */
 export async function runEndpoint(context: Context, spec: CommandSpec, given: Arguments): Promise<number> {
-  checkFields(context.globals, { fields: spec.fields });
   await checkCredential(context, spec);
   const read = await readInvocation(context, spec, given);
+  await checkOutput(read);
   const scoped = await placeScope(read);
   const complete = await completeInput(scoped);
   const resolved = await resolveNames(complete);

@@ -1,108 +1,154 @@
 import type { RmmClient } from "#sdk/client";
-import type { Context } from "../context.ts";
+import { getCredential } from "../context.ts";
+import { usageError } from "../errors/cli-error.ts";
 import { type Described, describeError } from "../errors/describe-error.ts";
 import { exitCode } from "../errors/exit-codes.ts";
-import type { CommandSpec } from "../manifest.ts";
+import { exitOfItems } from "../errors/exit-of-items.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
 import { withSpinner } from "../output/spinner.ts";
+import { idempotencySecret } from "../profile/idempotency-secret.ts";
+import { PER_MINUTE } from "../provisioning/budget.ts";
+import { type IdempotencyKeys, idempotencyKeysOf } from "../provisioning/idempotency-keys.ts";
+import { inParallel } from "../provisioning/in-parallel.ts";
+import { paced, type Sender } from "../provisioning/sender.ts";
+import { type Existing, existingRows } from "./existing.ts";
 import type { Draft, Invocation } from "./invocation.ts";
+import { aboutOf, type ItemOutcome, outcomeColumns, outcomeFields, rowOf } from "./item-outcome.ts";
 import { maskSecrets, topSecrets } from "./minted.ts";
 import { clientFor, send } from "./send.ts";
-
-interface Outcome {
-  item: number;
-  outcome: "done" | "failed" | "skipped";
-  result?: unknown;
-  error?: Described["error"];
-}
 
 /** Failures after which the next item cannot fare better. */
 const hopeless = new Set<Described["exit"]>(["unauthenticated", "interrupted", "tryLater"]);
 
-/** Sends the entries of a list one after the other and reports each. Exit 9 when some failed and some did not. */
+interface Tools {
+  readonly client: RmmClient;
+  readonly sender: Sender;
+  readonly existing: Existing;
+  /** The key of each entry: the same entry of a repeated run has the same. */
+  readonly keys: readonly (string | undefined)[];
+}
+
+/** Sends the entries of a list and reports each. Exit 9 when some failed and some did not. */
 export async function runItems(invocation: Invocation): Promise<number> {
-  const { context, spec } = invocation;
-  const { outcomes, failures } = await withSpinner(context, spec.summary, ({ say }) => sendAll(invocation, say));
-  await maskSecrets(
-    context,
-    outcomes.flatMap(({ result }) => secretsOf(spec, result)),
-  );
-  await report(context, spec, outcomes);
-  return exitOf(outcomes, failures);
-}
-
-interface Sent {
-  outcomes: Outcome[];
-  failures: Described[];
-}
-
-async function sendAll({ context, spec, drafts }: Invocation, say: (text: string) => void): Promise<Sent> {
-  const client = await clientFor(context, spec);
-  const outcomes: Outcome[] = [];
+  const { context, spec, drafts } = invocation;
+  const width = concurrencyOf(invocation);
+  const outcomes: ItemOutcome[] = new Array(drafts.length);
   const failures: Described[] = [];
-  for (const [index, draft] of drafts.entries()) {
-    const item = index + 1;
-    if (failures.some(({ exit }) => hopeless.has(exit))) {
-      outcomes.push({ item, outcome: "skipped" });
-      continue;
-    }
-    say(`${spec.summary}: ${item} of ${drafts.length}`);
-    try {
-      outcomes.push({ item, outcome: "done", result: await sendEntry(client, context, spec, { draft, item }) });
-    } catch (error) {
-      const described = describeError(error);
-      failures.push(described);
-      outcomes.push({ item, outcome: "failed", error: described.error });
-    }
-  }
-  return { outcomes, failures };
+  await withSpinner(context, spec.summary, async ({ say }) => {
+    const tools = await toolsOf(invocation);
+    await inParallel(
+      drafts,
+      async (draft, at) => {
+        say(`${spec.summary}: ${at + 1} of ${drafts.length}`);
+        const about = aboutOf(invocation, draft);
+        if (failures.some(({ exit }) => hopeless.has(exit))) {
+          outcomes[at] = { outcome: "skipped", ...about };
+          return;
+        }
+        try {
+          outcomes[at] = { ...about, ...(await outcomeOf(invocation, tools, draft, at)) };
+        } catch (error) {
+          const described = describeError(error);
+          failures.push(described);
+          outcomes[at] = { outcome: "failed", ...about, error: described.error };
+        }
+      },
+      width,
+    );
+  });
+  const secrets = outcomes.flatMap(({ result }) => secretsOf(invocation, result));
+  await maskSecrets(context, secrets);
+  await report(invocation, outcomes);
+  const count = (outcome: ItemOutcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
+  return exitCode(
+    exitOfItems({
+      done: count("done") + count("exists"),
+      failed: failures.map(({ exit }) => exit),
+      skipped: count("skipped"),
+      interrupted: context.shell.signal.aborted,
+    }),
+  );
 }
 
-async function sendEntry(
-  client: RmmClient,
-  context: Context,
-  spec: CommandSpec,
-  { draft, item }: { draft: Draft; item: number },
-): Promise<unknown> {
+const CONCURRENCY_MAX = 16;
+
+function concurrencyOf({ given }: Invocation): number {
+  const text = (given.options["concurrency"] as string | undefined) ?? "1";
+  const width = Number(text);
+  if (/^\d{1,2}$/.test(text) && width >= 1 && width <= CONCURRENCY_MAX) return width;
+  throw usageError(`--concurrency must be a whole number from 1 to ${CONCURRENCY_MAX}`);
+}
+
+async function toolsOf(invocation: Invocation): Promise<Tools> {
+  const { context, spec } = invocation;
+  const { shell } = context;
+  const onWait = (ms: number, why: string) => void context.notice(`Waiting ${Math.ceil(ms / 1000)} s: ${why}`);
+  return {
+    client: await clientFor(context, spec),
+    sender: paced({ perMinute: PER_MINUTE, signal: shell.signal, onWait }),
+    existing: existingRows(invocation),
+    keys: await keysOf(invocation),
+  };
+}
+
+/**
+ * One idempotency key for each entry. Without --idempotency-key it is made of what is sent, where that makes something:
+ * a repeated run gets the answers of the first for a day. What replaces a secret is done again when it is asked again.
+ */
+async function keysOf({ context, spec, drafts }: Invocation): Promise<(string | undefined)[]> {
+  const given = context.globals.idempotencyKey;
+  if (given !== undefined) return drafts.map((_draft, at) => `${given}-${at + 1}`);
+  if (!spec.idempotent || spec.loses !== "nothing" || spec.access.kinds.includes("public"))
+    return drafts.map(() => undefined);
+  const keyOf: IdempotencyKeys = idempotencyKeysOf(
+    await idempotencySecret(context.shell, await getCredential(context)),
+  );
+  const met = new Map<string, number>();
+  return drafts.map(({ params, body }) => {
+    const text = keyOf([spec.noun, spec.name, params, body]);
+    const count = (met.get(text) ?? 0) + 1;
+    met.set(text, count);
+    return count === 1 ? text : keyOf([text, count]);
+  });
+}
+
+async function outcomeOf(
+  { context, spec }: Invocation,
+  { client, sender, existing, keys }: Tools,
+  draft: Draft,
+  at: number,
+): Promise<Pick<ItemOutcome, "outcome" | "result">> {
   if (draft.failure !== undefined) throw draft.failure;
-  return send(client, context, spec, draft, item);
+  const row = await existing.find(draft);
+  if (row !== undefined) return { outcome: "exists", result: row };
+  const key = keys[at];
+  const repeatable = key !== undefined || ["PUT", "DELETE"].includes(spec.method);
+  const { data, response } = await sender.send(() => send(client, context, spec, draft, key).withResponse(), {
+    repeatable,
+  });
+  const replayed = response.headers.get("idempotency-replayed") === "true";
+  return { outcome: replayed ? "exists" : "done", result: data };
 }
 
-const secretsOf = (spec: CommandSpec, result: unknown): string[] =>
+const secretsOf = ({ spec }: Invocation, result: unknown): string[] =>
   topSecrets(spec).flatMap((name) => {
     const value = (result as Record<string, unknown> | undefined)?.[name];
     return typeof value === "string" ? [value] : [];
   });
 
-async function report(context: Context, spec: CommandSpec, outcomes: readonly Outcome[]): Promise<void> {
-  const rows = isForPrograms(context) ? outcomes : outcomes.map((one) => rowOf(spec, one));
-  const columns = ["item", "outcome", "id", "name", ...topSecrets(spec), "message"];
-  await printResult(context, rows, { fields: [], columns });
-  const count = (outcome: Outcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
+async function report({ context, spec }: Invocation, outcomes: readonly ItemOutcome[]): Promise<void> {
+  const columns = outcomeColumns(spec);
+  if (isForPrograms(context)) await printResult(context, outcomes, { fields: outcomeFields });
+  else
+    await printResult(
+      context,
+      outcomes.map((one) => rowOf(spec, one)),
+      { fields: columns, columns },
+    );
+  const count = (outcome: ItemOutcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
   const parts = [`${count("done")} of ${outcomes.length} done`];
+  if (count("exists") > 0) parts.push(`${count("exists")} there already`);
   if (count("failed") > 0) parts.push(`${count("failed")} failed`);
   if (count("skipped") > 0) parts.push(`${count("skipped")} not tried`);
   await context.notice(parts.join(", "));
-}
-
-function rowOf(spec: CommandSpec, { item, outcome, result, error }: Outcome): Record<string, unknown> {
-  const done = (result ?? {}) as Record<string, unknown>;
-  const label = done["name"] ?? done["email"] ?? done["slug"];
-  const secrets = Object.fromEntries(topSecrets(spec).map((name) => [name, done[name]]));
-  const message = error === undefined ? undefined : `${error.code}: ${error.message}${issuesOf(error.details)}`;
-  return { item, outcome, id: done["id"], name: label, ...secrets, message };
-}
-
-const issuesOf = (details: unknown): string =>
-  Array.isArray(details)
-    ? ` (${details.map((one: { path?: string; message?: string }) => `${one.path ?? ""} ${one.message ?? ""}`.trim()).join("; ")})`
-    : "";
-
-function exitOf(outcomes: readonly Outcome[], failures: readonly Described[]): number {
-  if (failures.length === 0) return exitCode("ok");
-  if (failures.some(({ exit }) => exit === "interrupted")) return exitCode("interrupted");
-  if (failures.some(({ exit }) => exit === "unknown")) return exitCode("unknown");
-  if (outcomes.some(({ outcome }) => outcome === "done")) return exitCode("partial");
-  const kinds = new Set(failures.map(({ exit }) => exit));
-  return exitCode(kinds.size === 1 ? failures[0]!.exit : "failure");
 }

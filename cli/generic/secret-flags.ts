@@ -41,6 +41,10 @@ async function linesOfStdin(context: Context, flags: readonly string[]): Promise
   return flags.map((flag, index) => [flag, lines[index] ?? ""]);
 }
 
+/** What was typed for a secret: cleaned as if it came from a file. */
+export const cleanTyped = (context: Context, flag: string, text: string): string =>
+  clean(context, flag, text, `--${flag}`);
+
 /** A password may have spaces. Tokens may not, and the space in `123 456` of a code is for the eye. */
 function clean({ shell }: Context, flag: string, text: string, source: string): string {
   if (flag.endsWith("password")) return cleanPassword(shell, text, source);

@@ -1,11 +1,14 @@
 import { isForPrograms, printResult } from "../output/print.ts";
 import { dryRun } from "./dry-run.ts";
+import { existingRows } from "./existing.ts";
+import { warnOfGit } from "./git-warning.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { mints, printMinted, withSecretFile } from "./minted.ts";
 import { organizationOf } from "./refs-of.ts";
 import { runItems } from "./run-items.ts";
 import { runList } from "./run-list.ts";
 import { clientFor, send } from "./send.ts";
+import { labelOf } from "./subject.ts";
 
 /** Last stage: sends the request and prints the result, or prints the request for `--dry-run`. Returns the exit code. */
 export async function sendInvocation(invocation: Invocation): Promise<number> {
@@ -31,14 +34,29 @@ async function sayTarget({ context, spec, drafts, names }: Invocation): Promise<
   await context.notice(`→ ${[owner, org].filter((one) => one !== undefined).join(" / ")} (${profile.value})`);
 }
 
-async function runOne({ context, spec, given }: Invocation, draft: Draft): Promise<number> {
+/** What is there by that name is printed to programs; its secret is shown no more. */
+async function leaveAlone({ context, spec }: Invocation, row: Readonly<Record<string, unknown>>): Promise<number> {
+  if (isForPrograms(context)) await printResult(context, row, { fields: spec.fields });
+  const secret = mints(spec) && row["key"] === undefined ? ". A key is shown only once; rotate it for a new one" : "";
+  await context.notice(`${labelOf(row) ?? "It"} exists already: ${row["id"]}${secret}`);
+  return 0;
+}
+
+async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
+  const { context, spec, given } = invocation;
   const { options, exitOf, finish } = given;
   const client = await clientFor(context, spec);
+  const existing = await existingRows(invocation).find(draft);
+  if (existing !== undefined) return leaveAlone(invocation, existing);
   if (finish) return finish(await send(client, context, spec, draft));
   if (mints(spec)) {
-    await withSecretFile(options["secretFile"] as string | undefined, async (file) => {
+    const path = options["secretFile"] as string | undefined;
+    if (path !== undefined) await warnOfGit(context, path);
+    await withSecretFile(path, async (file) => {
       const result = (await send(client, context, spec, draft)) as Record<string, unknown>;
       await printMinted(context, spec, result, file);
+      const note = given.noteOn?.(result);
+      if (note !== undefined) await context.notice(note);
     });
     return 0;
   }

@@ -26,17 +26,15 @@ export async function clientFor(context: Context, spec: CommandSpec): Promise<Rm
 
 type Method = (input: CallInput, options: CallOptions) => ApiCall<unknown>;
 
-/** Calls the SDK's method of a command. `part` numbers the calls that share one idempotency key. */
+/** Calls the SDK's method of a command, under the idempotency key of the run where it is not given one. */
 export function send(
   client: RmmClient,
   context: Context,
   spec: CommandSpec,
   draft: Draft,
-  part?: number,
+  idempotencyKey = context.globals.idempotencyKey,
 ): ApiCall<unknown> {
   const methods = client as unknown as Record<string, Record<string, Method>>;
-  const key = context.globals.idempotencyKey;
-  const idempotencyKey = key !== undefined && part !== undefined ? `${key}-${part}` : key;
   return methods[spec.sdkNoun]![spec.sdkVerb]!(inputOf(spec, draft), { signal: context.shell.signal, idempotencyKey });
 }
 

@@ -3,6 +3,7 @@ import type { RmmClient } from "#sdk/client";
 import { RmmError } from "#sdk/errors";
 import { describeError } from "../errors/describe-error.ts";
 import type { ExitName } from "../errors/exit-codes.ts";
+import type { FieldChange } from "../provisioning/field-change.ts";
 import { isInterruption, type Sender } from "../provisioning/sender.ts";
 import type { Journal, Rotation } from "./journal.ts";
 import type { KeyKind } from "./key-kinds.ts";
@@ -18,6 +19,10 @@ export interface RotationItem extends Omit<Rotation, "idempotencyKey" | "started
 
 export interface RotationResult {
   readonly kind: KeyKind;
+  /** `contoso-dental/ci`; these four are part of every item that this program prints. */
+  readonly key: string;
+  readonly changes: readonly FieldChange[];
+  readonly item: { readonly line: null; readonly name: string };
   readonly id: string;
   readonly name: string;
   readonly organization: string | null;
@@ -45,6 +50,9 @@ export interface RotationTools {
 
 export const rotationResultFields = [
   "kind",
+  "key",
+  "changes",
+  "item",
   "id",
   "name",
   "organization",
@@ -78,7 +86,9 @@ export async function rotateKeys(items: readonly RotationItem[], tools: Rotation
   for (const [index, item] of items.entries()) {
     tools.say(`Rotating ${index + 1} of ${items.length}`);
     const { kind, id, name, organization, sink } = item;
-    const about = { kind, id, name, organization, sink: rotationSinkText(sink) };
+    const key = organization === null ? name : `${organization}/${name}`;
+    const called = { line: null, name };
+    const about = { kind, key, changes: [], item: called, id, name, organization, sink: rotationSinkText(sink) };
     if (tools.signal.aborted || stopped) {
       const why = tools.signal.aborted ? interruption : { code: "NOT_TRIED", message: "not tried after the failure" };
       results.push({ ...about, outcome: "skipped", error: why });

@@ -74,7 +74,8 @@ async function textOf(context: Context, value: unknown, shape: Shape): Promise<s
   return format === "tsv" ? tsvText(context, value, shape) : terminalText(context, value, shape);
 }
 
-function picked(value: unknown, names: readonly string[]): unknown {
+/** The fields that `--json=…` names, of an object or of each in a list. */
+export function picked(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((one) => picked(one, names));
   return Object.fromEntries(names.map((name) => [name, valueAt(value, name) ?? null]));
 }

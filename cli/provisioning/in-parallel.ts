@@ -1,8 +1,12 @@
 /** Few enough that a server with one core still answers others. */
 export const CONCURRENCY = 4;
 
-/** Maps in order with at most `CONCURRENCY` at once; the first failure rejects after those in hand have ended. */
-export async function inParallel<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>): Promise<R[]> {
+/** Maps in order with at most `width` at once; the first failure rejects after those in hand have ended. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  work: (item: T, at: number) => Promise<R>,
+  width = CONCURRENCY,
+): Promise<R[]> {
   const results: R[] = new Array(items.length);
   const failures: unknown[] = [];
   let next = 0;
@@ -16,7 +20,7 @@ export async function inParallel<T, R>(items: readonly T[], work: (item: T, at: 
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, run));
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, run));
   if (failures.length > 0) throw failures[0];
   return results;
 }

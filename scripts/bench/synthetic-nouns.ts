@@ -2,8 +2,17 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from "node:path";
 import { camel, type NounFile, nounFiles } from "../gen/tree.ts";
 
-/** Nouns whose endpoints stand alone: what signs in, and what serves at the root, cannot exist twice. */
-const ONCE = new Set(["service-status", "sessions", "mfa", "passwords", "sso-logins", "agents"]);
+/** What signs in, what serves at the root, and what sweeps know by its noun: such nouns cannot exist twice. */
+const ONCE = new Set([
+  "service-status",
+  "sessions",
+  "mfa",
+  "passwords",
+  "sso-logins",
+  "agents",
+  "audit-logs",
+  "partner-service-principals",
+]);
 
 /**
  * Adds copies of the real nouns to a copy of the tree until the contract has `wanted` endpoints: other names, paths and

@@ -8,6 +8,8 @@ export function fixtureTable(banner: string, nouns: readonly NounFile[]): string
   const withRows = new Set(present.filter((noun) => exportsOf(file(noun), "rows")));
   return lines([
     banner,
+    'import type { Contract } from "#contract/index";',
+    'import type { ExamplesOf } from "../example.ts";',
     'import type { OwnOf } from "../tenant-rows.ts";',
     ...present.map((noun) => {
       const rows = withRows.has(noun) ? `, rows as ${noun.key}Rows` : "";
@@ -15,7 +17,8 @@ export function fixtureTable(banner: string, nouns: readonly NounFile[]): string
     }),
     "",
     "/** A request of every endpoint that succeeds in a tenant of the fixtures. */",
-    `export const examples = { ${present.map(({ key }) => key).join(", ")} };`,
+    "export const examples: { readonly [N in keyof Contract]: ExamplesOf<Contract[N], Tenant> } =",
+    `  { ${present.map(({ key }) => key).join(", ")} };`,
     "",
     "/** What the nouns add to a tenant. */",
     `export const tenantParts = [${[...withRows].map(({ key }) => `${key}Rows`).join(", ")}];`,

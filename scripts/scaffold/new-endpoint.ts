@@ -77,7 +77,7 @@ export async function ${handler}(call: ${pascal(verb)}Call): Promise<{ success: 
 
 const testFile = ({ method, path, noun, verb }: NewEndpoint): string => `\
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { examples } from "#fixtures/examples";
+import { examples } from "#fixtures/generated/nouns";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
 

@@ -155,7 +155,16 @@ describe("the contract", () => {
     const telling =
       /(password|secret|(access|refresh|agent|watchdog|temp)token|recoverycodes|^key|enrollmentkey|url)$/i;
     // Addresses of identity providers are public; the one that a browser is sent to is useless without its cookie.
-    const addresses = ["authorizationUrl", "tokenUrl", "userInfoUrl", "jwksUrl", "ssoUrl", "loginUrl", "authUrl"];
+    const addresses = [
+      "authorizationUrl",
+      "tokenUrl",
+      "userInfoUrl",
+      "jwksUrl",
+      "ssoUrl",
+      "loginUrl",
+      "authUrl",
+      "callbackUrl",
+    ];
     const harmless = new Set(["avatarUrl", "logoUrl", "issueEnrollmentSecret", "hasClientSecret", ...addresses]);
     for (const endpoint of endpoints) {
       const { body, result } = endpoint.schemas();
@@ -171,7 +180,7 @@ describe("the contract", () => {
 
   test("a POST with a credential that answers a secret takes an idempotency key, unless it judges a code or password", () => {
     // A wrong try must be counted although the call fails; the transaction a key opens would take the count back.
-    const judging = ["mfa.setup", "mfa.enable", "mfa.stepUp", "mfa.recoveryCodes", "passwords.change"];
+    const judging = ["mfa.stepUp", "passwords.change"];
     const minting = endpoints.filter(
       ({ method, access, schemas }) =>
         method === "POST" &&

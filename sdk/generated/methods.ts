@@ -905,7 +905,7 @@ export interface AuditLogsMethods {
   anchors: (input?: { query?: models.AuditLogsAnchorsQuery }, options?: CallOptions) => ListCall<models.AuditStatement, models.AuditLogsAnchorsResult>;
   /**
    * Verify a chain from its first entry to its head.
-   * Name one chain; organization scope may leave it out. A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour and user.
+   * Name one chain; organization scope may leave it out. A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour, user and chain; 2,000 per hour and user.
    *
    * `POST /audit-logs/verify` · user · needs audit:read
    * Errors: ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, FORBIDDEN.

@@ -55,6 +55,9 @@ export const notVerified = (chain: ChainName, error: { code: string; message: st
   anchored: { through: 0, count: 0, signed: 0, verified: 0 },
 });
 
+export const chainText = ({ kind, name, id }: ChainName): string =>
+  kind === "system" ? "system" : `${kind} ${name ?? id}`;
+
 const words: Record<ChainReport["verdict"], [text: string, style: Style]> = {
   ok: ["OK", "green"],
   broken: ["BROKEN", "red"],
@@ -67,9 +70,8 @@ const SHOWN_MAX = 20;
 export function reportText(report: ChainReport, coloured: boolean): string {
   const [word, style] = words[report.verdict];
   const { chain, findings, error } = report;
-  const name = chain.kind === "system" ? "system" : `${chain.kind} ${chain.name ?? chain.id}`;
   const lines = [
-    `${styled(word, style, coloured)}  ${escapeControls(name)}`,
+    `${styled(word, style, coloured)}  ${escapeControls(chainText(chain))}`,
     ...(error === null ? factsOf(report) : [`  ${error.message}`]),
     ...findings.slice(0, SHOWN_MAX).map(findingText),
     ...(findings.length > SHOWN_MAX ? [`  … ${findings.length - SHOWN_MAX} more; see --json`] : []),

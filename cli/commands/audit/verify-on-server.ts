@@ -1,5 +1,4 @@
 import type { RmmClient } from "#sdk/client";
-import { RateLimitError, RmmError } from "#sdk/errors";
 import { readStatements } from "#server/audit/anchor-file";
 import type { ChainStatement } from "#server/audit/anchor-format";
 import { statementChecks } from "#server/audit/statement-checks";
@@ -10,7 +9,8 @@ import { anchorKeys } from "./anchor-keys.ts";
 import { chosenChains } from "./chosen-chains.ts";
 import { compareOutside } from "./compare-outside.ts";
 import { judge } from "./judge.ts";
-import { type ChainName, type ChainReport, notVerified, reportOf } from "./report.ts";
+import { type ChainName, type ChainReport, reportOf } from "./report.ts";
+import { verifyAll } from "./verify-all.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
 /** Verifies through the server; with `--all` one chain after the other, each reported. Undefined after `--dry-run`. */
@@ -96,53 +96,4 @@ async function storedStatements(rmm: RmmClient, chain: ChainName, oldest: number
     if (oldest === undefined || last <= oldest) break;
   }
   return { stored: stored.reverse(), published: first.raw.publicKeys };
-}
-
-/** A server that verifies for others at the moment says so for seconds; a used-up limit for most of an hour. */
-const BUSY_MS = 30_000;
-
-/** What the server refuses is reported and the rest goes on; a used-up limit ends the run, or is waited for. */
-async function verifyAll(
-  context: Context,
-  chains: readonly ChainName[],
-  verify: (chain: ChainName) => Promise<ChainReport>,
-): Promise<ChainReport[]> {
-  const { shell, globals } = context;
-  const until = globals.timeoutMs === undefined ? Number.POSITIVE_INFINITY : shell.now() + globals.timeoutMs;
-  const reports: ChainReport[] = [];
-  for (const [index, chain] of chains.entries()) {
-    try {
-      reports.push(await verify(chain));
-    } catch (error) {
-      if (!(error instanceof RmmError) || shell.signal.aborted) throw error;
-      const retryAt = error instanceof RateLimitError ? error.retryAt?.getTime() : undefined;
-      const isSoon = retryAt !== undefined && retryAt - shell.now() < BUSY_MS;
-      if (retryAt !== undefined && (globals.wait || isSoon) && retryAt < until) {
-        await context.notice(`${index} of ${chains.length} verified; waiting until ${new Date(retryAt).toISOString()}`);
-        await sleep(retryAt - shell.now(), shell.signal);
-        const again = await verify(chain).catch((second: unknown) => {
-          if (second instanceof RmmError) return notVerified(chain, second);
-          throw second;
-        });
-        reports.push(again);
-        continue;
-      }
-      if (!(error instanceof RateLimitError)) {
-        reports.push(notVerified(chain, { code: error.code, message: error.message }));
-        continue;
-      }
-      const rest = chains.slice(index);
-      await context.notice(
-        `${rest.length} of ${chains.length} chains were not verified: the hourly limit is used up; --wait waits`,
-      );
-      reports.push(...rest.map((left) => notVerified(left, { code: error.code, message: error.message })));
-      break;
-    }
-  }
-  return reports;
-}
-
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  const { setTimeout: wait } = await import("node:timers/promises");
-  await wait(Math.max(0, ms), undefined, { signal });
 }

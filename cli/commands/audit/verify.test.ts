@@ -123,6 +123,10 @@ describe("--all", () => {
       ...["Contoso Dental", "Twins", "Twins"].map((name) => `NOT VERIFIED  organization ${name}`),
     ]);
     expect(cut.stderr).toContain("3 of 4 chains were not verified");
+    expect(cut.stderr).toContain("organization Contoso Dental, organization Twins, organization Twins");
+    stub.seen.length = 0;
+    expect((await verify(["--all", "--json=verdict"])).code).toBe(0);
+    expect(asked().at(-1)).toEqual({ partnerId: PARTNER });
     answers = [limited(0)];
     expect((await verify(["--all", "--wait", "--json=verdict"])).code).toBe(0);
     answers = [limited(3_600)];

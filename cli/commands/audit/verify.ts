@@ -6,6 +6,7 @@ import { isColoured } from "../../output/colour.ts";
 import { checkFields, formatOf, printResult } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { proving, tabular, takes } from "../../taken-flags.ts";
 import { readPublicKeys } from "./anchor-keys.ts";
 import { type ChainReport, reportFields, reportText } from "./report.ts";
 import type { VerifyOptions } from "./verify-options.ts";
@@ -13,6 +14,7 @@ import type { VerifyOptions } from "./verify-options.ts";
 /** `rmm audit verify`: through the server, or offline from a bundle. Exit 11 when a chain is broken, 12 when it is not provable. */
 export function registerVerify(group: Command, run: Run): void {
   const command = group.command("verify").summary("Verify that nothing in the audit record was changed or removed");
+  takes(command, ...tabular, ...proving, "org", "all", "wait", "dry-run");
   const collect = (value: string, known: string[]) => [...known, value];
   command
     .description(
@@ -20,7 +22,7 @@ export function registerVerify(group: Command, run: Run): void {
         "Without --org, --partner, --system or --all it is your own chain: your organization's, your partner's,\n" +
         "or the system's (or that of the default organization of RMM_ORG and the profile)",
     )
-    .option("--partner <partner>", "the chain of a partner: id or slug")
+    .option("--partner <partner>", "the chain of a partner: slug, name or id")
     .option("--system", "the chain of the installation itself")
     .option("--bundle <path>", "verify a bundle of rmm server audit-bundle, without server and sign-in")
     .option(
@@ -62,7 +64,8 @@ Anchors are taken hourly, and by a verification through the server that passes: 
 --require-anchor=any is content with an anchor anywhere before the head.
 A server that was taken over can lie about its own chain. Anchors and the public key that you got another way,
 --anchor-file and --public-key, are what it cannot lie about.
-The server allows 30 verifications an hour; with --all and --wait this command waits for more.
+The server allows 30 verifications of a chain an hour, and 2,000 of all together. --all begins with the chains that
+this installation verified least recently; where the limit ends it, the next run goes on with the rest, and --wait waits.
 
 Permission: audit:read
 Credential: a signed-in user; none with --bundle

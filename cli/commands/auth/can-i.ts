@@ -2,16 +2,18 @@ import { askKey, type KeyAccess, mintsKeys } from "../../access/ask-key.ts";
 import { decideForUser, kindsText, kindText, type Verdict } from "../../access/decide.ts";
 import { allCommands, type Target, targetOf, targetText } from "../../access/target.ts";
 import { type Context, getCredential, openContext } from "../../context.ts";
-import { CliError, missingInput } from "../../errors/cli-error.ts";
+import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { namesOf } from "../../generic/names.ts";
 import type { CommandSpec } from "../../manifest.ts";
 import { checkFields, isForPrograms, printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { proving, tabular, takes } from "../../taken-flags.ts";
 
 /** `rmm auth can-i`: whether the credential at hand may do a thing. Exit 0 yes, 5 no, 4 with a second factor. */
 export const registerCanI: Register = (command, run) => {
+  takes(command, ...tabular, ...proving, "org");
   command
     .description("Tell whether the credential at hand may do something: a permission, an endpoint or a command")
     .argument("[what...]", "sites:write, POST /orgs/sites or sites create")
@@ -23,6 +25,8 @@ export const registerCanI: Register = (command, run) => {
       run(async (shell, globals) => {
         const context = await openContext(shell, globals);
         if (command.opts()["list"] === true) return list(context);
+        if (globals.columns !== undefined || !globals.header)
+          throw usageError("--columns and --no-header go with --list: there is no table without it");
         if (words.length === 0) throw missingInput(["<what> or --list"], "For example: rmm auth can-i sites:write");
         return answer(context, await targetOf(words));
       }),

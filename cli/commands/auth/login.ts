@@ -7,6 +7,7 @@ import type { Register } from "../../register.ts";
 import { keepSignIn, readyStore } from "../../sign-in/keep-sign-in.ts";
 import { askSecret, proveFactor } from "../../sign-in/prove-factor.ts";
 import { reportSignIn } from "../../sign-in/report-sign-in.ts";
+import { calling, takes, valued } from "../../taken-flags.ts";
 
 interface Options {
   email?: string;
@@ -20,6 +21,7 @@ interface Options {
 
 /** `rmm auth login`: the tokens go to the keychain, or with `--store=file` to a file only the user can read. */
 export const registerLogin: Register = (command, run) => {
+  takes(command, ...valued, ...calling, "org");
   command
     .description(
       "Sign in with email and password, and the second factor where there is one. With --sso a browser signs you in\n" +
@@ -60,6 +62,7 @@ async function login(context: Context, options: Options): Promise<number> {
     return signInThroughProvider(context, options);
   }
   refuseBeside(options, ["partner", ...(options.browser === false ? ["browser"] : [])], "goes with --sso only");
+  if (context.globals.org !== undefined) throw usageError("--org goes with --sso only");
   return passwordLogin(context, options);
 }
 

@@ -5,9 +5,11 @@ import { isForPrograms, printResult } from "../../output/print.ts";
 import { changeProfiles } from "../../profile/profiles.ts";
 import { tokenStore } from "../../profile/token-store.ts";
 import type { Register } from "../../register.ts";
+import { calling, takes, valued } from "../../taken-flags.ts";
 
 /** `rmm auth logout`: ends the session of this server and profile, and of no other. */
 export const registerLogout: Register = (command, run) => {
+  takes(command, ...valued, ...calling);
   command
     .description("End the session on the server and forget its tokens. Other servers and profiles stay signed in")
     .option("--all-sessions", "end your sessions on all machines too")

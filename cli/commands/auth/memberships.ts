@@ -1,11 +1,13 @@
 import { openContext } from "../../context.ts";
 import { printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
+import { proving, tabular, takes } from "../../taken-flags.ts";
 
 const fields = ["tenantName", "kind", "roleName", "status", "selected", "home", "createdAt", "tenantId", "id"];
 
 /** `rmm auth memberships`: what `rmm auth switch` chooses from. */
 export const registerMemberships: Register = (command, run) => {
+  takes(command, ...tabular, ...proving);
   command
     .description("List your memberships, and the invitations that wait for you: rmm memberships accept takes one up")
     .addHelpText("before", "Examples:\n  rmm auth memberships\n  rmm auth memberships --json=tenantName,status,id\n")

@@ -1,7 +1,7 @@
 import type { RmmClient } from "#sdk/client";
 import { type Context, openContext } from "../../context.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
-import { maskSecrets, printMinted, type SecretFile, withSecretFile } from "../../generic/minted.ts";
+import { maskSecrets, printMinted, requireMintShown, type SecretFile, withSecretFile } from "../../generic/minted.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
 import type { CommandSpec } from "../../manifest.ts";
@@ -9,13 +9,14 @@ import { isForPrograms } from "../../output/print.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Register } from "../../register.ts";
 import { showSecretText, writeTo } from "../../shell.ts";
+import { proving, shaped, takes } from "../../taken-flags.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */
 export const registerMfa: Register = async (group, run) => {
   const commands = await commandsOf("mfa");
   group.description(group.summary()).usage("<command> [flags]");
   group.addHelpText("before", "Examples:\n  rmm auth mfa setup\n  rmm auth mfa step-up\n");
-  const setup = group.command("setup").summary("Set up a second factor");
+  const setup = takes(group.command("setup").summary("Set up a second factor"), ...shaped, ...proving);
   setup
     .description(
       "Show the secret, as a QR code on a terminal, and turn the factor on with a first code. Without a terminal it\n" +
@@ -43,6 +44,8 @@ const setupExamples = `Examples:
 `;
 
 async function setUp(context: Context, spec: CommandSpec, options: Record<string, unknown>): Promise<number> {
+  const here = context.interactive && !isForPrograms(context);
+  if (options["secretFile"] === undefined && !here) await requireMintShown(context, spec, false);
   const currentPassword = await passwordOf(context, options);
   const client = await context.client();
   await withSecretFile(
@@ -50,7 +53,7 @@ async function setUp(context: Context, spec: CommandSpec, options: Record<string
     async (file) => {
       const body = currentPassword === undefined ? {} : { currentPassword };
       const made = await client.mfa.setup({ body }, { signal: context.shell.signal });
-      if (context.interactive && !isForPrograms(context)) return enableHere(context, client, made, file);
+      if (here) return enableHere(context, client, made, file);
       await printMinted(context, spec, { ...made }, file);
       await context.notice("Turn it on within ten minutes: rmm auth mfa enable --code-stdin");
     },

@@ -1,9 +1,11 @@
 import { type Context, getCredential, openContext } from "../../context.ts";
 import { printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
+import { proving, shaped, takes } from "../../taken-flags.ts";
 
 /** `rmm auth status`: which source won, and who that is. Exit 4 when there is no credential or it is refused. */
 export const registerStatus: Register = (command, run) => {
+  takes(command, ...shaped, ...proving);
   command
     .description("Show the server, the credential that is used and where it came from, and who that is")
     .addHelpText("before", "Examples:\n  rmm auth status\n  rmm auth status --json=account,source\n")

@@ -3,9 +3,11 @@ import { CliError } from "../../errors/cli-error.ts";
 import type { Register } from "../../register.ts";
 import { keepSignIn } from "../../sign-in/keep-sign-in.ts";
 import { reportSignIn } from "../../sign-in/report-sign-in.ts";
+import { calling, takes, valued } from "../../taken-flags.ts";
 
 /** `rmm auth switch`: a session in another tenant takes the place of the stored one. */
 export const registerSwitch: Register = (command, run) => {
+  takes(command, ...valued, ...calling);
   command
     .description(
       "Go on in another of your memberships: rmm auth memberships lists them. Your next sign-in takes it too",

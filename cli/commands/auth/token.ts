@@ -5,9 +5,11 @@ import { maskSecrets } from "../../generic/minted.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { proving, takes, valued } from "../../taken-flags.ts";
 
 /** `rmm auth token`: an access token for another program, renewed first where it is about to end. */
 export const registerToken: Register = (command, run) => {
+  takes(command, ...valued, ...proving);
   command
     .description("Print an access token and nothing else, for programs such as curl. It ends within 15 minutes")
     .addHelpText(

@@ -8,6 +8,7 @@ import { escapeControls } from "../../output/escape.ts";
 import { readProfiles } from "../../profile/profiles.ts";
 import type { Program, Register } from "../../register.ts";
 import { type Shell, writeTo } from "../../shell.ts";
+import { takesFlag } from "../../taken-flags.ts";
 import { liveOrgs, liveSites } from "./live-names.ts";
 
 type Candidate = readonly [text: string, about: string];
@@ -89,7 +90,9 @@ const flagsOf = (command: Command): Candidate[] => [
   ...command.options
     .filter(({ hidden, long }) => !hidden && long)
     .map(({ long, description }) => [long!, description] as const),
-  ...globalFlagList.map(({ flag, description }) => [flag, description] as const),
+  ...globalFlagList
+    .filter(({ name }) => takesFlag(command, name))
+    .map(({ flag, description }) => [flag, description] as const),
 ];
 
 const scopeFlags: Partial<Record<string, string>> = { org: "organization", site: "site" };

@@ -4,10 +4,12 @@ import { isForPrograms, printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { didYouMean } from "../../suggest.ts";
+import { takes, valued } from "../../taken-flags.ts";
 import { scripts } from "./scripts.ts";
 
 /** `rmm completion bash|zsh|fish|powershell` prints a script for the shell to load. */
 export const registerCompletion: Register = (command, run) => {
+  takes(command, ...valued);
   const names = Object.keys(scripts);
   command
     .description("Print a script that completes commands, flags, values, and names of organizations and sites")

@@ -22,7 +22,7 @@ export function addFilterOptions(command: Command): void {
     .option("--kind <kinds>", `${keyKinds.join(", ")} (repeat or use commas; default all)`, collect, undefined)
     .option("--expiring <duration>", "only keys that work now and end within this time: 14d")
     .option("--older-than <duration>", "only keys that work now and whose material is older: 90d")
-    .option("--partner <partner>", "slug or id of the partner whose partner keys are meant, for system scope");
+    .option("--partner <partner>", "slug, name or id of the partner whose partner keys are meant, for system scope");
 }
 
 export const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];

@@ -7,10 +7,12 @@ import { withSpinner } from "../../output/spinner.ts";
 import { PER_MINUTE } from "../../provisioning/budget.ts";
 import { paced } from "../../provisioning/sender.ts";
 import type { Register } from "../../register.ts";
+import { proving, tabular, takes } from "../../taken-flags.ts";
 import { addFilterOptions, type FilterOptions, filterOf, keysIn, scopeOf } from "./filters.ts";
 
 /** `rmm keys list`: keys of every kind in one list, the oldest material first. */
 export const registerKeysList: Register = (command, run) => {
+  takes(command, ...tabular, ...proving, "org", "limit", "all");
   command.description(
     "List API keys, keys of service principals, partner keys and enrollment keys together: the oldest material first,\n" +
       "with --expiring what ends soonest first. No key's material is in it",

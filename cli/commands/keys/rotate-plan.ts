@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Context } from "../../context.ts";
-import { parseDuration } from "../../duration.ts";
 import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
+import { instantOf } from "../../generic/field-value.ts";
+import { ambiguousName, sameName } from "../../generic/name-errors.ts";
 import type { Journal, Rotation } from "../../keys/journal.ts";
 import type { ListedKey } from "../../keys/listed-key.ts";
 import type { RotationItem } from "../../keys/rotate-keys.ts";
@@ -29,7 +30,7 @@ export function addRotateOptions(command: Command): void {
     .option("--secret-file <path>", "write the new secret of one key to a new file only you can read")
     .option("--secret-command <command>", "run this shell command for each key, with the new secret on its stdin")
     .option("--github-output <name>", "write the new secret of one key to GITHUB_OUTPUT under this name")
-    .option("--expires-in <duration>", "new end of enrollment keys from now: 30d; other keys keep theirs")
+    .option("--expires-in <time>", "new end of enrollment keys: 30d from now, or a date; other keys keep theirs")
     .option("--journal <path>", "where to note what was begun (default: in the configuration folder)")
     .option("--resume", "only finish what an earlier run began");
 }
@@ -111,7 +112,7 @@ function chosenKeys(
   if (ids.length === 0) return selectKeys(keys, filterOf(options), shell.now());
   const found = ids.map((id) => ({
     id,
-    key: keys.find((one) => one.id === id) ?? keys.find((one) => isKeyOf(one, id)),
+    key: keys.find((one) => one.id === id) ?? keys.find((one) => isKeyOf(one, id)) ?? keyCalled(keys, id),
   }));
   const unknown = found.filter(({ key }) => key === undefined).map(({ id }) => id);
   if (unknown.length > 0) {
@@ -122,6 +123,16 @@ function chosenKeys(
     });
   }
   return [...new Set(found.map(({ key }) => key as ListedKey))];
+}
+
+/** The key of this name that works, else the one of this name; two of them are refused with both. */
+function keyCalled(keys: readonly ListedKey[], name: string): ListedKey | undefined {
+  const called = keys.filter((one) => sameName(one.name, name));
+  const alive = called.filter(({ status }) => status === "active");
+  const found = alive.length > 0 ? alive : called;
+  if (found.length < 2) return found[0];
+  const lines = found.map((one) => [one.id, one.kind, one.name, one.organization].filter(Boolean).join("  "));
+  throw ambiguousName("key", name, lines, ", or --org or --kind");
 }
 
 /** A service principal has one key at most, so its own id will do. */
@@ -166,7 +177,7 @@ function sinkFor(
 
 function newEnd({ expiresIn }: RotateOptions, nowMs: number): string | undefined {
   if (expiresIn === undefined) return undefined;
-  return new Date(nowMs + parseDuration(expiresIn, "--expires-in")).toISOString();
+  return instantOf(expiresIn, { source: "--expires-in", nowMs, where: "body" });
 }
 
 /**

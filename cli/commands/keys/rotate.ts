@@ -4,9 +4,12 @@ import { type Context, openContext } from "../../context.ts";
 import { CliError, declined, missingInput } from "../../errors/cli-error.ts";
 import { type ExitName, exitCode } from "../../errors/exit-codes.ts";
 import { exitOfItems } from "../../errors/exit-of-items.ts";
+import { warnOfGit } from "../../generic/git-warning.ts";
+import { requireShown, SECRET } from "../../generic/secret-shown.ts";
+import { placeText } from "../../generic/subject.ts";
 import { type Journal, openJournal, prepareFolder } from "../../keys/journal.ts";
 import { type RotationItem, type RotationRun, rotateKeys, rotationResultFields } from "../../keys/rotate-keys.ts";
-import { deliverTo } from "../../keys/secret-sink.ts";
+import { deliverTo, rotationSinkText } from "../../keys/secret-sink.ts";
 import { checkFields, isForPrograms, printAndTell, printResult, type Shape } from "../../output/print.ts";
 import { withSpinner } from "../../output/spinner.ts";
 import { configDirOf } from "../../profile/config-dir.ts";
@@ -16,6 +19,7 @@ import { counted, PER_MINUTE } from "../../provisioning/budget.ts";
 import { paced } from "../../provisioning/sender.ts";
 import type { SinkContext } from "../../provisioning/sinks.ts";
 import type { Register } from "../../register.ts";
+import { proving, tabular, takes } from "../../taken-flags.ts";
 import { sinkContext } from "../provisioning/options.ts";
 import { keysIn, scopeOf } from "./filters.ts";
 import {
@@ -30,13 +34,14 @@ import { planColumns, planRows, resultColumns, resultRow, resumeCommand } from "
 
 /** `rmm keys rotate`: new material for many keys, one after the other, and no secret lost on the way. */
 export const registerKeysRotate: Register = (command, run) => {
+  takes(command, ...tabular, ...proving, "org", "limit", "all", "confirm", "dry-run");
   command.description(
     "Replace the material of API keys, service principals' keys, partner keys and enrollment keys. The old material\n" +
       "stops at once; the next key is begun when the secret of the one before is where it belongs",
   );
   addRotateOptions(command);
   command
-    .argument("[id...]", "keys by id, of any kind; of a service principal also its own")
+    .argument("[id...]", "keys by id or name, of any kind; of a service principal also its own id")
     .usage("[<id>...] [flags]")
     .addHelpText("before", examples)
     .addHelpText("after", rules)
@@ -101,8 +106,11 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
     await context.notice("Nothing to rotate");
     return 0;
   }
+  await requireSecretsShown(context, plan);
   await confirm(context, plan, ids.length > 0);
   await prepareFiles(plan.items, { dryRun: false });
+  const file = plan.items.find(({ sink }) => sink.kind === "file");
+  if (file) await warnOfGit(context, rotationSinkText(file.sink));
   const sinks = sinkContext(context, false);
   const done = await withSpinner(context, "Rotating", ({ say }) =>
     rotateKeys(plan.items, {
@@ -123,6 +131,17 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
   }
   await journal.close();
   return finish(context, done, options, journal);
+}
+
+/** Secrets that are part of the result have to be in what is printed of it. */
+async function requireSecretsShown(context: Context, { items }: RotationPlan): Promise<void> {
+  if (!isForPrograms(context) || !items.some(({ sink }) => sink.kind === "stdout")) return;
+  const sample = items.map(({ kind, id, name, organization }) => {
+    const about = { kind, key: name, changes: [], item: { line: null, name }, id, name, organization };
+    return { ...about, outcome: "done", newId: id, keyPrefix: "prefix", sink: "stdout", secret: SECRET };
+  });
+  const hint = "Choose secret too, or give --secret-dir or --secret-command";
+  await requireShown(context, { secrets: ["secret"], sample, hint });
 }
 
 /** A secret that is part of the printed result is safe only once the result is printed. */
@@ -147,9 +166,11 @@ async function handOver(
 async function confirm(context: Context, plan: RotationPlan, named: boolean): Promise<void> {
   const { globals, shell, interactive } = context;
   const count = plan.items.length;
+  const place = placeText(context);
   if (globals.confirm !== undefined || (globals.all && !named)) {
     if (globals.confirm === undefined && !interactive) throw missingInput([`--confirm=${count}`]);
-    const typed = globals.confirm ?? (await prompterOf(shell).text(`Rotate all ${count} keys. Type ${count} to go on`));
+    const typed =
+      globals.confirm ?? (await prompterOf(shell).text(`Rotate all ${count} keys ${place}. Type ${count} to go on`));
     if (typed.trim() === String(count)) return;
     throw declined(`${counted(count, "key")} would be rotated: nothing was done`, `Confirm with --confirm=${count}`);
   }
@@ -159,7 +180,7 @@ async function confirm(context: Context, plan: RotationPlan, named: boolean): Pr
     const where = organization === null ? name : `${organization} / ${name}`;
     await context.notice(`${action} ${kind} ${where} → ${sink}${note === null ? "" : ` (${note})`}`);
   }
-  const question = `Rotate ${counted(count, "key")}? The old material stops at once`;
+  const question = `Rotate ${counted(count, "key")} ${place}? The old material stops at once`;
   if (!(await prompterOf(shell).confirm(question))) throw declined("Nothing was rotated");
 }
 

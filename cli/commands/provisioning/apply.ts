@@ -1,6 +1,7 @@
 import { type Context, getCredential } from "../../context.ts";
 import { CliError, declined, usageError } from "../../errors/cli-error.ts";
 import type { ExitName } from "../../errors/exit-codes.ts";
+import { placeText } from "../../generic/subject.ts";
 import { isColoured } from "../../output/colour.ts";
 import { idempotencySecret } from "../../profile/idempotency-secret.ts";
 import { prompterOf } from "../../prompt.ts";
@@ -14,6 +15,7 @@ import { requireUnmoved } from "../../provisioning/saved-plan.ts";
 import { deliver, prepareSinks } from "../../provisioning/sinks.ts";
 import type { Register } from "../../register.ts";
 import { isInteractive, writeTo } from "../../shell.ts";
+import { proving, takes, valued } from "../../taken-flags.ts";
 import { endApply } from "./end-apply.ts";
 import { addFileOptions, applyCommand, type FileOptions } from "./options.ts";
 import { rules, showPlan } from "./plan.ts";
@@ -23,6 +25,7 @@ import { checkResultFields, resultPrinter } from "./result-printer.ts";
 
 /** `rmm apply FILE`: brings the server to what the file says. */
 export const registerApply: Register = (command, run) => {
+  takes(command, ...valued, ...proving, "org", "dry-run");
   command.description(
     "Bring organizations, sites, contacts and enrollment keys to what a provisioning file or a saved plan says",
   );
@@ -69,7 +72,7 @@ person. Such a key sees no enrollment keys: one whose secret is in its file coun
 async function applyRun(planned: Planned, options: FileOptions): Promise<number> {
   const { context, plan, file, sender, allowDelete } = planned;
   if (plan.conflicts.length > 0) throw conflictError(file, plan.conflicts);
-  checkResultFields(context, plan);
+  await checkResultFields(context, plan);
   const rmm = await context.client();
   const again = applyCommand(planned.path, options, context.globals);
   const printer = resultPrinter(context, plan);
@@ -110,7 +113,7 @@ async function confirm({ context, plan, budget, allowDelete }: Planned): Promise
   if (globals.yes) return;
   const view = planView(plan, budget, allowDelete);
   await writeTo(shell, "stderr", planText(view, { coloured: isColoured(shell, "stderr") }));
-  if (!(await prompterOf(shell).confirm("Apply this?"))) throw declined("Nothing was changed");
+  if (!(await prompterOf(shell).confirm(`Apply this ${placeText(context)}?`))) throw declined("Nothing was changed");
 }
 
 async function requireSinks({ plan, sinks, file }: Planned): Promise<void> {

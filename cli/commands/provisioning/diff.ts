@@ -8,11 +8,13 @@ import { hasDifferences, notesOf } from "../../provisioning/plan.ts";
 import { noteView, planItems } from "../../provisioning/plan-view.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { proving, takes, valued } from "../../taken-flags.ts";
 import { addReadOptions, type FileOptions } from "./options.ts";
 import { planRun } from "./plan-run.ts";
 
 /** `rmm diff FILE`: where the server is not as the file says, value by value. */
 export const registerDiff: Register = (command, run) => {
+  takes(command, ...valued, ...proving, "org");
   command.description(
     "Show where the server differs from a provisioning file, in the form of diff -u. Changes nothing; exit 10 where it does",
   );

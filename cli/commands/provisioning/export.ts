@@ -14,6 +14,7 @@ import { paced } from "../../provisioning/sender.ts";
 import { toYaml } from "../../provisioning/to-yaml.ts";
 import type { Register } from "../../register.ts";
 import { didYouMean } from "../../suggest.ts";
+import { proving, takes } from "../../taken-flags.ts";
 import { writeOutput } from "./write-output.ts";
 
 interface Options {
@@ -24,6 +25,7 @@ interface Options {
 
 /** `rmm export`: the other way round. A plan with what it writes shows no change. */
 export const registerExport: Register = (command, run) => {
+  takes(command, ...proving, "org");
   command
     .description("Write organizations, sites, contacts and enrollment keys as a provisioning file, without secrets")
     .argument("[organizations...]", "slugs, names or ids; all you can reach where none is given")

@@ -12,6 +12,7 @@ import { readModel } from "../../provisioning/read-model.ts";
 import { toYaml } from "../../provisioning/to-yaml.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { takes } from "../../taken-flags.ts";
 import { writeOutput } from "./write-output.ts";
 
 interface Options {
@@ -29,6 +30,7 @@ const collect = (value: string, before: string[] | undefined): string[] => [...(
 
 /** `rmm import customers.csv`: a provisioning file from what a PSA tool exported. Sends nothing. */
 export const registerImport: Register = (command, run) => {
+  takes(command, "org");
   command
     .description("Turn a CSV export of customers into a provisioning file on stdout. Sends nothing to the server")
     .argument("[file]", "CSV file")

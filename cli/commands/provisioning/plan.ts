@@ -7,12 +7,14 @@ import { planText, planView } from "../../provisioning/plan-view.ts";
 import { savePlan } from "../../provisioning/saved-plan.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { proving, takes, valued } from "../../taken-flags.ts";
 import { addFileOptions, type FileOptions } from "./options.ts";
 import { planRun } from "./plan-run.ts";
 import type { Planned } from "./planned.ts";
 
 /** `rmm plan FILE`: what `rmm apply FILE` would do. */
 export const registerPlan: Register = (command, run) => {
+  takes(command, ...valued, ...proving, "org");
   command.description("Show what applying a provisioning file would change, deletes first. Changes nothing");
   addFileOptions(command);
   command

@@ -1,8 +1,8 @@
 import type { Context } from "../../context.ts";
-import { usageError } from "../../errors/cli-error.ts";
+import { requireShown, SECRET } from "../../generic/secret-shown.ts";
 import { isColoured } from "../../output/colour.ts";
 import { ownSequence } from "../../output/escape.ts";
-import { checkFields, formatOf, printAndTell } from "../../output/print.ts";
+import { checkFields, formatOf, isForPrograms, printAndTell } from "../../output/print.ts";
 import { resultRow, resultText, summaryOf } from "../../provisioning/apply-view.ts";
 import { type Budget, counted } from "../../provisioning/budget.ts";
 import type { ItemResult } from "../../provisioning/item-result.ts";
@@ -21,12 +21,21 @@ export interface ResultPrinter {
 const shape = { fields: ["summary", "budget", "items", "notes"] };
 
 /** Refuses before anything is changed what would print the result without the secrets that it is to carry. */
-export function checkResultFields({ globals }: Pick<Context, "globals">, plan: Plan): void {
-  checkFields(globals, shape);
-  const chosen = globals.jsonFields;
-  if (chosen === undefined || !hasStdoutSecrets(plan)) return;
-  if (!chosen.some((name) => name === "items" || name === "items.secret"))
-    throw usageError("--json without items would lose the new secrets", "Choose items too, or give the keys files");
+export async function checkResultFields(context: Context, plan: Plan): Promise<void> {
+  checkFields(context.globals, shape);
+  if (!isForPrograms(context) || !hasStdoutSecrets(plan)) return;
+  const item = {
+    outcome: "done",
+    action: "create",
+    kind: "enrollmentKey",
+    key: "a/b",
+    organization: "a",
+    secret: SECRET,
+  };
+  const called = { ...item, id: "id", changes: [], item: { line: 1, name: "b" }, sink: "stdout" };
+  const sample = { summary: {}, budget: {}, items: [called], notes: [] };
+  const hint = "Choose items too, or give the keys files";
+  await requireShown(context, { secrets: ["items", "items.secret"], sample, hint });
 }
 
 const hasStdoutSecrets = (plan: Plan): boolean =>

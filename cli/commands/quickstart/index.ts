@@ -3,9 +3,11 @@ import { crash } from "../../crash.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import type { Register } from "../../register.ts";
 import type { Shell } from "../../shell.ts";
+import { takes, valued } from "../../taken-flags.ts";
 
 /** `rmm quickstart`: the whole job once, on a server of its own in a temporary folder. */
 export const registerQuickstart: Register = (command, run, program) => {
+  takes(command, ...valued);
   command
     .description(
       "Start a server on embedded SQLite in a temporary folder and do the main job with it: an administrator with a\n" +

@@ -29,7 +29,7 @@ export async function peopleStory(stage: Stage): Promise<void> {
   const partner = ["partners", "create", "--name", "Northwind MSP", "--slug", "northwind-msp", "--plan", "pro"];
   await say.run([...partner, "--json=id,slug,plan,status"]);
   await say.run([
-    ...["users", "invite", "--partner-id", "northwind-msp", "--role-id", "Partner Admin", "--org-access", "all"],
+    ...["users", "invite", "--partner", "northwind-msp", "--role", "Partner Admin", "--org-access", "all"],
     ...["--email", TECH, "--name", "Pat Okafor", "--secret-file", "pat.invite"],
   ]);
   await say.text("Where mail is set up, the link goes by mail. Here it is in a file, and Pat accepts:");
@@ -66,7 +66,8 @@ async function secondFactor({ say }: Stage, name: string, profile: readonly stri
     SIGN_INS,
     `TOTP      ${made.secret}  (${made.otpAuthUrl})\nrecovery  ${made.recoveryCodes.join(" ")}\n\n`,
   );
-  const enable = ["auth", "mfa", "enable", ...profile, "--code-stdin", "--json=success"];
+  const kept = ["--secret-file", `${name}.recovery`, "--json=success"];
+  const enable = ["auth", "mfa", "enable", ...profile, "--code-stdin", ...kept];
   const code = new TOTP({ secret: Secret.fromBase32(made.secret) }).generate();
   await say.run(enable, {
     stdin: `${code}\n`,

@@ -7,6 +7,7 @@ import { type Context, openContext } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { takes } from "../../taken-flags.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
 
 interface Options extends PlaceOptions {
@@ -18,12 +19,13 @@ interface Options extends PlaceOptions {
 /** `rmm server audit-bundle`: writes a chain as a file that `rmm audit verify --bundle` judges anywhere. */
 export function registerAuditBundle(group: Command, run: Run): void {
   const command = group.command("audit-bundle").summary("Export a chain of the audit record for offline verification");
+  takes(command, "org", "profile");
   addPlaceFlags(command)
     .description(
       "Write one chain of the audit record, with its anchors and prune records, as NDJSON from the database of this\n" +
         "machine. The server may run or not. Verify it anywhere with rmm audit verify --bundle",
     )
-    .option("--partner <partner>", "the chain of a partner: slug or id (an organization: --org)")
+    .option("--partner <partner>", "the chain of a partner: slug, name or id (an organization: --org)")
     .option("--system", "the chain of the installation itself")
     .option("-o, --output <path>", "write to a new file only you can read, instead of stdout")
     .addHelpText(

@@ -6,6 +6,7 @@ import { isForPrograms, printResult } from "../../output/print.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { takes, valued } from "../../taken-flags.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
 
 interface Options extends PlaceOptions {
@@ -17,6 +18,7 @@ interface Options extends PlaceOptions {
 /** `rmm server create-admin`: a System Admin, straight in the database. */
 export function registerCreateAdmin(group: Command, run: Run): void {
   const command = group.command("create-admin").summary("Create a system administrator");
+  takes(command, ...valued);
   addPlaceFlags(command)
     .description("Create a system administrator in the database of this machine. The server need not run")
     .option("--email <email>", "email address to sign in with")

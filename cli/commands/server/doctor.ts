@@ -3,6 +3,7 @@ import { openContext } from "../../context.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { printResult } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
+import { tabular, takes } from "../../taken-flags.ts";
 import type { Check } from "./check.ts";
 import { databaseChecks } from "./check-database.ts";
 import { machineChecks } from "./check-machine.ts";
@@ -11,6 +12,7 @@ import { addPlaceFlags, type PlaceOptions, placeEnv, serverConfig } from "./serv
 /** `rmm server doctor`: looks at everything a server needs and changes nothing. Exit 1 when something fails. */
 export function registerDoctor(group: Command, run: Run): void {
   const command = group.command("doctor").summary("Check this machine and the database for a server");
+  takes(command, ...tabular);
   addPlaceFlags(command)
     .description(
       "Check Node, the data folder, the SQLite driver, the database, its migrations and roles, the keychain and the clock. Changes nothing",

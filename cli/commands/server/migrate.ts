@@ -2,11 +2,13 @@ import type { Command } from "commander";
 import { openContext } from "../../context.ts";
 import { printResult } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
+import { tabular, takes } from "../../taken-flags.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
 
 /** `rmm server migrate`: brings the schema up to date; safe beside running servers. */
 export function registerMigrate(group: Command, run: Run): void {
   const command = group.command("migrate").summary("Bring the database schema up to date");
+  takes(command, ...tabular);
   addPlaceFlags(command)
     .description("Bring the database schema up to date. The server does it at start too; replicas wait for one another")
     .addHelpText(

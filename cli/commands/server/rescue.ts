@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import { type Context, openContext } from "../../context.ts";
 import { CliError } from "../../errors/cli-error.ts";
+import { requireShown, SECRET } from "../../generic/secret-shown.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { takes, valued } from "../../taken-flags.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
 
 interface Options extends PlaceOptions {
@@ -13,6 +15,7 @@ interface Options extends PlaceOptions {
 /** `rmm server rescue`: the last way into an account, for whoever holds the host. */
 export function registerRescue(group: Command, run: Run): void {
   const command = group.command("rescue").summary("Let a person who is locked out set a new password");
+  takes(command, ...valued);
   addPlaceFlags(command)
     .argument("<email>", "whose account")
     .description(
@@ -34,6 +37,8 @@ export function registerRescue(group: Command, run: Run): void {
 async function rescue(context: Context, given: string, options: Options): Promise<number> {
   const { shell } = context;
   const email = given.trim().toLowerCase();
+  const hint = "Choose url too: the link is shown once";
+  await requireShown(context, { secrets: ["url"], sample: { email, url: SECRET }, hint });
   const { buildServices } = await import("#server/app");
   const { rescueAccount } = await import("#server/bootstrap");
   const config = await serverConfig(shell, options);

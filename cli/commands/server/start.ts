@@ -4,11 +4,13 @@ import { CliError } from "../../errors/cli-error.ts";
 import type { Globals } from "../../globals.ts";
 import type { Run } from "../../register.ts";
 import { type Shell, writeTo } from "../../shell.ts";
+import { takes } from "../../taken-flags.ts";
 import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
 
 /** `rmm server start`: runs until SIGINT or SIGTERM, then lets running requests finish. */
 export function registerStart(group: Command, run: Run): void {
   const command = group.command("start").summary("Start the server");
+  takes(command, "ndjson");
   addPlaceFlags(command)
     .description(
       "Start the server. It needs no set-up: without settings it keeps its data in ./.rmm. Logs go to stderr",

@@ -1,7 +1,7 @@
 import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { keyGuesses } from "#server/access/key-throttle";
 import type { Limit } from "#server/access/rate-limit";
-import { verifyLimit } from "#server/features/audit/audit-logs/verify";
+import { verifyAllLimit, verifyLimit, verifySubject } from "#server/features/audit/audit-logs/verify";
 import { loginPerAddress } from "#server/features/sign-in/core/login-limits";
 import { clientBlock } from "#server/platform/ip-address";
 import type { Answer } from "../harness.ts";
@@ -145,7 +145,18 @@ export const bursts: readonly Burst[] = [
     async ready(swept) {
       const tenant = await swept.freshTenant();
       const { token, userId } = await swept.caller("partner", tenant);
-      await useUp(swept, verifyLimit, userId, 4);
+      await useUp(swept, verifyLimit, verifySubject(userId, { kind: "organization", id: tenant.orgId }), 4);
+      return always("auditLogs.verify", { tenant, token });
+    },
+  },
+  {
+    limit: "audit-verify-all",
+    noun: "audit-logs",
+    left: 4,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { token, userId } = await swept.caller("partner", tenant);
+      await useUp(swept, verifyAllLimit, userId, 4);
       return always("auditLogs.verify", { tenant, token });
     },
   },

@@ -1,7 +1,7 @@
 import type { AnyEndpoint } from "#contract/core/endpoint";
 import { contract } from "#contract/index";
 import type { Example } from "#fixtures/example";
-import { examples } from "#fixtures/examples";
+import { examples } from "#fixtures/generated/nouns";
 import type { Tenant } from "#fixtures/world";
 
 /** One endpoint with its example, named `noun.verb`. */

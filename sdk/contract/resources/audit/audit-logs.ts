@@ -250,7 +250,7 @@ export const auditLogs = resource(about, {
   verify: post("/audit-logs/verify", {
     summary: "Verify a chain from its first entry to its head",
     description:
-      "Name one chain; organization scope may leave it out. A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour and user.",
+      "Name one chain; organization scope may leave it out. A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour, user and chain; 2,000 per hour and user.",
     access: readers,
     audit: "audit_logs.verify",
     loses: "nothing",

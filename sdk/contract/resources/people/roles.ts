@@ -42,7 +42,7 @@ const about: Noun = {
   name: "roles",
   summary: "What members of a tenant may do",
   thing: "role",
-  auditPrefixes: ["role"],
+  auditPrefixes: [],
 };
 
 export const roles = resource(about, {

@@ -7,7 +7,7 @@ import {
   startTestServer,
   type TestServer,
 } from "../../../test/harness.ts";
-import { verifyLimit } from "./verify.ts";
+import { verifyAllLimit, verifyLimit, verifySubject } from "./verify.ts";
 
 describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
   let server: TestServer;
@@ -163,18 +163,24 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     // Two of one chain share a run, so there are at most three: whoever came while two were under way was told to wait.
     expect(busy.length).toBe(1);
     expect(Number(busy[0]?.headers.get("retry-after"))).toBeLessThanOrEqual(5);
-    const left = await server.services.limiter.peek(verifyLimit, userId);
-    expect(left).toMatchObject({ allowed: true });
+    expect(await server.services.limiter.peek(verifyAllLimit, userId)).toMatchObject({ allowed: true });
     expect(answers[0]?.body.verifiedAt === answers[1]?.body.verifiedAt || busy.includes(answers[1]!)).toBe(true);
   });
 
-  it("allows thirty verifications an hour", async () => {
-    const eager = await server.signIn({ role: "Org Admin", orgId: world.b.orgId });
-    for (let run = 0; run < 29; run += 1) await server.services.limiter.take(verifyLimit, eager.userId);
-    const verify = () => server.request("POST", "/audit-logs/verify", { token: eager.token, body: {} });
+  it("allows thirty verifications of a chain an hour, beside those of other chains", async () => {
+    const eager = await server.signIn({ role: "System Admin" });
+    const chain = { kind: "organization", id: world.b.orgId } as const;
+    const subject = verifySubject(eager.userId, chain);
+    await server.services.limiter.take(verifyLimit, subject, 29);
+    const of = (orgId: string) => ({ token: eager.token, body: { orgId } });
+    const other = () => server.request("POST", "/audit-logs/verify", of(world.a.orgId));
+    const verify = () => server.request("POST", "/audit-logs/verify", of(world.b.orgId));
     expect((await verify()).status).toBe(200);
     const refused = await verify();
     expect([refused.status, refused.body.code]).toEqual([429, "RATE_LIMITED"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await other()).status).toBe(200);
+    await server.services.limiter.take(verifyAllLimit, eager.userId, 2_000);
+    expect((await other()).status).toBe(429);
   });
 });

@@ -17,17 +17,27 @@ import { chosenChain } from "./chain.ts";
 
 type VerifyCall = typeof auditLogs.verify extends Endpoint<infer T> ? Call<T> : never;
 
-/** Per user. */
+/** Per user and chain. */
 export const verifyLimit = { name: "audit-verify", max: 30, windowSeconds: 3_600 };
+/** Per user: enough for every chain of a large partner, and those of single customers beside. */
+export const verifyAllLimit = { name: "audit-verify-all", max: 2_000, windowSeconds: 3_600 };
+
+/** What the limit of a chain counts by. */
+export const verifySubject = (userId: string, { kind, id }: ChainRef): string => `${userId} ${kind} ${id}`;
 
 /** Verifies a chain in a separate thread; a broken chain is an answer, not an error (docs/audit.md, "Verification"). */
 export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
   const chain = await chosenChain(call, call.body);
-  await takeAttempt(call.services, verifyLimit, user(call).userId);
+  const { userId } = user(call);
+  const counted = [
+    [verifyLimit, verifySubject(userId, chain)],
+    [verifyAllLimit, userId],
+  ] as const;
+  for (const [limit, subject] of counted) await takeAttempt(call.services, limit, subject);
   call.audit.note({ owner: ownerOf(chain), resource: { type: "audit_chain", id: chain.id, name: chain.kind } });
   const run = sharedRun(call.services, chain);
   if (run === undefined) {
-    await call.services.limiter.giveBack(verifyLimit, user(call).userId);
+    for (const [limit, subject] of counted) await call.services.limiter.giveBack(limit, subject);
     throw problem("RATE_LIMITED", { retryAfterSeconds: BUSY_SECONDS });
   }
   const result = await run;

@@ -1,12 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { memberships } from "#contract/resources/people/memberships";
-import type { Tx } from "#server/db/unit-of-work";
 import { removeMembership } from "#server/features/people/core/change-membership";
 import { closeAccount } from "#server/features/people/core/close-account";
 import { refuseLastAdmin } from "#server/features/people/core/refuse-last-admin";
-import { chainOf, type KnownMembership } from "#server/features/sign-in/core/invitation";
-import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
-import { endInvitation, endUserTokens } from "#server/features/sign-in/core/user-tokens";
+import { chainOf } from "#server/features/sign-in/core/invitation";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { ownMemberships } from "./own.ts";
@@ -26,18 +23,11 @@ export async function leave(call: RemoveCall) {
       call.audit.note({ owner: chainOf(found), details: { declined } });
       if (found.kind === "partner" && !declined) await refuseLastAdmin(call, tx, found);
       if (!(await removeMembership(tx, found))) throw problem("NOT_FOUND");
-      await endInvitation(tx, who.userId, found.membershipId);
-      if (!declined) await endAccess(call, tx, found);
+      const { userId, membershipId, partnerId, orgId } = found;
+      const now = call.clock.now();
+      const accountClosed = !declined && (await closeAccount(tx, userId, now));
+      await call.services.hooks.onUserRemoved({ tx, now, userId, membershipId, partnerId, orgId, accountClosed });
       return { success: true as const };
     }),
   );
-}
-
-async function endAccess(call: RemoveCall, tx: Tx, left: KnownMembership): Promise<void> {
-  const { userId } = user(call);
-  const now = call.clock.now();
-  await revokeSessions(tx, { userId, begunIn: left }, "membership ended", now);
-  if (!(await closeAccount(tx, userId, now))) return;
-  await revokeSessions(tx, { userId }, "account closed", now);
-  await endUserTokens(tx, userId, ["mfa_login", "password_reset"]);
 }

@@ -1,0 +1,30 @@
+import type { RawResponse } from "#sdk/transport";
+import { usageError } from "../errors/cli-error.ts";
+import { escapeControls } from "../output/escape.ts";
+import type { ApiOptions } from "./api-request.ts";
+
+/** Headers that prove who calls, and those that the transport owns. */
+const refused =
+  /^(authorization|proxy-authorization|x-api-key|cookie|host|content-length|connection|transfer-encoding)$/i;
+
+/** Reads `-H name:value`. What proves who calls is no argument: other users of the machine can see those. */
+export function headersOf({ addHeader = [] }: ApiOptions): Record<string, string> {
+  return Object.fromEntries(
+    addHeader.map((text) => {
+      const at = text.indexOf(":");
+      const name = text.slice(0, Math.max(0, at)).trim();
+      if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) throw usageError("-H takes name:value");
+      if (refused.test(name)) throw usageError(`-H cannot set ${name.toLowerCase()}`, "See rmm help environment");
+      return [name.toLowerCase(), text.slice(at + 1).trim()];
+    }),
+  );
+}
+
+/** `HTTP 200` and the headers; a cookie may be a session. */
+export function headText({ status, headers }: Pick<RawResponse, "status" | "headers">): string {
+  const lines: string[] = [];
+  headers.forEach((value, name) => {
+    lines.push(`${name}: ${/cookie/i.test(name) ? "********" : value}`);
+  });
+  return `${[`HTTP ${status}`, ...lines].map(escapeControls).join("\n")}\n\n`;
+}

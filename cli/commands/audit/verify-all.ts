@@ -1,0 +1,72 @@
+import { RateLimitError, RmmError } from "#sdk/errors";
+import type { Context } from "../../context.ts";
+import { type ChainName, type ChainReport, chainText, notVerified } from "./report.ts";
+import { verifiedRecord } from "./verified-record.ts";
+
+/** A server that is busy, or was asked too much this minute, says so; a used-up limit takes most of an hour. */
+const BUSY_MS = 61_000;
+const BUSY_TRIES = 20;
+
+/**
+ * Verifies one chain after the other, the least recently verified first. What the server refuses is reported and the
+ * rest goes on; a used-up limit is waited for with --wait, else it ends the run: the next one begins with the rest.
+ */
+export async function verifyAll(
+  context: Context,
+  chosen: readonly ChainName[],
+  verify: (chain: ChainName) => Promise<ChainReport>,
+): Promise<ChainReport[]> {
+  const { shell, globals } = context;
+  const record = await verifiedRecord(context);
+  const chains = record.sorted(chosen);
+  const until = globals.timeoutMs === undefined ? Number.POSITIVE_INFINITY : shell.now() + globals.timeoutMs;
+  const reports: ChainReport[] = [];
+  for (const [index, chain] of chains.entries()) {
+    try {
+      reports.push(await patiently(chain, index));
+      await record.keep(chain);
+    } catch (error) {
+      if (!(error instanceof RmmError) || shell.signal.aborted) throw error;
+      const why = { code: error.code, message: error.message };
+      if (!(error instanceof RateLimitError)) {
+        reports.push(notVerified(chain, why));
+        continue;
+      }
+      const rest = chains.slice(index);
+      reports.push(...rest.map((left) => notVerified(left, why)));
+      await tellRest(context, rest, chains.length);
+      break;
+    }
+  }
+  return reports;
+
+  async function patiently(chain: ChainName, index: number): Promise<ChainReport> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await verify(chain);
+      } catch (error) {
+        const retryAt = error instanceof RateLimitError ? error.retryAt?.getTime() : undefined;
+        const isSoon = retryAt !== undefined && retryAt - shell.now() < BUSY_MS && tries < BUSY_TRIES;
+        if (shell.signal.aborted || retryAt === undefined || retryAt >= until || !(globals.wait || isSoon)) throw error;
+        await context.notice(`${index} of ${chains.length} verified; waiting until ${new Date(retryAt).toISOString()}`);
+        await sleep(retryAt - shell.now(), shell.signal);
+      }
+    }
+  }
+}
+
+const NAMED_MAX = 10;
+
+async function tellRest(context: Context, rest: readonly ChainName[], all: number): Promise<void> {
+  const named = rest.slice(0, NAMED_MAX).map(chainText);
+  const more = rest.length > NAMED_MAX ? ` and ${rest.length - NAMED_MAX} more` : "";
+  await context.notice(
+    `${rest.length} of ${all} chains were not verified, because the hourly limit is used up: ${named.join(", ")}${more}. ` +
+      "The same command goes on with them later; --wait waits",
+  );
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  const { setTimeout: wait } = await import("node:timers/promises");
+  await wait(Math.max(0, ms), undefined, { signal });
+}

@@ -1,0 +1,37 @@
+import type { GlobalFlag } from "../globals.ts";
+import type { CommandSpec } from "../manifest.ts";
+import { calling, proving, tabular } from "../taken-flags.ts";
+import { namedInOrg } from "./named-rows.ts";
+import { scopePlaceOf, takesRef } from "./refs-of.ts";
+
+/** Whether `-f` gives the body, or a list of bodies. */
+export const takesFile = ({ method, hasBody, params }: CommandSpec): boolean =>
+  method !== "GET" && (hasBody || params.length > 0);
+
+/** Whether that file may be a list: a tenant is deleted by itself. */
+export const takesMany = (spec: CommandSpec): boolean => takesFile(spec) && spec.loses !== "tenant";
+
+/** The global flags that have an effect on the command of an endpoint. */
+export function endpointFlags(spec: CommandSpec): GlobalFlag[] {
+  const { access, paging, fields, idempotent, loses } = spec;
+  const prints = tabular.filter((flag) => {
+    if (flag === "no-header") return paging !== null || takesMany(spec);
+    return flag !== "columns" || fields.length > 0 || takesMany(spec);
+  });
+  // `--org` also tells rows of one name apart.
+  const hasOrg = scopePlaceOf(spec, "organization") !== undefined || namedInOrg.some((ref) => takesRef(spec, ref));
+  const optional: [GlobalFlag, boolean][] = [
+    ["org", hasOrg],
+    ["site", scopePlaceOf(spec, "site") !== undefined],
+    ["limit", paging !== null],
+    ["all", paging !== null],
+    ["confirm", loses === "tenant" || (loses !== "nothing" && takesMany(spec))],
+    ["idempotency-key", idempotent],
+  ];
+  return [
+    ...prints,
+    ...(access.kinds.includes("public") ? calling : proving),
+    "dry-run",
+    ...optional.filter(([, has]) => has).map(([flag]) => flag),
+  ];
+}

@@ -1,0 +1,78 @@
+import type { CommandSpec } from "../manifest.ts";
+import { commandsOf } from "./commands-of.ts";
+import type { Draft, Invocation } from "./invocation.ts";
+import { clientFor, sendList } from "./send.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Finds what `--if-not-exists` leaves alone. */
+export interface Existing {
+  find(draft: Draft): Promise<Row | undefined>;
+}
+
+/** By what a row of a noun is known; elsewhere by its name. */
+const knownBy: Readonly<Record<string, readonly string[]>> = {
+  organizations: ["slug"],
+  partners: ["slug"],
+  users: ["email"],
+  contacts: ["email", "name"],
+  "sso-domains": ["domain"],
+};
+
+/** Whether the command makes rows that can be looked up before. */
+export const takesIfNotExists = ({ noun, name, method }: CommandSpec): boolean =>
+  method === "POST" && noun !== "partner-api" && (name === "create" || (noun === "users" && name === "invite"));
+
+/** Looks for rows of the same name in the same tenant and site; each list is read once, with the first that asks. */
+export function existingRows(invocation: Invocation): Existing {
+  const { context, spec, given } = invocation;
+  if (given.options["ifNotExists"] !== true) return { find: async () => undefined };
+  const lists = new Map<string, Promise<Row[]>>();
+  const rowsFor = async (draft: Draft): Promise<Row[]> => {
+    const list = (await commandsOf(spec.noun)).find(({ name, paging }) => name === "list" && paging !== null);
+    if (list === undefined) throw new Error(`${spec.noun} has no list to look for names in`);
+    const asked = scopeFor(list, draft);
+    const key = JSON.stringify(asked);
+    const known = lists.get(key);
+    if (known !== undefined) return known;
+    const client = await clientFor(context, list);
+    const read = sendList(client, context, list, asked).toArray() as Promise<Row[]>;
+    lists.set(key, read);
+    return read;
+  };
+  return {
+    find: async (draft) => {
+      const field = (knownBy[spec.noun] ?? ["name"]).find((name) => typeof draft.body[name] === "string");
+      if (field === undefined) return undefined;
+      return (await rowsFor(draft)).find((row) => isSame(field, row, draft) && isWithin(row, draft));
+    },
+  };
+}
+
+/** The list of the tenant that the entry names. */
+function scopeFor(list: CommandSpec, { params, body }: Draft): Draft {
+  const all: Row = { ...body, ...params };
+  const named = ["orgId", "partnerId"].filter((name) => typeof all[name] === "string");
+  const takes = new Set(list.query.map(({ name }) => name));
+  const query = Object.fromEntries(named.filter((name) => takes.has(name)).map((name) => [name, all[name]]));
+  const paged = takes.has("limit") ? { limit: 100 } : {};
+  const own = Object.fromEntries(list.params.map((name) => [name, String(all[name] ?? "")]));
+  return { params: own, query: { ...query, ...paged }, body: {}, hasBody: false };
+}
+
+const isSame = (field: string, row: Row, { body }: Draft): boolean =>
+  fold(field, row[field]) === fold(field, body[field]);
+
+const fold = (field: string, value: unknown): string => {
+  const text = String(value ?? "")
+    .trim()
+    .normalize("NFC");
+  return field === "name" ? text : text.toLowerCase();
+};
+
+/** A name may stand in another organization, or at another site. */
+const isWithin = (row: Row, { params, body }: Draft): boolean =>
+  ["orgId", "partnerId", "siteId"].every((name) => {
+    const wanted = body[name] ?? params[name];
+    return wanted === undefined || wanted === null || row[name] === undefined || row[name] === wanted;
+  });

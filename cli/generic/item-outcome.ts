@@ -1,0 +1,70 @@
+import { refs } from "#contract/core/refs";
+import type { DescribedError } from "../errors/describe-error.ts";
+import type { CommandSpec } from "../manifest.ts";
+import type { FieldChange } from "../provisioning/field-change.ts";
+import type { Draft, Invocation } from "./invocation.ts";
+import { topSecrets } from "./minted.ts";
+import { organizationOf } from "./refs-of.ts";
+import { labelOf } from "./subject.ts";
+
+/** What became of one entry of a list; its first five fields are those of every item that this program prints. */
+export interface ItemOutcome {
+  /** `exists`: it was there, or an earlier run made it. `skipped`: not tried, because of what came before. */
+  readonly outcome: "done" | "exists" | "failed" | "skipped";
+  readonly kind: string;
+  /** `contoso-dental/HQ`: the organization and the name behind it, as far as they are known. */
+  readonly key: string;
+  readonly changes: readonly FieldChange[];
+  /** What the file calls it, and where. */
+  readonly item: { readonly line: number | null; readonly name: string | null };
+  readonly result?: unknown;
+  readonly error?: DescribedError;
+}
+
+export const outcomeFields = ["outcome", "kind", "key", "changes", "item", "result", "error"];
+
+/** Columns of the table: the secret of a minted key is one. */
+export const outcomeColumns = (spec: CommandSpec): string[] => [
+  ...["line", "outcome", "id", "name"],
+  ...topSecrets(spec),
+  "message",
+];
+
+type About = Pick<ItemOutcome, "kind" | "key" | "changes" | "item">;
+
+/** What an entry is about, before it is sent. */
+export function aboutOf({ spec, names }: Invocation, draft: Draft): About {
+  const name = labelOf(draft.body) ?? (spec.params.length === 0 ? undefined : draft.params[spec.params.at(-1)!]);
+  const orgId = organizationOf(spec, draft);
+  const org = orgId === undefined ? undefined : (names.known(orgId)?.slug ?? orgId);
+  const secret = new Set(spec.body.filter((field) => field.secret).map((field) => field.name));
+  const given = spec.method === "DELETE" ? [] : Object.entries(draft.body);
+  const shown = (field: string, after: unknown) => (secret.has(field) ? "********" : after);
+  return {
+    kind: kindOf(spec.noun),
+    key: [org, name].filter((part) => part !== undefined).join("/"),
+    changes: given
+      .filter(([, after]) => after !== undefined)
+      .map(([field, after]) => ({ field, before: null, after: shown(field, after) })),
+    item: { line: draft.line ?? null, name: name ?? null },
+  };
+}
+
+/** `enrollmentKey` of `enrollment-keys`, as provisioning files call it. */
+function kindOf(noun: string): string {
+  const ref = Object.entries(refs).find(([, of]) => of === noun)?.[0] ?? noun;
+  return ref.replace(/-([a-z])/g, (_, char: string) => char.toUpperCase());
+}
+
+/** One outcome as a row of the table. */
+export function rowOf(spec: CommandSpec, { outcome, item, result, error }: ItemOutcome): Record<string, unknown> {
+  const made = (result ?? {}) as Record<string, unknown>;
+  const secrets = Object.fromEntries(topSecrets(spec).map((name) => [name, made[name]]));
+  const message = error === undefined ? undefined : `${error.code}: ${error.message}${issuesOf(error.details)}`;
+  return { line: item.line, outcome, id: made["id"], name: labelOf(made) ?? item.name, ...secrets, message };
+}
+
+const issuesOf = (details: unknown): string =>
+  Array.isArray(details)
+    ? ` (${details.map((one: { path?: string; message?: string }) => `${one.path ?? ""} ${one.message ?? ""}`.trim()).join("; ")})`
+    : "";

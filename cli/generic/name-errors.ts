@@ -1,0 +1,24 @@
+import { CliError } from "../errors/cli-error.ts";
+import { suggestions } from "../suggest.ts";
+
+const fold = (text: string): string => text.trim().normalize("NFC").toLowerCase();
+export const sameName = (a: string, b: string): boolean => fold(a) === fold(b);
+
+const codeOf = (what: string): string => what.toUpperCase().replaceAll(" ", "_");
+
+export function unknownName(what: string, name: string, candidates: readonly string[]): CliError {
+  const close = suggestions(name, candidates);
+  return new CliError(`There is no ${what} ${name}`, {
+    exit: "notFound",
+    code: `UNKNOWN_${codeOf(what)}`,
+    hint: close.length > 0 ? `Did you mean ${close.join(" or ")}?` : undefined,
+  });
+}
+
+export const ambiguousName = (what: string, name: string, candidates: readonly string[], more = ""): CliError =>
+  new CliError(`More than one ${what} is called ${name}`, {
+    exit: "usage",
+    code: `AMBIGUOUS_${codeOf(what)}`,
+    details: candidates,
+    hint: `Give its id instead${more}`,
+  });

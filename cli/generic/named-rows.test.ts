@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import type { Stub } from "#sdk/stub-server";
+import { ids, paged, stubApi, writesOf } from "../test-api.ts";
+import { testCommand } from "../test-shell.ts";
+
+const PRINCIPAL = "66666666-6666-4666-8666-666666666666";
+const KEY_ID = "77777777-7777-4777-8777-777777777777";
+const command = testCommand();
+let stub: Stub;
+const keys = [
+  { id: ids.hq, orgId: ids.contoso, name: "ci", status: "active" },
+  { id: ids.otherHq, orgId: ids.fabrikam, name: "ci", status: "active" },
+  { id: ids.twin, orgId: ids.contoso, name: "old", status: "revoked" },
+  { id: KEY_ID, orgId: ids.contoso, name: "old", status: "active" },
+];
+beforeAll(async () => {
+  const within = (rows: { orgId: string }[], query: URLSearchParams) =>
+    paged(
+      rows.filter(({ orgId }) => query.get("orgId") === null || query.get("orgId") === orgId),
+      query,
+    );
+  stub = await stubApi({
+    "GET /api-keys": (_seen, query) => within(keys, query),
+    "GET /users": (_seen, query) => paged([{ id: ids.hq, name: "Ana", email: "ana@a.example" }], query),
+    "GET /service-principals": (_seen, query) =>
+      within([{ id: ids.hq, orgId: ids.contoso, name: "robot" } as never], query),
+    "GET /partner-service-principals": () => ({
+      body: { data: [{ id: PRINCIPAL, name: "rollout", keys: [{ id: KEY_ID, name: "first", status: "active" }] }] },
+    }),
+    "DELETE /api-keys/*": () => ({ body: { success: true } }),
+    "GET /users/*": () => ({ body: { id: ids.hq } }),
+    [`DELETE /partner-service-principals/${PRINCIPAL}/keys/${KEY_ID}`]: () => ({ body: { success: true } }),
+    [`POST /service-principals/${ids.hq}/disable`]: () => ({ body: { success: true } }),
+  });
+});
+beforeEach(() => {
+  stub.seen.length = 0;
+});
+afterAll(async () => {
+  await stub.close();
+  command.close();
+});
+
+const run = (...argv: string[]) => command.run(argv, { env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" } });
+
+it("keys, principals and people are named by name", async () => {
+  for (const [argv, path] of [
+    [["api-keys", "revoke", "ci", "--org", "contoso-dental", "--yes"], `/api-keys/${ids.hq}`],
+    [["api-keys", "revoke", "OLD", "--yes"], `/api-keys/${KEY_ID}`],
+    [["service-principals", "disable", "robot", "--yes"], `/service-principals/${ids.hq}/disable`],
+    [
+      ["partner-service-principals", "revoke-key", "rollout", "first", "--yes"],
+      `/partner-service-principals/${PRINCIPAL}/keys/${KEY_ID}`,
+    ],
+  ] as const) {
+    stub.seen.length = 0;
+    const ran = await run(...argv);
+    expect(ran, ran.stderr).toMatchObject({ code: 0 });
+    expect(writesOf(stub).map((one) => one.path)).toEqual([`/api/v1${path}`]);
+  }
+  expect((await run("users", "get", "ana@a.example")).code).toBe(0);
+});
+
+it("an ambiguous name is refused with the candidates, an unknown one with what is close", async () => {
+  const twice = await run("api-keys", "revoke", "ci", "--yes");
+  expect(twice).toMatchObject({ code: 2, stdout: "" });
+  for (const id of [ids.hq, ids.otherHq]) expect(twice.stderr).toContain(id);
+  const unknown = await run("api-keys", "revoke", "cii", "--yes");
+  expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining("Did you mean ci")]);
+  expect(writesOf(stub)).toEqual([]);
+});

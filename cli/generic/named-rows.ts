@@ -1,0 +1,67 @@
+import { type RefName, refs } from "#contract/core/refs";
+import type { Context } from "../context.ts";
+import type { CommandSpec } from "../manifest.ts";
+import { commandsOf } from "./commands-of.ts";
+import { ambiguousName, sameName, unknownName } from "./name-errors.ts";
+import { clientFor, sendList } from "./send.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Rows other than tenants and sites that a command line may name, and what their names are. */
+export const namedKinds = {
+  user: ["email", "name"],
+  role: ["name"],
+  "api-key": ["name"],
+  "enrollment-key": ["name"],
+  "service-principal": ["name"],
+  "partner-service-principal": ["name"],
+  "partner-key": ["name"],
+} as const satisfies Partial<Record<RefName, readonly string[]>>;
+
+export type NamedKind = keyof typeof namedKinds;
+/** Roles are looked up by `role-names.ts`: those that are built in need no question. */
+export const isNamedKind = (ref: RefName): ref is NamedKind => ref !== "role" && Object.hasOwn(namedKinds, ref);
+
+/** Kinds whose list takes an organization, which tells rows of one name apart. */
+export const namedInOrg: readonly RefName[] = ["site", "user", "api-key", "enrollment-key", "service-principal"];
+
+interface Within {
+  readonly orgId: string | undefined;
+  /** The principal whose key is named. */
+  readonly principalId: string | undefined;
+}
+
+/** The id of the one row of this kind and name; of those of one name, the one that is not revoked. */
+export async function idByName(context: Context, kind: NamedKind, name: string, within: Within): Promise<string> {
+  const all = (await rowsOf(context, kind, within)).filter((row) => typeof row["id"] === "string");
+  const fields: readonly string[] = namedKinds[kind];
+  const called = all.filter((row) => fields.some((field) => sameName(String(row[field] ?? ""), name)));
+  const alive = called.filter(({ status }) => status !== "revoked");
+  const found = alive.length > 0 ? alive : called;
+  const what = kind.replaceAll("-", " ");
+  if (found.length === 1) return found[0]!["id"] as string;
+  if (found.length === 0) {
+    const names = all.flatMap((row) => fields.map((field) => row[field])).filter((one) => typeof one === "string");
+    throw unknownName(what, name, names);
+  }
+  const lines = found.map((row) => [row["id"], row["name"], row["email"], row["status"]].filter(Boolean).join("  "));
+  throw ambiguousName(what, name, lines, namedInOrg.includes(kind) ? ", or --org" : "");
+}
+
+async function rowsOf(context: Context, kind: NamedKind, { orgId, principalId }: Within): Promise<Row[]> {
+  const list = (await commandsOf(refs[kind])).find((one) => one.name === "list") as CommandSpec;
+  const takes = (name: string) => list.query.some((field) => field.name === name);
+  const query = {
+    ...(orgId !== undefined && takes("orgId") ? { orgId } : {}),
+    ...(takes("limit") ? { limit: 100 } : {}),
+  };
+  const client = await clientFor(context, list);
+  const rows = (await sendList(client, context, list, {
+    params: {},
+    query,
+    body: {},
+    hasBody: false,
+  }).toArray()) as Row[];
+  if (kind !== "partner-key") return rows;
+  return rows.filter(({ id }) => principalId === undefined || id === principalId).flatMap(({ keys }) => keys as Row[]);
+}

@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Stub, stubServer } from "#sdk/stub-server";
+import { writesOf } from "../test-api.ts";
+import { ANY_ID, commandLine, specs } from "../test-commands.ts";
+import { testCommand } from "../test-shell.ts";
+import { mints, topSecrets } from "./minted.ts";
+
+const command = testCommand();
+const SECRET = "s3cret-that-was-minted";
+let stub: Stub;
+let secrets: readonly string[] = [];
+beforeAll(async () => {
+  stub = await stubServer(() => ({
+    body: {
+      id: ANY_ID,
+      name: "It",
+      user: { email: "a@b.example" },
+      ...Object.fromEntries(secrets.map((one) => [one, SECRET])),
+    },
+  }));
+});
+beforeEach(() => {
+  stub.seen.length = 0;
+});
+afterAll(async () => {
+  await stub.close();
+  command.close();
+});
+
+const minting = (await specs()).filter((spec) => mints(spec) && spec.transport === "json");
+
+describe("a secret that would be shown nowhere", () => {
+  it.each(minting.map((spec) => [`${spec.noun} ${spec.name}`, spec] as const))(
+    "%s does not make it, and makes one that is shown or kept",
+    async (_name, spec) => {
+      secrets = topSecrets(spec);
+      const { kinds } = spec.access;
+      const token = kinds.every((kind) => kind === "agent")
+        ? `agt_${"0".repeat(64)}`
+        : kinds.every((kind) => kind === "partnerKey")
+          ? `svc_sp_${"a".repeat(43)}`
+          : "token-of-ana";
+      const { argv, stdin } = commandLine(spec);
+      const run = (...more: string[]) =>
+        command.run([...argv, ...more], {
+          env: { RMM_SERVER: stub.url, RMM_TOKEN: token },
+          ...(stdin === undefined ? {} : { stdin }),
+        });
+      const other = spec.fields.find((name) => !secrets.includes(name)) ?? "none";
+      const named = [[`--json=${other}`], ["--columns", other], ["--ndjson", `--json=${other}`]];
+      const choices = [["--jq", `.${other}`], ...(other === "none" ? [] : named)];
+      // What a sign-in makes is kept by the sign-in, whatever is printed.
+      if (!(spec.noun === "users" && spec.name === "accept-invite")) {
+        for (const more of choices) {
+          const refused = await run(...more);
+          if (more[0] !== "--ndjson") expect(refused.stderr, more.join(" ")).toContain("shown nowhere");
+          expect(refused, more.join(" ")).toMatchObject({ code: 2, stdout: "" });
+        }
+        expect(writesOf(stub)).toEqual([]);
+        const path = join(command.dir, `${spec.noun}-${spec.name}`);
+        expect((await run("--jq", `.${other}`, "--secret-file", path)).code).toBe(0);
+        expect(existsSync(path)).toBe(true);
+        expect((await run(`--json=${secrets[0]}`)).stdout).toContain(SECRET);
+        expect((await run("--jq", `.${secrets[0]}`)).stdout).toContain(SECRET);
+        expect(writesOf(stub)).toHaveLength(3);
+      }
+    },
+  );
+
+  it("rmm api and lists of entries refuse it too", async () => {
+    secrets = ["key"];
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" };
+    const api = ["api", "POST", "/enrollment-keys", "-f", "name=hq"];
+    const list = ["enrollment-keys", "create", "--org-id", ANY_ID, "-f", "-"];
+    const stdin = '[{"name":"A"},{"name":"B"}]';
+    for (const argv of [
+      [...api, "--jq", ".id"],
+      [...api, "--json=id"],
+      [...api, "--silent"],
+      [...list, "--json=outcome"],
+      [...list, "--jq", ".[].outcome"],
+      [...list, "--columns", "id"],
+    ])
+      expect(await command.run(argv, { env, stdin }), argv.join(" ")).toMatchObject({ code: 2, stdout: "" });
+    expect(stub.seen).toEqual([]);
+    for (const argv of [
+      [...api, "--jq", ".key"],
+      [...list, "--json=result"],
+      [...list, "--columns", "id,key"],
+    ])
+      expect((await command.run(argv, { env, stdin })).stdout, argv.join(" ")).toContain(SECRET);
+  });
+});

@@ -1,0 +1,74 @@
+import { refs } from "#contract/core/refs";
+import { NotFoundError, RmmError } from "#sdk/errors";
+import type { Context } from "../context.ts";
+import type { CommandSpec } from "../manifest.ts";
+import { commandsOf } from "./commands-of.ts";
+import type { Draft, Invocation } from "./invocation.ts";
+import { organizationOf } from "./refs-of.ts";
+import { send, sendList } from "./send.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What a request would destroy, as the server has it. */
+export interface Subject {
+  /** `HQ (4444…)`, or the id alone where its row cannot be read. */
+  readonly thing: string | undefined;
+  /** The organization, else the partner, that it belongs to. */
+  readonly customer: string | undefined;
+}
+
+/** Reads the row that a request is about: a person is asked about that row, not about what was typed. */
+export async function subjectOf(invocation: Invocation, draft: Draft): Promise<Subject> {
+  const { context, spec, names } = invocation;
+  const id = spec.params.length === 0 ? undefined : draft.params[spec.params.at(-1) as string];
+  const row = id === undefined ? undefined : await rowOf(invocation, draft, id);
+  const label = row && labelOf(row);
+  const orgId = row?.["orgId"] ?? organizationOf(spec, draft);
+  const org = typeof orgId === "string" ? ((await names.orgName(orgId).catch(ifRefused)) ?? orgId) : undefined;
+  const { stored, server } = context.settings;
+  return {
+    thing: id === undefined || label === undefined || label === id ? id : `${label} (${id})`,
+    customer: org ?? stored.signIns[server.value]?.partner,
+  };
+}
+
+/** `at https://rmm.example (profile prod)`. */
+export const placeText = ({ settings: { server, profile } }: Pick<Context, "settings">): string =>
+  `at ${server.value} (profile ${profile.value})`;
+
+/** The row by its own endpoint, else out of the list that has it. */
+async function rowOf({ context, spec, names }: Invocation, draft: Draft, id: string): Promise<Row | undefined> {
+  const last = spec.params.at(-1) as string;
+  const ref = spec.refs[last];
+  if (ref === undefined || ref === "opaque") return undefined;
+  const commands = await commandsOf(refs[ref]);
+  const orgId = context.settings.org.value && (await names.orgId(context.settings.org.value));
+  const fits = ({ params, refs: named }: CommandSpec) =>
+    params.every((name) => draft.params[name] !== undefined || (orgId && named[name] === "organization"));
+  const get = ref === "partner-key" ? undefined : commands.find((one) => one.name === "get" && one.params.length > 0);
+  const list = commands.find((one) => one.name === "list" && one.paging !== null && fits(one));
+  const client = await context.client();
+  const asked = { query: {}, body: {}, hasBody: false };
+  if (get) {
+    const params = { [get.params.at(-1) as string]: id };
+    return (await send(client, context, get, { ...asked, params }).catch(ifRefused)) as Row | undefined;
+  }
+  if (!list) return undefined;
+  const params = Object.fromEntries(list.params.map((name) => [name, (draft.params[name] ?? orgId) as string]));
+  const rows = await sendList(client, context, list, { ...asked, params })
+    .toArray()
+    .catch(ifRefused);
+  const inside = (rows ?? []).flatMap((row) => [row as Row, ...(((row as Row)["keys"] as Row[] | undefined) ?? [])]);
+  return inside.find((row) => row["id"] === id);
+}
+
+/** A caller who may destroy a row need not be allowed to read it; one that is not there is nothing to ask about. */
+function ifRefused(error: unknown): undefined {
+  if (error instanceof NotFoundError || !(error instanceof RmmError)) throw error;
+}
+
+/** What people call a row. */
+export const labelOf = (row: Row): string | undefined =>
+  ["name", "email", "hostname", "domain", "tenantName", "slug", "userAgent"]
+    .map((name) => row[name])
+    .find((value): value is string => typeof value === "string" && value !== "");

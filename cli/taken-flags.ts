@@ -1,0 +1,43 @@
+import type { Command, Option } from "commander";
+import { usageError } from "./errors/cli-error.ts";
+import type { GlobalFlag } from "./globals.ts";
+
+/** How a run goes. A command that prints, asks or sends nothing fulfils them too. */
+const always: readonly GlobalFlag[] = ["json", "yes", "no-input", "debug", "quiet"];
+
+/** Of a command that prints a text of its own for people, and a value for programs. */
+export const valued = ["json=", "ndjson", "jq"] as const satisfies readonly GlobalFlag[];
+/** Of a command that prints one object. */
+export const shaped = [...valued, "columns"] as const satisfies readonly GlobalFlag[];
+/** Of a command that prints a table. */
+export const tabular = [...shaped, "no-header"] as const satisfies readonly GlobalFlag[];
+/** Of a command that calls a server. */
+export const calling = ["server", "profile", "timeout"] as const satisfies readonly GlobalFlag[];
+/** Of a command that proves who calls. */
+export const proving = [...calling, "token-file", "token-stdin"] as const satisfies readonly GlobalFlag[];
+
+const taken = new WeakMap<Command, ReadonlySet<GlobalFlag>>();
+
+/** Says which global flags have an effect on a command. Any other is refused before the command does anything. */
+export function takes<T extends Command>(command: T, ...flags: readonly GlobalFlag[]): T {
+  taken.set(command, new Set(flags));
+  return command;
+}
+
+export const takesFlag = (command: Command, flag: GlobalFlag): boolean =>
+  always.includes(flag) || taken.get(command)?.has(flag) === true;
+
+/** The flag as it is called here: `--json=id,name` is an option of its own to the parser. */
+export const flagOf = ({ long }: Option): GlobalFlag =>
+  (long === "--json-fields" ? "json=" : long?.slice(2)) as GlobalFlag;
+
+/** Refuses a global flag that would have no effect: what someone asked for must not silently not be. */
+export function refuseForeignFlags(program: Command, command: Command): void {
+  const given = program.options.filter((one) => program.getOptionValueSource(one.attributeName()) === "cli");
+  const foreign = given.map(flagOf).filter((flag) => flag !== ("version" as string) && !takesFlag(command, flag));
+  if (foreign.length === 0) return;
+  const names: string[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
+  const flags = foreign.map((flag) => (flag === "json=" ? "--json=<fields>" : `--${flag}`)).join(", ");
+  throw usageError(`\`${names.join(" ")}\` does not take ${flags}: nothing was done`, "Its flags are in --help");
+}
