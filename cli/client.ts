@@ -4,6 +4,7 @@ import type { Transport } from "#sdk/transport";
 import type { Globals } from "./globals.ts";
 import { escapeControls } from "./output/escape.ts";
 import type { FoundCredential } from "./profile/credential.ts";
+import { refusePlainHttp } from "./profile/plain-http.ts";
 import type { Settings } from "./profile/settings.ts";
 import { type Shell, writeTo } from "./shell.ts";
 import { version } from "./version.ts";
@@ -18,10 +19,11 @@ interface Caller {
 /** The SDK's client for this run. Talks through node:http: the first `fetch` of Node 20 costs 0.3 s. */
 export function clientOf(caller: Caller, credential: FoundCredential | undefined): RmmClient {
   const { shell, globals, settings } = caller;
+  refusePlainHttp(globals, settings);
   return createClient({
     baseUrl: settings.server.value,
     credentials: credential?.credentials,
-    transport: shell.transport ?? lazyTransport(),
+    transport: shell.transport ?? lazyTransport(shell.env),
     now: shell.now,
     headers: { "user-agent": `rmm/${version}` },
     ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
@@ -30,10 +32,10 @@ export function clientOf(caller: Caller, credential: FoundCredential | undefined
 }
 
 /** node:http is loaded with the first request: help needs none. */
-function lazyTransport(): Transport {
+function lazyTransport(env: Shell["env"]): Transport {
   let transport: Promise<Transport> | undefined;
   return async (request) => {
-    transport ??= import("#sdk/node").then(({ nodeTransport }) => nodeTransport());
+    transport ??= import("#sdk/node").then(({ nodeTransport }) => nodeTransport({ env }));
     return (await transport)(request);
   };
 }

@@ -5,6 +5,7 @@ import { usageError } from "./errors/cli-error.ts";
 /** Flags that every command takes, before or after its name. Their names are fixed for scripts. */
 export interface Globals {
   server?: string;
+  insecureHttp: boolean;
   profile?: string;
   org?: string;
   site?: string;
@@ -33,6 +34,7 @@ export interface Globals {
 /** Name, placeholder of the value, description. */
 const flags = [
   ["server", "<url>", "address of the server"],
+  ["insecure-http", "", "send credentials unencrypted to a server that is not on this machine"],
   ["profile", "<name>", "profile to use"],
   ["org", "<org>", "organization: slug, name or id"],
   ["site", "<site>", "site: name or id"],
@@ -109,6 +111,7 @@ export function readGlobals(options: Record<string, unknown>): Globals {
   const list = (name: string) => namesOf(text(name), name);
   const globals: Globals = {
     server: text("server"),
+    insecureHttp: flag("insecureHttp"),
     profile: text("profile"),
     org: text("org"),
     site: text("site"),

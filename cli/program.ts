@@ -19,7 +19,10 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
   let code = 0;
   const program = newProgram(written);
   const run: Run = async (work) => {
-    code = await work(shell, readGlobals(program.opts()));
+    const globals = readGlobals(program.opts());
+    const { timeoutMs } = globals;
+    if (timeoutMs !== undefined) limitNameServers(timeoutMs);
+    code = await work(timeoutMs === undefined ? shell : { ...shell, patienceMs: timeoutMs }, globals);
   };
   await addGroups(program, wordsOf(args)[0], run);
   try {
@@ -29,6 +32,11 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
     return endOfParsing(shell, error, written, wantsJson(argv));
   }
   return code;
+}
+
+/** The system's own look-up cannot be ended from outside, and a process waits for it: it is told to give up in time. */
+function limitNameServers(timeoutMs: number): void {
+  process.env["RES_OPTIONS"] ??= `timeout:${Math.max(1, Math.floor(timeoutMs / 2_000))} attempts:1`;
 }
 
 /** The whole tree with one group filled in, to look at. */

@@ -12,6 +12,8 @@ export interface Shell {
   /** Width of the terminal. */
   readonly columns: number;
   now(): number;
+  /** Of `--timeout`: most time that any wait of this run may take. */
+  readonly patienceMs?: number;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /** Strings that must never reach stderr: every secret that was read is put here. */

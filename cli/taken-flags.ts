@@ -3,7 +3,7 @@ import { usageError } from "./errors/cli-error.ts";
 import type { GlobalFlag } from "./globals.ts";
 
 /** How a run goes. A command that prints, asks or sends nothing fulfils them too. */
-const always: readonly GlobalFlag[] = ["json", "yes", "no-input", "debug", "quiet"];
+const always: readonly GlobalFlag[] = ["json", "yes", "no-input", "debug", "quiet", "insecure-http"];
 
 /** Of a command that prints a text of its own for people, and a value for programs. */
 export const valued = ["json=", "ndjson", "jq"] as const satisfies readonly GlobalFlag[];

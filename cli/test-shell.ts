@@ -14,7 +14,7 @@ export interface Ran {
 
 export interface RunOptions {
   env?: Record<string, string | undefined>;
-  stdin?: string;
+  stdin?: string | Readable;
   /** All three streams are terminals. */
   tty?: boolean;
   /** Answers to questions, in order. */
@@ -45,7 +45,10 @@ export function testCommand() {
       });
     const tty = options.tty ?? false;
     const shell: Shell = {
-      stdin: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
+      stdin:
+        options.stdin instanceof Readable
+          ? options.stdin
+          : Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
       stdout: options.stdout ?? sink("stdout"),
       stderr: sink("stderr"),
       isTty: { stdin: tty, stdout: tty, stderr: tty },

@@ -122,13 +122,13 @@ describe.each([
   });
 });
 
-test("the package of the SDK is the client alone, with two dependencies", () => {
+test("the package of the SDK is the client alone, with three dependencies", () => {
   const [tarball] = readdirSync(scratch).filter((name) => name.startsWith("rmm-sdk-"));
   const files = filesOf(tarball as string);
   expect(files).toContain("dist/index.d.ts");
   expect(files.filter((path) => !/^(dist\/.*\.(js|d\.ts)|package\.json|README\.md)$/.test(path))).toEqual([]);
   expect(files.filter((path) => /server|cli\/|\.test\./.test(path))).toEqual([]);
-  expect(Object.keys(manifestOf("rmm-sdk").dependencies)).toEqual(["ky", "zod"]);
+  expect(Object.keys(manifestOf("rmm-sdk").dependencies)).toEqual(["ky", "undici", "zod"]);
 });
 
 test("it runs on Node with nothing else installed, and validates answers", async () => {

@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /**
- * Packs the SDK alone: the package `rmm-sdk`, which brings ky for requests, and zod for those who have answers
- * validated. Runs after `npm pack`, so that one command makes both packages; returns the name of the tarball.
+ * Packs the SDK alone: the package `rmm-sdk`, which brings ky for requests, undici for those through a proxy, and zod for
+ * those who have answers validated. Runs after `npm pack`, so that one command makes both packages; returns the name of the tarball.
  */
 export function packSdk(root: string, into: string): string {
   const staged = mkdtempSync(join(tmpdir(), "rmm-sdk-"));
@@ -47,7 +47,7 @@ function manifestOf(root: string): object {
     exports: { ".": entry("index"), "./node": entry("node"), "./contract": entry("contract/index") },
     imports: { "#contract/*": "./dist/contract/*.js" },
     files: ["dist"],
-    dependencies: { ky: dependencies["ky"], zod: dependencies["zod"] },
+    dependencies: { ky: dependencies["ky"], undici: dependencies["undici"], zod: dependencies["zod"] },
   };
 }
 

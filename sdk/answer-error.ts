@@ -6,6 +6,7 @@ import {
   GoneError,
   MfaRequiredError,
   NotFoundError,
+  NotRmmServerError,
   PayloadTooLargeError,
   PreconditionError,
   RateLimitError,
@@ -45,7 +46,7 @@ const stillRunning = "IDEMPOTENCY_IN_FLIGHT";
 export function answerError(
   response: RawResponse,
   text: string,
-  context: { operation: string; secrets: readonly string[]; nowMs: number },
+  context: { operation: string; address: string; secrets: readonly string[]; nowMs: number },
 ): RmmError {
   const { status } = response;
   const { error, code, details, ...extra } = envelopeOf(text);
@@ -63,6 +64,7 @@ export function answerError(
     extra: scrubbed(extra, context.secrets),
     retryAfterMs,
   } as const;
+  if (isForeign(status, code, details)) return notRmmServer(response, context.address, facts);
   const message = scrubbed(error ?? `The server answered ${status}`, context.secrets);
   if (code === "VALIDATION_ERROR") return new ValidationError(message, facts);
   if (code !== undefined && mfaCodes.has(code)) return new MfaRequiredError(message, facts);
@@ -75,6 +77,28 @@ export function answerError(
     });
   }
   return new (byStatus[status] ?? (status >= 400 && status < 500 ? BadRequestError : ServerError))(message, facts);
+}
+
+/** Every refusal of an rmm server has a code. */
+const isForeign = (status: number, code: string | undefined, details: unknown): boolean =>
+  code === undefined ? status < 500 && !passing.has(status) : isUnknownPath(details);
+
+/** An rmm server says so of a path that it does not know: it may lie below another one. */
+const isUnknownPath = (details: unknown): boolean => (details as { path?: unknown } | null)?.path === "unknown";
+
+/** An answer of something else: a web page, a redirect, another API, or an rmm server below another path. */
+export function notRmmServer(response: RawResponse, address: string, facts: ErrorFacts): NotRmmServerError {
+  const { status, headers } = response;
+  const location = headers.get("location");
+  const page = headers.get("content-type")?.includes("html") ? " with a web page" : "";
+  const what =
+    location !== null && URL.canParse(location, address)
+      ? `redirects to ${new URL(location, address).origin}`
+      : isUnknownPath(facts.details)
+        ? "knows no such path"
+        : `answered ${status}${page}`;
+  const message = `${address} ${what}: is this the address of an rmm server?`;
+  return new NotRmmServerError(message, { ...facts, details: undefined, code: "NOT_AN_RMM_SERVER", retryable: false });
 }
 
 interface Envelope {

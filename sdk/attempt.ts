@@ -35,7 +35,7 @@ export async function attemptOnce(call: Call, attempt: number, presented: Presen
     const durationMs = performance.now() - started;
     tell(() => core.hooks.onResponse?.({ operation, status: response.status, requestId, durationMs, attempt }));
     tellDeprecation(call, response);
-    if (refused) throw answerError(response, text, { operation, secrets, nowMs: core.now() });
+    if (refused) throw answerError(response, text, { operation, address: core.address, secrets, nowMs: core.now() });
     return { response, text };
   } catch (error) {
     const answered = error instanceof RmmError && error !== limit.signal.reason;
@@ -62,28 +62,34 @@ function tellDeprecation({ core, prepared: { operation } }: Call, { headers }: R
 
 /** No answer came: who stopped it, and may it have been done? */
 function failed(call: Call, limit: Deadline, error: unknown, secrets: readonly string[]): RmmError {
-  const { prepared, endpoint, total } = call;
-  if (total.signal.aborted && total.signal.reason instanceof AbortedError) return stopped(total, prepared, "unknown");
+  const { prepared, endpoint, total, core } = call;
+  const changes = endpoint.method !== "GET";
+  if (total.signal.aborted && total.signal.reason instanceof AbortedError) {
+    return stopped(total, prepared, changes ? "unknown" : "rejected");
+  }
   const late = limit.signal.aborted;
-  const { sent, code, message } = failureOf(error);
+  const { sent, code, message, proxy } = failureOf(error);
   const facts = {
     code: late ? "TIMEOUT" : sent ? "CONNECTION_LOST" : "CONNECTION_FAILED",
     outcome: sent || late ? "unknown" : "not_sent",
     operation: prepared.operation,
     idempotencyKey: prepared.idempotencyKey,
     retryable: true,
-    details: code === undefined ? undefined : { reason: code },
+    details: code === undefined ? undefined : { reason: code, ...(proxy === undefined ? {} : { proxy }) },
     cause: new Error(scrubbed(message, secrets)),
   } as const;
-  const changes = endpoint.method !== "GET";
+  const way = proxy === undefined ? core.address : `${core.address} through the proxy ${proxy}`;
   if (changes && facts.outcome === "unknown") {
     const retryable = isRepeatable(endpoint, prepared.idempotencyKey);
-    const what = late ? "No answer in time" : "The connection broke before the answer";
+    const what = late ? `No answer from ${way} in time` : `The connection to ${way} broke before the answer`;
     return new OutcomeUnknownError(`${what}: the call may have been carried out`, { ...facts, retryable });
   }
-  if (late) return new TimeoutError("No answer in time", facts);
+  if (late) return new TimeoutError(`No answer from ${way} in time`, facts);
   const why = code === undefined ? "" : ` (${code})`;
-  return new ConnectionError(sent ? `The connection broke${why}` : `Could not connect to the server${why}`, facts);
+  return new ConnectionError(
+    sent ? `The connection to ${way} broke${why}` : `Could not connect to ${way}${why}`,
+    facts,
+  );
 }
 
 /** The error of a call that its caller or its time has ended. */

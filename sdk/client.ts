@@ -1,3 +1,4 @@
+import { notRmmServer } from "./answer-error.ts";
 import { apiBase } from "./base-url.ts";
 import { ApiCall, ListCall } from "./call.ts";
 import type { Answer, Core } from "./core.ts";
@@ -68,8 +69,10 @@ export function createClient(options: ClientOptions): RmmClient {
 
 function coreOf(options: ClientOptions): Core {
   const now = options?.now ?? Date.now;
+  const base = apiBase(options?.baseUrl);
   const core: Core = {
-    base: apiBase(options?.baseUrl),
+    base,
+    address: base.replace(/\/api\/v1$/, ""),
     transport: options.transport ?? fetchTransport(options.fetch),
     credential: credentialOf(options.credentials, (refreshToken) => refresh(refreshToken), now),
     options,
@@ -140,20 +143,25 @@ async function sendValid(
 /** Body to result: parsed, checked where asked for, and a new token pair of the own session adopted. */
 async function read(core: Core, endpoint: EndpointInfo, answer: Answer, options: CallOptions): Promise<unknown> {
   if (endpoint.transport !== "json" && endpoint.transport !== "redirect") return answer.text;
-  const result = parsed(endpoint, answer);
+  const result = parsed(core, endpoint, answer);
   await check(core, endpoint, answer, result, options);
   const { session } = core.credential;
   if (session !== undefined && endpoint.kinds.includes("user") && isTokenPair(result)) await session.adopt(result);
   return result;
 }
 
-function parsed(endpoint: EndpointInfo, { response, text }: Answer): unknown {
+function parsed(core: Core, endpoint: EndpointInfo, { response, text }: Answer): unknown {
   if (endpoint.transport === "redirect") return { location: response.headers.get("location") };
   if (text === "") return undefined;
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid(endpoint, response, "The answer is not JSON");
+    throw notRmmServer(response, core.address, {
+      status: response.status,
+      requestId: response.headers.get("x-request-id") ?? undefined,
+      outcome: endpoint.method === "GET" ? "rejected" : "unknown",
+      operation: `${endpoint.noun}.${endpoint.verb}`,
+    });
   }
 }
 

@@ -8,6 +8,8 @@ import type { RawResponse, Transport } from "./transport.ts";
 /** What all calls of a client share. */
 export interface Core {
   readonly base: string;
+  /** What messages call the server: the address without the path of the API. */
+  readonly address: string;
   readonly transport: Transport;
   readonly credential: Credential;
   readonly options: ClientOptions;

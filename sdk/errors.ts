@@ -139,9 +139,14 @@ export class CredentialError extends RmmError {
 
 /** The answer is not what the contract says. */
 export class ResponseInvalidError extends RmmError {
-  static override readonly kind = "ResponseInvalidError";
+  static override readonly kind: string = "ResponseInvalidError";
 
   get issues(): readonly Issue[] {
     return Array.isArray(this.details) ? (this.details as Issue[]) : [];
   }
+}
+
+/** `NOT_AN_RMM_SERVER`: whatever answers at this address is no rmm server, or not the whole of its address was given. */
+export class NotRmmServerError extends ResponseInvalidError {
+  static override readonly kind = "NotRmmServerError";
 }

@@ -52,7 +52,7 @@ async function attempts(call: Call, retries: number): Promise<Answer> {
       if (!allowed || !affordable || !budget.spend()) throw settled(error, mayBeDone, prepared);
       tell(() => core.hooks.onRetry?.({ operation: prepared.operation, attempt, waitMs, error }));
       await pause(waitMs, total.signal).catch(() => {
-        throw stopped(total, prepared, mayBeDone ? "unknown" : error.outcome);
+        throw stopped(total, prepared, mayBeDone ? "unknown" : error.outcome === "not_sent" ? "not_sent" : "rejected");
       });
     }
   }

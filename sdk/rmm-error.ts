@@ -1,6 +1,6 @@
 /**
- * What became of the request: it never left (`not_sent`), the server refused it (`rejected`), or it may
- * have been done (`unknown`): ask before doing it again.
+ * What became of the request: it never left (`not_sent`), the server refused it or it changes nothing (`rejected`), or it
+ * may have been done (`unknown`): ask before doing it again.
  */
 export type Outcome = "not_sent" | "rejected" | "unknown";
 

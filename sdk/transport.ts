@@ -55,13 +55,23 @@ const beforeSending = new Set([
   "ERR_TLS_CERT_ALTNAME_INVALID",
 ]);
 
+interface Failure {
+  sent: boolean;
+  code: string | undefined;
+  message: string;
+  /** The proxy that the request went through, without its password. */
+  proxy: string | undefined;
+}
+
 /** Reads an error of a transport: whether the request had been sent, and the system's error code. */
-export function failureOf(error: unknown): { sent: boolean; code: string | undefined; message: string } {
+export function failureOf(error: unknown): Failure {
   let sent = true;
   let code: string | undefined;
+  let proxy: string | undefined;
   let message = "";
   for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
-    const { code: own, sent: told } = one as { code?: unknown; sent?: unknown };
+    const { code: own, sent: told, proxy: through } = one as { code?: unknown; sent?: unknown; proxy?: unknown };
+    if (typeof through === "string") proxy ??= through;
     if (typeof own === "string") {
       code ??= own;
       if (beforeSending.has(own)) sent = false;
@@ -69,5 +79,5 @@ export function failureOf(error: unknown): { sent: boolean; code: string | undef
     if (told === false) sent = false;
     message = one.message || message;
   }
-  return { sent, code, message };
+  return { sent, code, message, proxy };
 }

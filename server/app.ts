@@ -58,7 +58,12 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     refusals: refusalLog({ store, clock, log, metrics }),
     mailer: seams.mailer ?? mailer(config),
     names: resolver,
-    outbound: guardedFetch({ ...seams.outbound, names: resolver, allowPrivate: config.ssoAllowPrivateNetwork }),
+    outbound: guardedFetch({
+      ...seams.outbound,
+      names: resolver,
+      allowPrivate: config.ssoAllowPrivateNetwork,
+      proxies: config.proxies,
+    }),
     metrics,
     wakeAuditWriter: () => undefined,
   };

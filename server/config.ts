@@ -4,6 +4,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { email as emailSchema } from "#contract/core/fields";
+import { type ProxyVariables, proxyFor } from "#contract/core/proxy";
 import { passwordProblem } from "./access/password.ts";
 import { type LogLevel, logLevels } from "./platform/log.ts";
 import { type ProxyTrust, readProxyTrust } from "./platform/proxy-trust.ts";
@@ -63,6 +64,8 @@ export interface Config {
   ssoPresets: readonly Preset[];
   /** `ADDRESS[:PORT]` of the DNS server asked about identity providers and domains; undefined = the system's. */
   dnsResolver: string | undefined;
+  /** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, for requests to identity providers. */
+  proxies: ProxyVariables;
   smtp: { host: string; port: number; user?: string; password?: string; from: string } | undefined;
   metricsScrapeToken: string | undefined;
   apiDocsUi: boolean;
@@ -131,6 +134,7 @@ export function readConfig(env: Environment): Config {
     ssoAllowPrivateNetwork: read.flag("SSO_ALLOW_PRIVATE_NETWORK", false),
     ssoPresets: ssoPresets(read.text("SSO_PRESETS_FILE")),
     dnsResolver: dnsResolver(read.text("DNS_RESOLVER")),
+    proxies: proxiesOf(env),
     smtp: smtp(read),
     metricsScrapeToken: read.text("METRICS_SCRAPE_TOKEN"),
     apiDocsUi: read.flag("ENABLE_API_DOCS_UI", !production),
@@ -320,6 +324,19 @@ function ssoPresets(path: string | undefined): readonly Preset[] {
     const what = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
     throw new ConfigError(`SSO_PRESETS_FILE cannot be used: ${what}`);
   }
+}
+
+/** A value that is no address stops the start here, and not the first sign-in. */
+function proxiesOf(env: Environment): ProxyVariables {
+  const names = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
+  const proxies = Object.fromEntries(names.map((name) => [name, env[name]]));
+  try {
+    for (const scheme of ["https", "http"])
+      proxyFor(new URL(`${scheme}://idp.invalid`), { ...proxies, NO_PROXY: "", no_proxy: "" });
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+  return proxies;
 }
 
 function dnsResolver(value: string | undefined): string | undefined {

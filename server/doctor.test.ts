@@ -5,7 +5,7 @@ import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
 import { openSqliteFile } from "./db/dialect/sqlite-library.ts";
-import { examineDatabase, migrateDatabase } from "./doctor.ts";
+import { examineDatabase, migrateDatabase, troubleOf } from "./doctor.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rmm-doctor-"));
 let url: string | undefined;
@@ -62,8 +62,17 @@ describe("what the doctor sees", () => {
     const anything = expect.objectContaining({ bypassesRowSecurity: true, ownsTables: true, maySystem: true });
     expect(facts.walls).toEqual({ tenant: anything, system: anything, scopeIsForgeable: false });
     expect(facts.missingAuditTriggers).toEqual([]);
+    expect(facts.writes).toBe("ok");
     const owner = new pg.Client({ connectionString: url });
     await owner.connect();
+    const name = new URL(url).pathname.slice(1);
+    await owner.query(`alter database "${name}" set default_transaction_read_only = on`);
+    const refusal = await examineDatabase(place).catch((error: unknown) => error);
+    expect(troubleOf(refusal)).toEqual({
+      what: "the database takes no writes: it is read-only",
+      remedy: expect.stringContaining("Name the primary"),
+    });
+    await owner.query(`alter database "${name}" reset default_transaction_read_only`);
     await owner.query("alter table audit_chain disable trigger audit_chain_no_truncate");
     await owner.query(
       "create or replace function rmm_is_system() returns boolean language sql stable as $$ select current_setting('rmm.scope') = 'system' $$",

@@ -1,17 +1,24 @@
+import { randomUUID } from "node:crypto";
 import { auditHandle } from "./audit/handle.ts";
 import { missingFromOutbox } from "./audit/outbox.ts";
 import { asSystem } from "./db/as-system.ts";
+import type { Store } from "./db/dialect/index.ts";
 import { type SqliteLibrary, SqliteUnavailable, sqliteLibrary } from "./db/dialect/sqlite-library.ts";
 import { type DatabaseFacts, inspectDatabase } from "./db/inspect.ts";
+import { type Trouble, troubleOf } from "./db/trouble.ts";
+import { probeWrites } from "./jobs/probe-writes.ts";
 import { openStore, type Place } from "./open-store.ts";
 import { silentLog } from "./platform/log.ts";
 import type { Services } from "./services.ts";
 
 export type { LoginFacts } from "./db/inspect-walls.ts";
+export { troubleOf };
 
 export interface InstallationFacts extends DatabaseFacts {
   /** Entries that left the audit outbox without reaching the log; undefined where it is not counted yet. */
   readonly missingAuditEntries: number | undefined;
+  /** Why a row cannot be written, or `ok`; undefined before every migration is applied. */
+  readonly writes: Trouble | "ok" | undefined;
 }
 
 /** What this Node opens SQLite files with, or why it cannot. */
@@ -24,18 +31,26 @@ export function examineSqlite(): SqliteLibrary | SqliteUnavailable {
   }
 }
 
-/** What `rmm server doctor` asks of the database. Changes nothing; rejects when it cannot be reached. */
+/** What `rmm server doctor` asks of the database. Leaves it as it was; rejects when it cannot be reached. */
 export async function examineDatabase(place: Place): Promise<InstallationFacts> {
   const store = openStore(place, silentLog);
   try {
+    await store.requireOwnSessions();
     const facts = await inspectDatabase(store);
     const counted = facts.migrations?.missing.length === 0;
     const db = auditHandle(asSystem({ store, log: silentLog }, "inspect installation"));
-    return { ...facts, missingAuditEntries: counted ? await missingFromOutbox(db) : undefined };
+    return {
+      ...facts,
+      missingAuditEntries: counted ? await missingFromOutbox(db) : undefined,
+      writes: counted ? await writeTrouble(store) : undefined,
+    };
   } finally {
     await store.close().catch(() => undefined);
   }
 }
+
+const writeTrouble = (store: Store): Promise<Trouble | "ok"> =>
+  probeWrites({ store, log: silentLog }, randomUUID()).then(() => "ok" as const, troubleOf);
 
 /** Brings the schema up to date without starting a server; returns the migrations that ran. */
 export async function migrateDatabase(place: Place): Promise<string[]> {

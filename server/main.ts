@@ -30,6 +30,7 @@ const DRAIN_MS = 10_000;
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const services = buildServices(options.config, options);
   try {
+    await services.store.requireOwnSessions();
     const applied = await services.store.migrate();
     if (applied.length > 0) services.log.info("database.migrated", { applied });
     // Unsigned anchors after signed ones prove nothing.

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { type Context, openContext } from "../context.ts";
 import { declined, missingInput, usageError } from "../errors/cli-error.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
+import { withPlainHttp } from "../profile/plain-http.ts";
 import { changeProfiles, checkProfileName, getProfile, type OutputChoice, outputs } from "../profile/profiles.ts";
 import { normalizeServer } from "../profile/server-url.ts";
 import { tokenStore } from "../profile/token-store.ts";
@@ -65,8 +66,9 @@ async function addProfile(context: Context, given: string | undefined, options: 
   await changeProfiles(shell, (book) => {
     const before = book.profiles[name] ?? { signIns: {} };
     const first = Object.keys(book.profiles).length === 0;
+    const at = server ?? before.server;
     book.profiles[name] = {
-      ...before,
+      ...(at === undefined ? before : withPlainHttp(before, globals, at)),
       ...(server === undefined ? {} : { server }),
       ...(globals.org === undefined ? {} : { org: globals.org }),
       ...(output === undefined ? {} : { output: output as OutputChoice }),

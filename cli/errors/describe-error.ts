@@ -6,6 +6,7 @@ import {
   ForbiddenError,
   MfaRequiredError,
   NotFoundError,
+  NotRmmServerError,
   OutcomeUnknownError,
   PreconditionError,
   RateLimitError,
@@ -53,6 +54,7 @@ const interrupted = ({ outcome }: AbortedError): string =>
 
 function exitOf(error: RmmError): ExitName {
   if (error instanceof OutcomeUnknownError) return "unknown";
+  if (error instanceof NotRmmServerError) return "notRmm";
   if (error instanceof AbortedError) return "interrupted";
   if (error instanceof NotFoundError) return "notFound";
   if (error instanceof UnauthenticatedError || error instanceof MfaRequiredError) return "unauthenticated";

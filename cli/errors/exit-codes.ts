@@ -17,6 +17,7 @@ export const exitCodes = {
   chainBroken: [11, "the audit chain is broken"],
   notProvable: [12, "the audit record cannot be proved (gap, unknown key, unanchored tail when an anchor is required)"],
   unknown: [13, "outcome unknown: the call may have been carried out"],
+  notRmm: [14, "the address answers, but not as an rmm server does"],
   interrupted: [130, "interrupted"],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;
 

@@ -1,4 +1,4 @@
-import { ConnectionError, OutcomeUnknownError, RateLimitError, type RmmError } from "#sdk/errors";
+import { ConnectionError, NotRmmServerError, OutcomeUnknownError, RateLimitError, type RmmError } from "#sdk/errors";
 
 const byCode: Record<string, string> = {
   UNAUTHENTICATED:
@@ -43,10 +43,17 @@ export function hintFor(error: RmmError): string | undefined {
   }
   if (error instanceof ConnectionError && plainHttp.has(reasonOf(error)))
     return "The server speaks no TLS there: an address with http://, or the port that has it";
+  if (error instanceof NotRmmServerError) return "See `rmm config explain` for where the address comes from";
+  if (error instanceof ConnectionError && reasonOf(error) === "PROXY_407")
+    return "The proxy wants a user and password: HTTPS_PROXY=http://user:password@host:port";
+  if (error instanceof ConnectionError && proxyOf(error) !== undefined)
+    return "Is the proxy up, and right? HTTPS_PROXY and HTTP_PROXY name it, NO_PROXY lists what goes without";
   if (error instanceof ConnectionError) return "Is the server up, and its address right? See `rmm config explain`";
   return byCode[error.code];
 }
 
 const plainHttp = new Set(["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER"]);
+
+const proxyOf = ({ details }: RmmError): unknown => (details as { proxy?: unknown } | undefined)?.proxy;
 
 const reasonOf = ({ details }: RmmError): string => String((details as { reason?: unknown } | undefined)?.reason);

@@ -1,16 +1,27 @@
 import { CliError } from "../errors/cli-error.ts";
 import type { Keychain, Shell } from "../shell.ts";
+import { spelledMs, waitAtMost } from "../wait-at-most.ts";
 
-const SERVICE = "rmm";
+const LIMIT_MS = 3_000;
 
-/** The keychain of this machine, loaded with the first use. Its calls reject where there is none. */
-export function keychainOf(shell: Pick<Shell, "keychain">): Keychain {
-  if (shell.keychain) return shell.keychain;
-  const library = () => import("keytar/keytar.js");
+/** The keychain of this machine. Its calls reject where there is none, or where it does not answer in time. */
+export function keychainOf(shell: Pick<Shell, "keychain" | "patienceMs">): Keychain {
+  const limitMs = Math.min(LIMIT_MS, shell.patienceMs ?? LIMIT_MS);
+  const silent = () => new Error(`it did not answer within ${spelledMs(limitMs)}`);
+  const given = shell.keychain;
+  if (given) {
+    return {
+      get: (account) => waitAtMost(limitMs, given.get(account), silent),
+      set: (account, secret) => waitAtMost(limitMs, given.set(account, secret), silent),
+      remove: (account) => waitAtMost(limitMs, given.remove(account), silent),
+    };
+  }
+  const ask = async (call: { action: "get" | "set" | "remove"; account: string; secret?: string }) =>
+    (await import("./keychain-process.ts")).askKeychain(call, limitMs, silent);
   return {
-    get: async (account) => (await (await library()).getPassword(SERVICE, account)) ?? undefined,
-    set: async (account, secret) => (await library()).setPassword(SERVICE, account, secret),
-    remove: async (account) => void (await (await library()).deletePassword(SERVICE, account)),
+    get: (account) => ask({ action: "get", account }),
+    set: async (account, secret) => void (await ask({ action: "set", account, secret })),
+    remove: async (account) => void (await ask({ action: "remove", account })),
   };
 }
 

@@ -6,10 +6,10 @@ import * as files from "#sdk/node/private-json";
 import { CliError } from "../errors/cli-error.ts";
 
 /** Runs `work` while no other process holds the lock file, in a folder that is ours alone. */
-export const withFileLock = <T>(path: string, work: () => Promise<T>): Promise<T> =>
+export const withFileLock = <T>(path: string, work: () => Promise<T>, waitMs?: number): Promise<T> =>
   told(async () => {
     await folderOf(path);
-    return sdk.withFileLock(path, work);
+    return sdk.withFileLock(path, work, waitMs);
   });
 
 /** Reads a JSON file; undefined when there is none. */

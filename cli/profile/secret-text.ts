@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { usageError } from "../errors/cli-error.ts";
+import { CliError, usageError } from "../errors/cli-error.ts";
 import type { Shell } from "../shell.ts";
+import { spelledMs } from "../wait-at-most.ts";
 
 /**
  * A secret as it was pasted or stored: white space around it goes. One that is empty, or has a control
@@ -42,8 +43,28 @@ export function readStdin(shell: Shell): Promise<string> {
   return text;
 }
 
+const SILENCE_MS = 60_000;
+
+/** A terminal has a person before it, who may think; anything else that is open and silent is given up. */
 async function collect(shell: Shell): Promise<string> {
+  const limitMs = shell.patienceMs ?? SILENCE_MS;
+  const silent = () => void shell.stdin.destroy(silence(limitMs));
+  const timer = shell.isTty.stdin ? undefined : setTimeout(silent, limitMs);
   const chunks: Buffer[] = [];
-  for await (const chunk of shell.stdin) chunks.push(Buffer.from(chunk as Buffer | string));
+  try {
+    for await (const chunk of shell.stdin) {
+      chunks.push(Buffer.from(chunk as Buffer | string));
+      timer?.refresh();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
   return Buffer.concat(chunks).toString("utf8");
 }
+
+const silence = (limitMs: number): CliError =>
+  new CliError(`Nothing came on stdin for ${spelledMs(limitMs)}, and it is still open`, {
+    exit: "usage",
+    code: "STDIN_SILENT",
+    hint: "Close it, pipe something into it, or give --timeout for a program that takes longer",
+  });

@@ -34,7 +34,8 @@ export function tokenStore(shell: Shell, key: TokenKey, kind: StoreKind): Sessio
     read: async () => noted(await vault.read()),
     write: async (tokens) => vault.write(noted(tokens)),
     clear: async () => vault.write(undefined),
-    withLock: async (work) => withFileLock(join(path, "locks", `${await digestOf(entry)}.lock`), work),
+    withLock: async (work) =>
+      withFileLock(join(path, "locks", `${await digestOf(entry)}.lock`), work, shell.patienceMs),
   };
 }
 

@@ -3,6 +3,7 @@ import { clientOf } from "../client.ts";
 import { type Context, openContext } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import { keychainOf, keychainProblem, noKeychain } from "../profile/keychain.ts";
+import { withPlainHttp } from "../profile/plain-http.ts";
 import { changeProfiles, checkProfileName, type StoreKind } from "../profile/profiles.ts";
 import { tokenStore } from "../profile/token-store.ts";
 
@@ -46,9 +47,14 @@ async function keep(context: Context, signIn: SignIn): Promise<void> {
   await remember(context, signIn);
 }
 
-async function remember({ shell, settings }: Context, { account, store }: SignIn, partner?: string): Promise<void> {
+async function remember(
+  { shell, settings, globals }: Context,
+  { account, store }: SignIn,
+  partner?: string,
+): Promise<void> {
   await changeProfiles(shell, (book) => {
-    const profile = book.profiles[settings.profile.value] ?? { signIns: {} };
+    const known = book.profiles[settings.profile.value] ?? { signIns: {} };
+    const profile = withPlainHttp(known, globals, settings.server.value);
     book.profiles[settings.profile.value] = profile;
     profile.server ??= settings.server.value;
     profile.signIns[settings.server.value] = { account, store, ...(partner === undefined ? {} : { partner }) };

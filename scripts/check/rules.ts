@@ -103,7 +103,12 @@ export const serverRooms: readonly Room[] = [
   {
     paths: ["server/platform/"],
     owns: "seams: clock, random, log, vault, mail, metrics",
-    imports: ["sdk/contract/core/characters.ts", "sdk/contract/core/storable.ts", "server/config.ts"],
+    imports: [
+      "sdk/contract/core/characters.ts",
+      "sdk/contract/core/proxy.ts",
+      "sdk/contract/core/storable.ts",
+      "server/config.ts",
+    ],
   },
   {
     paths: ["server/features/"],
@@ -132,7 +137,7 @@ export const serverRooms: readonly Room[] = [
 /** The rest of the tree. */
 export const otherRooms: readonly Room[] = [
   { paths: ["sdk/contract/"], owns: "the definition", imports: [], packages: ["zod"] },
-  { paths: ["sdk/"], owns: "the client", imports: ["sdk/contract/"], packages: ["ky", "node:"] },
+  { paths: ["sdk/"], owns: "the client", imports: ["sdk/contract/"], packages: ["ky", "node:", "undici"] },
   {
     paths: ["cli/"],
     owns: "the command",

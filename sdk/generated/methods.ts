@@ -934,8 +934,8 @@ export interface ServiceStatusMethods {
    */
   live: (input?: Record<never, never>, options?: CallOptions) => ApiCall<models.ServiceStatusLiveResult>;
   /**
-   * Readiness probe: database, migrations, workers and the audit record.
-   * 503 with the same shape, `not_ready` and `error` for each failing check.
+   * Readiness probe: database, writes, migrations, workers and the audit record.
+   * 503 with the same shape, `not_ready`, `error` for each failing check, and `reasons`.
    *
    * `GET /health/ready` · public
    */

@@ -1630,6 +1630,7 @@ export interface ServiceStatusReadyResult {
   status: "ready" | "not_ready";
   checks: {
     database: "ok" | "error";
+    writes: "ok" | "error";
     migrations: "ok" | "error";
     workers: "ok" | "error";
     audit: "ok" | "error";

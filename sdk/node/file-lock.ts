@@ -13,9 +13,9 @@ const WAIT_MS = 60_000;
  * Runs `work` while no other process holds the lock file. A holder shows that it lives by touching the
  * file; one that died is overtaken after ten seconds, one that died on this machine at once.
  */
-export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withFileLock<T>(path: string, work: () => Promise<T>, waitMs: number = WAIT_MS): Promise<T> {
   const mark = `${placeOfPids()} ${process.pid} ${crypto.randomUUID()}`;
-  await acquire(path, mark);
+  await acquire(path, mark, Math.min(waitMs, WAIT_MS));
   const beat = setInterval(() => void touch(path).catch(() => undefined), BEAT_MS);
   beat.unref();
   try {
@@ -26,8 +26,8 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>): Pro
   }
 }
 
-async function acquire(path: string, mark: string): Promise<void> {
-  const until = Date.now() + WAIT_MS;
+async function acquire(path: string, mark: string, waitMs: number): Promise<void> {
+  const until = Date.now() + waitMs;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw new PrivateFileError("UNWRITABLE", dirname(path), cause);
   });

@@ -118,7 +118,8 @@ export const systemReasons = {
     why: "a chain that was tampered with concerns the installation, whoever's it is",
   },
   "report health": {
-    covers: "leases, jobs, auditOutbox, number of devices by status, migrations that ran: read",
+    covers:
+      "leases, jobs, auditOutbox, number of devices by status, migrations that ran: read; a lease that is written and taken back",
     why: "whoever watches the installation sees no tenant's rows",
   },
   "inspect installation": {

@@ -24,6 +24,7 @@ export function httpApp(services: Services, implementations: readonly Implementa
   app.use((request, response) => {
     const facts = factsOf(request, services.random, services.config);
     (request as unknown as Request).facts = facts;
+    if (hasTwoHosts(request)) return refuse(services, { request, response, facts }, twoHosts());
     const match = find(facts.path);
     const file = match === undefined && services.config.apiDocsUi ? docsFileAt(facts.path) : undefined;
     if (file === undefined) return dispatch(services, match, { request, response, facts });
@@ -35,6 +36,12 @@ export function httpApp(services: Services, implementations: readonly Implementa
   return app;
 }
 
+/** Two of them, alike or not, are how a request means one host to a proxy and another to what is behind it. */
+const hasTwoHosts = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1;
+
+const twoHosts = () => problem("VALIDATION_ERROR", { message: "The Host header came more than once" });
+
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
@@ -43,7 +50,7 @@ interface Exchange {
 
 /** A path that exists answers other methods with 405; HEAD is GET without a body. */
 function dispatch(services: Services, match: Match | undefined, exchange: Exchange): Promise<void> | void {
-  if (!match) return refuse(services, exchange, problem("NOT_FOUND"));
+  if (!match) return refuse(services, exchange, problem("NOT_FOUND", { details: { path: "unknown" } }));
   const { route, values } = match;
   const method = exchange.request.method ?? "GET";
   const target = route.byMethod.get(method === "HEAD" ? "GET" : method);

@@ -1,6 +1,7 @@
 import type { LookupFunction } from "node:net";
 import { isIP } from "node:net";
-import type { Agent } from "undici";
+import type { Agent, Dispatcher } from "undici";
+import { type HttpProxy, type ProxyVariables, proxyFor } from "#contract/core/proxy";
 import type { Names } from "./names.ts";
 import { isPublicAddress } from "./public-address.ts";
 
@@ -13,7 +14,8 @@ export type RefusalReason =
   | "redirect"
   | "too_large"
   | "timeout"
-  | "unreachable";
+  | "unreachable"
+  | "proxy";
 
 const publicMessage: Record<RefusalReason, string> = {
   not_https: "the address must begin with https://",
@@ -24,6 +26,7 @@ const publicMessage: Record<RefusalReason, string> = {
   too_large: "the answer is too large",
   timeout: "the host did not answer in time",
   unreachable: "the host cannot be reached",
+  proxy: "the proxy of this server does not let the request through",
 };
 
 /** Its message can be shown to the tenant: it says nothing that only the server's network knows. */
@@ -47,6 +50,8 @@ export interface GuardOptions {
   readonly maxBytes?: number;
   /** Certificates trusted in place of the machine's; tests only (operators have `NODE_EXTRA_CA_CERTS`). */
   readonly ca?: string;
+  /** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; without them every request goes straight. */
+  readonly proxies?: ProxyVariables;
   /** What counts as public; tests only. */
   readonly isPublic?: (address: string) => boolean;
 }
@@ -75,8 +80,8 @@ const MAX_REDIRECTS = 3;
 /**
  * A fetch that cannot be led into the server's own network (cases C21). Names are resolved here; one address that is not
  * public refuses the host. The connection is made to the addresses that were checked, never to a second resolution, and
- * is not kept for the next request. Redirects stay on their origin, compression is not asked for, proxies of the
- * environment are not used.
+ * is not kept for the next request; a proxy is asked for a tunnel to such an address, never to a name. Redirects stay on
+ * their origin, compression is not asked for.
  */
 export function guardedFetch(options: GuardOptions): GuardedFetch {
   const { names, allowPrivate, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
@@ -114,12 +119,38 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
   }
 
   async function exchange(url: URL, init: GuardedInit, signal: AbortSignal): Promise<Response> {
-    const { request } = await import("undici");
+    const proxy = proxyFor(url, options.proxies ?? {});
+    if (proxy !== undefined) return throughProxy(proxy, url, init, signal);
     agent ??= openAgent();
+    return ask(await agent, checkedUrl(url).url, init, signal);
+  }
+
+  async function throughProxy(proxy: HttpProxy, url: URL, init: GuardedInit, signal: AbortSignal): Promise<Response> {
+    const { name } = checkedUrl(url);
+    const literal = url.hostname.replace(/^\[|\]$/g, "");
+    const [address = literal] = name === undefined ? [] : await checkedAddresses(name);
+    const target = new URL(url);
+    target.hostname = isIP(address) === 6 ? `[${address}]` : address;
+    const { openTunnel } = await import("./tunnel.ts");
+    const tunnel = openTunnel(proxy, { name, ca: options.ca });
+    try {
+      const asked = ask(tunnel, target, { ...init, headers: withHost(init.headers, url.host) }, signal);
+      // A request that waits for its tunnel does not look at its signal.
+      return await Promise.race([asked, refusedAfter(timeoutMs)]);
+    } catch (error) {
+      if (error instanceof OutboundRefused || signal.aborted) throw error;
+      throw new OutboundRefused("proxy", new Error(`${proxy.address}: ${(error as Error).message}`));
+    } finally {
+      void tunnel.destroy().catch(() => undefined);
+    }
+  }
+
+  async function ask(dispatcher: Dispatcher, url: URL, init: GuardedInit, signal: AbortSignal): Promise<Response> {
+    const { request } = await import("undici");
     const headers = new Headers(init.headers);
     headers.set("accept-encoding", "identity");
-    const answer = await request(checkedUrl(url).url, {
-      dispatcher: await agent,
+    const answer = await request(url, {
+      dispatcher,
       method: (init.method ?? "GET") as "GET",
       headers: Object.fromEntries(headers),
       body: init.body instanceof URLSearchParams ? init.body.toString() : (init.body ?? null),
@@ -170,6 +201,12 @@ function pinningLookup(checkedAddresses: (host: string) => Promise<string[]>): L
       (error: NodeJS.ErrnoException) => callback(error, []),
     );
   };
+}
+
+function withHost(given: HeadersInit | undefined, host: string): Headers {
+  const headers = new Headers(given);
+  headers.set("host", host);
+  return headers;
 }
 
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);

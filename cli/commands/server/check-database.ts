@@ -18,7 +18,7 @@ export async function databaseChecks(shell: Shell, place: Place): Promise<Check[
   const { databaseUrl } = place;
   const file = databaseUrl?.startsWith("sqlite:") ? databaseUrl.slice("sqlite:".length) : join(dataDir, "rmm.db");
   const postgres = /^postgres(ql)?:/.test(databaseUrl ?? "");
-  const { examineDatabase, examineSqlite } = await import("#server/doctor");
+  const { examineDatabase, examineSqlite, troubleOf } = await import("#server/doctor");
   const driver = driverCheck(examineSqlite(), postgres);
   if (driver.status === "fail") return [driver];
   if (!postgres && !existsSync(file)) {
@@ -31,10 +31,7 @@ export async function databaseChecks(shell: Shell, place: Place): Promise<Check[
     ];
   } catch (error) {
     const message = (error as Error).message || ((error as NodeJS.ErrnoException).code ?? "cannot be reached");
-    return [
-      driver,
-      { check: "database", status: "fail", message, remedy: "Check DATABASE_URL, and that the database is running" },
-    ];
+    return [driver, { check: "database", status: "fail", message, remedy: remedyOf(message, troubleOf(error).remedy) }];
   }
 }
 
@@ -53,9 +50,22 @@ function checksOf(shell: Shell, facts: InstallationFacts, name: string): Check[]
     migrationsCheck(facts.migrations),
     triggersCheck(facts.missingAuditTriggers),
     outboxCheck(facts.missingAuditEntries),
+    writesCheck(facts.writes),
     ...wallChecks(facts.walls),
     ...(facts.nowMs === undefined ? [] : [clockCheck(shell.now(), facts.nowMs)]),
   ];
+}
+
+const remedyOf = (message: string, usual: string): string =>
+  message.includes("pool_mode")
+    ? "server/SECURITY.md says which logins the server takes; a pooler is not needed"
+    : usual;
+
+function writesCheck(writes: InstallationFacts["writes"]): Check {
+  const check = "writes";
+  if (writes === undefined) return { check, status: "skip", message: "not tried before every migration is applied" };
+  if (writes === "ok") return { check, status: "ok", message: "a row was written and taken back" };
+  return { check, status: "fail", message: writes.what, remedy: writes.remedy };
 }
 
 function migrationsCheck(migrations: InstallationFacts["migrations"]): Check {

@@ -9,13 +9,13 @@ import { databaseChecks } from "./check-database.ts";
 import { machineChecks } from "./check-machine.ts";
 import { addPlaceFlags, type PlaceOptions, placeEnv, serverConfig } from "./server-config.ts";
 
-/** `rmm server doctor`: looks at everything a server needs and changes nothing. Exit 1 when something fails. */
+/** `rmm server doctor`: looks at everything a server needs and leaves it as it was. Exit 1 when something fails. */
 export function registerDoctor(group: Command, run: Run): void {
   const command = group.command("doctor").summary("Check this machine and the database for a server");
   takes(command, ...tabular);
   addPlaceFlags(command)
     .description(
-      "Check Node, the data folder, the SQLite driver, the database, its migrations and roles, the keychain and the clock. Changes nothing",
+      "Check Node, the data folder, the SQLite driver, the database, its migrations and roles, whether it takes writes, the keychain and the clock. Leaves everything as it was",
     )
     .addHelpText(
       "before",

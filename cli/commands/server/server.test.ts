@@ -47,7 +47,7 @@ describe("rmm server", () => {
   it("doctor fails when others can read the server's secrets, and says what to do", async () => {
     expect(await doctor()).toMatchObject({
       code: 0,
-      status: { database: "ok", migrations: "ok", settings: "ok", "secrets file": "ok" },
+      status: { database: "ok", migrations: "ok", writes: "ok", settings: "ok", "secrets file": "ok" },
     });
     chmodSync(join(dataDir, "secrets.json"), 0o644);
     expect(await doctor()).toMatchObject({ code: 1, status: { "secrets file": "fail" } });

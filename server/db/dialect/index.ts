@@ -31,6 +31,8 @@ export interface Store {
   readonly volatile: Kysely<Database>;
   /** Proves the server to its database where that asks for it: on Postgres. */
   readonly key: ServerKey | undefined;
+  /** Rejects with a sentence where connections do not have what requests need of them: a session of their own. */
+  requireOwnSessions(): Promise<void>;
   /** Runs every migration that is missing; replicas wait for the one that migrates. */
   migrate(): Promise<string[]>;
   /** SQLite file, for workers that open a connection of their own. */

@@ -4,6 +4,7 @@ import { type ServerKey, serverKey } from "../server-key.ts";
 import type { Database } from "../tables.ts";
 import { SnakeCasePostgresCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
+import { requireOwnSessions } from "./own-session.ts";
 import { migratePostgres } from "./postgres-migrate.ts";
 import { connect, systemPool, tenantPool } from "./postgres-pool.ts";
 import { liftScope, lowerScope } from "./postgres-scope.ts";
@@ -64,6 +65,7 @@ export function openPostgres(options: PostgresOptions): Store {
     volatile: handleOn(systemPool(hasty, { watch: false })),
     lift: liftScope,
     lower: lowerScope,
+    requireOwnSessions: () => requireOwnSessions([url, systemUrl, options.ownerUrl ?? url]),
     migrate: () => migratePostgres(options.ownerUrl ?? url, handleOn, key),
     close: async () => void (await Promise.all([tenants.end(), system.end(), hasty.end()])),
   };

@@ -46,6 +46,7 @@ export function openSqlite(file: string, options: { readonly?: boolean; watch?: 
     lift: async () => undefined,
     lower: async () => undefined,
     volatile,
+    requireOwnSessions: async () => undefined,
     migrate: () => migrate(db, "sqlite"),
     close: async () => void (await Promise.all([db.destroy(), volatile.destroy()])),
   };

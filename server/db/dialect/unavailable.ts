@@ -1,4 +1,4 @@
-/** The database is starting, stopping, full, busy or out of reach: the caller may try again. */
+/** The database is starting, stopping, full, read-only, busy or out of reach: the caller may try again. */
 export function isUnavailable(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code === "string") return codes.test(code);
@@ -6,7 +6,7 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 const codes =
-  /^(08\w{3}|57P0[123]|53\w{3}|40P01|40001|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|EPIPE|SQLITE_BUSY\w*|SQLITE_FULL)$/;
+  /^(08\w{3}|57P0[123]|53\w{3}|40P01|40001|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|EPIPE|25006|SQLITE_BUSY\w*|SQLITE_FULL|SQLITE_READONLY\w*|SQLITE_IOERR\w*)$/;
 
 /** The driver for Postgres has no code for the end of a connection that it did not ask for. */
 const lostConnection =

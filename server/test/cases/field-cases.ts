@@ -16,6 +16,8 @@ const open: FieldCase = { tests: {} };
 export const mayLack: ReadonlySet<string> = new Set([
   "chromiumPath === undefined",
   "pgbouncerPath === undefined",
+  'process.platform !== "linux"',
+  "!mayChangeNames",
   'database === "postgres"',
 ]);
 
@@ -63,7 +65,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
     "server/features/sign-in/sso-logins/login-page.test.ts": 1,
   }),
   C23: held({ [ssoLogins]: 1 }),
-  C24: held({ "sdk/session.test.ts": 2, [sessions]: 1, [twoProcesses]: 1 }),
+  C24: held({ "sdk/node/file-store.test.ts": 1, "sdk/session.test.ts": 2, [sessions]: 1, [twoProcesses]: 1 }),
   C25: waitsFor("elevation-requests"),
   C26: waitsFor("pam-rules"),
   C27: waitsFor("pam-rules"),
@@ -101,19 +103,24 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C54: held({ "cli/generic/run-endpoint.test.ts": 1 }),
   C55: held({ "cli/credentials.test.ts": 3 }),
   C56: held({ "server/features/sign-in/sso-logins/announced.test.ts": 7 }),
-  C57: open,
+  C57: held({ "server/test/fault/pgbouncer.test.ts": 2 }),
   C58: held({
     "server/http/exact-values.test.ts": 4,
     "server/test/conformance/sweeps/exact-values.ts": 1,
   }),
-  C59: open,
-  C60: open,
+  C59: held({ "cli/waits.test.ts": 7 }),
+  C60: held({ "server/features/platform/service-status/writes.test.ts": 2 }),
   C61: open,
   C62: open,
   C63: open,
   C64: open,
   C65: open,
-  C66: open,
+  C66: held({
+    "cli/proxy.test.ts": 1,
+    "sdk/contract/core/proxy.test.ts": 4,
+    "sdk/node/proxied.test.ts": 5,
+    "server/platform/tunnel.test.ts": 5,
+  }),
   C67: open,
   C68: open,
 };

@@ -27,13 +27,13 @@ export const serviceStatus = resource(about, {
   }),
   ready: get("/health/ready", {
     ...everywhere,
-    summary: "Readiness probe: database, migrations, workers and the audit record",
-    description: "503 with the same shape, `not_ready` and `error` for each failing check.",
+    summary: "Readiness probe: database, writes, migrations, workers and the audit record",
+    description: "503 with the same shape, `not_ready`, `error` for each failing check, and `reasons`.",
     returns: () => {
       const check = z.enum(["ok", "error"]);
       return z.object({
         status: z.enum(["ready", "not_ready"]),
-        checks: z.object({ database: check, migrations: check, workers: check, audit: check }),
+        checks: z.object({ database: check, writes: check, migrations: check, workers: check, audit: check }),
       });
     },
   }),

@@ -1,32 +1,36 @@
 import { asSystem } from "#server/db/as-system";
 import { missingMigrations } from "#server/db/migration-status";
+import { probeTenants } from "#server/db/probe-tenants";
+import { troubleOf } from "#server/db/trouble";
 import type { Call } from "#server/http/call";
-import { after, MINUTE, SECOND } from "#server/platform/clock";
+import { probeWrites } from "#server/jobs/probe-writes";
+import { SECOND } from "#server/platform/clock";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
+import { idleWorkers } from "./idle-workers.ts";
 
-type Check = "ok" | "error";
+const names = ["database", "writes", "migrations", "workers", "audit"] as const;
+type Name = (typeof names)[number];
 
-export interface Readiness {
-  readonly database: Check;
-  readonly migrations: Check;
-  readonly workers: Check;
-  readonly audit: Check;
-}
+/** What is wrong with each part, in words that anybody may read; empty = nothing. */
+type Readiness = Record<Name, string[]>;
 
 const KEPT_MS = 2 * SECOND;
 const PATIENCE_MS = 2 * SECOND;
-const OVERDUE_MS = 5 * MINUTE;
-const LEADERLESS_MS = MINUTE;
 
 /**
- * 200 while this process can do its work, else 503 with the same fields beside the error
+ * 200 while this process can do its work, else 503 with the same fields and the reasons beside the error
  * (docs/platform.md, "Readiness").
  */
 export async function ready(call: Pick<Call, "services">) {
-  const checks = await readiness(call.services);
-  if (Object.values(checks).every((check) => check === "ok")) return { status: "ready" as const, checks };
-  throw problem("SERVICE_UNAVAILABLE", { beside: { status: "not_ready", checks }, retryAfterSeconds: 2 });
+  const found = await readiness(call.services);
+  const checks = Object.fromEntries(names.map((name) => [name, found[name].length === 0 ? "ok" : "error"])) as Record<
+    Name,
+    "ok" | "error"
+  >;
+  const reasons = [...new Set(names.flatMap((name) => found[name]))];
+  if (reasons.length === 0) return { status: "ready" as const, checks };
+  throw problem("SERVICE_UNAVAILABLE", { beside: { status: "not_ready", checks, reasons }, retryAfterSeconds: 2 });
 }
 
 const last = new WeakMap<Services, { atMs: number; checks: Promise<Readiness> }>();
@@ -42,57 +46,39 @@ function readiness(services: Services): Promise<Readiness> {
 }
 
 async function look(services: Services): Promise<Readiness> {
-  const [database, migrations, workers, audit] = await Promise.all([
-    check(async () => {
+  const { store, random } = services;
+  const [database, writes, migrations, workers, audit] = await Promise.all([
+    check(services, async () => {
       await asSystem(services, "report health").selectFrom("leases").select("name").limit(1).execute();
-      return true;
+      await probeTenants(store);
+      return [];
     }),
-    check(async () => (await missingMigrations(services)).length === 0),
-    check(() => workersRun(services)),
+    check(services, async () => {
+      await probeWrites(services, random.uuid());
+      return [];
+    }),
+    check(services, async () => ((await missingMigrations(services)).length === 0 ? [] : ["migrations are missing"])),
+    check(services, () => idleWorkers(services)),
     // Refused requests that wait because the database takes no writes: trying them again shows whether it does by now.
-    check(() => services.refusals.flush()),
+    check(services, async () => ((await services.refusals.flush()) ? [] : ["refused requests wait to be recorded"])),
   ]);
-  return { database, migrations, workers, audit };
-}
-
-/**
- * Judged by what every process sees: no job is overdue, no audit entry waits for longer, and the lease of the schedules
- * has not run out without a successor. Between two holders there is briefly none, which is not a fault.
- */
-async function workersRun(services: Services): Promise<boolean> {
-  const db = asSystem(services, "report health");
-  const { clock } = services;
-  const overdue = await db
-    .selectFrom("jobs")
-    .select("id")
-    .where("status", "=", "queued")
-    .where("runAt", "<", after(clock.now(), -OVERDUE_MS))
-    .limit(1)
-    .executeTakeFirst();
-  const leaderless = await db
-    .selectFrom("leases")
-    .select("name")
-    .where("name", "=", "scheduler")
-    .where("expiresAt", "<", after(clock.now(), -LEADERLESS_MS))
-    .executeTakeFirst();
-  const unmoved = await db
-    .selectFrom("auditOutbox")
-    .select("id")
-    .where("createdAt", "<", after(clock.now(), -OVERDUE_MS))
-    .limit(1)
-    .executeTakeFirst();
-  return !overdue && !leaderless && !unmoved;
+  return { database, writes, migrations, workers, audit };
 }
 
 /** A database that does not answer is a failed check, not a probe that hangs. */
-async function check(work: () => Promise<boolean>): Promise<Check> {
+async function check({ log }: Services, work: () => Promise<string[]>): Promise<string[]> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), PATIENCE_MS);
+  const late = new Promise<string[]>((resolve) => {
+    timer = setTimeout(() => resolve([`the database did not answer within ${PATIENCE_MS / SECOND} s`]), PATIENCE_MS);
   });
   try {
-    return (await Promise.race([work().catch(() => false), late])) ? "ok" : "error";
+    return await Promise.race([work().catch(told), late]);
   } finally {
     clearTimeout(timer);
+  }
+
+  function told(error: unknown): string[] {
+    log.warn("readiness.failed", { error: error as Error });
+    return [troubleOf(error).what];
   }
 }

@@ -31,7 +31,7 @@ describe.each(databases)("service status on %s", (database) => {
       const ready = await root(`${prefix}/health/ready`);
       expect([ready.status, JSON.parse(ready.text)]).toEqual([
         200,
-        { status: "ready", checks: { database: "ok", migrations: "ok", workers: "ok", audit: "ok" } },
+        { status: "ready", checks: { database: "ok", writes: "ok", migrations: "ok", workers: "ok", audit: "ok" } },
       ]);
     }
   });
@@ -52,10 +52,14 @@ describe.each(databases)("service status on %s", (database) => {
     expect(await look()).toEqual([
       503,
       "not_ready",
-      { database: "ok", migrations: "ok", workers: "error", audit: "ok" },
+      { database: "ok", writes: "ok", migrations: "ok", workers: "error", audit: "ok" },
     ]);
     await server.db.deleteFrom("leases").where("name", "=", "scheduler").execute();
-    expect(await look()).toEqual([200, "ready", { database: "ok", migrations: "ok", workers: "ok", audit: "ok" }]);
+    expect(await look()).toEqual([
+      200,
+      "ready",
+      { database: "ok", writes: "ok", migrations: "ok", workers: "ok", audit: "ok" },
+    ]);
     await server.db
       .insertInto("jobs")
       .values({
@@ -98,7 +102,10 @@ describe.each(databases)("service status on %s", (database) => {
       .execute();
     expect((await look())[0]).toBe(200);
     server.clock.advance(5 * 60_000);
-    expect(await look()).toEqual([503, { database: "ok", migrations: "ok", workers: "error", audit: "ok" }]);
+    expect(await look()).toEqual([
+      503,
+      { database: "ok", writes: "ok", migrations: "ok", workers: "error", audit: "ok" },
+    ]);
     await tamper(server, `delete from audit_outbox where audit_id = '${held}'`);
     expect((await look())[0]).toBe(200);
   });
@@ -203,7 +210,10 @@ describe("readiness", () => {
       const response = await fetch(`${server.url}/health/ready`);
       expect([response.status, await response.json()]).toMatchObject([
         503,
-        { status: "not_ready", checks: { database: "ok", migrations: "error", workers: "ok", audit: "ok" } },
+        {
+          status: "not_ready",
+          checks: { database: "ok", writes: "ok", migrations: "error", workers: "ok", audit: "ok" },
+        },
       ]);
     } finally {
       await server.stop();

@@ -1,0 +1,31 @@
+import { CliError } from "../errors/cli-error.ts";
+import type { Globals } from "../globals.ts";
+import type { Profile } from "./profiles.ts";
+import type { Settings } from "./settings.ts";
+
+/** A host of this machine: nobody else can listen in. */
+const isLoopback = (host: string): boolean => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
+
+const isExposed = (server: string): boolean => {
+  const url = new URL(server);
+  return url.protocol === "http:" && !isLoopback(url.hostname);
+};
+
+/** Refuses to send anything in plain http to another machine, unless the user said so, now or once for this profile. */
+export function refusePlainHttp(globals: Pick<Globals, "insecureHttp">, { server, stored }: Settings): void {
+  if (globals.insecureHttp || !isExposed(server.value) || stored.plainHttp?.includes(server.value)) return;
+  throw new CliError(
+    `${server.value} (${server.source}) is plain http: everyone on the way could read the credential`,
+    {
+      exit: "usage",
+      code: "PLAIN_HTTP",
+      hint: "Use https://; or accept it with --insecure-http, which `rmm profile add` and `rmm auth login` remember",
+    },
+  );
+}
+
+/** What a profile keeps of `--insecure-http`. */
+export const withPlainHttp = (profile: Profile, globals: Pick<Globals, "insecureHttp">, server: string): Profile =>
+  globals.insecureHttp && isExposed(server)
+    ? { ...profile, plainHttp: [...new Set([...(profile.plainHttp ?? []), server])] }
+    : profile;
