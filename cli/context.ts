@@ -1,6 +1,7 @@
 import type { RmmClient } from "#sdk/client";
 import { clientOf } from "./client.ts";
 import { CliError } from "./errors/cli-error.ts";
+import { completed } from "./errors/commands-to-type.ts";
 import type { Globals } from "./globals.ts";
 import { escapeControls } from "./output/escape.ts";
 import { type FoundCredential, findCredential } from "./profile/credential.ts";
@@ -31,7 +32,7 @@ export async function openContext(shell: Shell, globals: Globals, { mayBeNew = f
     settings,
     interactive: isInteractive(shell, !globals.input),
     notice: async (text) => {
-      if (!globals.quiet) await writeTo(shell, "stderr", `${escapeControls(text)}\n`);
+      if (!globals.quiet) await writeTo(shell, "stderr", `${escapeControls(completed(text, globals.given))}\n`);
     },
     credential: () => {
       credential ??= findCredential(shell, globals, settings);

@@ -1,7 +1,8 @@
+import { completed, givenIn } from "./errors/commands-to-type.ts";
 import { describeError } from "./errors/describe-error.ts";
 import { exitCode } from "./errors/exit-codes.ts";
 import { reportError } from "./errors/report-error.ts";
-import { wantsJson } from "./globals.ts";
+import { wantsJson, wordsOf } from "./globals.ts";
 import { OutputError, type Shell, writeTo } from "./shell.ts";
 
 /** Reports what was thrown, secrets masked, and returns the exit code. */
@@ -9,6 +10,8 @@ export async function crash(shell: Shell, argv: readonly string[], error: unknow
   if (error instanceof OutputError && error.code === "EPIPE") return exitCode("ok");
   const described = describeError(error);
   const exit = shell.signal.aborted && described.exit !== "unknown" ? "interrupted" : described.exit;
+  const { hint } = described.error;
+  if (hint !== undefined) described.error.hint = completed(hint, givenIn(argv, wordsOf(argv)));
   await reportError(shell, described, wantsJson(argv));
   if (argv.includes("--debug") && error instanceof Error) await reportStack(shell, error);
   return exitCode(exit);

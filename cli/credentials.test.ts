@@ -140,7 +140,7 @@ describe("sign-ins of two servers (C55)", () => {
 
   it("refuses before the password is sent where there is no keychain, and says what to do", async () => {
     const server = await signInServer("n");
-    const ran = await login(server.url);
+    const ran = await login(server.url, ["--profile", "new"]);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toContain("--store=file");
     expect(server.seen).toEqual([]);

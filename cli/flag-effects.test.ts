@@ -73,7 +73,7 @@ async function ran(argv: readonly string[], options: { tty?: boolean; stdin?: st
       : "token-of-ana";
   const result = await command.run(argv, {
     env: { RMM_TOKEN: credential },
-    ...(tty ? { tty, answers: [] } : {}),
+    ...(tty ? { tty, answers: [], columns: 24 } : {}),
     ...(stdin === undefined ? {} : { stdin }),
   });
   const requests = [
@@ -149,6 +149,10 @@ function tryOf(spec: CommandSpec, flag: GlobalFlag): Try {
       return spec.paging
         ? { ...add("--no-header"), tty: true }
         : { ...asList, after: [...asList.before, "--no-header"], tty: true };
+    case "wide":
+      return spec.paging
+        ? { ...add("--wide"), tty: true }
+        : { ...asList, after: [...asList.before, "--wide"], tty: true };
     case "server":
       return add("--server", other.url);
     case "profile":

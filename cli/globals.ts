@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { parseDuration } from "./duration.ts";
 import { usageError } from "./errors/cli-error.ts";
+import type { Given } from "./errors/commands-to-type.ts";
 
 /** Flags that every command takes, before or after its name. Their names are fixed for scripts. */
 export interface Globals {
@@ -15,6 +16,7 @@ export interface Globals {
   ndjson: boolean;
   jq?: string;
   columns?: string[];
+  wide: boolean;
   header: boolean;
   limit?: number;
   all: boolean;
@@ -29,6 +31,8 @@ export interface Globals {
   tokenFile?: string;
   tokenStdin: boolean;
   idempotencyKey?: string;
+  /** What commands to type after this run take over from it. */
+  given: Given;
 }
 
 /** Name, placeholder of the value, description. */
@@ -42,6 +46,7 @@ const flags = [
   ["ndjson", "", "print one JSON object a line"],
   ["jq", "<expression>", "filter the JSON with a jq expression"],
   ["columns", "<names>", "columns of the table, with commas"],
+  ["wide", "", "all columns, however narrow the terminal is"],
   ["no-header", "", "leave out the header of the table"],
   ["limit", "<n>", "most entries of a list (default 50)"],
   ["all", "", "the whole list"],
@@ -105,7 +110,7 @@ export const wantsJson = (argv: readonly string[]): boolean =>
     .some((arg) => /^--(nd)?json$|^--jq(=|$)/.test(arg));
 
 /** Reads what commander parsed; throws a usage error for a value that makes no sense. */
-export function readGlobals(options: Record<string, unknown>): Globals {
+export function readGlobals(options: Record<string, unknown>, given: Given): Globals {
   const text = (name: string) => options[name] as string | undefined;
   const flag = (name: string) => options[name] === true;
   const list = (name: string) => namesOf(text(name), name);
@@ -120,6 +125,7 @@ export function readGlobals(options: Record<string, unknown>): Globals {
     ndjson: flag("ndjson"),
     jq: text("jq"),
     columns: list("columns"),
+    wide: flag("wide"),
     header: options["header"] !== false,
     limit: limitOf(text("limit")),
     all: flag("all"),
@@ -134,6 +140,7 @@ export function readGlobals(options: Record<string, unknown>): Globals {
     tokenFile: text("tokenFile"),
     tokenStdin: flag("tokenStdin"),
     idempotencyKey: keyOf(text("idempotencyKey")),
+    given,
   };
   forbidPairs(globals);
   return globals;

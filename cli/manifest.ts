@@ -25,6 +25,9 @@ export interface FlagSpec {
   /** Never taken from argv as a value. */
   readonly secret: boolean;
   readonly description?: string;
+  /** Of JSON: what it may say, and a value that is accepted. */
+  readonly shape?: string;
+  readonly example?: string;
   readonly default?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;

@@ -1,15 +1,16 @@
-import { Command, CommanderError, type Option } from "commander";
+import { Command, CommanderError } from "commander";
 import { areas } from "#contract/areas";
 import { commandGroups, extensions } from "./commands/index.ts";
 import { usageError } from "./errors/cli-error.ts";
+import { givenIn } from "./errors/commands-to-type.ts";
 import { exitCode } from "./errors/exit-codes.ts";
 import { nouns } from "./generated/nouns.ts";
-import { addGlobalFlags, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
+import { addGlobalFlags, globalFlagList, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
 import type { NounSpec } from "./manifest.ts";
 import { nounAliases } from "./noun-aliases.ts";
 import type { Program, Run } from "./register.ts";
 import { type Shell, writeTo } from "./shell.ts";
-import { flagOf, refuseForeignFlags, takesFlag } from "./taken-flags.ts";
+import { refuseForeignFlags, takesFlag } from "./taken-flags.ts";
 import { version } from "./version.ts";
 
 /** Parses the command line and runs the command. Returns its exit code; throws what went wrong. */
@@ -19,7 +20,7 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
   let code = 0;
   const program = newProgram(written);
   const run: Run = async (work) => {
-    const globals = readGlobals(program.opts());
+    const globals = readGlobals(program.opts(), givenIn(args, wordsOf(args)));
     const { timeoutMs } = globals;
     if (timeoutMs !== undefined) limitNameServers(timeoutMs);
     code = await work(timeoutMs === undefined ? shell : { ...shell, patienceMs: timeoutMs }, globals);
@@ -55,11 +56,7 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
     .helpCommand(false)
     .exitOverride()
     .showSuggestionAfterError()
-    .configureHelp({
-      showGlobalOptions: true,
-      subcommandTerm: (command) => command.name(),
-      visibleGlobalOptions: globalOptionsOf,
-    })
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .hook("preAction", (program, command) => refuseForeignFlags(program, command))
     .configureOutput({
       writeOut: (text) => {
@@ -71,18 +68,18 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
       outputError: () => undefined,
     });
   addGlobalFlags(program);
+  program.addHelpText("afterAll", ({ command }) => (command === program ? "" : globalFlagLine(command)));
   program.addHelpText("before", rootExamples);
   program.addHelpText("after", "\nHelp on one command: rmm <group> <command> --help. Exit codes: rmm help exit-codes");
   return program;
 }
 
-/** A group shows all of them, a command those that it takes. */
-const globalOptionsOf = (command: Command): Option[] => {
-  const all = command.parent === null ? [] : rootOf(command).options.filter(({ hidden }) => !hidden);
-  return command.commands.length > 0 ? all : all.filter((one) => takesFlag(command, flagOf(one)));
-};
-
-const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));
+/** One line: what they do is not the business of each command. A group shows all of them, a command those it takes. */
+function globalFlagLine(command: Command): string {
+  const all = globalFlagList.filter(({ name }) => command.commands.length > 0 || takesFlag(command, name));
+  const flags = [...new Set(all.map(({ flag }) => flag))];
+  return `\nGlobal flags (rmm help flags explains them): ${flags.join(" ")}`;
+}
 
 const rootExamples = `Examples:
   rmm auth login --server https://rmm.example

@@ -51,7 +51,7 @@ export function processShell(signal: AbortSignal): Shell {
     stderr,
     isTty: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
     env,
-    columns: stdout.columns ?? 80,
+    columns: stdout.columns || 80,
     now: Date.now,
     signal,
     secrets: new Set(),

@@ -10,7 +10,7 @@ export const valued = ["json=", "ndjson", "jq"] as const satisfies readonly Glob
 /** Of a command that prints one object. */
 export const shaped = [...valued, "columns"] as const satisfies readonly GlobalFlag[];
 /** Of a command that prints a table. */
-export const tabular = [...shaped, "no-header"] as const satisfies readonly GlobalFlag[];
+export const tabular = [...shaped, "no-header", "wide"] as const satisfies readonly GlobalFlag[];
 /** Of a command that calls a server. */
 export const calling = ["server", "profile", "timeout"] as const satisfies readonly GlobalFlag[];
 /** Of a command that proves who calls. */

@@ -26,6 +26,8 @@ export interface RunOptions {
   signal?: AbortSignal;
   stdout?: Writable;
   transport?: Transport;
+  /** Width of the terminal. */
+  columns?: number;
 }
 
 export const NOW = Date.parse("2026-03-02T09:00:00.000Z");
@@ -53,7 +55,7 @@ export function testCommand() {
       stderr: sink("stderr"),
       isTty: { stdin: tty, stdout: tty, stderr: tty },
       env: { RMM_CONFIG_DIR: configDir, ...options.env },
-      columns: 160,
+      columns: options.columns ?? 160,
       now: options.now ?? (() => NOW),
       signal: options.signal ?? new AbortController().signal,
       secrets: new Set(),

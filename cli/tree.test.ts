@@ -5,7 +5,8 @@ import { type Stub, stubServer } from "#sdk/stub-server";
 import { commandGroups } from "./commands/index.ts";
 import { nouns } from "./generated/nouns.ts";
 import { fieldsOf } from "./generic/fields.ts";
-import { globalFlagNames } from "./globals.ts";
+import { globalFlagList, globalFlagNames } from "./globals.ts";
+import { takesFlag } from "./taken-flags.ts";
 import { commandLine, ANY_ID as ID, specs } from "./test-commands.ts";
 import { leaves } from "./test-leaves.ts";
 import { testCommand } from "./test-shell.ts";
@@ -29,6 +30,35 @@ describe("every command", () => {
       expect(ran.stdout, path.join(" ")).toMatch(/^Examples:\n {2}(rmm|source|curl) /);
       expect(ran.stdout, path.join(" ")).toContain("--json");
       expect(ran.stderr).toBe("");
+    }
+  });
+
+  it("shows its own flags first and the global ones on one line", async () => {
+    for (const { path, command: leaf } of await leaves()) {
+      const { stdout } = await command.run([...path, "--help"]);
+      const [own = "", line = ""] = stdout.split(/^(?=Global flags )/m);
+      expect(line.trim().split("\n"), path.join(" ")).toHaveLength(1);
+      for (const { name, flag } of globalFlagList)
+        expect(line.trim().split(" ").includes(flag), `${path.join(" ")} ${flag}`).toBe(takesFlag(leaf, name));
+      for (const { long, hidden } of leaf.options) if (!hidden) expect(own).toContain(long);
+    }
+    const { stdout } = await command.run(["help", "flags"]);
+    for (const name of globalFlagNames) expect(stdout).toMatch(new RegExp(`^--(no-)?${name}( <[a-z]+>)?\t.{10}`, "m"));
+  });
+
+  it("says of every flag what it is for, beyond its name, and of JSON its shape and an example", async () => {
+    const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, "");
+    for (const { noun, name, query, body } of await specs()) {
+      for (const field of [...query, ...body]) {
+        const where = `${noun} ${name} --${field.flag}`;
+        expect(field.description, where).toBeDefined();
+        if (field.name !== "password") expect(plain(field.description!), where).not.toBe(plain(field.name));
+        if (field.type !== "object" && field.itemType !== "object") continue;
+        expect(field.shape, where).toMatch(/^\{.+\}$/);
+        expect(Object.keys(JSON.parse(field.example!)).length, where).toBeGreaterThan(0);
+        const { stdout } = await command.run([noun, name, "--help"]);
+        expect(stdout.replaceAll(/\s+/g, ""), where).toContain(field.example!.replaceAll(/\s+/g, ""));
+      }
     }
   });
 

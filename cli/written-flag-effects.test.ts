@@ -103,7 +103,7 @@ async function ran(name: string, flags: (dir: string) => string[], { tty }: { tt
   const result = await command.run([...name.split(" "), ...line.argv, ...flags(command.dir)], {
     env: stored ? {} : { RMM_TOKEN: "token-of-ana" },
     stdin,
-    ...(tty ? { tty, answers: ["", "123456"] } : {}),
+    ...(tty ? { tty, answers: ["", "123456"], columns: 24 } : {}),
   });
   const requests = [stub, other].flatMap((one) =>
     one.seen.map(({ method, path, headers, body }) =>
@@ -139,12 +139,10 @@ function tryOf(name: string, flag: GlobalFlag): { before: string[]; after(dir: s
   };
   if (flag === "json=") return { before: ["--json"], after: () => [`--json=${field}`] };
   if (flag === "token-file") return { before: [], after: (dir) => ["--token-file", join(dir, "token")] };
-  if (flag === "no-header")
-    return {
-      before: name === "audit verify" ? ["--all", "--columns", field] : [],
-      after: () => (name === "audit verify" ? ["--all", "--columns", field, "--no-header"] : ["--no-header"]),
-      tty: true,
-    };
+  if (flag === "no-header" || flag === "wide") {
+    const before = name === "audit verify" ? ["--all", "--columns", field] : [];
+    return { before, after: () => [...before, `--${flag}`], tty: true };
+  }
   if (flag === "confirm") return { before: [], after: () => ["--confirm=2"] };
   const added = sample[flag] ?? [`--${flag}`];
   return { before: [], after: () => added, tty: flag === "columns" && name !== "auth mfa setup" };
@@ -155,8 +153,8 @@ const elsewhere: Readonly<Record<string, readonly GlobalFlag[]>> = {
   plan: ["json=", "ndjson", "jq"],
   apply: ["json=", "ndjson", "jq", "dry-run"],
   diff: ["json=", "ndjson", "jq"],
-  "audit verify": ["wait"],
-  "keys rotate": ["limit", "all", "no-header"],
+  "audit verify": ["wait", "wide"],
+  "keys rotate": ["limit", "all", "no-header", "wide"],
   // Their one field is the whole answer.
   "auth token": ["json="],
   "profile remove": ["json="],

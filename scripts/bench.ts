@@ -5,12 +5,16 @@ import { authenticatedRead } from "./bench/authenticated-read.ts";
 import type { Bench } from "./bench/bench.ts";
 import { coldBuild } from "./bench/cold-build.ts";
 import { commandStart } from "./bench/command-start.ts";
+import { listsLarge } from "./bench/lists-large.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
+import { serverStart } from "./bench/server-start.ts";
 
 const ROUNDS = 3;
 const benches: readonly Bench[] = [
   ...commandStart,
   ...authenticatedRead,
+  ...listsLarge,
+  ...serverStart,
   ...rateLimitCheck,
   ...auditAppend,
   ...auditVerify,

@@ -14,7 +14,7 @@ export function headersOf({ addHeader = [] }: ApiOptions): Record<string, string
       const at = text.indexOf(":");
       const name = text.slice(0, Math.max(0, at)).trim();
       if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) throw usageError("-H takes name:value");
-      if (refused.test(name)) throw usageError(`-H cannot set ${name.toLowerCase()}`, "See rmm help environment");
+      if (refused.test(name)) throw usageError(`-H cannot set ${name.toLowerCase()}`, "See `rmm help environment`");
       return [name.toLowerCase(), text.slice(at + 1).trim()];
     }),
   );

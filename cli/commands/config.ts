@@ -18,7 +18,7 @@ export const registerConfig: Register = (group, run) => {
 
 async function explain(context: Context): Promise<number> {
   const { settings, shell, globals } = context;
-  const { server, profile, org, output } = settings;
+  const { server, profile, org, output, store } = settings;
   const dir = configDirOf(shell);
   const { env } = shell;
   const dataDir = env["RMM_DATA_DIR"];
@@ -28,6 +28,7 @@ async function explain(context: Context): Promise<number> {
     { name: "profile", ...profile },
     { name: "org", value: org.value ?? null, source: org.source },
     { name: "output", ...output },
+    { name: "store", ...store },
     { name: "credential", ...(await credentialRow(context)) },
     {
       name: "input",

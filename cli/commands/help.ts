@@ -1,5 +1,6 @@
 import { openContext } from "../context.ts";
 import { exitCodes } from "../errors/exit-codes.ts";
+import { globalFlagList } from "../globals.ts";
 import { formatOf, printResult } from "../output/print.ts";
 import type { Register } from "../register.ts";
 import { writeTo } from "../shell.ts";
@@ -20,20 +21,30 @@ const variables = [
   { name: "NO_COLOR, CLICOLOR, CLICOLOR_FORCE, FORCE_COLOR", meaning: "colours off and on" },
 ] as const;
 
-/** `rmm help [command…]`, `rmm help exit-codes`, `rmm help environment`. */
+/** What is explained beside commands, as rows. */
+const topics = {
+  "exit-codes": () => Object.values(exitCodes).map(([code, meaning]) => ({ code, meaning })),
+  environment: () => variables,
+  flags: () =>
+    globalFlagList.map(({ flag, value, description }) => ({ flag: `${flag} ${value}`.trim(), meaning: description })),
+} as const;
+
+/** `rmm help [command…]`, `rmm help exit-codes`, `rmm help environment`, `rmm help flags`. */
 export const registerHelp: Register = (command, run, program) => {
   takes(command, ...valued);
   command
-    .description("Help on a command, or on one of the topics exit-codes and environment")
+    .description("Help on a command, or on one of the topics exit-codes, environment and flags")
     .argument("[words...]", "a command, or a topic")
     .usage("[command or topic]")
-    .addHelpText("before", "Examples:\n  rmm help exit-codes\n  rmm help environment\n  rmm help devices list\n")
+    .addHelpText(
+      "before",
+      "Examples:\n  rmm help exit-codes\n  rmm help environment\n  rmm help flags\n  rmm help devices list\n",
+    )
     .action((words: string[]) =>
       run(async (shell, globals) => {
-        const [topic] = words;
-        if (topic !== "exit-codes" && topic !== "environment") return program.run(shell, [...words, "--help"]);
-        const rows =
-          topic === "environment" ? variables : Object.values(exitCodes).map(([code, meaning]) => ({ code, meaning }));
+        const [topic = ""] = words;
+        const rows = Object.hasOwn(topics, topic) ? topics[topic as keyof typeof topics]() : undefined;
+        if (rows === undefined) return program.run(shell, [...words, "--help"]);
         const context = await openContext(shell, globals, { mayBeNew: true });
         const format = formatOf(context);
         if (format !== "table" && format !== "tsv") await printResult(context, rows, { fields: Object.keys(rows[0]!) });

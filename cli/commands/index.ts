@@ -79,7 +79,7 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     load: async () => (await small()).registerCompletion,
   },
   help: {
-    summary: "Help on a command, or on exit-codes and environment",
+    summary: "Help on a command, or on exit-codes, environment and flags",
     load: async () => (await small()).registerHelp,
   },
   login: {

@@ -5,7 +5,7 @@ import { runEndpoint } from "../generic/run-endpoint.ts";
 import { readSecrets } from "../generic/secret-flags.ts";
 import type { StoreKind } from "../profile/profiles.ts";
 import type { Register, Run } from "../register.ts";
-import { keepSignIn, readyStore } from "../sign-in/keep-sign-in.ts";
+import { keepSignIn, readyStore, storeHelp } from "../sign-in/keep-sign-in.ts";
 import { proveFactor } from "../sign-in/prove-factor.ts";
 import { reportSignIn } from "../sign-in/report-sign-in.ts";
 
@@ -17,7 +17,7 @@ export const extendUsers: Register = async (group, run) => {
   const accept = group.commands.find((one) => one.name() === "accept-invite")!;
   const spec = (await commandsOf("users")).find((one) => one.name === "accept-invite")!;
   accept
-    .option("--store <where>", "keychain, or file: tokens in a file only you can read", "keychain")
+    .option("--store <where>", storeHelp)
     .option("--code-file <path>", "read the second factor of an account that has one from a file")
     .addHelpText("after", help)
     .action(() =>

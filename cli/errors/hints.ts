@@ -1,6 +1,11 @@
 import { ConnectionError, NotRmmServerError, OutcomeUnknownError, RateLimitError, type RmmError } from "#sdk/errors";
 
+/** Why a code that looks right is refused. */
+export const codeHint =
+  "each code works once, so wait for the next one if this was used already; and the clock of the phone must be right";
+
 const byCode: Record<string, string> = {
+  INVALID_MFA_CODE: `Check the code: ${codeHint}`,
   UNAUTHENTICATED:
     "The token has expired, or is not of this server: sign in with `rmm auth login`, or set another RMM_TOKEN or RMM_API_KEY",
   NOT_SIGNED_IN: "Sign in with `rmm auth login`, or set RMM_TOKEN or RMM_API_KEY",

@@ -15,7 +15,7 @@ export const takesMany = (spec: CommandSpec): boolean => takesFile(spec) && spec
 export function endpointFlags(spec: CommandSpec): GlobalFlag[] {
   const { access, paging, fields, idempotent, loses } = spec;
   const prints = tabular.filter((flag) => {
-    if (flag === "no-header") return paging !== null || takesMany(spec);
+    if (flag === "no-header" || flag === "wide") return paging !== null || takesMany(spec);
     return flag !== "columns" || fields.length > 0 || takesMany(spec);
   });
   // `--org` also tells rows of one name apart.

@@ -87,7 +87,19 @@ function placeholder({ type, format, itemType }: FlagSpec): string {
 }
 
 function descriptionOf(spec: FlagSpec): string {
-  const { description, name, type, values, itemValues, required, default: byDefault, minimum, maximum } = spec;
+  const {
+    description,
+    name,
+    type,
+    shape,
+    example,
+    values,
+    itemValues,
+    required,
+    default: byDefault,
+    minimum,
+    maximum,
+  } = spec;
   const words = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
   const options = values ?? itemValues;
   const range = type === "integer" && minimum !== undefined && maximum !== undefined ? `${minimum} to ${maximum}` : "";
@@ -105,5 +117,6 @@ function descriptionOf(spec: FlagSpec): string {
     ...(type === "array" ? ["repeat or use commas"] : []),
     ...(type === "boolean" ? [`--no-${spec.flag} for false`] : []),
   ];
-  return `${description ?? words}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`;
+  const json = shape === undefined ? "" : `. JSON: ${shape}, for example '${example}'`;
+  return `${description ?? words}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}${json}`;
 }

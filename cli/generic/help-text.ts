@@ -79,13 +79,13 @@ export function accessOf({ access, audit, emits, idempotent }: CommandSpec): str
 const sampleFlag = ({ spec, flag }: Field): string =>
   spec.secret ? `--${flag}-file ${flag}.txt` : `--${flag} ${sampleValue(spec)}`;
 
-function sampleValue({ type, values, format, name, ref, itemValues }: FlagSpec): string {
+function sampleValue({ type, values, example, format, name, ref, itemValues }: FlagSpec): string {
   const called = ref && sampleOf(ref);
   if (called !== undefined) return called;
   if (type === "enum") return values?.[0] ?? "value";
   if (type === "array") return itemValues?.[0] ?? "<id>";
   if (type === "integer" || type === "number") return "1";
-  if (type === "object") return "'{}'";
+  if (type === "object") return `'${example ?? "{}"}'`;
   if (format === "email") return "ana@contoso.example";
   if (format === "uuid") return "<id>";
   if (format === "date-time") return "+30d";

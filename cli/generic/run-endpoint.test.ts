@@ -8,6 +8,7 @@ import { testCommand } from "../test-shell.ts";
 const command = testCommand();
 let stub: Stub;
 let brokenPage: number | undefined;
+let stop = new AbortController();
 const many = Array.from({ length: 250 }, (_, index) => ({
   id: `id-${index}`,
   slug: `org-${index}`,
@@ -25,6 +26,7 @@ beforeAll(async () => {
     "PATCH /orgs/sites/*": ({ body }) => ({ body: { id: ids.hq, ...(body as object) } }),
     [`POST /orgs/organizations/${ids.contoso}/contacts`]: ({ body }) => {
       const { name } = body as { name?: string };
+      if (name === "Stop") stop.abort();
       return name === "Bad"
         ? refusal(409, "DUPLICATE")
         : { status: 201, body: { id: `made-${name}`, ...(body as object) } };
@@ -42,6 +44,27 @@ afterAll(async () => {
 
 const run = (argv: readonly string[], options: Parameters<typeof command.run>[1] = {}) =>
   command.run(argv, { ...options, env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana", ...options.env } });
+
+it("after Ctrl-C counts what was done, failed and not tried, and names no entry that was not tried", async () => {
+  stop = new AbortController();
+  const file = join(command.dir, "stopped.json");
+  writeFileSync(file, JSON.stringify(["Ana", "Bad", "Stop", "Dora", "Emil"].map((name) => ({ name }))));
+  const line = ["contacts", "create", ids.contoso, "-f", file];
+  const ran = await run(line, { tty: true, signal: stop.signal });
+  expect(ran.code).toBe(130);
+  expect(ran.stderr).toMatch(/^1 of 5 done, 2 failed, 2 not tried$/m);
+  expect(ran.stdout).toContain("DUPLICATE");
+  expect(ran.stdout).not.toContain("skipped");
+  stop = new AbortController();
+  const json = await run([...line, "--json"], { tty: true, signal: stop.signal });
+  expect(JSON.parse(json.stdout).map((one: { outcome: string }) => one.outcome)).toEqual([
+    "done",
+    "failed",
+    "failed",
+    "skipped",
+    "skipped",
+  ]);
+});
 
 describe("lists (C51)", () => {
   it("prints one JSON array of everything, of nothing, or of so many", async () => {

@@ -4,7 +4,7 @@ import { usageError } from "../errors/cli-error.ts";
 import { type Described, describeError } from "../errors/describe-error.ts";
 import { exitCode } from "../errors/exit-codes.ts";
 import { exitOfItems } from "../errors/exit-of-items.ts";
-import { isForPrograms, printResult } from "../output/print.ts";
+import { formatOf, isForPrograms, printResult } from "../output/print.ts";
 import { withSpinner } from "../output/spinner.ts";
 import { idempotencySecret } from "../profile/idempotency-secret.ts";
 import { PER_MINUTE } from "../provisioning/budget.ts";
@@ -138,12 +138,16 @@ const secretsOf = ({ spec }: Invocation, result: unknown): string[] =>
 
 async function report({ context, spec }: Invocation, outcomes: readonly ItemOutcome[]): Promise<void> {
   const columns = outcomeColumns(spec);
+  // After Ctrl-C a person looks for what failed: what was not tried is counted, not listed.
+  const left = formatOf(context) === "table" && context.shell.signal.aborted;
+  const listed = outcomes.filter(({ outcome }) => !left || outcome !== "skipped");
+  const keep = ["name", ...topSecrets(spec), "message"];
   if (isForPrograms(context)) await printResult(context, outcomes, { fields: outcomeFields });
   else
     await printResult(
       context,
-      outcomes.map((one) => rowOf(spec, one)),
-      { fields: columns, columns },
+      listed.map((one) => rowOf(spec, one)),
+      { fields: columns, columns, keep },
     );
   const count = (outcome: ItemOutcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
   const parts = [`${count("done")} of ${outcomes.length} done`];

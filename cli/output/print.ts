@@ -12,6 +12,8 @@ export interface Shape {
   fields: readonly string[];
   /** Of the table, when --columns does not say. */
   columns?: readonly string[];
+  /** Columns that a narrow terminal neither cuts nor leaves out. */
+  keep?: readonly string[];
 }
 
 type Format = "json" | "ndjson" | "jq" | "table" | "tsv";
@@ -56,12 +58,24 @@ export async function printResult(context: Context, value: unknown, shape: Shape
 /** The same, and returns what was printed. */
 export async function printAndTell(context: Context, value: unknown, shape: Shape): Promise<string> {
   checkFields(context.globals, shape);
-  const text = await textOf(context, value, shape);
+  const { text, left } = await textOf(context, value, shape);
   if (text !== "") await writeTo(context.shell, "stdout", text);
+  if (left.length > 0) await context.notice(`No room for ${left.join(", ")}: --wide shows all columns`);
   return text;
 }
 
-async function textOf(context: Context, value: unknown, shape: Shape): Promise<string> {
+interface Text {
+  readonly text: string;
+  /** Columns of a table that the terminal has no room for. */
+  readonly left: readonly string[];
+}
+
+async function textOf(context: Context, value: unknown, shape: Shape): Promise<Text> {
+  if (formatOf(context) === "table") return terminalText(context, value, shape);
+  return { text: await wholeText(context, value, shape), left: [] };
+}
+
+async function wholeText(context: Context, value: unknown, shape: Shape): Promise<string> {
   const { globals } = context;
   const format = formatOf(context);
   const chosen = globals.jsonFields === undefined ? value : picked(value, globals.jsonFields);
@@ -71,7 +85,7 @@ async function textOf(context: Context, value: unknown, shape: Shape): Promise<s
     const lines = Array.isArray(chosen) ? chosen : [chosen ?? null];
     return lines.map((one) => `${JSON.stringify(one)}\n`).join("");
   }
-  return format === "tsv" ? tsvText(context, value, shape) : terminalText(context, value, shape);
+  return tsvText(context, value, shape);
 }
 
 /** The fields that `--json=…` names, of an object or of each in a list. */
@@ -92,9 +106,11 @@ function tsvText({ globals }: Context, value: unknown, shape: Shape): string {
     .join("");
 }
 
-async function terminalText(context: Context, value: unknown, shape: Shape): Promise<string> {
+async function terminalText(context: Context, value: unknown, shape: Shape): Promise<Text> {
   const { shell, globals } = context;
-  if (typeof value !== "object" || value === null) return value === undefined ? "" : `${String(value)}\n`;
+  const whole = (text: string): Text => ({ text, left: [] });
+  if (value === undefined) return whole("");
+  if (typeof value !== "object" || value === null) return whole(`${String(value)}\n`);
   const { tableText, recordText } = await import("./table.ts");
   const options = {
     header: globals.header,
@@ -103,10 +119,13 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
     width: shell.columns,
   };
   if (!Array.isArray(value)) {
-    return recordText(value as Record<string, unknown>, { ...options, columns: globals.columns ?? Object.keys(value) });
+    const columns = globals.columns ?? Object.keys(value);
+    return whole(recordText(value as Record<string, unknown>, { ...options, columns }));
   }
-  if (value.length === 0) return "";
-  return tableText(value, { ...options, columns: globals.columns ?? shape.columns ?? columnsIn(value, shape) });
+  if (value.length === 0) return whole("");
+  const fit = globals.wide ? "wide" : globals.columns && "named";
+  const columns = globals.columns ?? shape.columns ?? columnsIn(value, shape);
+  return tableText(value, { ...options, columns, keep: shape.keep, ...(fit === undefined ? {} : { fit }) });
 }
 
 const columnsIn = (rows: readonly unknown[], shape: Shape): readonly string[] => {

@@ -21,6 +21,8 @@ export interface Profile {
   server?: string;
   org?: string;
   output?: OutputChoice;
+  /** Where the last sign-in put its tokens: the next one does the same. */
+  store?: StoreKind;
   /** Servers that may be spoken to in plain http: `--insecure-http` was given with them once. */
   plainHttp?: string[];
   /** By normalised server: one machine may be signed in to several. */

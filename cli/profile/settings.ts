@@ -1,7 +1,14 @@
 import { usageError } from "../errors/cli-error.ts";
 import type { Globals } from "../globals.ts";
 import type { Shell } from "../shell.ts";
-import { getProfile, type OutputChoice, type Profile, type ProfileBook, readProfiles } from "./profiles.ts";
+import {
+  getProfile,
+  type OutputChoice,
+  type Profile,
+  type ProfileBook,
+  readProfiles,
+  type StoreKind,
+} from "./profiles.ts";
 import { normalizeServer } from "./server-url.ts";
 
 /** A value and where it came from: `--server`, `RMM_SERVER`, `profile prod`, `default`. */
@@ -16,6 +23,8 @@ export interface Settings {
   server: Sourced<string>;
   org: Sourced<string | undefined>;
   output: Sourced<OutputChoice>;
+  /** Where a sign-in puts its tokens. */
+  store: Sourced<StoreKind>;
   /** What the profile holds; empty for one that does not exist yet. */
   stored: Profile;
   book: ProfileBook;
@@ -47,6 +56,7 @@ export async function readSettings(shell: Shell, globals: Globals, mayBeNew = fa
       : { value: DEFAULT_SERVER, source: "default" },
     org: orgOf(shell, globals, stored, from),
     output: stored.output ? { value: stored.output, source: from } : { value: "auto", source: "default" },
+    store: stored.store ? { value: stored.store, source: from } : { value: "keychain", source: "default" },
     stored,
     book,
   };

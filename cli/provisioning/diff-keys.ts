@@ -1,3 +1,4 @@
+import { commandToType } from "../errors/commands-to-type.ts";
 import { durationOf } from "./durations.ts";
 import type { FieldChange } from "./field-change.ts";
 import type { LiveKey, LiveMe, LiveOrganization } from "./live.ts";
@@ -129,11 +130,9 @@ const lost = (note: (message: string, rest: Partial<Note>) => Note, key: FileKey
 
 /** The command that makes the key as the file says. */
 export function rotation({ sink }: FileKey, { id }: { id: string }, flags: readonly string[]): string {
-  const file = sink?.kind === "file" ? ["--secret-file", quoted(sink.path)] : [];
-  return ["rmm enrollment-keys rotate", id, "--yes", ...flags, ...file].join(" ");
+  const file = sink?.kind === "file" ? { "secret-file": sink.path } : {};
+  return commandToType(["enrollment-keys", "rotate", id, "--yes", ...flags], file, {});
 }
-
-const quoted = (text: string): string => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 interface Difference {
   readonly change: FieldChange;

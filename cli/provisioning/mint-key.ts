@@ -120,7 +120,7 @@ export async function fetchSecret(fetching: Fetching): Promise<Minted> {
   throw new CliError("The key exists, but its secret was never written", {
     exit: "partial",
     code: "SECRET_LOST",
-    hint: `Rotate it: ${rotation(key, live, [])}`,
+    hint: `Rotate it: \`${rotation(key, live, [])}\``,
   });
 }
 

@@ -1,6 +1,7 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { CliError, usageError } from "../errors/cli-error.ts";
+import { commandToType } from "../errors/commands-to-type.ts";
 import type { FieldChange } from "./field-change.ts";
 import { stable } from "./fields.ts";
 import type { Plan } from "./plan.ts";
@@ -82,7 +83,7 @@ export function readSavedPlan(text: string, name: string): SavedPlan | undefined
   if (texts.every((one) => typeof one === "string") && typeof options === "object" && Array.isArray(items)) {
     return read as SavedPlan;
   }
-  throw usageError(`${name} is no whole plan`, "Plan again: rmm plan FILE -o PATH");
+  throw usageError(`${name} is no whole plan`, "Plan again: `rmm plan <file> -o <path>`");
 }
 
 /**
@@ -94,6 +95,7 @@ export function requireUnmoved(saved: SavedPlan, plan: Plan, path: string): void
   for (const item of saved.items) known.set(placeOf(item), [...(known.get(placeOf(item)) ?? []), item]);
   const moved = planItems(plan).filter((item) => !(known.get(placeOf(item)) ?? []).some((one) => covers(one, item)));
   if (moved.length === 0 && plan.conflicts.length === 0) return;
+  const again = commandToType(["plan", saved.source.name, "-o", path, "--yes"], {}, {});
   throw new CliError(`The server has changed since ${path} was made on ${saved.createdAt}`, {
     exit: "conflict",
     code: "PLAN_STALE",
@@ -101,7 +103,7 @@ export function requireUnmoved(saved: SavedPlan, plan: Plan, path: string): void
       ...moved.map((item) => ({ path: item.key, message: told(item, known.get(placeOf(item))?.[0]) })),
       ...plan.conflicts.map(({ path: place, message }) => ({ path: place, message })),
     ],
-    hint: `Nothing was changed. Plan again and look at it: rmm plan ${saved.source.name} -o ${path} --yes`,
+    hint: `Nothing was changed. Plan again and look at it: \`${again}\``,
   });
 }
 

@@ -7,6 +7,10 @@ import { withPlainHttp } from "../profile/plain-http.ts";
 import { changeProfiles, checkProfileName, type StoreKind } from "../profile/profiles.ts";
 import { tokenStore } from "../profile/token-store.ts";
 
+/** Of `--store`. */
+export const storeHelp =
+  "keychain, or file: tokens in a file only you can read (default: as last time in this profile, else keychain)";
+
 /** A sign-in of this server and profile, and where its tokens go. */
 export interface SignIn {
   account: string;
@@ -23,10 +27,13 @@ export async function keepSignIn(context: Context, signIn: SignIn): Promise<void
 }
 
 /**
- * Reads `--store`, and finds out whether it works. Before anything is sent: a session that cannot be kept would be of
+ * Reads `--store`, which the profile remembers, and finds out whether it works. Before anything is sent: a session that cannot be kept would be of
  * no use, and a code or an invitation works once.
  */
-export async function readyStore({ shell, settings }: Context, given = "keychain"): Promise<StoreKind> {
+export async function readyStore(
+  { shell, settings }: Context,
+  given: string = settings.store.value,
+): Promise<StoreKind> {
   if (given !== "keychain" && given !== "file") throw usageError("--store must be keychain or file");
   checkProfileName(settings.profile.value);
   if (given === "keychain") {
@@ -57,6 +64,7 @@ async function remember(
     const profile = withPlainHttp(known, globals, settings.server.value);
     book.profiles[settings.profile.value] = profile;
     profile.server ??= settings.server.value;
+    profile.store = store;
     profile.signIns[settings.server.value] = { account, store, ...(partner === undefined ? {} : { partner }) };
   });
 }

@@ -1,27 +1,48 @@
-import { spawn } from "node:child_process";
 import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import type { Bench } from "./bench.ts";
-import { sibling, started, type Target } from "./target.ts";
+import { load } from "./load-of.ts";
+import type { FleetSize } from "./seed-fleet.ts";
+import { started, type Target } from "./target.ts";
 
-const CONNECTIONS = "32";
-const ROUND_MS = "3000";
+type DatabaseName = "SQLite" | "Postgres";
 
-/** One authenticated `GET /orgs/organizations/:id`, request log on, against Express answering a constant. */
-export const authenticatedRead: readonly Bench[] = [bench("SQLite", 0.6), bench("Postgres", 0.35)];
+interface Read {
+  name: string;
+  database: DatabaseName;
+  /** Of what Express does in the same time. */
+  least: number;
+  /** Default: one organization. */
+  path?: string;
+  fleet?: FleetSize;
+}
 
-function bench(database: "SQLite" | "Postgres", value: number): Bench {
+const page: FleetSize = { organizations: 60, devices: 60, entries: 60 };
+const lists = { organizations: "/orgs/organizations", devices: "/devices", "audit-logs": "/audit-logs/logs" };
+
+/** Authenticated reads with the request log on, against Express answering a constant. */
+export const authenticatedRead: readonly Bench[] = [
+  bench({ name: "authenticated read", database: "SQLite", least: 0.6 }),
+  bench({ name: "authenticated read", database: "Postgres", least: 0.35 }),
+  ...Object.entries(lists).flatMap(([noun, path]) => [
+    bench({ name: `list of ${noun}`, database: "SQLite", least: 0.25, path, fleet: page }),
+    bench({ name: `list of ${noun}`, database: "Postgres", least: 0.15, path, fleet: page }),
+  ]),
+];
+
+function bench({ name, database, least, path, fleet }: Read): Bench {
   let [server, hello]: [Target | undefined, Target | undefined] = [undefined, undefined];
   let cluster: PostgresCluster | undefined;
   return {
-    name: `authenticated read (${database}) ÷ Express hello-JSON`,
-    limit: { kind: "min", value },
+    name: `${name} (${database}) ÷ Express hello-JSON`,
+    limit: { kind: "min", value: least },
     async start() {
-      let url: string | undefined;
+      let url = "";
       if (database === "Postgres") {
         cluster = await startPostgres({ durable: true });
         url = await createDatabase({ label: "bench", cluster: cluster.url });
       }
-      server = await started("read-server", url ? [url] : []);
+      const made = await started("read-server", [url, ...(fleet ? [JSON.stringify(fleet)] : [])]);
+      server = path === undefined ? made : { ...made, path: `/api/v1${path}` };
       hello = await started("hello-server", []);
       // Neither side is measured while its code is still being compiled.
       for (const target of [hello, server]) await load(target);
@@ -36,25 +57,4 @@ function bench(database: "SQLite" | "Postgres", value: number): Bench {
       await cluster?.stop();
     },
   };
-}
-
-function load({ url, path, token }: Target): Promise<number> {
-  const { hostname, port } = new URL(url);
-  const headers = token === undefined ? [] : [`Authorization: Bearer ${token}`];
-  const script = sibling("load");
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, script, hostname, port, path, CONNECTIONS, ROUND_MS, ...headers],
-    {
-      stdio: ["ignore", "pipe", "inherit"],
-    },
-  );
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.stdout?.once("data", (line: Buffer) => {
-      const { perSecond, failed } = JSON.parse(line.toString()) as { perSecond: number; failed: number };
-      if (failed > 0) reject(new Error(`${failed} requests to ${path} failed`));
-      else resolve(perSecond);
-    });
-  });
 }

@@ -7,10 +7,11 @@ import { seedTenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { readConfig } from "#server/config";
 import { startServer } from "#server/main";
+import { type FleetSize, seedFleet } from "./seed-fleet.ts";
 
-/** The real server as in production, request log on, one partner, and a session that may read. argv: [database url] */
+/** The real server as in production, request log on, one partner, and a session that may read. argv: [database url [fleet]] */
 const dataDir = mkdtempSync(join(tmpdir(), "rmm-bench-"));
-const url = process.argv[2];
+const [url, fleet] = process.argv.slice(2);
 const secret = randomBytes(32).toString("hex");
 const config = readConfig({
   NODE_ENV: "production",
@@ -27,6 +28,7 @@ const server = await startServer({ config });
 const { services } = server;
 const db = services.store.connection("system");
 const tenant = await seedTenant(db, services, "bench");
+const seeded = fleet ? await seedFleet(db, services, tenant.partnerId, JSON.parse(fleet) as FleetSize) : undefined;
 const now = services.clock.now();
 const [userId, sessionId, roleId] = [services.random.uuid(), services.random.uuid(), builtInRoleId("Partner Admin")];
 await db
@@ -77,6 +79,9 @@ process.stdout.write(
     orgId: tenant.orgId,
     siteId: tenant.siteId,
     enrollmentSecret: secret,
+    partnerId: tenant.partnerId,
+    fleetOrgId: seeded?.orgIds[0],
+    file: services.store.file,
   })}\n`,
 );
 process.on("SIGTERM", () => void server.stop().then(() => process.exit(0)));

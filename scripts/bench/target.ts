@@ -9,6 +9,11 @@ export interface Target {
   orgId?: string;
   siteId?: string;
   enrollmentSecret?: string;
+  partnerId?: string;
+  /** An organization of the seeded fleet. */
+  fleetOrgId?: string;
+  /** SQLite file of the server. */
+  file?: string;
 }
 
 /** A script of this folder, compiled or not as this one is. */

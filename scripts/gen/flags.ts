@@ -1,5 +1,7 @@
 import type { FlagSpec, FlagType } from "#cli/manifest";
 import { alternatives, type JsonSchema } from "#contract/json-schema";
+import { exampleOfField, textOfField } from "./field-texts.ts";
+import { sampleOf, shapeOf } from "./json-shape.ts";
 import { kebab } from "./text.ts";
 
 /** Flags for the top-level fields of a query or a body. */
@@ -25,7 +27,8 @@ function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
     nullable,
     secret: field["x-secret"] === true || filled.some((one) => one["x-secret"] === true),
     ...present({
-      description: field.description ?? first.description,
+      description: field.description ?? first.description ?? textOfField(name),
+      ...jsonOf(name, typeOf(filled) === "array" ? (first.items ?? {}) : first, item ?? first),
       default: field.default,
       minimum: first["minimum"] as number | undefined,
       maximum: first["maximum"] as number | undefined,
@@ -35,6 +38,13 @@ function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
       words: named && wordsBeside(named, filled),
     }),
   };
+}
+
+/** Of a flag that takes JSON: what it may say, and an example. */
+function jsonOf(name: string, schema: JsonSchema, filled: JsonSchema): { shape?: string; example?: string } {
+  if (typeOf([filled]) !== "object") return {};
+  const open = filled.properties === undefined;
+  return { shape: shapeOf(schema), example: JSON.stringify((open && exampleOfField(name)) || sampleOf(schema)) };
 }
 
 /** The kind of row that an id, or each id of a list, names. */

@@ -759,6 +759,8 @@ export interface SsoProvidersCreateResult {
   id: string;
   ownerScope: "organization" | "partner";
   orgId: string | null;
+  /** Lists only. */
+  orgName?: string | null;
   partnerId: string | null;
   name: string;
   type: "oidc" | "saml";
@@ -937,6 +939,8 @@ export interface ApiKeysRevokeResult {
 export interface ApiKeysRotateResult {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   name: string;
   keyPrefix: string;
   scopes: string[];
@@ -1647,6 +1651,8 @@ export interface AgentTokens {
 export interface ApiKey {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   name: string;
   keyPrefix: string;
   scopes: string[];
@@ -1850,6 +1856,8 @@ export interface Contact {
   id: string;
   orgId: string;
   siteId: string | null;
+  /** Lists only. */
+  siteName?: string | null;
   name: string | null;
   email: string | null;
   phone: string | null;
@@ -1975,7 +1983,11 @@ export interface DeviceListItem {
 export interface EnrollmentKey {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   siteId: string | null;
+  /** Lists only. */
+  siteName?: string | null;
   name: string;
   /** Null: unlimited. */
   maxUsage: number | null;
@@ -1995,7 +2007,11 @@ export interface EnrollmentKey {
 export interface EnrollmentKeyWithSecret {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   siteId: string | null;
+  /** Lists only. */
+  siteName?: string | null;
   name: string;
   /** Null: unlimited. */
   maxUsage: number | null;
@@ -2568,6 +2584,8 @@ export interface SecondFactorNeeded {
 export interface ServicePrincipal {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   name: string;
   scopes: string[];
   status: "active" | "disabled";
@@ -2617,6 +2635,8 @@ export interface SignedIn {
 export interface Site {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   name: string;
   address: Record<string, unknown> | null;
   timezone: string;
@@ -2654,6 +2674,8 @@ export type SsoCheck = {
 export interface SsoDomain {
   id: string;
   orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
   domain: string;
   verified: boolean;
   /** Date and time (RFC 3339). */
@@ -2689,6 +2711,8 @@ export interface SsoProvider {
   id: string;
   ownerScope: "organization" | "partner";
   orgId: string | null;
+  /** Lists only. */
+  orgName?: string | null;
   partnerId: string | null;
   name: string;
   type: "oidc" | "saml";

@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool } from "kysely";
+import { word } from "#server/db/dialect/text";
 import { prepared } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
 import type { OrganizationStatus } from "#server/db/tables/tenancy";
@@ -99,10 +100,10 @@ export function outsideSites(call: Pick<Caller, "who">, siteId: string | null): 
 /** Leaves out organizations that lists hide (docs/tenancy.md, "Organization status"). */
 export function visibleInLists(eb: ExpressionBuilder<Database, "organizations">): Expression<SqlBool> {
   return eb.and([
-    eb("organizations.status", "not in", ["archived", "purging"]),
+    eb("organizations.status", "not in", [word("archived"), word("purging")]),
     eb.or([
-      eb("organizations.status", "<>", "offboarding"),
-      eb("organizations.offboardingTarget", "is distinct from", "archived"),
+      eb("organizations.status", "<>", word("offboarding")),
+      eb("organizations.offboardingTarget", "is distinct from", word("archived")),
     ]),
   ]);
 }

@@ -1,4 +1,6 @@
+import type { Transaction } from "kysely";
 import { asSystem } from "#server/db/as-system";
+import type { Database } from "#server/db/tables";
 import type { Services } from "#server/services";
 import { keepStatement } from "./anchor-copies.ts";
 import { anchorSigner, anchorVerifier } from "./anchor-signing.ts";
@@ -9,6 +11,7 @@ import { openIncident } from "./incidents.ts";
 import { claimPostgresWriter } from "./postgres-writer.ts";
 import { RefusalLog } from "./refusal-log.ts";
 import type { PruneSetup } from "./retention.ts";
+import type { AuditTables } from "./tables.ts";
 import type { VerifyOptions } from "./verify-in-worker.ts";
 import { type AuditWriter, auditWriter } from "./writer.ts";
 
@@ -16,8 +19,15 @@ import { type AuditWriter, auditWriter } from "./writer.ts";
 export function writerOf(services: Services): AuditWriter {
   return auditWriter(auditHandle(asSystem(services, "write audit chain")), {
     ...(services.store.dialect === "postgres" ? { claim: claimPostgresWriter } : {}),
+    partnerOf,
     onError: (error, attempt) => services.log.error("audit.writer_failed", { error: error as Error, attempt }),
   });
+}
+
+async function partnerOf(trx: Transaction<AuditTables>, orgId: string): Promise<string | null> {
+  const whole = trx as unknown as Transaction<Database>;
+  const org = await whole.selectFrom("organizations").select("partnerId").where("id", "=", orgId).executeTakeFirst();
+  return org?.partnerId ?? null;
 }
 
 /** The record of refused requests, as the configuration has it. */

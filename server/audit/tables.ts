@@ -45,6 +45,8 @@ export interface AuditLogsTable extends Record<keyof AuditContent, unknown> {
   errorMessage: Fixed<string | null>;
   checksum: Fixed<string>;
   prevChecksum: ColumnType<string | null, never, never>;
+  /** Orders lists of a partner and is no content: the entry's partner, or that of its organization. */
+  readerPartnerId: ColumnType<string | null, string | null | undefined, never>;
 }
 
 /** Written by the sealing trigger alone. Hashes are hex on SQLite and bytes on Postgres: read with `hexOf`. */

@@ -9,6 +9,8 @@ export interface AuditWriterOptions {
    * transactions exclude each other.
    */
   claim?(trx: Transaction<AuditTables>): Promise<boolean>;
+  /** The partner of an organization, under which lists find its entries; without it they are found by organization. */
+  partnerOf?(trx: Transaction<AuditTables>, orgId: string): Promise<string | null>;
   /** Told of each failure; the writer goes on by itself. */
   onError?(error: unknown, attempt: number): void;
   /** Told how many entries each batch moved. */
@@ -135,15 +137,26 @@ async function moveBatch(
       .orderBy("id")
       .execute();
     if (waiting.length === 0) return 0;
+    const reader = await readerOf(trx, batch[0], options);
     const rows = waiting.map(({ entry }) => {
       const canonical = typeof entry === "string" ? entry : JSON.stringify(entry);
-      return { ...parseCanonicalContent(canonical), checksum: sha256(canonical) };
+      return { ...parseCanonicalContent(canonical), checksum: sha256(canonical), ...reader };
     });
     await trx.insertInto("auditLogs").values(rows).execute();
     const moved = waiting.map(({ id }) => id);
     await trx.deleteFrom("auditOutbox").where("id", "in", moved).execute();
     return rows.length;
   });
+}
+
+/** A batch is of one chain. */
+async function readerOf(
+  trx: Transaction<AuditTables>,
+  entry: Waiting | undefined,
+  { partnerOf }: AuditWriterOptions,
+): Promise<{ readerPartnerId?: string | null }> {
+  if (!entry || !partnerOf) return {};
+  return { readerPartnerId: entry.orgId === null ? entry.partnerId : await partnerOf(trx, entry.orgId) };
 }
 
 /** Groups by chain, keeping the order within each: a transaction that touched two chains could deadlock with another. */

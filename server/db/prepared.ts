@@ -9,7 +9,7 @@ type Placeholder = string;
 
 const mark = (name: string): Placeholder => `\u0001parameter ${name}`;
 
-interface Compilable<Row> {
+export interface Compilable<Row> {
   compile(): CompiledQuery<Row>;
 }
 
@@ -18,6 +18,9 @@ interface Compiled {
   /** Name of each parameter; undefined = a constant of the query. */
   readonly names: readonly (string | undefined)[];
 }
+
+/** Queries that differ by what the caller asked for; the ones not used for longest are built anew. */
+const COMPILED_MAX = 500;
 
 /**
  * A query that every request runs: built and compiled once for each kind of handle, then run with new values. A scoped
@@ -31,24 +34,79 @@ export function prepared<const Names extends string, Row>(
   const marks = Object.fromEntries(names.map((name) => [name, mark(name)])) as Record<Names, Placeholder>;
   const compiled = new Map<string, Compiled>();
   return async (reader, values) => {
-    const db = reader as Kysely<Database>;
-    const scope = scopeOfHandle(db);
-    const shape = scope && markedScope(scope, mark);
-    const key = `${db.getExecutor().adapter.constructor.name} ${shape?.key}`;
-    let known = compiled.get(key);
-    if (!known) {
-      const query = build(shape ? scoped(db.withoutPlugins(), shape.scope) : db, marks).compile();
-      known = { query, names: query.parameters.map(nameOfMark) };
-      compiled.set(key, known);
-    }
-    const given: Record<string, unknown> = shape ? { ...shape.values, ...values } : values;
-    const parameters = known.query.parameters.map((value, index) => {
-      const name = known.names[index];
-      return name === undefined ? value : given[name];
-    });
-    const result = (await db.executeQuery({ ...known.query, parameters })) as QueryResult<Row>;
-    return result.rows[0];
+    const rows = await run<Row>(compiled, reader, { shape: "", values, build: (db) => build(db, marks) });
+    return rows[0];
   };
+}
+
+/** What a list is asked for. Texts and numbers become parameters; the rest decides what the query looks like. */
+export type Given = Readonly<Record<string, string | number | boolean | null | undefined | readonly string[]>>;
+
+/**
+ * The same for a query whose form depends on what is asked for, such as a list with filters: `build` is called once for
+ * each combination of what is given, what is not, and `form`. It sees the values themselves in type only: it may hand
+ * them to the query, and ask whether they are there.
+ */
+export function preparedRows<Asked extends Given, Form, Row>(
+  build: (db: Kysely<Database>, asked: Asked, form: Form) => Compilable<Row>,
+): (db: Reader, asked: Asked, form: Form) => Promise<Row[]> {
+  const compiled = new Map<string, Compiled>();
+  return (reader, asked, form) => {
+    const { shape, marks, values } = marked(asked);
+    return run<Row>(compiled, reader, {
+      shape: `${shape} ${JSON.stringify(form)}`,
+      values,
+      build: (db) => build(db, marks as Asked, form),
+    });
+  };
+}
+
+/** A list becomes one parameter (`among`), however long it is. */
+function marked(asked: Given) {
+  const values: Record<string, unknown> = {};
+  const marks: Record<string, unknown> = {};
+  let shape = "";
+  for (const [name, value] of Object.entries(asked)) {
+    if (value === undefined) continue;
+    const varies = value !== null && typeof value !== "boolean";
+    marks[name] = varies ? mark(name) : value;
+    if (varies) values[name] = typeof value === "object" ? JSON.stringify(value) : value;
+    shape += varies ? `${name} ` : `${name}=${value} `;
+  }
+  return { shape, marks, values };
+}
+
+interface Run<Row> {
+  shape: string;
+  values: Readonly<Record<string, unknown>>;
+  build(db: Kysely<Database>): Compilable<Row>;
+}
+
+async function run<Row>(
+  compiled: Map<string, Compiled>,
+  reader: Reader,
+  { shape, values, build }: Run<Row>,
+): Promise<Row[]> {
+  const db = reader as Kysely<Database>;
+  const scope = scopeOfHandle(db);
+  const narrowed = scope && markedScope(scope, mark);
+  const key = `${db.getExecutor().adapter.constructor.name} ${narrowed?.key} ${shape}`;
+  let known = compiled.get(key);
+  if (!known) {
+    const query = build(narrowed ? scoped(db.withoutPlugins(), narrowed.scope) : db).compile();
+    known = { query, names: query.parameters.map(nameOfMark) };
+    if (compiled.size >= COMPILED_MAX) compiled.delete(compiled.keys().next().value as string);
+    compiled.set(key, known);
+  }
+  const { query, names } = known;
+  const own = narrowed?.values;
+  const parameters = query.parameters.map((value, index) => {
+    const name = names[index];
+    if (name === undefined) return value;
+    return name in values ? values[name] : own?.[name];
+  });
+  const result = (await db.executeQuery({ ...query, parameters })) as QueryResult<Row>;
+  return result.rows;
 }
 
 const nameOfMark = (value: unknown): string | undefined =>

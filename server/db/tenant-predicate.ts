@@ -9,6 +9,7 @@ import {
   ValueNode,
   ValuesNode,
 } from "kysely";
+import { word } from "./dialect/text.ts";
 import { type Ownership, ownership, type TableName } from "./tables.ts";
 
 /** What a caller may reach. Made once a request by `access/`; `known` grows as access is checked. */
@@ -117,7 +118,7 @@ function reachable(eb: Builder, scope: Scope & { kind: "partner" }) {
     .select("organizations.id")
     .where("organizations.partnerId", "=", scope.partnerId)
     .where("organizations.deletedAt", "is", null)
-    .where("organizations.status", "<>", "purging");
+    .where("organizations.status", "<>", word("purging"));
   if (scope.principal) return ofPrincipal(eb, organizations, scope.principal);
   return scope.selected === null ? organizations : granted(eb, organizations, scope.selected);
 }
@@ -143,7 +144,7 @@ function ofPrincipal<Q extends { where(column: string, operator: "in", value: un
   organizations: Q,
   principal: { id: string; selected: boolean },
 ): Q {
-  const live = organizations.where("organizations.status", "in", ["active", "trial"]);
+  const live = organizations.where("organizations.status", "in", [word("active"), word("trial")]);
   if (!principal.selected) return live;
   const chosen = eb.selectFrom("partnerServicePrincipalOrgs").select("orgId").where("principalId", "=", principal.id);
   return live.where("organizations.id", "in", chosen);
@@ -196,7 +197,7 @@ const rules: Record<Ownership, (context: Context) => Predicate | undefined> = {
     return nothing(eb);
   },
   organizations({ eb, scope, column }) {
-    const live = [eb(column("deletedAt"), "is", null), eb(column("status"), "<>", "purging")] as Predicate[];
+    const live = [eb(column("deletedAt"), "is", null), eb(column("status"), "<>", word("purging"))] as Predicate[];
     if (scope.kind === "system") return eb.and(live);
     if (scope.kind === "organization") return eb.and([eb(column("id"), "=", scope.orgId) as Predicate, ...live]);
     if (scope.kind === "none" || scope.selected === "none") return nothing(eb);

@@ -26,6 +26,8 @@ import { migration as m22 } from "../db/migrations/202611281352-credentials-prin
 import { migration as m23 } from "../db/migrations/202611281410-people-accepting-lifted.ts";
 import { migration as m24 } from "../db/migrations/202611281530-sign-in-sso-bindings.ts";
 import { migration as m25 } from "../db/migrations/202611281531-fleet-metric-hours.ts";
+import { migration as m26 } from "../db/migrations/202611281540-fleet-device-lists.ts";
+import { migration as m27 } from "../db/migrations/202611281541-audit-partner-order.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -55,4 +57,6 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281410-people-accepting-lifted", ...m23 },
   { name: "202611281530-sign-in-sso-bindings", ...m24 },
   { name: "202611281531-fleet-metric-hours", ...m25 },
+  { name: "202611281540-fleet-device-lists", ...m26 },
+  { name: "202611281541-audit-partner-order", ...m27 },
 ];

@@ -25,9 +25,9 @@ export const registerCanI: Register = (command, run) => {
       run(async (shell, globals) => {
         const context = await openContext(shell, globals);
         if (command.opts()["list"] === true) return list(context);
-        if (globals.columns !== undefined || !globals.header)
-          throw usageError("--columns and --no-header go with --list: there is no table without it");
-        if (words.length === 0) throw missingInput(["<what> or --list"], "For example: rmm auth can-i sites:write");
+        if (globals.columns !== undefined || !globals.header || globals.wide)
+          throw usageError("--columns, --wide and --no-header go with --list: there is no table without it");
+        if (words.length === 0) throw missingInput(["<what> or --list"], "For example: `rmm auth can-i sites:write`");
         return answer(context, await targetOf(words));
       }),
     );

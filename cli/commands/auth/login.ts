@@ -4,7 +4,7 @@ import { missingInput, usageError } from "../../errors/cli-error.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Register } from "../../register.ts";
-import { keepSignIn, readyStore } from "../../sign-in/keep-sign-in.ts";
+import { keepSignIn, readyStore, storeHelp } from "../../sign-in/keep-sign-in.ts";
 import { askSecret, proveFactor } from "../../sign-in/prove-factor.ts";
 import { reportSignIn } from "../../sign-in/report-sign-in.ts";
 import { calling, takes, valued } from "../../taken-flags.ts";
@@ -38,7 +38,7 @@ export const registerLogin: Register = (command, run) => {
     .option("--sso", "sign in through the identity provider of --email, --org or --partner, else of the server")
     .option("--partner <partner>", "with --sso: the partner whose identity provider signs you in: its id")
     .option("--no-browser", "with --sso: only print the address to open")
-    .option("--store <where>", "keychain, or file: tokens in a file only you can read", "keychain")
+    .option("--store <where>", storeHelp)
     .addHelpText("before", examples)
     .action(() =>
       run(async (shell, globals) =>

@@ -13,13 +13,16 @@ const made = {
   recoveryCodes: ["aaaa-bbbb-cccc", "dddd-eeee-ffff"],
 };
 let refuses = false;
+let wrongCodes = 0;
 let stub: Stub;
 beforeAll(async () => {
   stub = await stubApi({
     "POST /auth/mfa/setup": () => (refuses ? refusal(409, "MFA_ALREADY_ENABLED") : { body: made }),
-    "POST /auth/mfa/enable": () => ({
-      body: { success: true, recoveryCodes: made.recoveryCodes, accessToken: "a", refreshToken: "r", expiresIn: 900 },
-    }),
+    "POST /auth/mfa/enable": () => {
+      if (wrongCodes-- > 0) return refusal(401, "INVALID_MFA_CODE");
+      const tokens = { accessToken: "a", refreshToken: "r", expiresIn: 900 };
+      return { body: { success: true, recoveryCodes: made.recoveryCodes, ...tokens } };
+    },
   });
 });
 afterAll(async () => {
@@ -70,5 +73,35 @@ describe("rmm auth mfa setup --secret-file", () => {
     const ran = await setUp([], { tty: true, answers: ["", "123456"] });
     expect(ran).toMatchObject({ code: 0, stdout: `${made.recoveryCodes.join("\n")}\n` });
     expect(writesOf(stub).at(-2)?.body ?? {}).toEqual({});
+  });
+});
+
+describe("the first code", () => {
+  const setups = () => writesOf(stub).filter(({ path }) => path.endsWith("/setup")).length;
+
+  it("may be wrong twice: the same secret stays, and the hint names clock and reuse", async () => {
+    wrongCodes = 2;
+    const before = setups();
+    const ran = await setUp([], { tty: true, answers: ["", "111111", "222222", "333333"] });
+    expect(ran).toMatchObject({ code: 0, stdout: `${made.recoveryCodes.join("\n")}\n` });
+    expect(ran.stderr).toMatch(/2 tries left: each code works once.*clock of the phone.*1 try left/s);
+    expect(setups() - before).toBe(1);
+  });
+
+  it("is refused after three tries, with the same hint, and no recovery code is shown", async () => {
+    wrongCodes = 3;
+    const ran = await setUp([], { tty: true, answers: ["", "111111", "222222", "333333"] });
+    wrongCodes = 0;
+    expect(ran).toMatchObject({ stdout: "" });
+    expect(ran.code).not.toBe(0);
+    expect(ran.stderr).toMatch(/Check the code: each code works once/);
+    for (const code of made.recoveryCodes) expect(ran.stderr).not.toContain(code);
+  });
+
+  it("is read from a picture that is black on white on every terminal", async () => {
+    const { stderr } = await setUp([], { tty: true, answers: ["", "333333"], columns: 80 });
+    const lines = stderr.split("\n").filter((line) => /[█▀▄]/.test(line));
+    expect(lines.length).toBeGreaterThan(10);
+    for (const line of lines) expect(line).toMatch(/^\u001b\[30m\u001b\[107m[ █▀▄]+\u001b\[0m$/);
   });
 });

@@ -1,10 +1,13 @@
 import type { RmmClient } from "#sdk/client";
+import { RmmError } from "#sdk/errors";
 import { type Context, openContext } from "../../context.ts";
+import { codeHint } from "../../errors/hints.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { maskSecrets, printMinted, requireMintShown, type SecretFile, withSecretFile } from "../../generic/minted.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
 import type { CommandSpec } from "../../manifest.ts";
+import { ownSequence } from "../../output/escape.ts";
 import { isForPrograms } from "../../output/print.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Register } from "../../register.ts";
@@ -55,7 +58,7 @@ async function setUp(context: Context, spec: CommandSpec, options: Record<string
       const made = await client.mfa.setup({ body }, { signal: context.shell.signal });
       if (here) return enableHere(context, client, made, file);
       await printMinted(context, spec, { ...made }, file);
-      await context.notice("Turn it on within ten minutes: rmm auth mfa enable --code-stdin");
+      await context.notice("Turn it on within ten minutes: `rmm auth mfa enable --code-stdin`");
     },
     { made: "The second factor was prepared", remedy: "It is not on yet: set it up again, with another file" },
   );
@@ -84,9 +87,7 @@ async function enableHere(context: Context, client: RmmClient, made: Made, file?
     await maskSecrets(context, [secret, otpAuthUrl, ...made.recoveryCodes]);
     await file.keep(JSON.stringify({ secret, otpAuthUrl, recoveryCodes: made.recoveryCodes }));
   } else await showSecret(context, otpAuthUrl, secret);
-  const code = (await prompterOf(shell).secret("Code that your app shows")).trim().replaceAll(" ", "");
-  shell.secrets.add(code);
-  const { recoveryCodes } = await client.mfa.enable({ body: { code } }, { signal: shell.signal });
+  const { recoveryCodes } = await enableByCode(context, client);
   if (file) return context.notice("The second factor is on. Keep the file: its recovery codes work once each");
   await maskSecrets(context, recoveryCodes);
   await writeTo(shell, "stdout", `${recoveryCodes.join("\n")}\n`);
@@ -95,10 +96,34 @@ async function enableHere(context: Context, client: RmmClient, made: Made, file?
   );
 }
 
+const TRIES = 3;
+
+/** Asks for a code until one is right; the secret in the app stays the same. */
+async function enableByCode(context: Context, client: RmmClient) {
+  const { shell } = context;
+  for (let left = TRIES - 1; ; left--) {
+    const code = (await prompterOf(shell).secret("Code that your app shows")).trim().replaceAll(" ", "");
+    shell.secrets.add(code);
+    try {
+      return await client.mfa.enable({ body: { code } }, { signal: shell.signal });
+    } catch (error) {
+      if (left === 0 || !(error instanceof RmmError) || !wrong.has(error.code)) throw error;
+      const tries = left === 1 ? "1 try" : `${left} tries`;
+      await context.notice(`That code is not right, ${tries} left: ${codeHint}`);
+    }
+  }
+}
+
+/** A code with a letter in it is refused before it is looked at. */
+const wrong = new Set(["INVALID_MFA_CODE", "VALIDATION_ERROR"]);
+
 /** On the terminal alone: a QR code for a phone, and the same secret to type. */
 async function showSecret({ shell }: Context, url: string, secret: string): Promise<void> {
   const { toString: qrText } = await import("qrcode");
-  const picture = await qrText(url, { type: "utf8" });
+  // Black on white whatever the terminal's colours are: a phone reads no negative.
+  const [black, white, plain] = [ownSequence(30, "m"), ownSequence(107, "m"), ownSequence(0, "m")];
+  const lines = (await qrText(url, { type: "utf8" })).split("\n").filter((line) => line !== "");
+  const picture = lines.map((line) => `${black}${white}${line}${plain}\n`).join("");
   const text = `${picture}\nScan this with your authenticator app, or type the secret: ${secret}\n`;
   await showSecretText(shell, text);
 }

@@ -77,7 +77,7 @@ async function place(
     rest.shift();
   }
   const steering = ["server", "profile", "org", "tokenFile"].filter((name) => typeof given[name] === "string");
-  return { command, rest, globals: readGlobals(Object.fromEntries(steering.map((name) => [name, given[name]]))) };
+  return { command, rest, globals: readGlobals(Object.fromEntries(steering.map((name) => [name, given[name]])), {}) };
 }
 
 async function specOf(command: Command): Promise<CommandSpec | undefined> {

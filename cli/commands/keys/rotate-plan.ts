@@ -43,7 +43,7 @@ export function checkRotateOptions({ globals }: Context, ids: readonly string[],
   if (!chosen) {
     throw missingInput(
       ["<id> or --older-than or --expiring or --all or --resume"],
-      "See first what there is: rmm keys list --older-than 90d",
+      "See first what there is: `rmm keys list --older-than 90d`",
     );
   }
   if (ids.length > 0 && (filtered || globals.all)) throw usageError("Give ids or a filter, not both");

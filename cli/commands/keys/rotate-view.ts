@@ -1,4 +1,5 @@
 import type { Context } from "../../context.ts";
+import { commandToType } from "../../errors/commands-to-type.ts";
 import type { ListedKey } from "../../keys/listed-key.ts";
 import type { RotationItem, RotationResult } from "../../keys/rotate-keys.ts";
 import { rotationSinkText } from "../../keys/secret-sink.ts";
@@ -47,19 +48,16 @@ export function resumeCommand(
   options: RotateOptions,
   more: readonly string[] = ["--resume"],
 ): string {
-  const flags: [string, string | undefined][] = [
-    // The journal belongs to a server and a profile.
-    ["--server", globals.server],
-    ["--profile", globals.profile],
-    ["--secret-dir", options.secretDir],
-    ["--secret-file", options.secretFile],
-    ["--secret-command", options.secretCommand],
-    ["--github-output", options.githubOutput],
-    ["--journal", options.journal],
-    ["--expires-in", more.includes("--resume") ? undefined : options.expiresIn],
-  ];
-  const given = flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, quoted(value)]));
-  return ["rmm keys rotate", ...more, ...given, "--yes"].join(" ");
+  const flags = {
+    org: globals.org,
+    partner: options.partner,
+    "secret-dir": options.secretDir,
+    "secret-file": options.secretFile,
+    "secret-command": options.secretCommand,
+    "github-output": options.githubOutput,
+    journal: options.journal,
+    "expires-in": more.includes("--resume") ? undefined : options.expiresIn,
+    yes: true,
+  };
+  return commandToType(["keys", "rotate", ...more], flags, globals.given);
 }
-
-const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -10,7 +10,7 @@ import { placeText } from "../../generic/subject.ts";
 import { type Journal, openJournal, prepareFolder } from "../../keys/journal.ts";
 import { type RotationItem, type RotationRun, rotateKeys, rotationResultFields } from "../../keys/rotate-keys.ts";
 import { deliverTo, rotationSinkText } from "../../keys/secret-sink.ts";
-import { checkFields, isForPrograms, printAndTell, printResult, type Shape } from "../../output/print.ts";
+import { checkFields, formatOf, isForPrograms, printAndTell, printResult, type Shape } from "../../output/print.ts";
 import { withSpinner } from "../../output/spinner.ts";
 import { configDirOf } from "../../profile/config-dir.ts";
 import { withFileLock } from "../../profile/private-files.ts";
@@ -188,22 +188,29 @@ const notPrinted = ({ message }: Error, resume: string): CliError =>
   new CliError(`Keys were rotated, but their secrets are not where they belong: ${message}`, {
     exit: "partial",
     code: "SECRET_NOT_DELIVERED",
-    hint: `Within a day the same secrets can be fetched: ${resume}`,
+    hint: `Within a day the same secrets can be fetched: \`${resume}\``,
   });
 
 /** What can be printed, of a plan or of results. */
 function shapeOf(context: Context): Shape {
-  if (context.globals.dryRun) return { fields: planColumns, columns: planColumns };
-  return isForPrograms(context) ? { fields: rotationResultFields } : { fields: resultColumns, columns: resultColumns };
+  if (context.globals.dryRun) return { fields: planColumns, columns: planColumns, keep: ["name", "sink", "note"] };
+  return isForPrograms(context)
+    ? { fields: rotationResultFields }
+    : { fields: resultColumns, columns: resultColumns, keep: ["name", "sink", "message"] };
 }
+
+/** After Ctrl-C they are counted, not listed: a person looks for what failed. */
+const isLeftByInterrupt = ({ outcome, error }: RotationRun["results"][number]): boolean =>
+  outcome === "skipped" && error?.code === "INTERRUPTED";
 
 /** With a secret on stdout the facts go to stderr. Returns what stdout has beside such a secret. */
 async function report(context: Context, { results }: RotationRun): Promise<string> {
   if (isForPrograms(context)) return printAndTell(context, results, shapeOf(context));
   if (!results.some(({ secret }) => secret !== undefined)) {
-    return printAndTell(context, results.map(resultRow), shapeOf(context));
+    const listed = results.filter((one) => formatOf(context) !== "table" || !isLeftByInterrupt(one));
+    return printAndTell(context, listed.map(resultRow), shapeOf(context));
   }
-  for (const { outcome, kind, name, newId, id, keyPrefix } of results) {
+  for (const { outcome, kind, name, newId, id, keyPrefix } of results.filter((one) => !isLeftByInterrupt(one))) {
     await context.notice(`${outcome}: ${kind} ${name}, id ${newId ?? id}${keyPrefix ? `, ${keyPrefix}…` : ""}`);
   }
   return "";
@@ -226,7 +233,7 @@ async function finish(
   const exit = exitOf(context, results, exits, journal.open);
   if (exit === "ok") return exitCode("ok");
   if (exit === "interrupted") await context.notice("Interrupted. What was rotated is where it belongs");
-  if (journal.open > 0) await context.notice(`A secret is still to be fetched: ${resumeCommand(context, options)}`);
+  if (journal.open > 0) await context.notice(`A secret is still to be fetched: \`${resumeCommand(context, options)}\``);
   else if (count("skipped") > 0) await context.notice(goOn(context, options, results));
   return exitCode(exit);
 }
@@ -235,7 +242,7 @@ async function finish(
 function goOn(context: Context, options: RotateOptions, results: RotationRun["results"]): string {
   if (options.olderThan !== undefined) return "Running the same command again goes on with the others";
   const rest = results.filter(({ outcome }) => outcome === "skipped").map(({ id }) => id);
-  return `To go on with the others: ${resumeCommand(context, options, rest)}`;
+  return `To go on with the others: \`${resumeCommand(context, options, rest)}\``;
 }
 
 function exitOf(

@@ -39,7 +39,7 @@ export const registerApply: Register = (command, run) => {
         const answered = globals.yes || globals.dryRun || isInteractive(shell, !globals.input);
         const missing = [...(file === undefined ? ["<file>"] : []), ...(answered ? [] : ["--yes"])];
         if (missing.length > 0)
-          throw usageError(`Missing: ${missing.join(", ")}`, "See first what it would do: rmm plan FILE");
+          throw usageError(`Missing: ${missing.join(", ")}`, "See first what it would do: `rmm plan <file>`");
         const planned = await planRun(shell, globals, file, options, { savedToo: true });
         if (planned.saved) requireUnmoved(planned.saved, planned.plan, planned.path);
         if (!globals.dryRun) return applyRun(planned, options);

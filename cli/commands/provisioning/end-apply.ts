@@ -1,4 +1,5 @@
 import type { Context } from "../../context.ts";
+import { commandToType } from "../../errors/commands-to-type.ts";
 import { type ExitName, exitCode } from "../../errors/exit-codes.ts";
 import { exitOfItems } from "../../errors/exit-of-items.ts";
 import { formatOf } from "../../output/print.ts";
@@ -31,8 +32,9 @@ export async function endApply(planned: Planned, { printer, results, failed, aga
   const summary = summaryOf(results, notes);
   if (hasChanges(plan)) await context.notice(endText(summary));
   const exit = exitOf(context, results, failed, notes);
-  if (exit === "interrupted") await context.notice(`Interrupted. What was done stays; go on with: ${again}`);
-  else if (summary.failed > 0) await context.notice(`Running it again tries what failed and repeats nothing: ${again}`);
+  if (exit === "interrupted") await context.notice(`Interrupted. What was done stays; go on with: \`${again}\``);
+  else if (summary.failed > 0)
+    await context.notice(`Running it again tries what failed and repeats nothing: \`${again}\``);
   if (formatOf(context) === "json" && exit !== "ok" && hasChanges(plan))
     await context.notice("The items are on stdout");
   return exitCode(exit);
@@ -57,7 +59,9 @@ async function tellNotes(context: Context, notes: readonly Note[]): Promise<void
   }
 }
 
-async function tellRest({ context, carryOut, file }: Planned, notes: readonly Note[]): Promise<void> {
+async function tellRest({ context, carryOut, path }: Planned, notes: readonly Note[]): Promise<void> {
   if (carryOut === undefined || notes.length === 0) return;
-  await context.notice(`What is marked ! is left to a person; a signed-in user does it with: rmm apply ${file}`);
+  const { "token-file": _key, ...given } = context.globals.given;
+  const command = commandToType(["apply", path], {}, given);
+  await context.notice(`What is marked ! is left to a person; a signed-in user does it with: \`${command}\``);
 }

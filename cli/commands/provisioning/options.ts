@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
+import { commandToType } from "../../errors/commands-to-type.ts";
 import type { Globals } from "../../globals.ts";
 import { isForPrograms } from "../../output/print.ts";
 import { PER_MINUTE } from "../../provisioning/budget.ts";
@@ -45,21 +46,15 @@ export function addFileOptions(command: Command): void {
 }
 
 /** The command that goes on where a run of it ended, as it was given. */
-export function applyCommand(path: string, options: FileOptions, globals: Partial<Globals>): string {
+export function applyCommand(
+  path: string,
+  options: FileOptions,
+  { org, given }: Pick<Globals, "org" | "given">,
+): string {
   const { pace, allowDelete, redeliver, sinkCheck, sinkDir, partner, rate } = options;
-  const { server, profile, org, tokenFile } = globals;
-  const valued = { "sink-dir": sinkDir, partner, org, rate, server, profile, "token-file": tokenFile };
-  return [
-    `rmm apply ${quoted(path)} --yes`,
-    ...(pace ? ["--pace"] : []),
-    ...(allowDelete ? ["--allow-delete"] : []),
-    ...(redeliver ? ["--redeliver"] : []),
-    ...(sinkCheck === false ? ["--no-sink-check"] : []),
-    ...Object.entries(valued).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag} ${quoted(value)}`])),
-  ].join(" ");
+  const switches = { yes: true, pace, "allow-delete": allowDelete, redeliver, "no-sink-check": sinkCheck === false };
+  return commandToType(["apply", path], { ...switches, "sink-dir": sinkDir, partner, org, rate }, given);
 }
-
-const quoted = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** Requests a minute that `--rate` asks for. */
 export function rateOf(text: string | undefined): number {

@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { type Context, getCredential, openContext } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
+import { commandToType } from "../../errors/commands-to-type.ts";
 import type { Globals } from "../../globals.ts";
 import { counted, durationText, estimatedReads, secondsFor } from "../../provisioning/budget.ts";
 import { fileName, loadModel, readSource } from "../../provisioning/load-file.ts";
@@ -34,7 +35,11 @@ export async function planRun(
   const context = await openContext(shell, globals);
   const perMinute = rateOf(options.rate);
   const source = await sourceOf(shell, globals, file, options);
-  if (source.saved && !savedToo) throw usageError(`${file} is a saved plan`, `Carry it out with: rmm apply ${file}`);
+  if (source.saved && !savedToo)
+    throw usageError(
+      `${file} is a saved plan`,
+      `Carry it out with: \`${commandToType(["apply", file], {}, globals.given)}\``,
+    );
   const { org: only, partner } = source.options;
   const model = await loadModel(source.text, source.name, { partner, only, sinkDir: source.sinkFolder });
   const { kind } = await getCredential(context);

@@ -1,3 +1,4 @@
+import { commandToType } from "../../errors/commands-to-type.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { isColoured } from "../../output/colour.ts";
 import { formatOf, printResult } from "../../output/print.ts";
@@ -67,5 +68,8 @@ async function save({ context, plan, file, source, by }: Planned, path: string):
   const { shell, settings, globals } = context;
   const facts = { nowMs: shell.now(), server: settings.server.value, by, name: file, ...source };
   await savePlan(path, plan, facts, { replace: globals.yes });
-  if (hasChanges(plan)) await context.notice(`Saved. Carry out exactly this with: rmm apply ${path}`);
+  if (hasChanges(plan))
+    await context.notice(
+      `Saved. Carry out exactly this with: \`${commandToType(["apply", path], {}, globals.given)}\``,
+    );
 }

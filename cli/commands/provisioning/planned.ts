@@ -1,4 +1,5 @@
 import type { Context } from "../../context.ts";
+import { type Given, withPlace } from "../../errors/commands-to-type.ts";
 import { checkAccess } from "../../provisioning/access-check.ts";
 import type { ApplyOptions } from "../../provisioning/apply.ts";
 import {
@@ -55,7 +56,8 @@ export interface PlanningInput {
 export async function plannedByUser(input: PlanningInput, model: ProvisioningModel): Promise<Planned> {
   const { context, sender, sinks, perMinute, checkSinks, allowDelete } = input;
   const rmm = await context.client();
-  const { live, plan } = await makePlan(model, { rmm, sender, nowMs: context.shell.now(), sinks, checkSinks });
+  const { live, plan: made } = await makePlan(model, { rmm, sender, nowMs: context.shell.now(), sinks, checkSinks });
+  const plan = withPlaces(made, context.globals.given);
   const budget = budgetOf(plan, { perMinute, allowDelete });
   return {
     ...input,
@@ -79,7 +81,12 @@ export async function plannedByPartnerKey(input: PlanningInput, model: Provision
     redeliver,
     assumeMade: !checkSinks,
   });
-  const plan = { ...compared, conflicts: [...compared.conflicts, ...sinkConflicts(compared, sinks)] };
+  // What is left to a person is done with a sign-in, not with the key.
+  const { "token-file": _key, ...given } = context.globals.given;
+  const plan = {
+    ...withPlaces(compared, given),
+    conflicts: [...compared.conflicts, ...sinkConflicts(compared, sinks)],
+  };
   const windows = windowsOf(plan);
   const { writes, mints, count } = windows;
   const hours = Math.max(0, count - 1);
@@ -101,3 +108,14 @@ export async function plannedByPartnerKey(input: PlanningInput, model: Provision
     carryOut: carryOutByPartnerKey,
   };
 }
+
+/** The commands of notes act where this run did. */
+const withPlaces = (plan: Plan, given: Given): Plan => ({
+  ...plan,
+  organizations: plan.organizations.map((one) => ({
+    ...one,
+    notes: one.notes.map((note) =>
+      note.command === undefined ? note : { ...note, command: withPlace(note.command, given) },
+    ),
+  })),
+});

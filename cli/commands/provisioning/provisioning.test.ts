@@ -234,7 +234,7 @@ describe.each(databases)("provisioning commands on %s", (database) => {
     const stopped = await run(["apply", file, "--yes"], { signal: stop.signal, stdout });
     expect(stopped).toMatchObject({
       code: 130,
-      stderr: expect.stringContaining(`go on with: rmm apply ${file} --yes`),
+      stderr: expect.stringContaining(`go on with: \`rmm apply ${file} --yes\``),
     });
     expect(await run(["apply", file, "--yes"])).toMatchObject({ code: 0 });
     expect(await run(["plan", file])).toMatchObject({ stdout: "no changes\n" });

@@ -25,7 +25,12 @@ function context(globals: Record<string, unknown>) {
     env: {},
     secrets: new Set(),
   };
-  const made = { shell, globals, settings: {}, notice: async (text: string) => void told.notices.push(text) };
+  const made = {
+    shell,
+    globals: { given: {}, ...globals },
+    settings: {},
+    notice: async (text: string) => void told.notices.push(text),
+  };
   return { told, made: made as unknown as Context };
 }
 
@@ -38,6 +43,19 @@ describe("the result of apply", () => {
     await check({ json: true, jsonFields: ["items"] });
     await check({ jq: ".items[].secret" });
     await check({ json: true });
+  });
+
+  it("lists no item that Ctrl-C left, on a terminal", async () => {
+    const { told, made } = context({ columns: ["x"], given: {} });
+    Object.assign(made.shell.isTty, { stdout: true });
+    const printer = resultPrinter(made, { organizations: [] } as unknown as Plan);
+    const item = { line: 1, name: "HQ" };
+    const about = { ...minted, kind: "site", item, changes: [] } as unknown as ItemResult;
+    await printer.item(about);
+    await printer.item({ ...about, outcome: "skipped", error: { code: "INTERRUPTED", message: "" } });
+    await printer.item({ ...about, outcome: "failed", error: { code: "X", message: "no", hint: "`rmm auth login`" } });
+    expect(told.stdout.split("\n").filter(Boolean)).toHaveLength(2);
+    expect(told.stdout).toMatch(/failed .*HQ/);
   });
 
   it("says how to fetch secrets that a filter did not let through", async () => {

@@ -1,4 +1,5 @@
 import type { Context } from "../../context.ts";
+import { completed, type Given } from "../../errors/commands-to-type.ts";
 import { requireShown, SECRET } from "../../generic/secret-shown.ts";
 import { isColoured } from "../../output/colour.ts";
 import { ownSequence } from "../../output/escape.ts";
@@ -60,8 +61,10 @@ export function resultPrinter(context: Context, plan: Plan): ResultPrinter {
     }
   };
   return {
-    item: async (result) => {
+    item: async (made) => {
+      const result = withCompleteHint(made, globals.given);
       count++;
+      if (format === "table" && isLeftByInterrupt(result)) return;
       if (format === "ndjson") await write(`${JSON.stringify(result)}\n`);
       if (format === "table") await write(resultText(result, { coloured: isColoured(shell, stream) }));
       if (format === "tsv")
@@ -71,7 +74,12 @@ export function resultPrinter(context: Context, plan: Plan): ResultPrinter {
     end: async (results, { budget, notes, none }) => {
       if (count > 0) await progress("\n");
       if (format === "json" || format === "jq") {
-        const value = { summary: summaryOf(results, notes), budget, items: results, notes: notes.map(noteView) };
+        const value = {
+          summary: summaryOf(results, notes),
+          budget,
+          items: results.map((one) => withCompleteHint(one, globals.given)),
+          notes: notes.map(noteView),
+        };
         const printed = await printAndTell(context, value, shape).catch((error: unknown) => {
           if (error instanceof OutputError) return "";
           throw error;
@@ -82,4 +90,13 @@ export function resultPrinter(context: Context, plan: Plan): ResultPrinter {
       } else if (none && format !== "ndjson") await write("no changes\n");
     },
   };
+}
+
+/** After Ctrl-C they are counted, not listed: a person looks for what failed. */
+const isLeftByInterrupt = ({ outcome, error }: ItemResult): boolean =>
+  outcome === "skipped" && error?.code === "INTERRUPTED";
+
+function withCompleteHint(result: ItemResult, given: Given): ItemResult {
+  const { error } = result;
+  return error?.hint === undefined ? result : { ...result, error: { ...error, hint: completed(error.hint, given) } };
 }

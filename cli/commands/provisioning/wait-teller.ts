@@ -12,7 +12,7 @@ export function waitTeller(context: Context, again: string): (ms: number, why: s
     const until = silentUntil.get(why) ?? 0;
     if (nowMs < until && nowMs + ms < until + 2 * SILENT_MS) return;
     silentUntil.set(why, nowMs + Math.max(SILENT_MS, ms));
-    const goOn = ms > 120_000 ? `. Ctrl-C is safe; go on with: ${again}` : "";
+    const goOn = ms > 120_000 ? `. Ctrl-C is safe; go on with: \`${again}\`` : "";
     void context.notice(`Waiting ${durationText(Math.ceil(ms / 1000))}: ${why}${goOn}`);
   };
 }

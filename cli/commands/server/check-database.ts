@@ -81,7 +81,7 @@ function migrationsCheck(migrations: InstallationFacts["migrations"]): Check {
     };
   }
   if (missing.length === 0) return { check, status: "ok", message: `${applied} applied` };
-  return { check, status: "warn", message: `not applied: ${missing.join(", ")}`, remedy: "rmm server migrate" };
+  return { check, status: "warn", message: `not applied: ${missing.join(", ")}`, remedy: "`rmm server migrate`" };
 }
 
 function triggersCheck(missing: InstallationFacts["missingAuditTriggers"]): Check {

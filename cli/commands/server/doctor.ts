@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { openContext } from "../../context.ts";
+import { completed } from "../../errors/commands-to-type.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { printResult } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
@@ -34,7 +35,11 @@ export function registerDoctor(group: Command, run: Run): void {
           ...(await configCheck(() => serverConfig(shell, options), dataDir)),
           ...(await databaseChecks(shell, { dataDir, databaseUrl, systemDatabaseUrl })),
         ];
-        await printResult(context, checks, { fields: ["check", "status", "message", "remedy"] });
+        const told = checks.map(({ remedy, ...check }) => ({
+          ...check,
+          ...(remedy === undefined ? {} : { remedy: completed(remedy, globals.given) }),
+        }));
+        await printResult(context, told, { fields: ["check", "status", "message", "remedy"] });
         return exitCode(checks.some(({ status }) => status === "fail") ? "failure" : "ok");
       }),
     );

@@ -53,7 +53,7 @@ async function rescue(context: Context, given: string, options: Options): Promis
     const url = `${base}/reset-password#token=${token}`;
     if (isForPrograms(context)) await printResult(context, { email, url }, { fields: ["email", "url"] });
     else await writeTo(shell, "stdout", `${url}\n`);
-    await context.notice("It works once, within an hour. On the command line: rmm passwords reset, with the token");
+    await context.notice("It works once, within an hour. On the command line: `rmm passwords reset`, with the token");
   } finally {
     await services.store.close();
   }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { RunningServer } from "#server/main";
 import { CliError } from "../../errors/cli-error.ts";
+import { commandToType } from "../../errors/commands-to-type.ts";
 import type { Globals } from "../../globals.ts";
 import type { Run } from "../../register.ts";
 import { type Shell, writeTo } from "../../shell.ts";
@@ -52,7 +53,8 @@ async function hintFirstAdmin(shell: Shell, globals: Globals, { services }: Runn
   if (globals.quiet || globals.json || globals.ndjson) return;
   const { hasUsers } = await import("#server/doctor");
   if (await hasUsers(services)) return;
-  const line = "There is no user yet. Make the first: rmm server create-admin --email you@example.com\n";
+  const make = commandToType(["server", "create-admin", "--email", "you@example.com"], {}, globals.given);
+  const line = `There is no user yet. Make the first: \`${make}\`\n`;
   await writeTo(shell, "stderr", line);
 }
 

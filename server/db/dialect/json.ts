@@ -1,5 +1,41 @@
-import { type Expression, type SqlBool, sql } from "kysely";
+import {
+  type Expression,
+  expressionBuilder,
+  type Kysely,
+  PostgresAdapter,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+} from "kysely";
+import type { Database } from "../tables.ts";
 import type { DialectName } from "./index.ts";
+
+/** Among these ids, of which a prepared query (`preparedRows`) makes one parameter, however many there are. */
+export const among = (db: Kysely<Database>, column: Expression<string | null>, ids: readonly string[]) =>
+  db.getExecutor().adapter instanceof PostgresAdapter
+    ? sql<SqlBool>`${column} = any(array(select id::uuid from jsonb_array_elements_text(${ids}::jsonb) as item(id)))`
+    : sql<SqlBool>`${column} in (select item.value from json_each(${ids}) as item)`;
+
+/**
+ * The rows of these ids, one seek each. SQLite would look for every id in each of the caller's organizations, of which
+ * there may be thousands: asked for them in the order of their ids, it uses the index of ids alone.
+ */
+export function withIds<T extends "devices" | "auditLogs">(
+  db: Kysely<Database>,
+  table: T,
+  ids: readonly string[],
+): SelectQueryBuilder<Database, T, object> {
+  type Rows = { rows: { id: string } };
+  const name = table as unknown as "rows";
+  const some = db as unknown as Kysely<Rows>;
+  if (db.getExecutor().adapter instanceof PostgresAdapter)
+    return some.selectFrom(name).where((eb) => among(db, eb.ref(`${name}.id`), ids)) as never;
+  // Built without a handle: the outer query narrows it to the caller's scope.
+  const found = expressionBuilder<Rows, never>()
+    .selectFrom(name)
+    .where((eb) => among(db, eb.ref(`${name}.id`), ids));
+  return some.selectFrom(found.selectAll().orderBy(`${name}.id`).limit(sql.lit(-1)).as(name)) as never;
+}
 
 /** True for rows whose JSON array holds this text. */
 export function hasElement(
@@ -26,7 +62,7 @@ export const arrayIsWithin = (
   dialect: DialectName,
 ): Expression<SqlBool> =>
   dialect === "postgres"
-    ? sql<SqlBool>`(${hasArray(text, name, dialect)} and ${text}::jsonb -> ${name}::text <@ ${JSON.stringify(allowed)}::jsonb)`
+    ? sql<SqlBool>`(${hasArray(text, name, dialect)} and ${text}::jsonb -> ${name}::text <@ ${allowed}::jsonb)`
     : sql<SqlBool>`(${hasArray(text, name, dialect)} and not exists (
         select 1 from json_each(${text}, ${`$.${name}`}) as item
-        where item.value not in (select allowed.value from json_each(${JSON.stringify(allowed)}) as allowed)))`;
+        where item.value not in (select allowed.value from json_each(${allowed}) as allowed)))`;

@@ -1,17 +1,30 @@
-import { type Expression, type RawBuilder, sql } from "kysely";
+import { type Expression, sql } from "kysely";
 import type { DialectName } from "./index.ts";
+import type { SqliteConnection } from "./sqlite-library.ts";
 
-/** Place of an id in a given list; ids outside it come last. The list is one parameter, however long. */
+/**
+ * Place of an id in a list, which is one parameter however long; ids outside it come last. SQLite has the function
+ * `place_in` from `registerPlaceIn`.
+ */
 export function placeIn(column: Expression<string>, ids: readonly string[], dialect: DialectName): Expression<number> {
-  const list = JSON.stringify(ids);
   return dialect === "postgres"
-    ? sql<number>`coalesce((select place from jsonb_array_elements_text(${list}::jsonb) with ordinality as item(id, place) where item.id = ${column}::text), 2147483647)`
-    : sql<number>`coalesce((select item.key from json_each(${list}) as item where item.value = ${column}), 2147483647)`;
+    ? sql<number>`coalesce(array_position(array(select item.id from jsonb_array_elements_text(${ids}::jsonb) with ordinality as item(id, place) order by item.place), ${column}::text), ${sql.lit(LAST)})`
+    : sql<number>`place_in(${column}, ${ids})`;
 }
 
-/** Text in byte order, whatever the database's collation: a list walked by cursor has one order on both databases. */
-export function byteOrder(text: Expression<string | null>, dialect: DialectName): RawBuilder<string | null> {
-  return dialect === "postgres" ? sql<string | null>`${text} collate "C"` : sql<string | null>`${text}`;
+const LAST = 2_147_483_647;
+
+/** Reads the list once for all rows of a query. */
+export function registerPlaceIn(db: SqliteConnection): void {
+  let [text, places] = ["[]", new Map<unknown, number>()];
+  db.function("place_in", { deterministic: true }, (id, list) => {
+    if (list !== text)
+      [text, places] = [
+        list as string,
+        new Map((JSON.parse(list as string) as string[]).map((item, at) => [item, at])),
+      ];
+    return places.get(id) ?? LAST;
+  });
 }
 
 /** Number of the stretch of `seconds` that an instant falls into, for grouping samples. */

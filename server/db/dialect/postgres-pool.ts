@@ -46,7 +46,7 @@ export function connect({ url, max, settings = "", onError }: PoolOptions): pg.P
     application_name: "rmm",
     connectionTimeoutMillis: 10_000,
     // Policies make planning dearer than most queries; named statements are planned once a connection.
-    options: `-c plan_cache_mode=force_generic_plan -c timezone=UTC ${settings}`.trim(),
+    options: `-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=UTC ${settings}`.trim(),
   });
   pool.on("error", (error) => onError?.(error));
   pool.on("connect", (client) => {

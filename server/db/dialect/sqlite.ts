@@ -16,6 +16,7 @@ import type { Database } from "../tables.ts";
 import { encodeSqlite, sqliteDecoder } from "./codec.ts";
 import { SnakeCaseSqliteCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
+import { registerPlaceIn } from "./ordering.ts";
 import { type SqliteConnections, SqliteReadWriteDriver } from "./sqlite-driver.ts";
 import { openSqliteFile, type SqliteConnection } from "./sqlite-library.ts";
 
@@ -88,6 +89,7 @@ export function connectSqlite(file: string, options: { readonly?: boolean } = {}
   raw.pragma("trusted_schema = ON");
   // SQLite folds ASCII only; names here are in every script.
   raw.function("fold", { deterministic: true }, (value) => (typeof value === "string" ? value.toLowerCase() : value));
+  registerPlaceIn(raw);
   registerAuditFunctions(raw);
   return raw;
 }

@@ -1,3 +1,4 @@
+import type { GeneratedAlways } from "kysely";
 import type { deviceRoles } from "#contract/resources/fleet/devices";
 import type { Fixed, Json } from "../column-types.ts";
 import type { Declared } from "../table-declaration.ts";
@@ -14,11 +15,16 @@ export type DeviceStatus =
 export interface DevicesTable {
   id: Fixed<string>;
   orgId: Fixed<string>;
+  /** The partner of the organization; kept by the database. */
+  partnerId: GeneratedAlways<string>;
   siteId: string | null;
   /** 64 hex; null until enrolled. */
   agentId: string | null;
   hostname: string;
+  /** Names as they are ordered and searched: without case, in byte order. */
+  hostnameKey: GeneratedAlways<string>;
   displayName: string | null;
+  displayKey: GeneratedAlways<string | null>;
   osType: "windows" | "macos" | "linux";
   osVersion: string;
   osBuild: string | null;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, instant, ref, secret, success, text, timestamp } from "../../core/fields.ts";
+import { type FieldMeta, instant, listedName, ref, secret, success, text, timestamp } from "../../core/fields.ts";
 import { apiKeyScopes } from "../../core/key-scopes.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
@@ -12,6 +12,7 @@ export const ApiKey = shape("ApiKey", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
+    orgName: listedName(),
     name: z.string(),
     keyPrefix: z.string(),
     scopes: z.array(z.string()),
@@ -55,7 +56,7 @@ export const apiKeys = resource(about, {
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
-    columns: ["name", "keyPrefix", "status", "scopes", "lastUsedAt", "expiresAt", "id"],
+    columns: ["name", "status", "orgName", "scopes", "lastUsedAt", "expiresAt", "keyPrefix", "id"],
     query: () =>
       z.object({ ...pageQuery(), orgId: ref("organization").optional(), status: z.enum(apiKeyStatuses).optional() }),
     returns: () => pageOf(ApiKey()),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { flag, instant, ref, secret, success, text, timestamp } from "../../core/fields.ts";
+import { flag, instant, listedName, ref, secret, success, text, timestamp } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** Key that lets agents join an organization (docs/credentials.md, "Enrollment keys"). */
@@ -9,7 +9,9 @@ export const EnrollmentKey = shape("EnrollmentKey", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
+    orgName: listedName(),
     siteId: z.string().nullable(),
+    siteName: listedName(),
     name: z.string(),
     maxUsage: z.int().nullable().describe("null: unlimited"),
     usageCount: z.int(),
@@ -44,7 +46,7 @@ export const enrollmentKeys = resource(about, {
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
-    columns: ["name", "orgId", "siteId", "usageCount", "maxUsage", "expiresAt", "id"],
+    columns: ["name", "orgName", "siteName", "usageCount", "maxUsage", "expiresAt", "id"],
     query: () =>
       z.object({
         ...pageQuery(),

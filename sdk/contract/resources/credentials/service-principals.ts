@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { instant, ref, text } from "../../core/fields.ts";
+import { instant, listedName, ref, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { ApiKey, material, scopeList } from "./api-keys.ts";
 
@@ -12,6 +12,7 @@ export const ServicePrincipal = shape("ServicePrincipal", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
+    orgName: listedName(),
     name: z.string(),
     scopes: z.array(z.string()),
     status: z.enum(servicePrincipalStatuses),
@@ -47,7 +48,7 @@ export const servicePrincipals = resource(about, {
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
-    columns: ["name", "status", "scopes", "currentKey.keyPrefix", "currentKey.lastUsedAt", "orgId", "id"],
+    columns: ["name", "status", "orgName", "scopes", "currentKey.lastUsedAt", "currentKey.keyPrefix", "id"],
     query: () =>
       z.object({
         ...pageQuery(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, instant, ref, success } from "../../core/fields.ts";
+import { type FieldMeta, instant, listedName, ref, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Email domain that an organization proves to be its own (docs/single-sign-on.md, "Email domains"). */
@@ -9,6 +9,7 @@ export const SsoDomain = shape("SsoDomain", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
+    orgName: listedName(),
     domain: z.string(),
     verified: z.boolean(),
     verifiedAt: instant().nullable(),
@@ -56,7 +57,7 @@ export const ssoDomains = resource(about, {
     access: staff().needs("organizations:read"),
     errors: ["ORG_ACCESS_DENIED"],
     paging: whole,
-    columns: ["domain", "verified", "recordName", "recordValue", "lastCheckedAt", "orgId", "id"],
+    columns: ["domain", "verified", "orgName", "recordName", "recordValue", "lastCheckedAt", "id"],
     query: () => z.object({ orgId: ref("organization").optional() }),
     returns: () => wholeOf(SsoDomain()),
   }),

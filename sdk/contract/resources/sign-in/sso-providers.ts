@@ -1,7 +1,17 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
-import { blankable, type FieldMeta, instant, ref, secret, success, text, webAddress } from "../../core/fields.ts";
+import {
+  blankable,
+  type FieldMeta,
+  instant,
+  listedName,
+  ref,
+  secret,
+  success,
+  text,
+  webAddress,
+} from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 export const ssoProviderTypes = ["oidc", "saml"] as const;
@@ -40,6 +50,7 @@ export const SsoProvider = shape("SsoProvider", () =>
     id: z.string(),
     ownerScope: z.enum(["organization", "partner"]),
     orgId: z.string().nullable(),
+    orgName: listedName(),
     partnerId: z.string().nullable(),
     name: z.string(),
     type: z.enum(ssoProviderTypes),
@@ -136,7 +147,7 @@ export const ssoProviders = resource(about, {
     summary: "List presets of common identity providers",
     access: staff(),
     paging: whole,
-    columns: ["name", "type", "issuerTemplate", "scopes", "id"],
+    columns: ["id", "name", "type", "issuerTemplate", "scopes"],
     returns: () => wholeOf(SsoPreset()),
   }),
   list: get("/sso/providers", {
@@ -144,7 +155,7 @@ export const ssoProviders = resource(about, {
     access: staff(),
     errors: ["ORG_ACCESS_DENIED", "PARTNER_SCOPE_REQUIRED"],
     paging: whole,
-    columns: ["name", "type", "status", "issuer", "enforceSSO", "orgId", "id"],
+    columns: ["name", "status", "type", "orgName", "issuer", "enforceSSO", "id"],
     query: () =>
       z.object({
         orgId: ref("organization").optional(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { blankable, blankableEmail, type FieldMeta, instant, ref, success } from "../../core/fields.ts";
+import { blankable, blankableEmail, type FieldMeta, instant, listedName, ref, success } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const contactRoles = ["billing", "technical", "escalation", "admin", "site", "after_hours", "portal"] as const;
@@ -12,6 +12,7 @@ export const Contact = shape("Contact", () =>
     id: z.string(),
     orgId: z.string(),
     siteId: z.string().nullable(),
+    siteName: listedName(),
     name: z.string().nullable(),
     email: z.string().nullable(),
     phone: z.string().nullable(),
@@ -58,7 +59,7 @@ export const contacts = resource(about, {
     refs: { id: "organization" },
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],
     paging: paged,
-    columns: ["name", "email", "phone", "roles", "isPrimary", "siteId", "id"],
+    columns: ["name", "email", "phone", "siteName", "roles", "isPrimary", "id"],
     query: () =>
       z.object({
         ...pageQuery(),

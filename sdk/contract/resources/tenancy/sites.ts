@@ -2,7 +2,7 @@ import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { namesOneRegion, regionMismatch, withRegion } from "../../core/address.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, freeObject, instant, ref, success, text, timezone } from "../../core/fields.ts";
+import { type FieldMeta, freeObject, instant, listedName, ref, success, text, timezone } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** Site (docs/tenancy.md, "Sites"). */
@@ -10,6 +10,7 @@ export const Site = shape("Site", () =>
   z.object({
     id: z.string(),
     orgId: z.string(),
+    orgName: listedName(),
     name: z.string(),
     address: z.record(z.string(), z.unknown()).nullable(),
     timezone: z.string(),
@@ -50,7 +51,7 @@ export const sites = resource(about, {
     access: staff().needs("sites:read"),
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
-    columns: ["name", "timezone", "orgId", "deviceCount", "createdAt", "id"],
+    columns: ["name", "orgName", "timezone", "deviceCount", "createdAt", "id"],
     query: () =>
       z
         .object({

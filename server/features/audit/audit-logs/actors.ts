@@ -1,3 +1,5 @@
+import { among, withIds } from "#server/db/dialect/json";
+import { preparedRows } from "#server/db/prepared";
 import type { Call } from "#server/http/call";
 
 interface Actor {
@@ -17,17 +19,26 @@ export async function namesOfActors(call: Call, entries: readonly Actor[]): Prom
   const names = new Map<string, string>();
   if (users.length > 0) {
     // A reader of an entry may know who acted, even if that person has left the tenant.
-    const rows = await call.readAsSystem("resolve user names", (db) =>
-      db.selectFrom("users").select(["id", "name"]).where("id", "in", users).execute(),
-    );
+    const rows = await call.readAsSystem("resolve user names", (db) => usersOf(db, { ids: users }, null));
     for (const row of rows) names.set(row.id, row.name);
   }
   if (agents.length > 0) {
-    const rows = await call.db.selectFrom("devices").select(["id", "hostname"]).where("id", "in", agents).execute();
+    const rows = await agentsOf(call.db, { ids: agents }, null);
     for (const row of rows) names.set(row.id, `Agent (${row.hostname})`);
   }
   return (entry) => names.get(entry.actorId ?? "") ?? fallback(entry);
 }
+
+const usersOf = preparedRows((db, { ids }: { ids: string[] }) =>
+  db
+    .selectFrom("users")
+    .select(["id", "name"])
+    .where((eb) => among(db, eb.ref("id"), ids)),
+);
+
+const agentsOf = preparedRows((db, { ids }: { ids: string[] }) =>
+  withIds(db, "devices", ids).select(["devices.id", "devices.hostname"]),
+);
 
 function fallback({ actorType, actorId, actorEmail }: Actor): string {
   if (actorEmail !== null) return actorEmail;

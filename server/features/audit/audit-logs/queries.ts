@@ -1,7 +1,9 @@
-import type { ExpressionBuilder, SelectQueryBuilder } from "kysely";
+import type { ExpressionBuilder, Kysely, SelectQueryBuilder } from "kysely";
 import { user } from "#server/access/principal";
-import { arrayIsWithin, hasArray } from "#server/db/dialect/json";
-import { contains } from "#server/db/dialect/text";
+import type { DialectName } from "#server/db/dialect/index";
+import { arrayIsWithin, hasArray, withIds } from "#server/db/dialect/json";
+import { containsPattern, matches } from "#server/db/dialect/text";
+import { preparedRows } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
 import { refuseForeignRecord } from "./chain.ts";
@@ -14,7 +16,20 @@ export interface AuditFilters {
   resource?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
+  /** Searches the fields of an entry, its details included. */
+  q?: string | undefined;
 }
+
+/** Who reads. A type of its own, so that it fits `Given`. */
+type Reading = {
+  /** All of a partner's entries are found in their order under its id. */
+  partnerId: string | undefined;
+  userId: string;
+  withoutPartners: boolean;
+  sites: string[] | undefined;
+};
+
+type Asked = Reading & Record<keyof AuditFilters, string | undefined>;
 
 const columns = [
   "auditLogs.id",
@@ -35,73 +50,111 @@ const columns = [
 ] as const;
 
 type Builder = ExpressionBuilder<Database, "auditLogs">;
+type Form = { dialect: DialectName };
 
-/** Entries the caller may read, narrowed by the filters; not ordered, not paged. */
-export async function auditEntries(call: Call, filters: AuditFilters) {
-  const { orgId, user, action, resource, from, to } = filters;
-  let query = visible(call);
-  if (orgId !== undefined) {
-    await refuseForeignRecord(call, orgId);
-    query = query.where("auditLogs.orgId", "=", orgId);
-  }
-  if (user) query = query.where((eb) => eb.or([contains(eb.ref("auditLogs.actorEmail"), user), byName(eb, user)]));
-  if (action) query = query.where((eb) => contains(eb.ref("auditLogs.action"), action));
-  if (resource)
-    query = query.where((eb) => anyContains(eb, ["auditLogs.resourceType", "auditLogs.resourceName"], resource));
-  if (from) query = query.where("auditLogs.timestamp", ">=", from);
-  if (to) query = query.where("auditLogs.timestamp", "<=", to);
-  return query;
+/** What a list shows: the filters, and what the caller may read at all. Refuses another tenant's organization. */
+export async function askedOf(call: Call, filters: AuditFilters): Promise<Asked> {
+  const { orgId, user: person, action, resource, from, to, q } = filters;
+  if (orgId !== undefined) await refuseForeignRecord(call, orgId);
+  const pattern = (text: string | undefined) => (text ? containsPattern(text) : undefined);
+  return {
+    ...readingOf(call),
+    ...(orgId === undefined ? {} : { partnerId: undefined }),
+    orgId,
+    user: pattern(person),
+    action: pattern(action),
+    resource: pattern(resource),
+    from: from || undefined,
+    to: to || undefined,
+    q: q === undefined ? undefined : containsPattern(q),
+  };
+}
+
+function readingOf(call: Call): Reading {
+  const { userId, scope, orgAccess, allowedSiteIds } = user(call);
+  const withoutPartners = scope === "partner" && orgAccess !== "all";
+  return {
+    partnerId: call.scope.kind === "partner" ? call.scope.partnerId : undefined,
+    userId,
+    withoutPartners,
+    sites: withoutPartners ? undefined : (allowedSiteIds?.slice() ?? undefined),
+  };
+}
+
+/** Ids alone: what orders the entries stands in an index, so that those before a page cost little. */
+export const idsOfPage = preparedRows(
+  (db, { limit, offset, ...asked }: Asked & { limit: number; offset: number }, form: Form) =>
+    entries(db, asked, form)
+      .select("auditLogs.id")
+      .orderBy("auditLogs.timestamp", "desc")
+      .orderBy("auditLogs.id", "desc")
+      .limit(limit)
+      .offset(offset),
+);
+
+export const countEntries = preparedRows((db, asked: Asked, form: Form) =>
+  entries(db, asked, form).select((eb) => eb.fn.countAll<number>().as("total")),
+);
+
+/** The rows of a page, newest first. */
+export const rowsOfPage = preparedRows((db, { ids }: { ids: string[] }) =>
+  withIds(db, "auditLogs", ids).select(columns).orderBy("auditLogs.timestamp", "desc").orderBy("auditLogs.id", "desc"),
+);
+
+export const entryWithId = (call: Call, id: string) =>
+  readable(call.db as Kysely<Database>, readingOf(call), { dialect: call.services.store.dialect })
+    .select(columns)
+    .where("auditLogs.id", "=", id)
+    .executeTakeFirst();
+
+function entries(db: Kysely<Database>, asked: Asked, form: Form) {
+  const { partnerId, orgId, user, action, resource, from, to, q } = asked;
+  let query = readable(db, asked, form);
+  if (partnerId !== undefined) query = query.where("auditLogs.readerPartnerId", "=", partnerId);
+  if (orgId !== undefined) query = query.where("auditLogs.orgId", "=", orgId);
+  if (user !== undefined)
+    query = query.where((eb) => eb.or([matches(eb.ref("auditLogs.actorEmail"), user), byName(eb, user)]));
+  if (action !== undefined) query = query.where((eb) => matches(eb.ref("auditLogs.action"), action));
+  if (resource !== undefined) query = query.where((eb) => anyMatches(eb, ["resourceType", "resourceName"], resource));
+  if (from !== undefined) query = query.where("auditLogs.timestamp", ">=", from);
+  if (to !== undefined) query = query.where("auditLogs.timestamp", "<=", to);
+  return q === undefined ? query : query.where((eb) => anyMatches(eb, searched, q));
 }
 
 /** Entries that are about no site, and not about people or secrets either. */
 const organizationWide = ["organization", "filter", "custom_field", "policy", "script", "maintenance_window"];
 
 /** The entries that the caller may read at all (docs/audit.md, "Who reads which entries"). */
-export function visible(call: Call) {
-  const query = call.db.selectFrom("auditLogs").select(columns);
-  const { userId, scope, orgAccess, allowedSiteIds } = user(call);
+function readable(
+  db: Kysely<Database>,
+  { userId, withoutPartners, sites }: Reading,
+  { dialect }: Form,
+): SelectQueryBuilder<Database, "auditLogs", object> {
+  const query = db.selectFrom("auditLogs");
   const own = (eb: Builder) => eb.and([eb("auditLogs.actorType", "=", "user"), eb("auditLogs.actorId", "=", userId)]);
-  if (scope === "partner" && orgAccess !== "all")
-    return query.where((eb) => eb.or([eb("auditLogs.orgId", "is not", null), own(eb)]));
-  if (allowedSiteIds === null) return query;
-  const { dialect } = call.services.store;
+  if (withoutPartners) return query.where((eb) => eb.or([eb("auditLogs.orgId", "is not", null), own(eb)]));
+  if (sites === undefined) return query;
   return query.where((eb) => {
     const details = eb.ref("auditLogs.details");
     return eb.or([
       own(eb),
-      arrayIsWithin(details, "siteIds", allowedSiteIds, dialect),
+      arrayIsWithin(details, "siteIds", sites, dialect),
       eb.and([eb.not(hasArray(details, "siteIds", dialect)), eb("auditLogs.resourceType", "in", organizationWide)]),
     ]);
   });
 }
 
-/** `q` searches the fields of an entry, its details included. */
-export const matching = <O>(query: SelectQueryBuilder<Database, "auditLogs", O>, text: string) =>
-  query.where((eb) =>
-    anyContains(
-      eb,
-      [
-        "auditLogs.action",
-        "auditLogs.actorEmail",
-        "auditLogs.resourceType",
-        "auditLogs.resourceName",
-        "auditLogs.details",
-      ],
-      text,
-    ),
-  );
+const searched = ["action", "actorEmail", "resourceType", "resourceName", "details"] as const;
 
-type TextColumn = "action" | "actorEmail" | "resourceType" | "resourceName" | "details";
+const anyMatches = (eb: Builder, names: readonly (typeof searched)[number][], pattern: string) =>
+  eb.or(names.map((name) => matches(eb.ref(`auditLogs.${name}`), pattern)));
 
-const anyContains = (eb: Builder, names: readonly `auditLogs.${TextColumn}`[], text: string) =>
-  eb.or(names.map((name) => contains(eb.ref(name), text)));
-
-const byName = (eb: Builder, text: string) =>
+const byName = (eb: Builder, pattern: string) =>
   eb(
     "auditLogs.actorId",
     "in",
     eb
       .selectFrom("users")
       .select("users.id")
-      .where((inner) => contains(inner.ref("users.name"), text)),
+      .where((inner) => matches(inner.ref("users.name"), pattern)),
   );

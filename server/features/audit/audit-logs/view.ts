@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { AuditLogEntry, AuditViewEntry, auditCategories } from "#contract/resources/audit/audit-logs";
 import type { NameOf } from "./actors.ts";
-import type { auditEntries } from "./queries.ts";
+import type { rowsOfPage } from "./queries.ts";
 
-export type AuditRow = Awaited<ReturnType<Awaited<ReturnType<typeof auditEntries>>["execute"]>>[number];
+export type AuditRow = Awaited<ReturnType<typeof rowsOfPage>>[number];
 type Viewed = z.infer<ReturnType<typeof AuditViewEntry>>;
 type Full = z.infer<ReturnType<typeof AuditLogEntry>>;
 type Category = (typeof auditCategories)[number];

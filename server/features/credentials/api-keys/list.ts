@@ -2,6 +2,7 @@ import type { ExpressionBuilder } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { apiKeys } from "#contract/resources/credentials/api-keys";
 import { listedOrgs } from "#server/access/org-access";
+import { withOrgNames } from "#server/access/place-names";
 import { paginate } from "#server/db/paginate";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
@@ -18,7 +19,8 @@ export async function listApiKeys(call: ListCall) {
   let query = call.db.selectFrom("apiKeys").select(apiKeyColumns).where("apiKeys.orgId", "in", orgs);
   if (status !== undefined) query = query.where((eb) => hasStatus(eb, status, now));
   const page = await paginate(query.orderBy("apiKeys.createdAt", "desc").orderBy("apiKeys.id", "desc"), call.query);
-  return { ...page, data: page.data.map((row) => view(row, now)) };
+  const shown = page.data.map((row) => view(row, now));
+  return { ...page, data: await withOrgNames(call.db, shown) };
 }
 
 /** `statusAt` as a condition. */

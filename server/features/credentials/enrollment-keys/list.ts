@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { enrollmentKeys } from "#contract/resources/credentials/enrollment-keys";
 import { listedOrgs } from "#server/access/org-access";
+import { withOrgNames, withSiteNames } from "#server/access/place-names";
 import { paginate } from "#server/db/paginate";
 import type { Call } from "#server/http/call";
 import { enrollmentKeyColumns } from "./get-enrollment-key.ts";
@@ -18,5 +19,9 @@ export async function listEnrollmentKeys(call: ListCall) {
   if (expired !== undefined) {
     query = query.where("enrollmentKeys.expiresAt", expired ? "<=" : ">", call.clock.now());
   }
-  return paginate(query.orderBy("enrollmentKeys.createdAt", "desc").orderBy("enrollmentKeys.id", "desc"), call.query);
+  const page = await paginate(
+    query.orderBy("enrollmentKeys.createdAt", "desc").orderBy("enrollmentKeys.id", "desc"),
+    call.query,
+  );
+  return { ...page, data: await withSiteNames(call.db, await withOrgNames(call.db, page.data)) };
 }

@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { servicePrincipals } from "#contract/resources/credentials/service-principals";
 import { listedOrgs } from "#server/access/org-access";
+import { withOrgNames } from "#server/access/place-names";
 import { paginate } from "#server/db/paginate";
 import type { Call } from "#server/http/call";
 import { servicePrincipalColumns, withCurrentKeys } from "./queries.ts";
@@ -20,5 +21,5 @@ export async function listServicePrincipals(call: ListCall) {
     query.orderBy("servicePrincipals.createdAt", "desc").orderBy("servicePrincipals.id", "desc"),
     call.query,
   );
-  return { ...page, data: await withCurrentKeys(call, call.db, page.data) };
+  return { ...page, data: await withOrgNames(call.db, await withCurrentKeys(call, call.db, page.data)) };
 }

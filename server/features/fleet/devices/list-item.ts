@@ -1,55 +1,73 @@
+import { withIds } from "#server/db/dialect/json";
+import { preparedRows } from "#server/db/prepared";
 import type { Reader } from "#server/db/unit-of-work";
 import { lanIpOf } from "./lan-ip.ts";
-import type { DeviceRow } from "./queries.ts";
+import { deviceColumns } from "./queries.ts";
+
+type Ids = { ids: string[] };
 
 /**
- * Adds names, addresses, hardware and newest metrics to a page of devices (docs/fleet.md, "Devices"). One query each
- * for the whole page.
+ * A page of devices in the order of these ids, with names, addresses, hardware and newest metrics (docs/fleet.md,
+ * "Devices"). One query each for the whole page.
  */
-export async function toListItems(db: Reader, rows: readonly DeviceRow[]) {
-  if (rows.length === 0) return [];
-  const ids = rows.map((row) => row.id);
-  const siteIds = [...new Set(rows.flatMap((row) => row.siteId ?? []))];
-  const [sites, hardware, interfaces, metrics] = await Promise.all([
-    siteIds.length === 0 ? [] : db.selectFrom("sites").select(["id", "name"]).where("id", "in", siteIds).execute(),
-    hardwareOf(db, ids),
-    interfacesOf(db, ids),
-    newestMetrics(db, ids),
+export async function listItems(db: Reader, ids: string[]) {
+  if (ids.length === 0) return [];
+  const [rows, interfaces, metrics] = await Promise.all([
+    rowsOf(db, { ids }, null),
+    interfacesOf(db, { ids }, null),
+    newestMetrics(db, { ids }, null),
   ]);
-  const siteNames = new Map(sites.map((site) => [site.id, site.name]));
-  const hardwareById = new Map(hardware.map(({ deviceId, ...facts }) => [deviceId, facts]));
+  const rowsById = new Map(rows.map((row) => [row.id, row]));
   const metricsById = new Map(metrics.map(({ deviceId, ...sample }) => [deviceId, sample]));
   const interfacesById = new Map<string, typeof interfaces>();
-  for (const item of interfaces)
-    interfacesById.set(item.deviceId, [...(interfacesById.get(item.deviceId) ?? []), item]);
-  return rows.map((row) => ({
-    ...row,
-    siteName: row.siteId === null ? null : (siteNames.get(row.siteId) ?? null),
-    wanIp: row.lastSeenIp,
-    lanIp: lanIpOf(interfacesById.get(row.id) ?? []),
-    hardware: hardwareById.get(row.id) ?? null,
-    metrics: metricsById.get(row.id) ?? null,
-  }));
+  for (const item of interfaces) {
+    const known = interfacesById.get(item.deviceId);
+    if (known) known.push(item);
+    else interfacesById.set(item.deviceId, [item]);
+  }
+  return ids.flatMap((id) => {
+    const found = rowsById.get(id);
+    // It was removed since its id was read.
+    if (!found) return [];
+    const { hardwareOf, cpuModel, cpuCores, ramTotalMb, diskTotalGb, ...row } = found;
+    return [
+      {
+        ...row,
+        wanIp: row.lastSeenIp,
+        lanIp: lanIpOf(interfacesById.get(id) ?? []),
+        hardware: hardwareOf === null ? null : { cpuModel, cpuCores, ramTotalMb, diskTotalGb },
+        metrics: metricsById.get(id) ?? null,
+      },
+    ];
+  });
 }
 
-const hardwareOf = (db: Reader, ids: readonly string[]) =>
-  db
-    .selectFrom("deviceHardware")
-    .select(["deviceId", "cpuModel", "cpuCores", "ramTotalMb", "diskTotalGb"])
-    .where("deviceId", "in", ids)
-    .execute();
+const rowsOf = preparedRows((db, { ids }: Ids) =>
+  withIds(db, "devices", ids)
+    .innerJoin("organizations", "organizations.id", "devices.orgId")
+    .leftJoin("sites", (join) =>
+      join.onRef("sites.orgId", "=", "devices.orgId").onRef("sites.id", "=", "devices.siteId"),
+    )
+    .leftJoin("deviceHardware", (join) =>
+      join.onRef("deviceHardware.orgId", "=", "devices.orgId").onRef("deviceHardware.deviceId", "=", "devices.id"),
+    )
+    .select(deviceColumns)
+    .select(["organizations.name as orgName", "sites.name as siteName", "deviceHardware.deviceId as hardwareOf"])
+    .select(["cpuModel", "cpuCores", "ramTotalMb", "diskTotalGb"]),
+);
 
-const interfacesOf = (db: Reader, ids: readonly string[]) =>
-  db
-    .selectFrom("deviceInterfaces")
-    .select(["deviceId", "interfaceName", "ipAddress", "isPrimaryInterface"])
-    .where("deviceId", "in", ids)
-    .execute();
+/** By way of the devices: their keys begin with the organization, of which a caller may reach thousands. */
+const interfacesOf = preparedRows((db, { ids }: Ids) =>
+  withIds(db, "devices", ids)
+    .innerJoin("deviceInterfaces", (join) =>
+      join.onRef("deviceInterfaces.orgId", "=", "devices.orgId").onRef("deviceInterfaces.deviceId", "=", "devices.id"),
+    )
+    .select(["deviceInterfaces.deviceId", "interfaceName", "ipAddress", "isPrimaryInterface"]),
+);
 
-/** By way of the devices, so that each costs two index lookups however many samples it has. */
-const newestMetrics = (db: Reader, ids: readonly string[]) =>
-  db
-    .selectFrom("devices")
+/** Each costs two index lookups however many samples it has. */
+const newestMetrics = preparedRows((db, { ids }: Ids) =>
+  withIds(db, "devices", ids)
     .innerJoin("deviceMetrics", (join) =>
       join
         .onRef("deviceMetrics.orgId", "=", "devices.orgId")
@@ -62,6 +80,5 @@ const newestMetrics = (db: Reader, ids: readonly string[]) =>
             .whereRef("newest.deviceId", "=", "devices.id"),
         ),
     )
-    .where("devices.id", "in", ids)
-    .select(["deviceMetrics.deviceId", "cpuPercent", "ramPercent", "diskPercent", "deviceMetrics.timestamp"])
-    .execute();
+    .select(["deviceMetrics.deviceId", "cpuPercent", "ramPercent", "diskPercent", "deviceMetrics.timestamp"]),
+);

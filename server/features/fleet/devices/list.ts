@@ -1,9 +1,8 @@
 import { pageQuery } from "#contract/core/page";
-import { paginate } from "#server/db/paginate";
-import { filteredDevices, type ListCall } from "./filters.ts";
+import { askedOf, type ListCall } from "./filters.ts";
 import { listByCursor } from "./list-by-cursor.ts";
-import { toListItems } from "./list-item.ts";
-import { deviceColumns } from "./queries.ts";
+import { listItems } from "./list-item.ts";
+import { idsByPage, lookFor } from "./page.ts";
 
 /** Devices by cursor or by page, depending on the parameters that are present (docs/fleet.md, "Listing devices"). */
 export async function listDevices(call: ListCall) {
@@ -13,13 +12,13 @@ export async function listDevices(call: ListCall) {
 }
 
 async function listByPage(call: ListCall) {
-  const { page, limit } = pageQuery();
-  const request = { page: page.parse(call.query.page), limit: limit.parse(call.query.limit) };
-  const query = (await filteredDevices(call))
-    .select(deviceColumns)
-    .select("organizations.name as orgName")
-    .orderBy("devices.lastSeenAt", (order) => order.desc().nullsLast())
-    .orderBy("devices.id", "desc");
-  const { data, pagination } = await paginate(query, request);
-  return { data: await toListItems(call.db, data), pagination };
+  const { page: pageText, limit: limitText } = pageQuery();
+  const [page, limit] = [pageText.parse(call.query.page), limitText.parse(call.query.limit)];
+  const { total, where } = await lookFor(call, await askedOf(call), { counted: true });
+  const ids = await idsByPage(call.db, { ...where, limit, offset: (page - 1) * limit }, null);
+  const data = await listItems(
+    call.db,
+    ids.map(({ id }) => id),
+  );
+  return { data, pagination: { page, limit, total } };
 }

@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoDomains } from "#contract/resources/sign-in/sso-domains";
 import { listedOrgs } from "#server/access/org-access";
+import { withOrgNames } from "#server/access/place-names";
 import type { Call } from "#server/http/call";
 import { shownDomain } from "./queries.ts";
 
@@ -15,5 +16,5 @@ export async function listDomains(call: ListCall) {
     .orderBy("domain")
     .orderBy("id")
     .execute();
-  return { data: rows.map(shownDomain) };
+  return { data: await withOrgNames(call.db, rows.map(shownDomain)) };
 }

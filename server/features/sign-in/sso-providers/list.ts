@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoProviders } from "#contract/resources/sign-in/sso-providers";
 import { listedOrgs } from "#server/access/org-access";
+import { withOrgNames } from "#server/access/place-names";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { shownProvider } from "./view.ts";
@@ -12,7 +13,7 @@ export async function listProviders(call: ListCall) {
   const query = call.db.selectFrom("ssoProviders").selectAll().orderBy("createdAt").orderBy("id");
   if (call.query.scope !== "partner") {
     const rows = await query.where("orgId", "in", await listedOrgs(call, call.query.orgId)).execute();
-    return { data: rows.map(shownProvider) };
+    return { data: await withOrgNames(call.db, rows.map(shownProvider)) };
   }
   const { scope, partnerId } = user(call);
   if (scope !== "partner" || partnerId === null) throw problem("PARTNER_SCOPE_REQUIRED");

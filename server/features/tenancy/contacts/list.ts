@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { contacts } from "#contract/resources/tenancy/contacts";
 import { findOrg } from "#server/access/org-access";
+import { withSiteNames } from "#server/access/place-names";
 import { hasElement } from "#server/db/dialect/json";
 import { fold } from "#server/db/dialect/text";
 import { paginate } from "#server/db/paginate";
@@ -34,7 +35,7 @@ export async function listContacts(call: ListCall) {
       .orderBy("contacts.id"),
     call.query,
   );
-  return { ...page, data: page.data.map(view) };
+  return { ...page, data: await withSiteNames(call.db, page.data.map(view)) };
 }
 
 /**

@@ -1,10 +1,11 @@
-import type { ExpressionBuilder } from "kysely";
+import { type ExpressionBuilder, expressionBuilder, type SelectQueryBuilder } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { organizations } from "#contract/resources/tenancy/organizations";
 import { visibleInLists } from "#server/access/org-access";
+import type { DialectName } from "#server/db/dialect/index";
 import { placeIn } from "#server/db/dialect/ordering";
-import { contains, fold } from "#server/db/dialect/text";
-import { paginate } from "#server/db/paginate";
+import { containsPattern, fold, matches } from "#server/db/dialect/text";
+import { prepared, preparedRows } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
 import { type Call, user } from "#server/http/call";
 import { organizationColumns } from "./queries.ts";
@@ -16,21 +17,58 @@ type ListCall = typeof organizations.list extends Endpoint<infer T> ? Call<T> : 
  * (docs/tenancy.md, "Order of organizations").
  */
 export async function listOrganizations(call: ListCall) {
-  const { partnerId, status, search } = call.query;
-  let query = call.db.selectFrom("organizations").select(organizationColumns).select(deviceCount);
-  query = status === undefined ? query.where(visibleInLists) : query.where("organizations.status", "=", status);
-  if (partnerId !== undefined) query = query.where("organizations.partnerId", "=", partnerId);
-  if (search !== undefined && search !== "") {
-    query = query.where((eb) =>
-      eb.or([contains(eb.ref("organizations.name"), search), contains(eb.ref("organizations.slug"), search)]),
-    );
-  }
+  const { partnerId, status, search, page, limit } = call.query;
+  const pattern = search === undefined || search === "" ? undefined : containsPattern(search);
+  const asked = { partnerId, status, pattern };
   const order = await ownOrder(call);
-  if (order.length > 0)
-    query = query.orderBy((eb) => placeIn(eb.ref("organizations.id"), order, call.services.store.dialect));
-  const page = await paginate(query.orderBy("organizations.createdAt").orderBy("organizations.id"), call.query);
-  return { ...page, data: page.data.map(counted) };
+  const form = { dialect: call.services.store.dialect };
+  const [total, data] = await Promise.all([
+    countOf(call.db, asked, null),
+    pageOf(call.db, { ...asked, order, limit, offset: (page - 1) * limit }, form),
+  ]);
+  return { data: data.map(counted), pagination: { page, limit, total: Number(total[0]?.total) } };
 }
+
+type Organizations = SelectQueryBuilder<Database, "organizations", object>;
+
+type Asked = { partnerId: string | undefined; status: string | undefined; pattern: string | undefined };
+
+function filtered(all: Organizations, { partnerId, status, pattern }: Asked): Organizations {
+  let query =
+    status === undefined ? all.where(visibleInLists) : all.where("organizations.status", "=", status as "active");
+  if (partnerId !== undefined) query = query.where("organizations.partnerId", "=", partnerId);
+  if (pattern === undefined) return query;
+  return query.where((eb) =>
+    eb.or([matches(eb.ref("organizations.name"), pattern), matches(eb.ref("organizations.slug"), pattern)]),
+  );
+}
+
+const countOf = preparedRows((db, asked: Asked) =>
+  filtered(db.selectFrom("organizations"), asked).select((eb) => eb.fn.countAll<number>().as("total")),
+);
+
+type Paged = Asked & { order: string[] | undefined; limit: number; offset: number };
+
+/** Chooses the page first: devices are counted for its organizations alone. */
+const pageOf = preparedRows((db, { order, limit, offset, ...asked }: Paged, { dialect }: { dialect: DialectName }) => {
+  const place = (eb: Builder) => placeIn(eb.ref("organizations.id"), order ?? [], dialect);
+  // Built without a handle: the outer query narrows it to the caller's scope.
+  const chosen = filtered(expressionBuilder<Database, never>().selectFrom("organizations"), asked)
+    .select("organizations.id")
+    .$if(order !== undefined, (query) => query.orderBy(place))
+    .orderBy("organizations.createdAt")
+    .orderBy("organizations.id")
+    .limit(limit)
+    .offset(offset);
+  return db
+    .selectFrom(chosen.as("chosen"))
+    .innerJoin("organizations", "organizations.id", "chosen.id")
+    .select(organizationColumns)
+    .select(deviceCount)
+    .$if(order !== undefined, (query) => query.orderBy(place))
+    .orderBy("organizations.createdAt")
+    .orderBy("organizations.id");
+});
 
 /** A subquery's count may be null in type, never in fact. */
 const counted = <R extends { deviceCount: number | null }>(row: R) => ({
@@ -51,7 +89,9 @@ export async function listAccessibleOrganizations(call: Call) {
   return { data: data.map(counted) };
 }
 
-const deviceCount = (eb: ExpressionBuilder<Database, "organizations">) =>
+type Builder = ExpressionBuilder<Database, "organizations">;
+
+const deviceCount = (eb: Builder) =>
   eb
     .selectFrom("devices")
     .select((inner) => inner.fn.countAll<number>().as("n"))
@@ -60,15 +100,15 @@ const deviceCount = (eb: ExpressionBuilder<Database, "organizations">) =>
     .as("deviceCount");
 
 /** Of the caller's partner, or of the one a system caller filters by. */
-async function ownOrder(call: ListCall): Promise<string[]> {
+async function ownOrder(call: ListCall): Promise<string[] | undefined> {
   const who = user(call);
   const partnerId = who.scope === "system" ? (call.query.partnerId ?? null) : who.partnerId;
-  if (partnerId === null) return [];
-  const partner = await call.db
-    .selectFrom("partners")
-    .select("settings")
-    .where("id", "=", partnerId)
-    .executeTakeFirst();
+  if (partnerId === null) return undefined;
+  const partner = await settingsOf(call.db, { partnerId });
   const order = partner?.settings["organizationOrder"];
-  return Array.isArray(order) ? (order as string[]) : [];
+  return Array.isArray(order) && order.length > 0 ? (order as string[]) : undefined;
 }
+
+const settingsOf = prepared(["partnerId"], (db, at) =>
+  db.selectFrom("partners").select("settings").where("id", "=", at.partnerId),
+);

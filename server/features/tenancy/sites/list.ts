@@ -2,6 +2,7 @@ import type { ExpressionBuilder } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sites } from "#contract/resources/tenancy/sites";
 import { listedOrgs } from "#server/access/org-access";
+import { withOrgNames } from "#server/access/place-names";
 import { paginate } from "#server/db/paginate";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
@@ -20,7 +21,8 @@ export async function listSites(call: ListCall) {
     .orderBy("sites.createdAt")
     .orderBy("sites.id");
   const page = await paginate(query, call.query);
-  return { ...page, data: page.data.map((row) => ({ ...row, deviceCount: Number(row.deviceCount ?? 0) })) };
+  const counted = page.data.map((row) => ({ ...row, deviceCount: Number(row.deviceCount ?? 0) }));
+  return { ...page, data: await withOrgNames(call.db, counted) };
 }
 
 const deviceCount = (eb: ExpressionBuilder<Database, "sites">) =>

@@ -190,11 +190,16 @@ export const sweepConfined = (database: DatabaseName) =>
     }
   });
 
+/** What the database works out by itself cannot be given. */
+const derived = ["partnerId", "hostnameKey", "displayKey"];
+
 /** What must be unique is made anew. */
 const copyOf = (row: object): object =>
   Object.fromEntries(
-    Object.entries(row).map(([name, value]) => {
-      if (/hash|agentId/i.test(name) && value !== null) return [name, randomBytes(32).toString("hex")];
-      return [name, name === "isPrimary" ? false : value];
-    }),
+    Object.entries(row)
+      .filter(([name]) => !derived.includes(name))
+      .map(([name, value]) => {
+        if (/hash|agentId/i.test(name) && value !== null) return [name, randomBytes(32).toString("hex")];
+        return [name, name === "isPrimary" ? false : value];
+      }),
   );

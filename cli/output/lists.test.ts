@@ -1,0 +1,108 @@
+import stringWidth from "string-width";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Stub, stubServer } from "#sdk/stub-server";
+import type { CommandSpec } from "../manifest.ts";
+import { commandLine, ANY_ID as ID, specs } from "../test-commands.ts";
+import { testCommand } from "../test-shell.ts";
+
+const command = testCommand();
+let stub: Stub;
+let answer: unknown;
+beforeAll(async () => {
+  stub = await stubServer(() => ({ body: answer }));
+});
+afterAll(async () => {
+  await stub.close();
+  command.close();
+});
+
+const LONG = "Zahnärztliche-Gemeinschaftspraxis-Müller-und-Söhne";
+const WIDE = "株式会社ハーバーデンタルクリニック☕️";
+
+/** A row whose every value is long, or as long as such values are. */
+function row(spec: CommandSpec, text: string): object {
+  const made: Record<string, unknown> = {};
+  for (const column of spec.columns) {
+    const path = column.split(".");
+    const last = path.at(-1)!;
+    let at = made;
+    for (const name of path.slice(0, -1)) {
+      at[name] ??= {};
+      at = at[name] as Record<string, unknown>;
+    }
+    at[last] = /^id$|Id$/.test(last) ? ID : /At$|^timestamp$/.test(last) ? "2026-02-19T08:48:00.000Z" : text;
+  }
+  return made;
+}
+
+async function list(spec: CommandSpec, text: string, more: readonly string[], columns: number, tty = true) {
+  const { argv, stdin } = commandLine(spec);
+  answer = { [spec.paging!.items]: [row(spec, text)], pagination: { page: 1, limit: 50, total: 1 } };
+  const { kinds } = spec.access;
+  const RMM_TOKEN = kinds.includes("user") ? "token-of-ana" : `svc_sp_${"a".repeat(43)}`;
+  const env = { RMM_SERVER: stub.url, RMM_TOKEN, NO_COLOR: "1" };
+  const ran = await command.run([...argv, ...more], { tty, columns, env, ...(stdin === undefined ? {} : { stdin }) });
+  expect(ran.code, `${argv.join(" ")}: ${ran.stderr}`).toBe(0);
+  return ran;
+}
+
+const lists = async () => (await specs()).filter(({ paging }) => paging !== null);
+
+describe("every list", () => {
+  it("has no line longer than the terminal, and never cuts what names the row", async () => {
+    for (const spec of await lists()) {
+      for (const text of [LONG, WIDE]) {
+        for (const columns of [40, 60, 80, 120]) {
+          const { stdout } = await list(spec, text, [], columns);
+          for (const line of stdout.split("\n"))
+            expect(stringWidth(line), `${spec.noun} ${spec.name} at ${columns}: ${line}`).toBeLessThanOrEqual(columns);
+          const first = spec.columns[0]!;
+          if (/Id$|At$|^id$|^timestamp$/.test(first)) continue;
+          const names = stdout.split("\n").map((line) => line.split("  ")[0]);
+          expect(names.join(""), `${spec.noun} ${spec.name} at ${columns}`).toContain(text);
+        }
+      }
+    }
+  });
+
+  it("names rows first, ids last, and has names beside what it shows where a row lies", async () => {
+    for (const { noun, name, columns, fields } of await lists()) {
+      const where = `${noun} ${name}`;
+      if (columns.includes("id") && columns[0] !== "id") expect(columns.at(-1), where).toBe("id");
+      // Exports are for programs, which keep the ids.
+      if (noun === "partner-api") continue;
+      for (const id of ["orgId", "siteId", "roleId", "tenantId"]) expect(columns, where).not.toContain(id);
+      if (columns.includes("siteName")) expect(fields, where).toContain("siteId");
+    }
+  });
+
+  it("says what it has no room for, and shows it with --wide or --columns", async () => {
+    for (const spec of await lists()) {
+      if (spec.columns.at(-1) !== "id" || /Id$/.test(spec.columns[0]!)) continue;
+      const narrow = await list(spec, LONG, [], 60);
+      expect(narrow.stdout).not.toContain(ID);
+      expect(narrow.stderr).toMatch(/^No room for .*\bid: --wide shows all columns$/m);
+      expect((await list(spec, LONG, ["--quiet"], 60)).stderr).toBe("");
+      const wide = await list(spec, LONG, ["--wide"], 60);
+      expect([wide.stdout.includes(ID), wide.stderr]).toEqual([true, ""]);
+      expect(wide.stdout.split("\n")[1]).toContain(LONG);
+      expect((await list(spec, LONG, ["--columns", "id"], 60)).stdout).toContain(ID);
+    }
+  });
+
+  it("cuts and leaves out nothing that cannot be had again: new keys, failures", async () => {
+    const { tableText } = await import("./table.ts");
+    const columns = ["item", "outcome", "id", "name", "key", "message"];
+    const rows = [{ item: 1, outcome: "done", id: ID, name: LONG, key: "f00d".repeat(16), message: "" }];
+    const options = { header: true, coloured: false, nowMs: 0, columns, keep: ["name", "key", "message"] };
+    const { text, left } = tableText(rows, { ...options, width: 60 });
+    expect(text).toContain("f00d".repeat(16));
+    expect(text).toContain(LONG);
+    expect(left).toContain("id");
+  });
+
+  it("leaves a pipe every column, whatever the width", async () => {
+    for (const spec of await lists())
+      expect((await list(spec, LONG, [], 40, false)).stdout.trimEnd().split("\t").length).toBe(spec.columns.length);
+  });
+});

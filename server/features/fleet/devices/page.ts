@@ -1,0 +1,99 @@
+import type { Kysely, OrderByItemBuilder } from "kysely";
+import { withIds } from "#server/db/dialect/json";
+import { preparedRows } from "#server/db/prepared";
+import type { Database } from "#server/db/tables";
+import type { DeviceSort, SortDirection } from "./cursor.ts";
+import { type Asked, filteredDevices, type ListCall } from "./filters.ts";
+
+/**
+ * Which devices a page shows. These statements touch indexes alone, so that what is passed over costs little; the rows
+ * are read by id afterwards (`list-item.ts`).
+ */
+
+/** Up to this many are found by organization and sorted; of more, a page is soon met in the order of an index. */
+const FEW = 2_000;
+
+/** Where the devices of a list are looked for: these few, or all of a partner in the order of an index. */
+type Source = { few: string[] | undefined; partnerId: string | undefined };
+
+/** Devices that satisfy the filters, up to one more than are few. */
+const fewOf = preparedRows((db, { limit, ...asked }: Asked & { limit: number }) =>
+  filteredDevices(db, asked).select("devices.id").limit(limit),
+);
+
+const countOf = preparedRows((db, asked: Asked) =>
+  filteredDevices(db, asked).select((eb) => eb.fn.countAll<number>().as("total")),
+);
+
+/** Looks once for those that are few, and counts where there are more and the count is asked for. */
+export async function lookFor(call: ListCall, asked: Asked, { counted }: { counted: boolean }) {
+  const found = await fewOf(call.db, { ...asked, limit: FEW + 1 }, null);
+  const total =
+    found.length <= FEW || !counted ? found.length : Number((await countOf(call.db, asked, null))[0]?.total);
+  const { scope } = call;
+  const isFew = found.length <= FEW;
+  const source: Source = {
+    few: isFew ? found.map(({ id }) => id) : undefined,
+    partnerId: !isFew && asked.wholePartner && scope.kind === "partner" ? scope.partnerId : undefined,
+  };
+  return { total, where: { ...asked, ...source } };
+}
+
+type Place = Asked & Source;
+
+function sourced(db: Kysely<Database>, { few, partnerId, ...asked }: Place) {
+  if (few !== undefined) return withIds(db, "devices", few);
+  const query = filteredDevices(db, asked);
+  return partnerId === undefined ? query : query.where("devices.partnerId", "=", partnerId);
+}
+
+/** Last seen first; devices that were never seen come last. */
+export const idsByPage = preparedRows((db, { limit, offset, ...place }: Place & { limit: number; offset: number }) =>
+  sourced(db, place)
+    .select("devices.id")
+    .orderBy("devices.lastSeenAt", (order) => order.desc().nullsLast())
+    .orderBy("devices.id", "desc")
+    .limit(limit)
+    .offset(offset),
+);
+
+const keys = {
+  hostname: "devices.hostnameKey",
+  lastSeen: "devices.lastSeenAt",
+  enrolled: "devices.enrolledAt",
+} as const;
+
+interface Order {
+  readonly sort: DeviceSort;
+  readonly sortDir: SortDirection;
+}
+
+type Walk = Place & { limit: number; afterKey: string | undefined; afterId: string | undefined };
+
+/** Devices that have a key, behind one of them. */
+export const idsByKey = preparedRows((db, { limit, afterKey, afterId, ...place }: Walk, { sort, sortDir }: Order) => {
+  const key = keys[sort];
+  let query = sourced(db, place).where(key, "is not", null);
+  if (afterKey !== undefined && afterId !== undefined) {
+    query = query.where((eb) => eb(eb.refTuple(key, "devices.id"), beyond(sortDir), eb.tuple(afterKey, afterId)));
+  }
+  return query
+    .select((eb) => ["devices.id", eb.ref(key).as("key")])
+    .orderBy(key, inIndex(sortDir))
+    .orderBy("devices.id", sortDir)
+    .limit(limit);
+});
+
+/** Devices without a key, in the order of their ids. */
+export const idsWithoutKey = preparedRows((db, { limit, afterKey: _, afterId, ...place }: Walk, order: Order) => {
+  const { sort, sortDir } = order;
+  const all = sourced(db, place).where(keys[sort], "is", null);
+  const behind = afterId === undefined ? all : all.where("devices.id", beyond(sortDir), afterId);
+  return behind.select("devices.id").orderBy("devices.id", sortDir).limit(limit);
+});
+
+const beyond = (direction: SortDirection) => (direction === "asc" ? ">" : "<");
+
+/** No key is null here: said as the index has it, so that the database reads it backwards. */
+const inIndex = (direction: SortDirection) => (order: OrderByItemBuilder) =>
+  direction === "asc" ? order.asc().nullsFirst() : order.desc().nullsLast();
