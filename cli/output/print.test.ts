@@ -59,7 +59,7 @@ describe("a terminal", () => {
   });
 
   it("gets colours unless they are turned off", async () => {
-    expect((await devices([], { tty: true })).stdout).toContain("\u001b[31moffline\u001b[39m");
+    expect((await devices([], { tty: true })).stdout).toContain("\u001b[31moffline\u001b[39m ");
     expect((await devices([], { tty: true, env: { TERM: "dumb" } })).stdout).not.toContain("\u001b[");
   });
 });

@@ -64,6 +64,8 @@ export function tableText(
   for (const row of cells) table.push(line((index) => row[index]!, painted));
   const text = table
     .toString()
+    // cli-table3 does not know the program's own end of a colour, and adds another. Cells hold none: they are escaped.
+    .replaceAll("\u001b[39m", "")
     .split("\n")
     .map((one) => one.trimEnd())
     .join("\n");
