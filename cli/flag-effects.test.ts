@@ -169,6 +169,10 @@ function tryOf(spec: CommandSpec, flag: GlobalFlag): Try {
       return add("--limit", "1");
     case "timeout":
       return add("--timeout", "1ms");
+    case "insecure-http": {
+      const before = [...argv, "--server", "http://10.0.0.5", "--timeout", "20ms"];
+      return { stdin, before, after: [...before, "--insecure-http"] };
+    }
     case "idempotency-key":
       return add("--idempotency-key", "key-of-mine");
     case "confirm": {

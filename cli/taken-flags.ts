@@ -3,7 +3,7 @@ import { usageError } from "./errors/cli-error.ts";
 import type { GlobalFlag } from "./globals.ts";
 
 /** How a run goes. A command that prints, asks or sends nothing fulfils them too. */
-const always: readonly GlobalFlag[] = ["json", "yes", "no-input", "debug", "quiet", "insecure-http"];
+const always: readonly GlobalFlag[] = ["json", "yes", "no-input", "debug", "quiet"];
 
 /** Of a command that prints a text of its own for people, and a value for programs. */
 export const valued = ["json=", "ndjson", "jq"] as const satisfies readonly GlobalFlag[];
@@ -12,7 +12,7 @@ export const shaped = [...valued, "columns"] as const satisfies readonly GlobalF
 /** Of a command that prints a table. */
 export const tabular = [...shaped, "no-header", "wide"] as const satisfies readonly GlobalFlag[];
 /** Of a command that calls a server. */
-export const calling = ["server", "profile", "timeout"] as const satisfies readonly GlobalFlag[];
+export const calling = ["server", "insecure-http", "profile", "timeout"] as const satisfies readonly GlobalFlag[];
 /** Of a command that proves who calls. */
 export const proving = [...calling, "token-file", "token-stdin"] as const satisfies readonly GlobalFlag[];
 

@@ -144,6 +144,11 @@ function tryOf(name: string, flag: GlobalFlag): { before: string[]; after(dir: s
     return { before, after: () => [...before, `--${flag}`], tty: true };
   }
   if (flag === "confirm") return { before: [], after: () => ["--confirm=2"] };
+  if (flag === "insecure-http") {
+    const connects = !name.startsWith("profile ");
+    const before = ["--server", "http://10.0.0.5", ...(connects ? ["--timeout", "50ms"] : [])];
+    return { before, after: () => [...before, "--insecure-http"] };
+  }
   const added = sample[flag] ?? [`--${flag}`];
   return { before: [], after: () => added, tty: flag === "columns" && name !== "auth mfa setup" };
 }
@@ -155,8 +160,11 @@ const elsewhere: Readonly<Record<string, readonly GlobalFlag[]>> = {
   diff: ["json=", "ndjson", "jq"],
   "audit verify": ["wait", "wide"],
   "keys rotate": ["limit", "all", "no-header", "wide"],
+  "auth logout": ["insecure-http"],
+  "auth switch": ["insecure-http"],
+  "profile add": ["insecure-http"],
   // Their one field is the whole answer.
-  "auth token": ["json="],
+  "auth token": ["json=", "insecure-http"],
   "profile remove": ["json="],
 };
 

@@ -51,6 +51,7 @@ const fieldOf = (model: string, field: string) =>
 test("a field says its meaning, its limits and its default", () => {
   expect(fieldOf("OrganizationsCreateBody", "name")).toBe("/** 1 to 255 characters. */");
   expect(fieldOf("OrganizationsCreateBody", "status")).toBe('/** Default `"active"`. */');
+  expect(fieldOf("OrganizationsCreateBody", "contractEnd")).toContain("default `null`");
   expect(fieldOf("OrganizationsListQuery", "limit")).toBe("/** 1 to 100; default `50`. */");
   expect(fieldOf("OrganizationsListQuery", "partnerId")).toBe("/** Id of a partner. */");
   expect(fieldOf("EnrollmentKeyWithSecret", "key")).toMatch(/secret/i);

@@ -25,7 +25,7 @@ export const registerProfile: Register = (group, run) => {
     "Add a profile, or change one",
     "rmm profile add prod --server https://rmm.example --org contoso-dental",
   );
-  takes(add, ...shaped, "server", "org");
+  takes(add, ...shaped, "server", "insecure-http", "org");
   add
     .option("--output <format>", `how results are printed: ${outputs.join(", ")}`)
     .action((name) =>

@@ -40,6 +40,8 @@ export function markedSchemaOf(schema: z.ZodType, io: Io): JsonSchema {
     override({ zodSchema, jsonSchema }) {
       publish(jsonSchema as JsonSchema & FieldMeta);
       const { def } = zodSchema._zod;
+      // zod leaves out the default of what reads its input into something else.
+      if (def.type === "default") jsonSchema.default ??= (def as { defaultValue?: unknown }).defaultValue as never;
       // Clients must accept fields they do not know.
       if (io === "output" && def.type === "object") delete jsonSchema.additionalProperties;
     },

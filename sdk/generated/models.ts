@@ -126,9 +126,9 @@ export interface OrganizationsCreateBody {
     } | null | undefined;
     [key: string]: unknown;
   } | undefined;
-  /** Date and time (RFC 3339). */
+  /** Date and time (RFC 3339); default `null`. */
   contractStart?: string | null | undefined;
-  /** Date and time (RFC 3339). */
+  /** Date and time (RFC 3339); default `null`. */
   contractEnd?: string | null | undefined;
   /** Default `null`. */
   billingContact?: Record<string, unknown> | null | undefined;
@@ -292,7 +292,7 @@ export interface SitesCreateBody {
   name: string;
   /** At most 50 characters; default `"UTC"`. */
   timezone?: string | undefined;
-  /** Line1, line2, city, region, postalCode, country and any others; state is read as region. */
+  /** Line1, line2, city, region, postalCode, country and any others; state is read as region; default `null`. */
   address?: Record<string, unknown> | null | undefined;
   /** Default `null`. */
   contact?: Record<string, unknown> | null | undefined;
@@ -458,9 +458,9 @@ export type UsersAcceptInviteResult = SignedIn | SecondFactorNeeded;
 export interface LoginBrandingReplaceBody {
   /** At most 409600 characters; default `null`. */
   logoUrl?: string | null | undefined;
-  /** Matches `^#[0-9a-fA-F]{6}$`. */
+  /** Matches `^#[0-9a-fA-F]{6}$`; default `null`. */
   accentColor?: string | null | undefined;
-  /** At most 120 characters. */
+  /** At most 120 characters; default `null`. */
   headline?: string | null | undefined;
 }
 
@@ -891,7 +891,7 @@ export interface ApiKeysCreateBody {
   name: string;
   /** Default `[]`. */
   scopes?: ("devices:read" | "devices:write" | "devices:execute" | "scripts:read" | "scripts:execute" | "alerts:read" | "alerts:write" | "tickets:read" | "tickets:write" | "sites:read" | "audit:read")[] | undefined;
-  /** In the future; null: never; date and time (RFC 3339). */
+  /** In the future; null: never; date and time (RFC 3339); default `null`. */
   expiresAt?: string | null | undefined;
   /** Requests per hour; 1 to 100000; default `1000`. */
   rateLimit?: number | undefined;
@@ -1189,6 +1189,7 @@ export interface PartnerApiCreateSiteBody {
   name: string;
   /** At most 50 characters; default `"UTC"`. */
   timezone?: string | undefined;
+  /** Default `null`. */
   address?: {
     /** At most 255 characters. */
     line1?: string | null | undefined;
@@ -1261,15 +1262,15 @@ export interface PartnerServicePrincipalsCreateBody {
   partnerId?: string | undefined;
   /** 1 to 255 characters. */
   name: string;
-  /** At most 2000 characters. */
+  /** At most 2000 characters; default `null`. */
   description?: string | null | undefined;
   /** Default `["organizations:read","sites:read","devices:read","inventory:read","configuration:read","scripts:read","backup-configuration:read","custom-fields:read"]`. */
   scopes?: ("organizations:read" | "sites:read" | "devices:read" | "inventory:read" | "configuration:read" | "scripts:read" | "backup-configuration:read" | "custom-fields:read" | "organizations:write" | "sites:write" | "enrollment-keys:write")[] | undefined;
   /** Default `"all"`. */
   orgAccess?: "all" | "selected" | undefined;
-  /** With orgAccess selected; at most 1000 items. */
+  /** With orgAccess selected; at most 1000 items; default `[]`. */
   orgIds?: string[] | undefined;
-  /** In the future; null: never; date and time (RFC 3339). */
+  /** In the future; null: never; date and time (RFC 3339); default `null`. */
   expiresAt?: string | null | undefined;
   /** Addresses and networks its keys may come from, IPv4 or IPv6; empty: anywhere; at most 50 items; default `[]`. */
   sourceCidrs?: string[] | undefined;
@@ -1298,7 +1299,7 @@ export interface PartnerServicePrincipalsUpdateBody {
 export interface PartnerServicePrincipalsIssueKeyBody {
   /** 1 to 255 characters. */
   name: string;
-  /** In the future; null: never; date and time (RFC 3339). */
+  /** In the future; null: never; date and time (RFC 3339); default `null`. */
   expiresAt?: string | null | undefined;
   /** Requests per hour of this key, default its principal's; it can only narrow that; 1 to 10000. */
   rateLimit?: number | undefined;
