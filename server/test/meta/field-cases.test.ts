@@ -36,7 +36,7 @@ const ways: Record<string, (text: string, test: WrittenTest) => string> = {
   "skipped on a condition that always holds": marked(".skipIf(1 < 2)"),
   "declared on a condition": (text) => `if (1 > 2) ${text}`,
   emptied: withBody(""),
-  "left without a comparison": withBody("expect(true); expect.any(String); expect.hasAssertions();"),
+  "left without a comparison": withBody("expect(1 < 2); expect.any(String); expect.hasAssertions();"),
   "left with assertions that nothing calls": withBody(
     "const unused = () => expect(1).toBe(1); function no() { unused(); }",
   ),
