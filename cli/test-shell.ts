@@ -14,7 +14,7 @@ export interface Ran {
 
 export interface RunOptions {
   env?: Record<string, string | undefined>;
-  stdin?: string | Readable;
+  stdin?: string | Buffer | Readable;
   /** All three streams are terminals. */
   tty?: boolean;
   /** Answers to questions, in order. */

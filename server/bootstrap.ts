@@ -1,3 +1,4 @@
+import { canonicalEmail } from "#contract/core/email";
 import { hashPassword } from "./access/password.ts";
 import { builtInRoleId, seedBuiltInRoles } from "./access/roles.ts";
 import { lockText } from "./db/dialect/locks.ts";
@@ -35,7 +36,8 @@ export async function createSystemAdmin(services: Services, admin: NewAdmin): Pr
     if (admin.onlyFirst) await lockText(tx, services.store.dialect, "first administrator");
     const existing = await tx.selectFrom("users").select("id").limit(1).executeTakeFirst();
     if (existing && admin.onlyFirst) return undefined;
-    const email = admin.email.trim().toLowerCase();
+    const email = canonicalEmail(admin.email);
+    if (email === undefined) throw new Error(`${admin.email} is not an email address`);
     const account = { email, name: admin.name, status: "active", emailVerifiedAt: now } as const;
     return (await createAccount(services, tx, { ...account, passwordHash, isPlatformAdmin: true })).id;
   });

@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import type { EndpointInfo } from "#sdk/endpoint-info";
 import { endpoints } from "#sdk/generated/endpoints";
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
-import { readStdin } from "../profile/secret-text.ts";
+import { fileName, readText } from "../input/read-text.ts";
+import { parseJson } from "../input/written.ts";
 import { didYouMean } from "../suggest.ts";
 
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -14,6 +14,7 @@ export interface ApiOptions {
   field?: string[];
   typedField?: string[];
   input?: string;
+  encoding?: string;
   paginate?: boolean;
   addHeader?: string[];
   include?: boolean;
@@ -79,7 +80,7 @@ export function fieldsOf(options: ApiOptions, { secretBody }: EndpointInfo): Rec
           "Give the body with --input - or --input <path>",
         );
       }
-      fields[name] = typed ? parsed(one.slice(at + 1), `-F ${name}`) : one.slice(at + 1);
+      fields[name] = typed ? parseJson(one.slice(at + 1), `-F ${name}`) : one.slice(at + 1);
     }
   }
   return fields;
@@ -89,28 +90,14 @@ export function fieldsOf(options: ApiOptions, { secretBody }: EndpointInfo): Rec
 export async function bodyOf(
   context: Context,
   method: Method,
-  { input }: ApiOptions,
+  { input, encoding }: ApiOptions,
   fields: Record<string, unknown>,
 ): Promise<unknown> {
   if (input === undefined) return method === "GET" || Object.keys(fields).length === 0 ? undefined : fields;
   if (method === "GET") throw usageError("GET takes no body");
-  const text = input === "-" ? await readStdin(context.shell) : await readInput(input);
-  const body = parsed(text, "--input");
+  const body = parseJson(await readText(context.shell, input, encoding), fileName(input));
   if (Object.keys(fields).length === 0) return body;
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw usageError("-f goes with an object in --input");
   return { ...body, ...fields };
-}
-
-const readInput = (path: string): Promise<string> =>
-  readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`Cannot read ${path}: ${error.code}`);
-  });
-
-function parsed(text: string, source: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw usageError(`${source} must be JSON`);
-  }
 }

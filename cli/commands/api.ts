@@ -5,6 +5,7 @@ import { type Context, openContext } from "../context.ts";
 import { missingInput, usageError } from "../errors/cli-error.ts";
 import { maskSecrets } from "../generic/minted.ts";
 import { requireShown, SECRET } from "../generic/secret-shown.ts";
+import { encodingOption } from "../input/read-text.ts";
 import { printResult } from "../output/print.ts";
 import type { Register } from "../register.ts";
 import { writeTo } from "../shell.ts";
@@ -25,6 +26,7 @@ export const registerApi: Register = (command, run) => {
     .option("-f, --field <name=value>", "a text field: of the query for GET, of the body otherwise", collect)
     .option("-F, --typed-field <name=json>", "the same, its value read as JSON", collect)
     .option("--input <path>", "the body, from a file or -")
+    .option(...encodingOption)
     .option("-H, --add-header <name:value>", "send a header; never one that proves who calls", collect)
     .option("-i, --include", "print the status and the headers of the answer before it")
     .option("--silent", "print no answer: the exit code says how it went")

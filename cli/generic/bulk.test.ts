@@ -65,7 +65,7 @@ describe("a list of entries", () => {
         items.map(({ item }: { item: { line: number } }) => item.line),
         text,
       ).toEqual(lines);
-      expect(items[1].error.message, text).toMatch(new RegExp(`line ${lines[1]}.*${field}`));
+      expect(items[1].error.message, text).toMatch(new RegExp(`stdin:${lines[1]}.*${field}`));
       expect(items[2].error).toMatchObject({ code: "MISSING_INPUT", details: [{ path: "name" }] });
       expect(writesOf(stub)).toHaveLength(2);
     }

@@ -1,10 +1,12 @@
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
+import { spreadsheetFault } from "../input/spreadsheet.ts";
+import { jsonAsWritten, textAsWritten } from "../input/written.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { didYouMean } from "../suggest.ts";
 import { arrayValue, fieldValue } from "./field-value.ts";
 import type { Draft } from "./invocation.ts";
-import { type Given, type Item, placeOf } from "./read-items.ts";
+import type { Given, Item } from "./read-items.ts";
 import { refsOf } from "./refs-of.ts";
 
 /** Joins the entries of a file with the flags; a flag wins over an entry. A bad entry of a list fails by itself. */
@@ -17,11 +19,11 @@ export function draftsOfItems(context: Context, spec: CommandSpec, given: Given,
   if (wrong.length > 0) throw unknownFields(spec, "The input has", wrong);
   return given.items.map((item, index) => {
     const line = given.lines[index] ?? null;
-    const place = placeOf(line, index);
+    const placeOf = (key?: string) => given.placeOf(index, key);
     try {
       const unknown = Object.keys(item).filter(isUnknown);
-      if (unknown.length > 0) throw unknownFields(spec, `${place} has`, unknown);
-      return { ...draftOfItem(context, spec, { ...given, nameOf }, flags, { item, place }), line };
+      if (unknown.length > 0) throw unknownFields(spec, `${placeOf()} has`, unknown);
+      return { ...draftOfItem(context, spec, { item, textual: given.textual, nameOf, placeOf }, flags), line };
     } catch (failure) {
       if (!given.list) throw failure;
       return { ...flags, failure, line };
@@ -59,12 +61,18 @@ function namesIn(spec: CommandSpec): (key: string) => string | undefined {
   return (key) => (known.includes(key) ? key : short.get(key));
 }
 
+interface Entry {
+  readonly item: Item;
+  readonly textual: boolean;
+  nameOf(key: string): string | undefined;
+  placeOf(key?: string): string;
+}
+
 function draftOfItem(
   context: Context,
   spec: CommandSpec,
-  { textual, nameOf }: Given & { nameOf(key: string): string | undefined },
+  { item, textual, nameOf, placeOf }: Entry,
   flags: Draft,
-  { item, place }: { item: Item; place: string },
 ): Draft {
   const params: Record<string, string> = {};
   const body: Record<string, unknown> = {};
@@ -72,12 +80,29 @@ function draftOfItem(
     const name = nameOf(key) as string;
     const field = spec.body.find((one) => one.name === name);
     if (textual && value === "") continue;
+    const place = placeOf(key);
+    const fault = textual ? spreadsheetFault(String(value)) : undefined;
+    if (fault !== undefined) throw usageError(`${place}: "${String(value)}" ${fault}`);
     if (spec.params.includes(name)) {
-      if (typeof value === "string" || typeof value === "number") params[name] = String(value);
-    } else if (field && textual) body[name] = cell(context, field, String(value), `${place}, ${key}`);
-    else body[name] = field ? timed(context, field, value, `${place}, ${key}`) : value;
+      const text = textAsWritten(value);
+      if (typeof text === "string") params[name] = text;
+    } else if (field && textual) body[name] = cell(context, field, String(value), place);
+    else body[name] = field ? fieldOfType(context, field, value, place) : value;
   }
   return { ...flags, params: { ...params, ...flags.params }, body: { ...body, ...flags.body } };
+}
+
+/** Text as it is written, times as on the command line (`30d`), everything else in the types of JSON. */
+function fieldOfType(context: Context, field: CommandSpec["body"][number], value: unknown, place: string): unknown {
+  const isText = (type: string | undefined) => type === "string" || type === "enum";
+  if (isText(field.type)) {
+    const text = textAsWritten(value);
+    return field.format === "date-time" && typeof text === "string" ? cell(context, field, text, place) : text;
+  }
+  if (field.type === "array" && Array.isArray(value) && isText(field.itemType)) return value.map(textAsWritten);
+  return jsonAsWritten(value, (_steps, message) => {
+    throw usageError(`${place}: ${message}`);
+  });
 }
 
 function cell({ shell }: Context, field: CommandSpec["body"][number], text: string, source: string): unknown {
@@ -85,9 +110,4 @@ function cell({ shell }: Context, field: CommandSpec["body"][number], text: stri
   return field.type === "array"
     ? arrayValue(field, [text.replaceAll(";", ",")], reading)
     : fieldValue(field, text, reading);
-}
-
-/** A time may be said as on the command line: `30d`. Everything else is the server's to judge. */
-function timed(context: Context, field: CommandSpec["body"][number], value: unknown, source: string): unknown {
-  return field.format === "date-time" && typeof value === "string" ? cell(context, field, value, source) : value;
 }

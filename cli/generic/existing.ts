@@ -1,6 +1,8 @@
+import { asciiDomain } from "#contract/core/email";
 import type { CommandSpec } from "../manifest.ts";
 import { commandsOf } from "./commands-of.ts";
 import type { Draft, Invocation } from "./invocation.ts";
+import { sameName } from "./name-errors.ts";
 import { clientFor, sendList } from "./send.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -61,14 +63,12 @@ function scopeFor(list: CommandSpec, { params, body }: Draft): Draft {
 }
 
 const isSame = (field: string, row: Row, { body }: Draft): boolean =>
-  fold(field, row[field]) === fold(field, body[field]);
+  sameName(formOf(field, row[field]), formOf(field, body[field]));
 
-const fold = (field: string, value: unknown): string => {
-  const text = String(value ?? "")
-    .trim()
-    .normalize("NFC");
-  return field === "name" ? text : text.toLowerCase();
-};
+function formOf(field: string, value: unknown): string {
+  const text = String(value ?? "");
+  return field === "domain" ? (asciiDomain(text) ?? text) : text;
+}
 
 /** A name may stand in another organization, or at another site. */
 const isWithin = (row: Row, { params, body }: Draft): boolean =>

@@ -1,5 +1,6 @@
 import { parseDuration } from "../duration.ts";
 import { usageError } from "../errors/cli-error.ts";
+import { parseJson } from "../input/written.ts";
 import type { FlagSpec, FlagType } from "../manifest.ts";
 import { didYouMean } from "../suggest.ts";
 
@@ -18,7 +19,7 @@ export function fieldValue(spec: FlagSpec, text: string, reading: Reading): unkn
 /** An array: repeated flags, each with commas; JSON objects stand alone. */
 export function arrayValue(spec: FlagSpec, texts: readonly string[], reading: Reading): unknown[] {
   const { itemType = "string", itemValues } = spec;
-  if (itemType === "object") return texts.flatMap((text) => json(text, reading.source));
+  if (itemType === "object") return texts.flatMap((text) => parseJson(text, reading.source));
   const entries = texts.flatMap((text) =>
     text.trim().startsWith("[") ? jsonList(text, reading.source) : text.split(","),
   );
@@ -33,14 +34,17 @@ type Bounds = Reading & Pick<Partial<FlagSpec>, "values" | "minimum" | "maximum"
 function scalar(type: FlagType, text: string, bounds: Bounds): unknown {
   if (type === "integer" || type === "number") return numberOf(type, text, bounds);
   if (type === "boolean") return booleanOf(text, bounds.source);
-  if (type === "object") return json(text, bounds.source);
+  if (type === "object") return parseJson(text, bounds.source);
   if (type === "enum") return choice(text, bounds);
   return bounds.format === "date-time" ? instantOf(text, bounds) : text;
 }
 
 function numberOf(type: FlagType, text: string, { source, minimum, maximum }: Bounds): number {
   const number = Number(text);
-  const fits = type === "integer" ? /^[+-]?\d+$/.test(text.trim()) : text.trim() !== "" && Number.isFinite(number);
+  const fits =
+    type === "integer"
+      ? /^[+-]?\d+$/.test(text.trim()) && Number.isSafeInteger(number)
+      : text.trim() !== "" && Number.isFinite(number);
   if (!fits) throw usageError(`${source} must be a ${type === "integer" ? "whole number" : "number"}`);
   if (minimum !== undefined && number < minimum) throw usageError(`${source} must be at least ${minimum}`);
   if (maximum !== undefined && number > maximum) throw usageError(`${source} must be at most ${maximum}`);
@@ -76,16 +80,8 @@ export function instantOf(text: string, { source, nowMs, where }: Reading): stri
   return day && where === "body" ? `${value}T00:00:00.000Z` : value;
 }
 
-function json(text: string, source: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw usageError(`${source} must be JSON`);
-  }
-}
-
 function jsonList(text: string, source: string): string[] {
-  const parsed = json(text, source);
+  const parsed = parseJson(text, source);
   if (!Array.isArray(parsed)) throw usageError(`${source} must be a list`);
   return parsed.map(String);
 }

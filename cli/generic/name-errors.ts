@@ -1,7 +1,10 @@
+import { foldName } from "#contract/core/characters";
+import { canonicalEmail } from "#contract/core/email";
 import { CliError } from "../errors/cli-error.ts";
 import { suggestions } from "../suggest.ts";
 
-const fold = (text: string): string => text.trim().normalize("NFC").toLowerCase();
+/** Addresses meet in their one form, names and slugs in that which decides whether two are the same. */
+const fold = (text: string): string => canonicalEmail(text) ?? foldName(text);
 export const sameName = (a: string, b: string): boolean => fold(a) === fold(b);
 
 const codeOf = (what: string): string => what.toUpperCase().replaceAll(" ", "_");

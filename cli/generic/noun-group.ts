@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { openContext } from "../context.ts";
+import { encodingOption } from "../input/read-text.ts";
 import type { CommandSpec } from "../manifest.ts";
 import type { Run } from "../register.ts";
 import { takes } from "../taken-flags.ts";
@@ -31,6 +32,7 @@ export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Comman
   addFieldFlags(command, spec);
   if (takesFile(spec)) {
     command.option("-f, --file <path>", "take the body, or a list of them, from a file or - (JSON, NDJSON, CSV, YAML)");
+    command.option(...encodingOption);
     if (takesMany(spec)) command.option("--concurrency <n>", "with a list: how many are sent at once (default 1)");
   }
   if (takesIfNotExists(spec)) command.option("--if-not-exists", "leave what is there by that name alone");

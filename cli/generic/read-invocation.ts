@@ -13,7 +13,8 @@ import { readSecrets } from "./secret-flags.ts";
 export async function readInvocation(context: Context, spec: CommandSpec, given: Arguments): Promise<Invocation> {
   const { options, args } = given;
   const path = options["file"] as string | undefined;
-  const items = path === undefined ? undefined : await readItems(context.shell, path);
+  const items =
+    path === undefined ? undefined : await readItems(context.shell, path, options["encoding"] as string | undefined);
   const secretFlags = fieldsOf(spec).filter((field) => field.spec.secret);
   const secrets = await readSecrets(
     context,

@@ -21,7 +21,10 @@ export async function readSecrets(
     const stdin = options[attributeOf(`${flag}-stdin`)] === true;
     if (path !== undefined && stdin) throw usageError(`Use either --${flag}-file or --${flag}-stdin`);
     if (path !== undefined) {
-      found.set(flag, clean(context, flag, await readSecretFile(path, `--${flag}-file`), `--${flag}-file`));
+      found.set(
+        flag,
+        clean(context, flag, await readSecretFile(context.shell, path, `--${flag}-file`), `--${flag}-file`),
+      );
     } else if (stdin) fromStdin.push(flag);
   }
   if (fromStdin.length > 0 && context.globals.tokenStdin) {

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
-import { type FileHandle, open, readFile, rm } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CliError, usageError } from "../errors/cli-error.ts";
+import { readOwnText } from "../input/read-text.ts";
 import { privateFolder } from "../profile/private-files.ts";
 import type { KeyKind } from "./key-kinds.ts";
 
@@ -42,8 +43,9 @@ const HEADER = "rmm rotation journal";
 
 /** Reads a journal, or prepares one that is made with the first entry. */
 export async function openJournal(path: string, server: string): Promise<Journal> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+  const text = await readOwnText(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
+    if (error instanceof CliError) throw error;
     throw unusable("read", path, error);
   });
   const unfinished = entriesOf(text, path, server);

@@ -26,11 +26,12 @@ export async function findCredential(
   const { env } = shell;
   const { tokenFile } = globals;
   const file = env["RMM_TOKEN_FILE"];
-  if (tokenFile !== undefined) return given(shell, await readSecretFile(tokenFile, "--token-file"), "--token-file");
+  if (tokenFile !== undefined)
+    return given(shell, await readSecretFile(shell, tokenFile, "--token-file"), "--token-file");
   if (globals.tokenStdin) return given(shell, await readStdin(shell), "--token-stdin");
   if (file !== undefined) {
     const path = file.trim() === "" ? cleanToken(shell, file, "RMM_TOKEN_FILE") : file;
-    return given(shell, await readSecretFile(path, "RMM_TOKEN_FILE"), "RMM_TOKEN_FILE");
+    return given(shell, await readSecretFile(shell, path, "RMM_TOKEN_FILE"), "RMM_TOKEN_FILE");
   }
   if (env["RMM_TOKEN"] !== undefined) return given(shell, env["RMM_TOKEN"], "RMM_TOKEN");
   if (env["RMM_API_KEY"] !== undefined) return given(shell, env["RMM_API_KEY"], "RMM_API_KEY");

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { CliError, usageError } from "../errors/cli-error.ts";
+import { decode } from "../input/decode.ts";
+import { fileName, readBytes } from "../input/read-text.ts";
 import type { Shell } from "../shell.ts";
-import { spelledMs } from "../wait-at-most.ts";
 
 /**
  * A secret as it was pasted or stored: white space around it goes. One that is empty, or has a control
@@ -24,47 +24,19 @@ export function cleanPassword(shell: Shell, raw: string, source: string): string
   return password;
 }
 
-export async function readSecretFile(path: string, flag: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw usageError(`Cannot read the file of ${flag}: ${path}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
-  }
-}
-
-const read = new WeakMap<object, Promise<string>>();
+export const readSecretFile = (shell: Shell, path: string, flag: string): Promise<string> =>
+  readSecret(shell, path, `${flag}: `);
 
 /** All of stdin, read once. */
-export function readStdin(shell: Shell): Promise<string> {
-  const known = read.get(shell.stdin);
-  if (known) return known;
-  const text = collect(shell);
-  read.set(shell.stdin, text);
-  return text;
-}
+export const readStdin = (shell: Shell): Promise<string> => readSecret(shell, "-", "");
 
-const SILENCE_MS = 60_000;
-
-/** A terminal has a person before it, who may think; anything else that is open and silent is given up. */
-async function collect(shell: Shell): Promise<string> {
-  const limitMs = shell.patienceMs ?? SILENCE_MS;
-  const silent = () => void shell.stdin.destroy(silence(limitMs));
-  const timer = shell.isTty.stdin ? undefined : setTimeout(silent, limitMs);
-  const chunks: Buffer[] = [];
+/** Of a secret, a message may name the file and the place in it, never what stands there. */
+async function readSecret(shell: Shell, path: string, source: string): Promise<string> {
+  const bytes = await readBytes(shell, path);
   try {
-    for await (const chunk of shell.stdin) {
-      chunks.push(Buffer.from(chunk as Buffer | string));
-      timer?.refresh();
-    }
-  } finally {
-    clearTimeout(timer);
+    return decode(bytes, { name: fileName(path) }).text;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw usageError(`${source}${error.message.replace(/ \(byte 0x..\)/, "")}`, "Save it as UTF-8");
   }
-  return Buffer.concat(chunks).toString("utf8");
 }
-
-const silence = (limitMs: number): CliError =>
-  new CliError(`Nothing came on stdin for ${spelledMs(limitMs)}, and it is still open`, {
-    exit: "usage",
-    code: "STDIN_SILENT",
-    hint: "Close it, pipe something into it, or give --timeout for a program that takes longer",
-  });

@@ -1,4 +1,5 @@
 import { normalize } from "node:path";
+import { canonicalEmail } from "#contract/core/email";
 import { didYouMean } from "../suggest.ts";
 import { parseInstant } from "./durations.ts";
 import {
@@ -98,10 +99,8 @@ export const contactLabel = ({
 }: Partial<Pick<FileContact, "name" | "email" | "phone" | "mobile">>): string =>
   name ?? email ?? phone ?? mobile ?? "(no name)";
 
-const emailPattern = /^[^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:".]+$/;
-
 /** The server's own rule for an email address. */
-export const isEmail = (text: string): boolean => emailPattern.test(text);
+export const isEmail = (text: string): boolean => canonicalEmail(text) !== undefined;
 
 function checkContact(contact: FileContact): FileProblem[] {
   const { name, email, phone, mobile } = contact;

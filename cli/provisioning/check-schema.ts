@@ -1,3 +1,4 @@
+import { invisibleIn } from "#contract/core/characters";
 import { didYouMean } from "../suggest.ts";
 import type { Schema, SchemaType } from "./schema.ts";
 
@@ -13,8 +14,7 @@ export function checkSchema(schema: Schema, value: unknown, steps: readonly Step
   const types = typesOf(schema);
   const type = typeOf(value);
   if (value === "" && types.includes("null") && !types.includes("string")) return []; // "" clears like null
-  if (types.length > 0 && !(types as readonly string[]).includes(type))
-    return [{ steps, message: wrongType(types, value) }];
+  if (types.length > 0 && !(types as readonly string[]).includes(type)) return [{ steps, message: wrongType(types) }];
   if (type === "string") return checkText(schema, value as string).map((message) => ({ steps, message }));
   if (type === "integer") return checkNumber(schema, value as number).map((message) => ({ steps, message }));
   if (type === "array") return checkList(schema, value as unknown[], steps);
@@ -46,11 +46,8 @@ const typeNames: Record<SchemaType, string> = {
   null: "null",
 };
 
-function wrongType(types: readonly SchemaType[], value: unknown): string {
-  const wanted = types.map((type) => typeNames[type]).join(" or ");
-  const quotable = types.includes("string") && (typeof value === "number" || typeof value === "boolean");
-  return quotable ? `must be ${wanted}: put it in quotes ("${value}")` : `must be ${wanted}`;
-}
+const wrongType = (types: readonly SchemaType[]): string =>
+  `must be ${types.map((type) => typeNames[type]).join(" or ")}`;
 
 function checkText(schema: Schema, value: string): string[] {
   const { const: constant, enum: values, pattern, minLength = 0, maxLength } = schema;
@@ -60,6 +57,8 @@ function checkText(schema: Schema, value: string): string[] {
   if (length < minLength) return ["must not be blank"];
   if (maxLength !== undefined && length > maxLength) return [`must have at most ${maxLength} characters`];
   if (value.includes("\u0000") || !value.isWellFormed()) return ["must be well-formed text"];
+  const hidden = invisibleIn(value);
+  if (hidden !== undefined) return [`must not hold ${hidden}, which nobody can see`];
   if (pattern !== undefined && !new RegExp(pattern).test(value)) return [schema.patternMessage ?? "has the wrong form"];
   return [];
 }

@@ -54,7 +54,11 @@ async function planOf(yaml: string, live?: Partial<LiveOrganization>, sinkHolds 
   const organizations = new Map(
     live ? [["a", { organization: org(), sites: [], contacts: [], keys: [], ...live }]] : [],
   );
-  const plan = diff(model!, { me, partnerId: "p", organizations }, { nowMs: NOW, sinkHolds: () => sinkHolds });
+  const plan = diff(
+    model!,
+    { me, partnerId: "p", organizations, known: [] },
+    { nowMs: NOW, sinkHolds: () => sinkHolds },
+  );
   return {
     steps: shownSteps(plan).map(({ step }) =>
       `${step.action} ${step.kind} ${step.name} ${step.changes.map(({ field, before, after }) => `${field}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`).join(", ")}`.trim(),

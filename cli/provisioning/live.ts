@@ -26,4 +26,6 @@ export interface LiveState {
   /** Where organizations are created; undefined for a caller of one organization. */
   readonly partnerId: string | undefined;
   readonly organizations: ReadonlyMap<string, LiveOrganization>;
+  /** All that the caller can reach. */
+  readonly known: readonly Pick<LiveOrg, "slug" | "name">[];
 }

@@ -1,7 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { CliError, usageError } from "../errors/cli-error.ts";
-import { readStdin } from "../profile/secret-text.ts";
-import type { Shell } from "../shell.ts";
+import { fileName } from "../input/read-text.ts";
 import { didYouMean } from "../suggest.ts";
 import { foldName, type ProvisioningModel } from "./model.ts";
 import type { Conflict } from "./plan.ts";
@@ -16,10 +14,6 @@ export interface LoadOptions {
   /** Instead of what the file says. */
   readonly partner?: string | undefined;
 }
-
-/** The text of a file, or of stdin for `-`. */
-export const readSource = (shell: Shell, path: string): Promise<string> =>
-  path === "-" ? readStdin(shell) : textOf(path);
 
 /** Reads the text of a provisioning file. One with problems is refused with all of them. */
 export async function loadModel(text: string, name: string, options: LoadOptions): Promise<ProvisioningModel> {
@@ -36,8 +30,6 @@ export async function loadModel(text: string, name: string, options: LoadOptions
   return { partner: options.partner ?? resolved.partner, organizations: chosen(resolved, options.only, name) };
 }
 
-export const fileName = (path: string): string => (path === "-" ? "stdin" : path);
-
 /** Problems as an error lists them: `tenants.yaml:12 organizations[0].slug`. */
 export const located = (file: string, problems: readonly Conflict[]) =>
   problems.map(({ line, path, message }) => ({ path: `${file}:${line}${path && ` ${path}`}`, message, file, line }));
@@ -50,19 +42,6 @@ export const conflictError = (file: string, conflicts: readonly Conflict[]): Cli
     details: located(fileName(file), conflicts),
     hint: "Nothing was changed",
   });
-
-async function textOf(path: string): Promise<string> {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw usageError(
-      code === "ERR_ENCODING_INVALID_ENCODED_DATA"
-        ? `${path} is not UTF-8`
-        : `Cannot read ${path}: ${code ?? "failed"}`,
-    );
-  }
-}
 
 function chosen({ organizations }: ProvisioningModel, only: string | undefined, name: string) {
   if (only === undefined) return organizations;

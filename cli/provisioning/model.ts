@@ -80,8 +80,7 @@ export type Sink =
 export const sinkText = (sink: Sink): string =>
   sink.kind === "file" ? `file:${sink.path}` : sink.kind === "github-output" ? `github-output:${sink.name}` : "stdout";
 
-/** The form of a name that decides whether two are the same: case, surrounding and repeated blanks do not count. */
-export const foldName = (name: string): string => name.normalize("NFC").trim().replace(/\s+/g, " ").toLowerCase();
+export { foldName } from "#contract/core/characters";
 
 export interface FileProblem {
   readonly line: number;

@@ -24,7 +24,8 @@ export async function readLive(
     return organization ? [{ file, organization }] : [];
   });
   const lives = await inParallel(wanted, ({ file, organization }) => readOrganization(rmm, file, organization, read));
-  return { me, partnerId, organizations: new Map(lives.map((one) => [one.organization.slug, one])) };
+  const organizations = new Map(lives.map((one) => [one.organization.slug, one]));
+  return { me, partnerId, organizations, known: [...bySlug.values()] };
 }
 
 export interface Reach {

@@ -68,7 +68,7 @@ organizations:
     sites:
       - timezone: Europe/Berlin
     contacts:
-      - phone: 301234
+      - phone: [301234]
         roles: [boss]
     enrollmentKeys:
       - { name: k, maxUsage: 0, expiresIn: 5 weeks, sink: "secrets/k" }
@@ -80,7 +80,7 @@ organizations:
       "5 organizations[0].status: must be one of active, trial, suspended, churned",
       "6 organizations[0].maxDevices: must be a whole number or null",
       "8 organizations[0].sites[0]: name is missing",
-      '10 organizations[0].contacts[0].phone: must be text or null: put it in quotes ("301234")',
+      "10 organizations[0].contacts[0].phone: must be text or null",
       "11 organizations[0].contacts[0].roles[0]: must be one of billing, technical, escalation, admin, site, after_hours, portal",
       "13 organizations[0].enrollmentKeys[0].maxUsage: must be at least 1",
       "13 organizations[0].enrollmentKeys[0].expiresIn: must be a time from the creation (30d, +30d, 12h, 90m), a date (2027-01-31) or a date and time with offset",

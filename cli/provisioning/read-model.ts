@@ -1,6 +1,9 @@
 import { withRegion } from "#contract/core/address";
+import { canonicalEmail } from "#contract/core/email";
+import { parseDocument } from "../input/parse-document.ts";
+import { bySchema } from "./by-schema.ts";
 import { checkModel } from "./check-model.ts";
-import { checkSchema, pathText, type Step } from "./check-schema.ts";
+import { checkSchema, pathText, type Step, type Violation } from "./check-schema.ts";
 import { parseExpiry, parseInstant } from "./durations.ts";
 import type {
   FileContact,
@@ -13,7 +16,6 @@ import type {
   ProvisioningModel,
   Sink,
 } from "./model.ts";
-import { parseDocument } from "./parse-document.ts";
 import { provisioningSchema } from "./schema.ts";
 
 export type ReadModel =
@@ -22,9 +24,11 @@ export type ReadModel =
 
 /** Reads the text of a provisioning file. Either it is sound, or every problem of it is named with its line. */
 export async function readModel(text: string): Promise<ReadModel> {
-  const { value, lineOf, problems } = await parseDocument(text);
+  const { value: written, lineOf, problems } = await parseDocument(text);
   if (problems.length > 0) return refused(problems.map((problem) => ({ ...problem, path: "" })));
-  const violations = checkSchema(provisioningSchema, value).map(({ steps, message }) => ({
+  const found: Violation[] = [];
+  const value = bySchema(provisioningSchema, written, (steps, message) => found.push({ steps, message }));
+  const violations = [...found, ...checkSchema(provisioningSchema, value)].map(({ steps, message }) => ({
     line: lineOf(steps),
     path: pathText(steps),
     message,
@@ -65,7 +69,10 @@ function given<T extends object>(raw: Raw, readers: { [K in keyof T]?: (value: u
 const same = <T>(value: unknown) => value as T;
 const plainText = (value: unknown) => (value as string).trim().normalize("NFC");
 const blankable = (value: unknown) => (value === null ? null : plainText(value) || null);
-const email = (value: unknown) => blankable(value)?.toLowerCase() ?? null;
+const email = (value: unknown) => {
+  const text = blankable(value);
+  return text && (canonicalEmail(text) ?? text);
+};
 const free = (value: unknown) => (value === "" || value === null ? null : (value as FreeObject));
 const addressOf = (value: unknown) => {
   const address = free(value);

@@ -25,6 +25,8 @@ export interface Schema {
   readonly maxItems?: number;
   readonly format?: string;
   readonly examples?: readonly unknown[];
+  /** A number or a truth value that stands here is text, as it is written. */
+  readonly asWritten?: boolean;
 }
 
 export type SchemaType = "string" | "integer" | "boolean" | "object" | "array" | "null";
@@ -40,11 +42,32 @@ const blankable = (maxLength: number, description: string): Schema => ({
   maxLength,
   description: `${description}; null or "" clears it`,
 });
-const free = (description: string): Schema => ({
+const free = (description: string, properties: Readonly<Record<string, Schema>> = {}): Schema => ({
   type: ["object", "null"],
   additionalProperties: true,
+  properties,
   description: `${description}; replaced as a whole, null clears it`,
 });
+/** Of a person in a free object. */
+const person = Object.fromEntries(["name", "email", "phone"].map((key) => [key, { asWritten: true }]));
+
+const orNull = (type: SchemaType, more: Omit<Schema, "type"> = {}): Schema => ({ type: [type, "null"], ...more });
+const open = (properties: Readonly<Record<string, Schema>>): Schema =>
+  orNull("object", { additionalProperties: true, properties });
+
+/** What the server types in the settings of an organization. */
+const knownSettings: Readonly<Record<string, Schema>> = {
+  timezone: orNull("string", { maxLength: 50 }),
+  security: open({ requireMfa: orNull("boolean") }),
+  enrollment: open({ maxTtlMinutes: orNull("integer", { minimum: 1, maximum: 2_147_483_647 }) }),
+  billing: open({
+    currencyCode: orNull("string", { pattern: "^[A-Z]{3}$", patternMessage: "must be an ISO 4217 code" }),
+    taxExempt: orNull("boolean"),
+    taxId: orNull("string", { maxLength: 255 }),
+    billToAddress: { asWritten: true },
+  }),
+};
+
 const objectOf = (
   required: readonly string[],
   properties: Readonly<Record<string, Schema>>,
@@ -73,7 +96,7 @@ const date = (description: string): Schema => ({
 const address: Schema = {
   type: ["object", "null"],
   additionalProperties: true,
-  properties: Object.fromEntries(addressParts.map((part) => [part, {}])),
+  properties: Object.fromEntries(addressParts.map((part) => [part, { asWritten: true }])),
   aliases: { state: "region" },
   description: `postal address: ${addressParts.join(", ")} and any other keys; state is read as region; replaced as a whole, null clears it`,
 };
@@ -95,7 +118,7 @@ const site = objectOf(
     name: text(255, "identifies the site inside its organization"),
     timezone: { type: "string", maxLength: 50, description: "IANA time zone; UTC where a new site names none" },
     address,
-    contact: free("whom to ask at the site, any keys"),
+    contact: free("whom to ask at the site, any keys", person),
     settings: free("site settings"),
   },
   "a place of the organization",
@@ -176,8 +199,8 @@ const organization = objectOf(
     },
     contractStart: date("first day of the contract"),
     contractEnd: date("last day of the contract"),
-    billingContact: free("whom to bill: name, email, phone and any other keys"),
-    settings: free("organization settings"),
+    billingContact: free("whom to bill: name, email, phone and any other keys", person),
+    settings: free("organization settings", knownSettings),
     sites: listOf(site, "Sites"),
     contacts: listOf(contact, "Contacts"),
     enrollmentKeys: listOf(enrollmentKey, "Enrollment keys"),
@@ -201,7 +224,7 @@ export const provisioningSchema: Schema = {
   },
 };
 
-const ownKeys: ReadonlySet<string> = new Set(["patternMessage", "aliases"]);
+const ownKeys: ReadonlySet<string> = new Set(["patternMessage", "aliases", "asWritten"]);
 
 /** The schema as published: keys that only this program reads are left out. */
 export function publishedSchema(schema: Schema = provisioningSchema): unknown {

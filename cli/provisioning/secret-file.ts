@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CliError } from "../errors/cli-error.ts";
+import { readOwnText } from "../input/read-text.ts";
 
 /**
  * Writes a secret so that the file is there whole or not at all: a file of its own beside the place, 0600 and
@@ -80,7 +81,7 @@ async function refuseOther(path: string, secret: string): Promise<void> {
   });
 }
 
-const contentOf = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
+const contentOf = (path: string): Promise<string | undefined> => readOwnText(path).catch(() => undefined);
 
 /** The name must survive a power cut as the content does; not every file system lets a folder be synced. */
 async function syncFolder(path: string): Promise<void> {

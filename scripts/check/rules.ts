@@ -29,6 +29,7 @@ export const serverRooms: readonly Room[] = [
     ],
     owns: "start, dependencies, seeding; `generated/` collects what the rooms register",
     imports: [
+      "sdk/contract/core/email.ts",
       "server/config.ts",
       "server/services.ts",
       "server/room-hooks.ts",

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createReadStream } from "node:fs";
 
 const LF = 10;
@@ -10,18 +11,32 @@ export async function* fileLines(path: string, range: { start?: number; end?: nu
   yield* lfLines(createReadStream(path, range) as AsyncIterable<Buffer>);
 }
 
+/** The same of a file that others wrote: a byte that is no UTF-8 is an error with its place, and nothing is replaced. */
+export async function* soundLines(path: string): AsyncGenerator<string> {
+  let line = 0;
+  for await (const bytes of lfSlices(createReadStream(path) as AsyncIterable<Buffer>)) {
+    line += 1;
+    if (!isUtf8(bytes)) throw new Error(`line ${line} is not UTF-8`);
+    yield bytes.toString("utf8");
+  }
+}
+
 export async function* lfLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  for await (const line of lfSlices(chunks)) yield line.toString("utf8");
+}
+
+async function* lfSlices(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   // What earlier chunks hold of the line that goes on: only that line is put together again.
   let cut: Buffer[] = [];
   for await (const chunk of chunks) {
     let from = 0;
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, from)) {
       const tail = chunk.subarray(from, end);
-      yield (cut.length > 0 ? Buffer.concat([...cut, tail]) : tail).toString("utf8");
+      yield cut.length > 0 ? Buffer.concat([...cut, tail]) : tail;
       cut = [];
       from = end + 1;
     }
     if (from < chunk.length) cut.push(chunk.subarray(from));
   }
-  if (cut.length > 0) yield Buffer.concat(cut).toString("utf8");
+  if (cut.length > 0) yield Buffer.concat(cut);
 }

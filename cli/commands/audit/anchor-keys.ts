@@ -1,8 +1,8 @@
 import { createPublicKey } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import type { ChainStatement } from "#server/audit/anchor-format";
 import { usageError } from "../../errors/cli-error.ts";
+import { readOwnText } from "../../input/read-text.ts";
 
 /** The keys whose signatures count. */
 export interface AnchorKeys {
@@ -28,7 +28,7 @@ export async function anchorKeys(spki: readonly string[]): Promise<AnchorKeys> {
 export async function readPublicKeys(given: readonly string[]): Promise<string[]> {
   return Promise.all(
     given.map(async (text) => {
-      const key = existsSync(text) ? await readFile(text, "utf8") : text;
+      const key = existsSync(text) ? await readOwnText(text) : text;
       try {
         const made = key.includes("-----BEGIN")
           ? createPublicKey(key)

@@ -1,5 +1,5 @@
 import { verifyBundle } from "#server/audit/bundle";
-import { fileLines } from "#server/audit/lf-lines";
+import { soundLines } from "#server/audit/lf-lines";
 import type { Context } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
 import { anchorKeys } from "./anchor-keys.ts";
@@ -24,7 +24,7 @@ export async function verifyBundleFile(
   const head = await readHead(path);
   const keys = await anchorKeys(await keysOf(context, head, publicKeys));
   const outside = anchorFile === undefined ? undefined : await readAnchorFile(anchorFile, head.chain);
-  const { checked, ...result } = await verifyBundle(fileLines(path), { publicKeys: keys.spki, outside }).catch(
+  const { checked, ...result } = await verifyBundle(soundLines(path), { publicKeys: keys.spki, outside }).catch(
     incomplete(path),
   );
   const chain: ChainName = { ...head.chain, name: null };
@@ -42,7 +42,7 @@ async function keysOf(context: Context, { publicKey }: Head, given: readonly str
 }
 
 async function readHead(path: string): Promise<Head> {
-  for await (const line of fileLines(path)) {
+  for await (const line of soundLines(path)) {
     if (line.trim() === "") continue;
     const head = parse(line);
     if (head?.type === "bundle" && (head.format === 1 || head.format === 2)) return head;

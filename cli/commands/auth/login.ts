@@ -1,3 +1,4 @@
+import { canonicalEmail } from "#contract/core/email";
 import type { RmmClient } from "#sdk/client";
 import { type Context, openContext } from "../../context.ts";
 import { missingInput, usageError } from "../../errors/cli-error.ts";
@@ -79,7 +80,8 @@ async function passwordLogin(context: Context, options: Options): Promise<number
   const secrets = await readSecrets(context, ["password", "code"], options);
   requireInput(context, options.email, secrets);
   const store = await readyStore(context, options.store);
-  const account = (options.email ?? (await prompterOf(shell).text("Email"))).trim().toLowerCase();
+  const typed = options.email ?? (await prompterOf(shell).text("Email"));
+  const account = canonicalEmail(typed) ?? typed.trim().toLowerCase();
   const password = secrets.get("password") ?? (await askSecret(context, "Password"));
   const client = await context.client("none");
   const tokens = await signIn(context, client, { email: account, password }, secrets.get("code"));

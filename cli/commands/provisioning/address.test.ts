@@ -113,7 +113,7 @@ describe.each(databases)("the region of an address on %s", (database) => {
     expect(await stored()).toEqual([expect.objectContaining({ city: "Denver", region: "CO" })]);
     const number = write(
       "number.yaml",
-      book("region").replace("harbor", "quay").replace("region: CO", "postalCode: 80202"),
+      book("region").replace("harbor", "quay").replace("region: CO", "postalCode: [80202]"),
     );
     const refused = await run(["apply", number, "--yes"], key);
     expect(refused).toMatchObject({ code: 6, stdout: "", stderr: expect.stringContaining("must be text") });

@@ -81,8 +81,7 @@ async function applyRun(planned: Planned, options: FileOptions): Promise<number>
   if (!hasChanges(plan)) return end([], []);
   await planned.checkAccess();
   const idempotencyKey = await idempotencyKeysFor(context);
-  const warning = await planned.warning();
-  if (warning !== undefined) await context.notice(`Warning: ${warning}`);
+  for (const warning of await planned.warnings()) await context.notice(`Warning: ${warning}`);
   await confirm(planned);
   await context.notice(`→ ${context.settings.server.value}: ${planned.budgetText}`);
   await requireSinks(planned);

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
+import { fileName, readBytes } from "../../input/read-text.ts";
 import { escapeControls } from "../../output/escape.ts";
 import { formatOf, isForPrograms } from "../../output/print.ts";
 import { isTimezone } from "../../provisioning/check-model.ts";
@@ -43,7 +43,7 @@ export const registerImport: Register = (command, run) => {
     .option("--map-value <field:from=to>", "replace a value; * stands for all others", collect)
     .option("--no-guess", "use only the columns that --map names")
     .option("--delimiter <char>", "comma, semicolon, tab, pipe or a character (default: found out)")
-    .option("--encoding <name>", "utf-8, utf-16le, cp1252 … (default: found out)")
+    .option("--encoding <name>", "utf-8, utf-16le, cp1252 … (default: found out, and told)")
     .option("--dates <order>", "dmy or mdy, for dates such as 03/04/2026")
     .option("--timezone <zone>", "IANA time zone of sites whose row names none")
     .option("-o, --output <path>", "write a file instead of stdout; --yes replaces one that exists")
@@ -64,7 +64,10 @@ const examples = `Examples:
 
 async function importRun(context: Context, path: string | undefined, options: Options): Promise<number> {
   if (path === undefined) throw usageError("Missing: <file>", "A CSV file");
-  const result = importCustomers(await bytesOf(path), optionsOf(options, context.globals.org));
+  const result = importCustomers(await readBytes(context.shell, path), {
+    ...optionsOf(options, context.globals.org),
+    name: fileName(path),
+  });
   await tellGuess(context, path, result);
   const asJson = ["json", "ndjson"].includes(formatOf(context));
   const text = asJson ? `${JSON.stringify(result.file, null, 2)}\n` : await toYaml(result.file);
@@ -79,14 +82,6 @@ async function importRun(context: Context, path: string | undefined, options: Op
   await writeOutput(context, text, options.output);
   await tellRefused(context, path, result);
   return exitCode(result.refused.length > 0 ? "partial" : "ok");
-}
-
-async function bytesOf(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    throw usageError(`Cannot read ${path}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
-  }
 }
 
 const delimiters: Readonly<Record<string, string>> = { comma: ",", semicolon: ";", tab: "\t", "\\t": "\t", pipe: "|" };

@@ -3,6 +3,7 @@ import type { Context } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import { commandToType } from "../../errors/commands-to-type.ts";
 import type { Globals } from "../../globals.ts";
+import { encodingOption } from "../../input/read-text.ts";
 import { isForPrograms } from "../../output/print.ts";
 import { PER_MINUTE } from "../../provisioning/budget.ts";
 import type { SinkContext } from "../../provisioning/sinks.ts";
@@ -10,6 +11,7 @@ import { writeTo, writeToWorkflow } from "../../shell.ts";
 
 /** Flags that `plan`, `apply` and `diff` share. */
 export interface FileOptions {
+  encoding?: string;
   partner?: string;
   sinkDir?: string;
   redeliver?: boolean;
@@ -24,6 +26,7 @@ export function addReadOptions(command: Command): void {
   command
     .argument("[file]", "provisioning file, YAML or JSON; - for stdin")
     .usage("<file> [flags]")
+    .option(...encodingOption)
     .option("--partner <partner>", "slug, name or id of the partner, for system scope; instead of the file's")
     .option("--sink-dir <path>", "where relative file sinks count from (default: the folder of the file)")
     .option(
@@ -51,9 +54,9 @@ export function applyCommand(
   options: FileOptions,
   { org, given }: Pick<Globals, "org" | "given">,
 ): string {
-  const { pace, allowDelete, redeliver, sinkCheck, sinkDir, partner, rate } = options;
+  const { pace, allowDelete, redeliver, sinkCheck, sinkDir, partner, rate, encoding } = options;
   const switches = { yes: true, pace, "allow-delete": allowDelete, redeliver, "no-sink-check": sinkCheck === false };
-  return commandToType(["apply", path], { ...switches, "sink-dir": sinkDir, partner, org, rate }, given);
+  return commandToType(["apply", path], { ...switches, encoding, "sink-dir": sinkDir, partner, org, rate }, given);
 }
 
 /** Requests a minute that `--rate` asks for. */

@@ -3,8 +3,9 @@ import { type Context, getCredential, openContext } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
 import { commandToType } from "../../errors/commands-to-type.ts";
 import type { Globals } from "../../globals.ts";
+import { fileName, readText } from "../../input/read-text.ts";
 import { counted, durationText, estimatedReads, secondsFor } from "../../provisioning/budget.ts";
-import { fileName, loadModel, readSource } from "../../provisioning/load-file.ts";
+import { loadModel } from "../../provisioning/load-file.ts";
 import type { ProvisioningModel } from "../../provisioning/model.ts";
 import { type PlanOptions, readSavedPlan, type SavedPlan } from "../../provisioning/saved-plan.ts";
 import { paced } from "../../provisioning/sender.ts";
@@ -78,7 +79,7 @@ const namesOf = (path: string, { name, text, sinkFolder, options, saved }: Sourc
 });
 
 async function sourceOf(shell: Shell, globals: Globals, file: string, options: FileOptions): Promise<Source> {
-  const text = await readSource(shell, file);
+  const text = await readText(shell, file, options.encoding);
   const own = file === "-" ? "." : dirname(file);
   const saved = readSavedPlan(text, fileName(file));
   if (saved) {

@@ -59,8 +59,7 @@ export async function showPlan(planned: Planned): Promise<void> {
   } else {
     await printResult(context, format === "ndjson" ? view.items : view, { fields: [] });
   }
-  const warning = await planned.warning();
-  if (warning !== undefined) await context.notice(`Warning: ${warning}`);
+  for (const warning of await planned.warnings()) await context.notice(`Warning: ${warning}`);
   if (hasChanges(plan)) await context.notice(`Applying it sends ${planned.budgetText}`);
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from "../../context.ts";
 import { type Given, withPlace } from "../../errors/commands-to-type.ts";
 import { checkAccess } from "../../provisioning/access-check.ts";
+import { alikeWarnings } from "../../provisioning/alike.ts";
 import type { ApplyOptions } from "../../provisioning/apply.ts";
 import {
   type Budget,
@@ -30,7 +31,7 @@ export interface Planned extends PlanningInput {
   readonly budgetText: string;
   /** Throws before the first change where the caller lacks what the plan needs. */
   checkAccess(): Promise<void>;
-  warning(): Promise<string | undefined>;
+  warnings(): Promise<string[]>;
   readonly carryOut?: NonNullable<ApplyOptions["carryOut"]>;
 }
 
@@ -65,7 +66,10 @@ export async function plannedByUser(input: PlanningInput, model: ProvisioningMod
     budget,
     budgetText: budgetText(budget),
     checkAccess: () => checkAccess(rmm, live.me, plan),
-    warning: () => capWarning(rmm, plan, live, sender.read),
+    warnings: async () => {
+      const cap = await capWarning(rmm, plan, live, sender.read);
+      return [...alikeWarnings(model.organizations, live.known), ...(cap === undefined ? [] : [cap])];
+    },
   };
 }
 
@@ -101,10 +105,12 @@ export async function plannedByPartnerKey(input: PlanningInput, model: Provision
       requirePace(windows, pace);
       await checkPartnerAccess(rmm, plan, context.shell.signal);
     },
-    warning: async () =>
-      model.partner === undefined
-        ? undefined
-        : `a partner key belongs to one partner: whether that is ${model.partner}, as the file says, is not checked`,
+    warnings: async () => [
+      ...alikeWarnings(model.organizations, [...live.organizations.values()]),
+      ...(model.partner === undefined
+        ? []
+        : [`a partner key belongs to one partner: whether that is ${model.partner}, as the file says, is not checked`]),
+    ],
     carryOut: carryOutByPartnerKey,
   };
 }

@@ -159,14 +159,14 @@ describe("rmm diff", () => {
   it("shows value by value where the server differs, and tells with 10 that it does", async () => {
     await ok(["apply", write("book.yaml", book), "--yes"]);
     expect(await run(["diff", at("book.yaml")])).toMatchObject({ code: 0, stdout: "" });
-    await rmm.contacts.create({ params: { id: (await org()).id }, body: { name: "Bob\u001b[31m" } });
+    await rmm.contacts.create({ params: { id: (await org()).id }, body: { name: "Bob\u2028Lee" } });
     const keyed = edited.replace("expiresIn: 30d,", "maxUsage: 9,");
     const differs = await run(["diff", write("edited.yaml", keyed)]);
     expect(differs.code).toBe(10);
     expect(differs.stdout).toBe(`--- ${server.url}
 +++ ${at("edited.yaml")}
-@@ delete contact harbor/Bob\\u001b[31m @@
--name: Bob\\u001b[31m
+@@ delete contact harbor/Bob\\u2028Lee @@
+-name: Bob\\u2028Lee
 @@ update organization harbor, line 3 @@
 -name: Harbor Dental
 +name: Harbor Dental Group

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { CliError } from "../../errors/cli-error.ts";
+import { readOwnText } from "../../input/read-text.ts";
 import { plainEnv } from "./plain-env.ts";
 
 export interface DemoServer {
@@ -39,7 +38,7 @@ export async function startDemoServer({ dir, port, detached, signal }: Options):
   });
   closeSync(log);
   const lastLines = async (count: number) =>
-    (await readFile(logPath, "utf8").catch(() => ""))
+    (await readOwnText(logPath).catch(() => ""))
       .trimEnd()
       .split("\n")
       .slice(-count)
@@ -76,9 +75,12 @@ function listening(child: ChildProcess, signal: AbortSignal): Promise<string> {
     child.once("error", ({ message }) => fail(message));
     child.once("exit", (code) => fail(`the server ended with code ${code}`));
     signal.addEventListener("abort", () => fail("interrupted"), { once: true });
-    createInterface({ input: child.stdout as NonNullable<ChildProcess["stdout"]> }).once("line", (line) => {
+    let said = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+      if (!said.includes("\n")) return;
       clearTimeout(timer);
-      resolve((JSON.parse(line) as { url: string }).url);
+      resolve((JSON.parse(said.split("\n", 1)[0] as string) as { url: string }).url);
     });
   });
 }

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { parse } from "yaml";
 import { CliError } from "../../errors/cli-error.ts";
+import { readOwnText } from "../../input/read-text.ts";
+import { readModel } from "../../provisioning/read-model.ts";
 import type { Stage } from "./stage.ts";
 
 const DEVICES = 50;
@@ -37,24 +37,22 @@ export async function fleetStory({ say, server }: Stage): Promise<{ devices: num
   return { devices: DEVICES, org };
 }
 
-interface Book {
-  organizations: { slug: string; enrollmentKeys?: { name: string; site: string; maxUsage?: number; sink: string }[] }[];
-}
-
 /** Keys of the book that let in a whole group, one of each organization. */
 async function mintedKeys(): Promise<Key[]> {
-  const { organizations } = parse(await readFile("tenants.yaml", "utf8")) as Book;
-  return organizations.flatMap(({ slug, enrollmentKeys = [] }) =>
+  const { model } = await readModel(await readOwnText("tenants.yaml"));
+  return (model?.organizations ?? []).flatMap(({ slug, enrollmentKeys = [] }) =>
     enrollmentKeys
-      .filter(({ maxUsage, sink }) => (maxUsage ?? PER_KEY) >= PER_KEY && sink.startsWith("file:"))
-      .slice(0, 1)
-      .map(({ name, site, sink }) => ({ org: slug, name, site, path: sink.slice("file:".length) })),
+      .filter(({ maxUsage }) => (maxUsage ?? PER_KEY) >= PER_KEY)
+      .flatMap(({ name, site, sink }) =>
+        sink?.kind === "file" ? [{ org: slug, name, site: site ?? "", path: sink.path }] : [],
+      )
+      .slice(0, 1),
   );
 }
 
 async function enroll(baseUrl: string, { org, path }: Key): Promise<string[]> {
   const { enrollFleet } = await import("#fixtures/simulators/agents");
-  const enrollmentKey = (await readFile(path, "utf8")).trim();
+  const enrollmentKey = (await readOwnText(path)).trim();
   const fleet = await enrollFleet({ baseUrl, enrollmentKey, count: PER_KEY, seed: `${org} ${path}`, maxWaitMs: 5_000 });
   const refused = fleet.refused[0];
   if (refused !== undefined || (await fleet.heartbeatAll()) > 0) {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { appendFile, writeFile } from "node:fs/promises";
 import { Secret, TOTP } from "otpauth";
+import { readOwnText } from "../../input/read-text.ts";
 import type { Stage } from "./stage.ts";
 
 export const ADMIN = "admin@rmm.example";
@@ -61,7 +62,7 @@ async function signIn(stage: Stage, name: string, { server, email }: { server: s
 async function secondFactor({ say }: Stage, name: string, profile: readonly string[]) {
   const setup = ["auth", "mfa", "setup", ...profile, "--current-password-file", `${name}.password`, "--json"];
   await say.run(setup, { typed: `rmm ${setup.join(" ")} > ${name}.mfa.json`, into: `${name}.mfa.json` });
-  const made = JSON.parse(await readFile(`${name}.mfa.json`, "utf8")) as Made;
+  const made = JSON.parse(await readOwnText(`${name}.mfa.json`)) as Made;
   await appendFile(
     SIGN_INS,
     `TOTP      ${made.secret}  (${made.otpAuthUrl})\nrecovery  ${made.recoveryCodes.join(" ")}\n\n`,

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { canonicalEmail } from "#contract/core/email";
 import { type Context, openContext } from "../../context.ts";
 import { CliError } from "../../errors/cli-error.ts";
 import { requireShown, SECRET } from "../../generic/secret-shown.ts";
@@ -36,7 +37,7 @@ export function registerRescue(group: Command, run: Run): void {
 
 async function rescue(context: Context, given: string, options: Options): Promise<number> {
   const { shell } = context;
-  const email = given.trim().toLowerCase();
+  const email = canonicalEmail(given) ?? given.trim().toLowerCase();
   const hint = "Choose url too: the link is shown once";
   await requireShown(context, { secrets: ["url"], sample: { email, url: SECRET }, hint });
   const { buildServices } = await import("#server/app");

@@ -54,6 +54,10 @@ const plain = (header: string): string =>
     .normalize("NFKD")
     .replace(/[^\p{L}\p{N}]/gu, "");
 
+/** What stands above a column in one tool or another. */
+export const isHeading = (cell: string): boolean =>
+  byName.has(plain(cell)) || firstNames.has(plain(cell)) || lastNames.has(plain(cell));
+
 export interface Taken {
   /** Columns that are spoken for. */
   readonly columns: ReadonlySet<string>;

@@ -1,14 +1,19 @@
+import { usageError } from "../../errors/cli-error.ts";
+import { type CsvTable, type RefusedRow, type Remark, readTable } from "../../input/csv-table.ts";
+import { decode } from "../../input/decode.ts";
+import { isTotals, spreadsheetFault } from "../../input/spreadsheet.ts";
 import { foldName } from "../model.ts";
 import { adviceFor } from "./advice.ts";
 import { chooseRows } from "./choose-rows.ts";
-import { decode } from "./decode.ts";
+import { isHeading } from "./guess-columns.ts";
 import { type Mapping, type MappingOptions, mappingOf } from "./mapping.ts";
 import { type Merged, mergeRows, type ReadRow } from "./merge-rows.ts";
-import { type RefusedRow, type Remark, readTable } from "./records.ts";
 import { proposeSlugs } from "./slugs.ts";
 import { type ReadOptions, targets } from "./targets.ts";
 
 export interface ImportOptions extends MappingOptions, ReadOptions {
+  /** Of the file, in messages. */
+  readonly name?: string;
   readonly delimiter?: string | undefined;
   readonly encoding?: string | undefined;
   /** Time zone of sites whose row names none. */
@@ -31,14 +36,15 @@ export interface Imported {
 
 /** Turns what a PSA tool exported into a provisioning file. Where rows agree, their order makes no difference. */
 export function importCustomers(bytes: Uint8Array, options: ImportOptions): Imported {
-  const { text, encoding } = decode(bytes, options.encoding);
+  const { name = "The file" } = options;
+  const { text, encoding } = decode(bytes, { name, label: options.encoding, guess: true });
   const table = readTable(text, options.delimiter);
+  refuseSecondHeading(table, name);
   const mapping = mappingOf(table, { ...options, oneOrganization: options.org !== undefined });
   const rows: ReadRow[] = [];
   const unreadable: RefusedRow[] = [];
   for (const record of table.records) {
-    const cells = new Map(table.header.map((column, at) => [column, record.cells[at] ?? ""]));
-    const read = readRow(cells, mapping, options);
+    const read = readRow(record.cells, table.header, mapping, options);
     if ("reason" in read) unreadable.push({ line: record.line, reason: read.reason });
     else rows.push({ line: record.line, fields: read.fields });
   }
@@ -61,27 +67,52 @@ export function importCustomers(bytes: Uint8Array, options: ImportOptions): Impo
   };
 }
 
+/** Headings that were merged over several columns stand on two lines, and the second would be taken for a customer. */
+function refuseSecondHeading({ header, records: [first] }: CsvTable, name: string): void {
+  const cells = first?.cells.filter((cell) => cell !== "") ?? [];
+  const headings = cells.filter(isHeading);
+  if (first === undefined || headings.length < 2 || headings.length * 2 < cells.length) return;
+  if (header.every((column, at) => column === (first.cells[at] ?? ""))) return;
+  throw usageError(
+    `${name}:${first.line}: a second line of headings: ${headings.join(", ")}`,
+    "Keep one line of headings",
+  );
+}
+
 const byLine = (a: { line: number }, b: { line: number }): number => a.line - b.line;
 
 function readRow(
-  cells: ReadonlyMap<string, string>,
+  cells: readonly string[],
+  header: readonly string[],
   { columns, values }: Mapping,
   options: ReadOptions,
 ): { fields: Map<string, unknown> } | { reason: string } {
   const fields = new Map<string, unknown>();
   const reasons: string[] = [];
+  if (header.every((column, at) => column === (cells[at] ?? ""))) return { reason: "repeats the headings" };
   for (const [target, names] of columns) {
     const joined = names
-      .map((name) => cells.get(name) ?? "")
+      .map((name) => cells[header.indexOf(name)] ?? "")
       .filter((cell) => cell !== "")
       .join(" ");
     if (joined === "") continue;
     const replaced = replacedBy(joined, target, values);
     if (replaced === "") continue;
-    const read = targets[target]!(replaced, options);
-    if ("reason" in read) reasons.push(`${target}: ${read.reason}`);
+    const fault = spreadsheetFault(replaced);
+    const read = fault === undefined ? targets[target]!(replaced, options) : { reason: `"${replaced}" ${fault}` };
+    const where = names.map((name) => `column ${header.indexOf(name) + 1} ${JSON.stringify(name)}`).join(", ");
+    if ("reason" in read) reasons.push(`${target}: ${read.reason} (${where})`);
     else fields.set(target, read.value);
   }
+  const named =
+    columns
+      .get("organization.name")
+      ?.map((name) => cells[header.indexOf(name)] ?? "")
+      .join(" ") ?? "";
+  if (isTotals(cells) && fields.get("organization.name") === named)
+    reasons.unshift(
+      `${JSON.stringify(named)} seems to be a row of sums; a customer of that name: --map-value 'organization.name:${named}=…'`,
+    );
   const nameless = columns.has("organization.name") && !fields.has("organization.name");
   if (nameless && reasons.length === 0) reasons.push("organization.name is empty");
   return reasons.length > 0 ? { reason: reasons.join("; ") } : { fields };

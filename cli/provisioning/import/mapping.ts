@@ -1,7 +1,7 @@
 import { usageError } from "../../errors/cli-error.ts";
+import type { CsvTable } from "../../input/csv-table.ts";
 import { didYouMean } from "../../suggest.ts";
 import { guessColumns } from "./guess-columns.ts";
-import type { CsvTable } from "./records.ts";
 import { saysYesOrNo, targetAliases, targetNames } from "./targets.ts";
 
 export interface Mapping {

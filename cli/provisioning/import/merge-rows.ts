@@ -1,7 +1,7 @@
+import type { RefusedRow, Remark } from "../../input/csv-table.ts";
 import { contactLabel } from "../check-model.ts";
 import { stable } from "../fields.ts";
 import { foldName } from "../model.ts";
-import type { RefusedRow, Remark } from "./records.ts";
 
 /** A row read for the file: its fields by target. */
 export interface ReadRow {

@@ -1,4 +1,7 @@
-import { isEmail, isTimezone } from "../check-model.ts";
+import { invisibleIn } from "#contract/core/characters";
+import { canonicalEmail } from "#contract/core/email";
+import { digitsFault, isDayNumber, withoutMidnight } from "../../input/spreadsheet.ts";
+import { isTimezone } from "../check-model.ts";
 import { parseInstant } from "../durations.ts";
 import { fileStatuses } from "../model.ts";
 import { contactRoleNames } from "../schema.ts";
@@ -16,19 +19,20 @@ export type ReadCell = (text: string, options: ReadOptions) => Reading;
 const text =
   (max: number): ReadCell =>
   (cell) =>
-    [...cell].length <= max ? { value: cell.normalize("NFC") } : { reason: `has more than ${max} characters` };
+    [...cell].length > max
+      ? { reason: `has more than ${max} characters` }
+      : invisibleIn(cell) !== undefined
+        ? { reason: `"${cell}" holds ${invisibleIn(cell)}, which nobody can see` }
+        : { value: cell.normalize("NFC") };
 
 const line: ReadCell = (cell, options) => text(255)(cell.replace(/\s+/g, " "), options);
 
-/** `4.93512E+11`: a spreadsheet took digits for a number and wrote no longer all of them. */
 const written =
   (read: ReadCell): ReadCell =>
-  (cell, options) =>
-    /^[+-]?\d+([.,]\d+)?e[+-]?\d+$/i.test(cell)
-      ? {
-          reason: `"${cell}" lacks digits that a spreadsheet left out: give the column the format text and export again`,
-        }
-      : read(cell, options);
+  (cell, options) => {
+    const fault = digitsFault(cell);
+    return fault === undefined ? read(cell, options) : { reason: `"${cell}" ${fault}` };
+  };
 
 const phone: ReadCell = written((cell, options) => text(64)(cell.replace(/\s+/g, " "), options));
 
@@ -41,8 +45,10 @@ const choice =
       : { value: found };
   };
 
-const email: ReadCell = (cell) =>
-  isEmail(cell) && cell.length <= 320 ? { value: cell.toLowerCase() } : { reason: `"${cell}" is not an email address` };
+const email: ReadCell = (cell) => {
+  const value = canonicalEmail(cell);
+  return value !== undefined && value.length <= 320 ? { value } : { reason: `"${cell}" is not an email address` };
+};
 
 const whole: ReadCell = (cell) =>
   /^\d{1,9}$/.test(cell) ? { value: Number(cell) } : { reason: `"${cell}" is not a whole number` };
@@ -76,15 +82,22 @@ const roles: ReadCell = (cell) => {
   };
 };
 
-const date: ReadCell = (cell, { dates }) => {
+const date: ReadCell = (written, { dates }) => {
+  const cell = withoutMidnight(written);
+  if (isDayNumber(cell)) {
+    const reason = "is the number of a day in a spreadsheet: give the column the format date and export again";
+    return { reason: `"${written}" ${reason}` };
+  }
   const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(cell);
   const slashed = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
-  if (slashed && dates === undefined)
-    return { reason: `"${cell}" may be read two ways: give --dates dmy or --dates mdy` };
-  const [, a, b, year] = dotted ?? slashed ?? [];
-  const [day, month] = dotted || dates === "dmy" ? [a, b] : [b, a];
-  const iso = year === undefined ? cell : `${year}-${month?.padStart(2, "0")}-${day?.padStart(2, "0")}`;
-  return parseInstant(iso) === undefined ? { reason: `"${cell}" is not a date` } : { value: iso };
+  const [, a = "", b = "", year] = dotted ?? slashed ?? [];
+  // Only a day can be beyond 12.
+  const order = dates ?? (Number(a) > 12 ? "dmy" : Number(b) > 12 ? "mdy" : undefined);
+  if (slashed && order === undefined)
+    return { reason: `"${written}" may be read two ways: give --dates dmy or --dates mdy` };
+  const [day, month] = dotted || order === "dmy" ? [a, b] : [b, a];
+  const iso = year === undefined ? cell : `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+  return parseInstant(iso) === undefined ? { reason: `"${written}" is not a date` } : { value: iso };
 };
 
 /** Where a column can go: the path in the file, and how a cell is read for it. */

@@ -12,3 +12,53 @@ const shown = (char: string): string => names[char] ?? `\\u${char.codePointAt(0)
 
 /** Text with every control character written as JSON writes it, so that JSON stays the same JSON. */
 export const escapeControls = (text: string): string => text.replace(controls, shown);
+
+const joining = "Arabic Syriac Nko Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam"
+  .concat(" Sinhala Khmer Myanmar Tibetan")
+  .split(" ")
+  .map((script) => `\\p{Script=${script}}`)
+  .join("");
+
+/** Joiners and selectors where they belong to the spelling: in scripts that join their letters, of Han, in emoji. */
+const spelling =
+  `(?<=[${joining}\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])[\\u200c\\u200d](?=\\S)` +
+  "|(?<=[\\p{Extended_Pictographic}\\p{Script=Han}\\p{Script=Mongolian}\\p{Script=Myanmar}])" +
+  "[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}\\u180b-\\u180d]" +
+  "|(?<=[0-9#*])\\ufe0f(?=\\u20e3)";
+
+/** Controls but for white space, and characters that show nothing. */
+const invisible = String.raw`[^\P{Cc}\t\n\v\f\r\u0085]|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u2800]`;
+
+const unseen = new RegExp(`(${spelling})|${invisible}`, "gu");
+
+/** The first character of a text that nobody can see, as `U+200B`; undefined where all can be seen. */
+export function invisibleIn(text: string): string | undefined {
+  for (const [char, spelled] of text.matchAll(unseen)) {
+    if (spelled === undefined) return `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+  }
+  return undefined;
+}
+
+export const isVisible = (text: string): boolean => invisibleIn(text) === undefined;
+
+/** Text with U+FFFD, which can be seen, for each character that nobody can see. */
+export const withoutInvisible = (text: string): string =>
+  text.replace(unseen, (_char, spelled?: string) => spelled ?? "\ufffd");
+
+/**
+ * The form of a name that decides whether two are the same (docs/conventions.md, "One spelling"): case, width, blanks
+ * and what shows nothing do not count.
+ */
+export const foldName = (name: string): string =>
+  name
+    .normalize("NFKC")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .trim()
+    .replace(/\s+/g, " ")
+    .toLowerCase();
+
+/** The same, with nothing left but letters and digits without their marks: what two names have that look alike. */
+export const looksOf = (name: string): string =>
+  foldName(name)
+    .normalize("NFKD")
+    .replace(/[^\p{L}\p{N}]/gu, "") || foldName(name);

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { invisibleIn, isVisible, withoutInvisible } from "./characters.ts";
+import { canonicalEmail } from "./email.ts";
 import type { RefName } from "./refs.ts";
 
 /** What the generators and the server read beside the schema itself. */
@@ -42,41 +44,55 @@ export const idParams = (names: readonly string[], refs: Readonly<Record<string,
 
 const named = (kind: RefName | "opaque" | undefined) => (kind === undefined || kind === "opaque" ? id() : ref(kind));
 
-/** Unicode text of 1..max characters once trimmed; NUL is refused because Postgres cannot store it. */
-export const text = (max: number, min = 1) =>
-  z
-    .string()
-    .trim()
+/** Unicode text of 1..max characters once trimmed, all of which can be seen (docs/conventions.md, "Text"). */
+export const text = (max: number, min = 1) => visible(z.string().trim(), max, min);
+
+/** Text in a report of a machine: what shows nothing becomes U+FFFD (docs/conventions.md, "Text"). */
+export const reported = (max: number) => visible(z.string().transform(withoutInvisible), max, 1);
+
+const visible = (given: z.ZodType<string, string>, max: number, min: number) =>
+  given
+    .transform((value) => value.trim())
     .transform((value) => value.normalize("NFC"))
     .refine(
       (value) => [...value].length >= min,
       min === 1 ? "must not be blank" : `must have at least ${min} characters`,
     )
     .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
-    .refine((value) => !value.includes("\u0000") && value.isWellFormed(), "must be well-formed text")
+    .refine(isWellFormed, "must be well-formed text")
+    .refine(isVisible, hidden)
     .meta({ published: { type: "string", minLength: min, maxLength: max } } satisfies FieldMeta);
 
-const emailPattern =
-  /^[^\s\u0000-\u001f@<>()[\]\\,;:"]+@[^\s\u0000-\u001f@<>()[\]\\,;:"]+\.[^\s\u0000-\u001f@<>()[\]\\,;:".]+$/;
+/** NUL cannot be stored by Postgres. */
+const isWellFormed = (value: string) => !value.includes("\u0000") && value.isWellFormed();
 
-/** Email address, trimmed and lower-cased (docs/conventions.md, "Text"). */
+const hidden = {
+  error: ({ input }: { input?: unknown }) => `must not hold ${invisibleIn(String(input))}, which nobody can see`,
+};
+
+/** Email address in its one form (docs/conventions.md, "One spelling"). */
 export const email = (max = 255) =>
   z
     .string()
-    .trim()
-    .toLowerCase()
+    .overwrite((value) => canonicalEmail(value) ?? value)
     .max(max)
-    .regex(emailPattern, "must be an email address")
+    .refine((value) => canonicalEmail(value) === value, "must be an email address")
     .meta({ published: { type: "string", format: "email", maxLength: max } } satisfies FieldMeta);
 
 /** Text that may be absent: null and blank both read as null. */
-export const blankable = (max: number) =>
+export const blankable = (max: number) => blankableAs((value) => value, max);
+
+/** The same in a report of a machine. */
+export const reportedOrBlank = (max: number) => blankableAs(withoutInvisible, max);
+
+const blankableAs = (read: (value: string) => string, max: number) =>
   z
     .string()
     .nullable()
-    .transform((value) => value?.trim().normalize("NFC") || null)
+    .transform((value) => (value === null ? null : read(value).trim().normalize("NFC") || null))
     .refine((value) => [...(value ?? "")].length <= max, `must have at most ${max} characters`)
-    .refine((value) => !value?.includes("\u0000") && value?.isWellFormed() !== false, "must be well-formed text")
+    .refine((value) => isWellFormed(value ?? ""), "must be well-formed text")
+    .refine((value) => isVisible(value ?? ""), hidden)
     .meta({ published: { type: ["string", "null"], maxLength: max } } satisfies FieldMeta);
 
 /** Email address that may be absent: null and blank both read as null. */
@@ -84,8 +100,8 @@ export const blankableEmail = (max = 255) =>
   z
     .string()
     .nullable()
-    .transform((value) => value?.trim().toLowerCase() || null)
-    .refine((value) => value === null || (value.length <= max && emailPattern.test(value)), "must be an email address")
+    .transform((value) => (value?.trim() ? (canonicalEmail(value) ?? "") : null))
+    .refine((value) => value === null || (value !== "" && value.length <= max), "must be an email address")
     .meta({ published: { type: ["string", "null"], format: "email", maxLength: max } } satisfies FieldMeta);
 
 /** Absolute http or https address, as it was written. */
@@ -95,6 +111,7 @@ export const webAddress = (max = 2048) =>
     .trim()
     .max(max)
     .refine((value) => /^https?:\/\/[^\s\u0000-\u001f]+$/i.test(value) && URL.canParse(value), "must be a web address")
+    .refine(isVisible, hidden)
     .meta({ published: { type: "string", format: "uri", maxLength: max } } satisfies FieldMeta);
 
 /** Instant in any offset, read to ISO-8601 UTC with milliseconds. */

@@ -105,6 +105,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C56: held({ "server/features/sign-in/sso-logins/announced.test.ts": 7 }),
   C57: held({ "server/test/fault/pgbouncer.test.ts": 2 }),
   C58: held({
+    "cli/input/equal-meaning.test.ts": 1,
     "server/http/exact-values.test.ts": 4,
     "server/test/conformance/sweeps/exact-values.ts": 1,
   }),
@@ -112,15 +113,19 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C60: held({ "server/features/platform/service-status/writes.test.ts": 2 }),
   C61: open,
   C62: open,
-  C63: open,
-  C64: open,
-  C65: open,
+  C63: held({ "cli/input/readers.test.ts": 5 }),
+  C64: held({ "cli/input/equal-meaning.test.ts": 4, "cli/input/readers.test.ts": 1 }),
+  C65: held({
+    "cli/provisioning/alike.test.ts": 3,
+    "sdk/contract/one-spelling.test.ts": 7,
+    "server/http/one-spelling.test.ts": 3,
+  }),
   C66: held({
     "cli/proxy.test.ts": 1,
     "sdk/contract/core/proxy.test.ts": 4,
     "sdk/node/proxied.test.ts": 5,
     "server/platform/tunnel.test.ts": 5,
   }),
-  C67: open,
-  C68: open,
+  C67: held({ "cli/input/line-ends.test.ts": 4 }),
+  C68: held({ "cli/input/spreadsheet.test.ts": 8 }),
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agent, open } from "../../core/access.ts";
 import { type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { blankable, instant, lenient, lenientList, ref, secret, text, timestamp } from "../../core/fields.ts";
+import { instant, lenient, lenientList, ref, reported, reportedOrBlank, secret, timestamp } from "../../core/fields.ts";
 import { deviceRoles, osTypes } from "./devices.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -28,7 +28,7 @@ export const Metrics = shape("Metrics", () =>
     bandwidthOutBps: lenient(amount()),
     interfaces: lenientList(
       z.object({
-        name: text(255),
+        name: reported(255),
         inErrors: lenient(count()),
         outErrors: lenient(count()),
         inBps: lenient(amount()),
@@ -38,7 +38,7 @@ export const Metrics = shape("Metrics", () =>
     ),
     processes: lenientList(
       z.object({
-        name: text(255),
+        name: reported(255),
         pid: lenient(count()),
         cpuPercent: amount(),
         memoryMb: amount(),
@@ -49,7 +49,7 @@ export const Metrics = shape("Metrics", () =>
   }),
 );
 
-const fact = (max: number) => blankable(max).optional();
+const fact = (max: number) => reportedOrBlank(max).optional();
 const number = () => z.int().min(0).max(1_000_000).nullable().optional();
 const quantity = () => amount().nullable().optional();
 
@@ -72,7 +72,7 @@ export const HardwareReport = shape("HardwareReport", () =>
 /** One network interface as an agent reports it (docs/fleet.md, "Inventory"). */
 export const NetworkReport = shape("NetworkReport", () =>
   z.object({
-    interfaceName: text(255),
+    interfaceName: reported(255),
     macAddress: fact(64),
     ipAddress: fact(64),
     subnetMask: fact(64),
@@ -118,12 +118,12 @@ export const agents = resource(about, {
       z.object({
         enrollmentKey: secret(z.string().trim().min(1).max(512)),
         enrollmentSecret: secret(z.string().min(1).max(512)).optional(),
-        hostname: text(255),
+        hostname: reported(255),
         osType: z.enum(osTypes),
-        osVersion: text(100),
-        osBuild: text(100).optional(),
-        architecture: text(20),
-        agentVersion: text(50),
+        osVersion: reported(100),
+        osBuild: reported(100).optional(),
+        architecture: reported(20),
+        agentVersion: reported(50),
         deviceRole: z.enum(deviceRoles).optional(),
         isVirtual: z.boolean().optional(),
         siteId: ref("site").optional(),
@@ -153,23 +153,23 @@ export const agents = resource(about, {
     body: () =>
       z.object({
         status: z.enum(["ok", "warning", "error"]),
-        agentVersion: text(50),
+        agentVersion: reported(50),
         role: lenient(z.enum(["agent", "watchdog"])),
         watchdogState: lenient(z.enum(["CONNECTED", "FAILOVER"])),
         metrics: lenient(Metrics()),
-        hostname: lenient(text(255)),
-        osVersion: lenient(text(100)),
-        osBuild: lenient(text(100)),
-        lastUser: lenient(text(255)),
+        hostname: lenient(reported(255)),
+        osVersion: lenient(reported(100)),
+        osBuild: lenient(reported(100)),
+        lastUser: lenient(reported(255)),
         uptimeSeconds: lenient(count()),
         pendingReboot: lenient(z.boolean()),
         isHeadless: lenient(z.boolean()),
         deviceRole: lenient(z.enum(deviceRoles)),
-        watchdogVersion: lenient(text(50)),
+        watchdogVersion: lenient(reported(50)),
         watches: lenientList(
           z.object({
             watchType: z.enum(["service", "process"]),
-            name: text(255),
+            name: reported(255),
             running: z.boolean(),
             autoRestarted: lenient(z.boolean()),
             checkedAt: timestamp(),

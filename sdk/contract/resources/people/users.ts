@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
+import { isVisible } from "../../core/characters.ts";
 import { create, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import { email, freeObject, instant, ref, searchText, secret, success, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
@@ -68,7 +69,11 @@ export const Member = shape("Member", () =>
 
 const inviteUrl = () => secret(z.string()).nullable().describe("only when mail is not configured");
 
-const httpsUrl = () => z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
+const httpsUrl = () =>
+  z
+    .url({ protocol: /^https$/, hostname: z.regexes.domain })
+    .max(2048)
+    .refine(isVisible, "must hold nothing that nobody can see");
 
 const about: Noun = {
   name: "users",

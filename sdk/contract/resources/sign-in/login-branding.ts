@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
+import { isVisible } from "../../core/characters.ts";
 import { get, type Noun, put, resource, shape } from "../../core/endpoint.ts";
 import { blankable, type FieldMeta } from "../../core/fields.ts";
 
@@ -19,7 +20,7 @@ const image = /^data:image\/(png|jpeg|webp);base64,(?:[A-Za-z0-9+/]{4})*(?:[A-Za
 /** An SVG image could carry script, so only pixels are taken inline. */
 function isLogo(value: string): boolean {
   if (value.startsWith("data:")) return image.test(value) && !value.endsWith(",");
-  if (value.length > ADDRESS_MAX_CHARACTERS || !URL.canParse(value)) return false;
+  if (value.length > ADDRESS_MAX_CHARACTERS || !isVisible(value) || !URL.canParse(value)) return false;
   const { protocol, username, password } = new URL(value);
   return protocol === "https:" && username === "" && password === "";
 }

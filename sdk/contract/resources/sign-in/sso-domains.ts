@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
+import { asciiDomain } from "../../core/email.ts";
 import { create, del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
 import { type FieldMeta, instant, listedName, ref, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
@@ -26,21 +27,10 @@ const domain = () =>
     .string()
     .trim()
     .max(253)
-    .regex(/^[^\s/:@?#*%\\[\]_]+$/, "must be a domain")
     .transform((value) => asciiDomain(value))
     .refine((value) => value !== undefined, "must be a domain")
     .transform((value) => value as string)
     .meta({ published: { type: "string", maxLength: 253 } } satisfies FieldMeta);
-
-const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
-const domainPattern = new RegExp(`^(?=.{1,253}$)(${label}\\.)+(?=[a-z0-9-]*[a-z])${label}$`);
-
-/** A domain as DNS has it, so that both ways of writing an international one meet; undefined = it is none. */
-export function asciiDomain(text: string): string | undefined {
-  const url = `https://${text.replace(/\.$/, "")}/`;
-  const host = URL.canParse(url) ? new URL(url).hostname : "";
-  return domainPattern.test(host) ? host : undefined;
-}
 
 const writers = staff().needs("organizations:write").withMfa();
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
+import { asciiDomain } from "../../core/email.ts";
 import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import {
   blankable,
@@ -91,8 +92,6 @@ const scopeText = () =>
     .refine((value) => /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(value), "must name scopes")
     .meta({ published: { type: "string", maxLength: 1000 } } satisfies FieldMeta);
 
-const domainPattern = /^[^\s@,/:*?#]+(\.[^\s@,/:*?#.]+)+$/;
-
 /** Comma-separated email domains, lower-cased, once each; blank reads as null: every domain. */
 const domainsText = () =>
   z
@@ -101,9 +100,10 @@ const domainsText = () =>
     .nullable()
     .transform((value) => {
       const domains = (value ?? "").toLowerCase().split(",");
-      return [...new Set(domains.map((domain) => domain.trim().replace(/^@/, "")).filter(Boolean))];
+      const named = domains.map((domain) => domain.trim().replace(/^@/, "")).filter(Boolean);
+      return [...new Set(named.map((domain) => asciiDomain(domain) ?? ""))];
     })
-    .refine((domains) => domains.every((domain) => domainPattern.test(domain)), "must be domains, separated by commas")
+    .refine((domains) => !domains.includes(""), "must be domains, separated by commas")
     .transform((domains) => (domains.length === 0 ? null : domains.join(",")))
     .meta({ published: { type: ["string", "null"], maxLength: 1000 } } satisfies FieldMeta);
 

@@ -1,4 +1,4 @@
-import { asciiDomain } from "#contract/resources/sign-in/sso-domains";
+import { asciiDomain } from "#contract/core/email";
 
 /** Domain of a lower-cased address: what follows its last `@`, as the domain name system writes it. */
 export function domainOf(email: string): string {

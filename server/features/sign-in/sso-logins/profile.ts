@@ -1,3 +1,4 @@
+import { canonicalEmail } from "#contract/core/email";
 import { email as emailSchema } from "#contract/core/fields";
 import type { AttributeMapping } from "#server/db/tables/sign-in";
 import { domainOf } from "#server/features/sign-in/core/domain-of";
@@ -48,7 +49,9 @@ function verification(sources: readonly Claims[], email: string): boolean | unde
     of: textIn(claims, "email"),
   }));
   if (said.some(({ verified }) => verified === false)) return false;
-  return said.some(({ verified, of }) => verified === true && of?.toLowerCase() === email) ? true : undefined;
+  return said.some(({ verified, of }) => verified === true && of !== undefined && canonicalEmail(of) === email)
+    ? true
+    : undefined;
 }
 
 /** Some providers send text. Anything else says nothing. */

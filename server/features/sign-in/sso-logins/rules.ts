@@ -1,4 +1,4 @@
-import { asciiDomain } from "#contract/resources/sign-in/sso-domains";
+import { asciiDomain } from "#contract/core/email";
 import type { Limit } from "#server/access/rate-limit";
 import { MINUTE } from "#server/platform/clock";
 

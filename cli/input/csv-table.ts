@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import { usageError } from "../../errors/cli-error.ts";
+import { usageError } from "../errors/cli-error.ts";
 
 export interface CsvRecord {
   /** 1-based line on which it begins. */

@@ -1,24 +1,26 @@
 import type { Document, LineCounter, Scalar } from "yaml";
-import type { Step } from "./check-schema.ts";
+import type { JsonStep } from "#contract/core/exact-json";
+import { Written } from "./written.ts";
 
 export interface ParsedDocument {
+  /** Numbers and truth values are `Written`. */
   readonly value: unknown;
   /** 1-based line of a key, or of an entry of a list; of the nearest parent where it stands nowhere of its own (merge keys). */
-  lineOf(steps: readonly Step[]): number;
+  lineOf(steps: readonly JsonStep[]): number;
   readonly problems: readonly { readonly line: number; readonly message: string }[];
 }
 
 /** Aliases are for repeating an address, not for growing a file without bound. */
 const MAX_ALIASES = 1_000;
 
-/** Reads YAML 1.2 or JSON and remembers where everything stands. */
+/** The one reader of YAML 1.2, and of JSON where lines matter. It remembers where everything stands. */
 export async function parseDocument(text: string): Promise<ParsedDocument> {
   const { parseDocument: parse, LineCounter, visit } = await import("yaml");
   const lines = new LineCounter();
-  const document = parse(text.replace(/^\uFEFF/, ""), { lineCounter: lines, merge: true, prettyErrors: false });
+  const document = parse(text, { lineCounter: lines, merge: true, prettyErrors: false });
   const problems = document.errors.map(({ message, pos }) => ({ line: lines.linePos(pos[0]).line, message }));
   if (problems.length > 0) return { value: undefined, lineOf: () => 1, problems };
-  visit(document, { Scalar: (_key, node) => keepAsWritten(node) });
+  visit(document, { Scalar: (key, node) => keepAsWritten(node, key === "key") });
   try {
     return {
       value: document.toJS({ maxAliasCount: MAX_ALIASES }),
@@ -30,14 +32,17 @@ export async function parseDocument(text: string): Promise<ParsedDocument> {
   }
 }
 
-/** `01067`, `+4930123` and `1.10` are numbers to YAML, but a post code or a telephone number to the author. */
-function keepAsWritten(node: Scalar): void {
-  if (typeof node.value === "number" && node.source !== undefined && String(node.value) !== node.source) {
-    node.value = node.source;
-  }
+/** A number is what JSON writes as one: `01067`, `+4930123` and `0x1F` are text, here as in JSON's quotes. */
+const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
+
+function keepAsWritten(node: Scalar, isKey: boolean): void {
+  const { value, source } = node;
+  if ((typeof value !== "number" && typeof value !== "boolean") || source === undefined) return;
+  const text = isKey || (typeof value === "number" && !jsonNumber.test(source));
+  node.value = text ? source : new Written(source, value);
 }
 
-function lineOf(document: Document, lines: LineCounter, steps: readonly Step[]): number {
+function lineOf(document: Document, lines: LineCounter, steps: readonly JsonStep[]): number {
   for (let depth = steps.length; depth >= 0; depth--) {
     const range = rangeOf(document, steps.slice(0, depth));
     if (range) return lines.linePos(range[0] as number).line;
@@ -48,7 +53,7 @@ function lineOf(document: Document, lines: LineCounter, steps: readonly Step[]):
 type Ranged = { range?: readonly number[] | null } | null | undefined;
 
 /** Of the key where it has one: its value may begin lines below it. */
-function rangeOf(document: Document, steps: readonly Step[]): readonly number[] | null | undefined {
+function rangeOf(document: Document, steps: readonly JsonStep[]): readonly number[] | null | undefined {
   const last = steps.at(-1);
   if (last === undefined) return (document.contents as Ranged)?.range;
   const parent = steps.length === 1 ? document.contents : document.getIn(steps.slice(0, -1), true);

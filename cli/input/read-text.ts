@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { CliError, usageError } from "../errors/cli-error.ts";
+import type { Shell } from "../shell.ts";
+import { spelledMs } from "../wait-at-most.ts";
+import { decode } from "./decode.ts";
+
+/** Of every command that reads a file of people. */
+export const encodingOption = ["--encoding <name>", "of the file: utf-16le, cp1252 … (default: UTF-8)"] as const;
+
+/** As messages name it. */
+export const fileName = (path: string): string => (path === "-" ? "stdin" : path);
+
+/** The text of a file, or of stdin for `-`. */
+export async function readText(shell: Shell, path: string, encoding?: string): Promise<string> {
+  return decode(await readBytes(shell, path), { name: fileName(path), label: encoding }).text;
+}
+
+export async function readBytes(shell: Shell, path: string): Promise<Uint8Array> {
+  if (path === "-") return bytesOfStdin(shell);
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw usageError(`Cannot read ${path}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
+  }
+}
+
+/** The text of a file of this program's own; errors of the system are the caller's. */
+export const readOwnText = async (path: string): Promise<string> => decode(await readFile(path), { name: path }).text;
+
+const read = new WeakMap<object, Promise<Uint8Array>>();
+
+/** All of stdin, read once. */
+function bytesOfStdin(shell: Shell): Promise<Uint8Array> {
+  const known = read.get(shell.stdin);
+  if (known) return known;
+  const bytes = collect(shell);
+  read.set(shell.stdin, bytes);
+  return bytes;
+}
+
+const SILENCE_MS = 60_000;
+
+/** A terminal has a person before it, who may think; anything else that is open and silent is given up. */
+async function collect(shell: Shell): Promise<Uint8Array> {
+  const limitMs = shell.patienceMs ?? SILENCE_MS;
+  const silent = () => void shell.stdin.destroy(silence(limitMs));
+  const timer = shell.isTty.stdin ? undefined : setTimeout(silent, limitMs);
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of shell.stdin) {
+      chunks.push(Buffer.from(chunk as Buffer | string));
+      timer?.refresh();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(chunks);
+}
+
+const silence = (limitMs: number): CliError =>
+  new CliError(`Nothing came on stdin for ${spelledMs(limitMs)}, and it is still open`, {
+    exit: "usage",
+    code: "STDIN_SILENT",
+    hint: "Close it, pipe something into it, or give --timeout for a program that takes longer",
+  });
