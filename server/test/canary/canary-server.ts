@@ -99,7 +99,7 @@ export async function canaryServer(): Promise<CanaryServer> {
       fault = next;
       routes = answers;
       fails = only;
-      struck.clear();
+      seen.clear();
     },
     async stop() {
       http.closeAllConnections();
