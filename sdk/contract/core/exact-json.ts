@@ -101,7 +101,7 @@ export function jsonFaults(text: string): JsonFault[] {
 
 const FAULTS_MAX = 50;
 
-/** Longer than any double is written, and short enough to look at closely. */
+/** Longer than any printed double, and short enough to compare quickly. */
 const NUMBER_LENGTH_MAX = 400;
 
 /** Whether a number of JSON is the very number that its double is printed as: `1.50` and `15e-1` are, `1e400` is not. */
