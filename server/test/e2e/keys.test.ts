@@ -211,25 +211,20 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
   it("what is printed without the secrets loses none: refused before, or still to be fetched", async () => {
     const { api, young } = world.keys;
     const rotate = ["keys", "rotate", api.id, young.id, "--yes"];
-    for (const wrong of ["--json=id,outcome", "--json=idd", "--columns=idd"]) {
+    for (const wrong of ["--json=id,outcome", "--json=idd", "--columns=idd", "--jq=.[].id"]) {
       const refused = await rmm.run([...rotate, wrong, ...(wrong.startsWith("--c") ? ["--secret-dir", "new"] : [])]);
       expect(refused, wrong).toMatchObject({ code: 2, stdout: "" });
     }
     expect(await world.ownerOf(api.secret)).toBeDefined();
-    for (const [expression, code] of [
-      [".[].id", 9],
-      [".[", 9],
-    ] as const) {
-      const ran = await rmm.run([...rotate, "--jq", expression]);
-      expect(ran.code, ran.stderr).toBe(code);
-      expect(ran.stderr).toContain("rmm keys rotate --resume");
-      expect(journals()).toHaveLength(1);
-      const resumed = await rmm.run(["keys", "rotate", "--resume", "--yes", "--jq", ".[].secret"]);
-      expect(resumed.code, resumed.stderr).toBe(0);
-      const owners = await Promise.all(resumed.stdout.trim().split("\n").map(world.ownerOf));
-      expect(owners).toEqual([`api-key ${api.id}`, `api-key ${young.id}`]);
-      expect(journals()).toEqual([]);
-    }
+    const ran = await rmm.run([...rotate, "--jq", ".["]);
+    expect(ran.code, ran.stderr).toBe(9);
+    expect(ran.stderr).toContain("rmm keys rotate --resume");
+    expect(journals()).toHaveLength(1);
+    const resumed = await rmm.run(["keys", "rotate", "--resume", "--yes", "--jq", ".[].secret"]);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    const owners = await Promise.all(resumed.stdout.trim().split("\n").map(world.ownerOf));
+    expect(owners).toEqual([`api-key ${api.id}`, `api-key ${young.id}`]);
+    expect(journals()).toEqual([]);
   });
 
   it("a key whose secret is fetched is not rotated again by the same run, also where it is another row", async () => {
