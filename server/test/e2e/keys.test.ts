@@ -208,22 +208,14 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
     expect(owners.toSorted()).toEqual(twins.map((id) => `api-key ${id}`).toSorted());
   });
 
-  it("what is printed without the secrets loses none: refused before, or still to be fetched", async () => {
+  it("a rotation that would print no secret, or cannot print at all, is refused before it is sent", async () => {
     const { api, young } = world.keys;
     const rotate = ["keys", "rotate", api.id, young.id, "--yes"];
-    for (const wrong of ["--json=id,outcome", "--json=idd", "--columns=idd", "--jq=.[].id"]) {
+    for (const wrong of ["--json=id,outcome", "--json=idd", "--columns=idd", "--jq=.[].id", "--jq=.["]) {
       const refused = await rmm.run([...rotate, wrong, ...(wrong.startsWith("--c") ? ["--secret-dir", "new"] : [])]);
       expect(refused, wrong).toMatchObject({ code: 2, stdout: "" });
     }
     expect(await world.ownerOf(api.secret)).toBeDefined();
-    const ran = await rmm.run([...rotate, "--jq", ".["]);
-    expect(ran.code, ran.stderr).toBe(9);
-    expect(ran.stderr).toContain("rmm keys rotate --resume");
-    expect(journals()).toHaveLength(1);
-    const resumed = await rmm.run(["keys", "rotate", "--resume", "--yes", "--jq", ".[].secret"]);
-    expect(resumed.code, resumed.stderr).toBe(0);
-    const owners = await Promise.all(resumed.stdout.trim().split("\n").map(world.ownerOf));
-    expect(owners).toEqual([`api-key ${api.id}`, `api-key ${young.id}`]);
     expect(journals()).toEqual([]);
   });
 
