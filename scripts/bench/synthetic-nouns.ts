@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { camel, type NounFile, nounFiles } from "../gen/tree.ts";
 
@@ -71,12 +71,4 @@ function copyNoun(root: string, noun: NounFile, round: number): void {
       "",
     ].join("\n"),
   );
-}
-
-/** Everything git tracks, without what is built, in another folder. */
-export function copyTree(from: string, to: string): void {
-  const leftOut = new Set(["node_modules", "dist", ".git"]);
-  for (const name of readdirSync(from)) {
-    if (!leftOut.has(name)) cpSync(join(from, name), join(to, name), { recursive: true });
-  }
 }

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { parseAst } from "rolldown/parseAst";
 import { childrenOf, importsOf, isFunction, type Node, namesOf } from "./syntax.ts";
 
-/** The text of a file that a test imports helpers from; undefined where there is none. */
+/** Reads a file that a test imports helpers from; undefined if it does not exist. */
 export type Helpers = (path: string) => string | undefined;
 
 /** Whether a function asserts something before it returns, itself or through helpers of the tree that it calls by name. */

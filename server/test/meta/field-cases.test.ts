@@ -8,7 +8,7 @@ const tree = readTree();
 const written = testsByCase(tree, mayLack);
 const nothingNew = () => false;
 
-/** What the check of field cases says of a case once this test of it reads differently. */
+/** Faults that the check of field cases reports for a case after a change of this test. */
 function faultsAfter(id: string, test: WrittenTest, change: (text: string, test: WrittenTest) => string): string[] {
   const text = tree.tests.get(test.path) as string;
   const { start, end } = test.whole;
