@@ -208,28 +208,15 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
     expect(owners.toSorted()).toEqual(twins.map((id) => `api-key ${id}`).toSorted());
   });
 
-  it("output without secrets loses none: it is refused, or they can still be fetched", async () => {
+  it("a rotation that would print no secret, or cannot print at all, is refused before it is sent", async () => {
     const { api, young } = world.keys;
     const rotate = ["keys", "rotate", api.id, young.id, "--yes"];
-    for (const wrong of ["--json=id,outcome", "--json=idd", "--columns=idd"]) {
+    for (const wrong of ["--json=id,outcome", "--json=idd", "--columns=idd", "--jq=.[].id", "--jq=.["]) {
       const refused = await rmm.run([...rotate, wrong, ...(wrong.startsWith("--c") ? ["--secret-dir", "new"] : [])]);
       expect(refused, wrong).toMatchObject({ code: 2, stdout: "" });
     }
     expect(await world.ownerOf(api.secret)).toBeDefined();
-    for (const [expression, code] of [
-      [".[].id", 9],
-      [".[", 9],
-    ] as const) {
-      const ran = await rmm.run([...rotate, "--jq", expression]);
-      expect(ran.code, ran.stderr).toBe(code);
-      expect(ran.stderr).toContain("rmm keys rotate --resume");
-      expect(journals()).toHaveLength(1);
-      const resumed = await rmm.run(["keys", "rotate", "--resume", "--yes", "--jq", ".[].secret"]);
-      expect(resumed.code, resumed.stderr).toBe(0);
-      const owners = await Promise.all(resumed.stdout.trim().split("\n").map(world.ownerOf));
-      expect(owners).toEqual([`api-key ${api.id}`, `api-key ${young.id}`]);
-      expect(journals()).toEqual([]);
-    }
+    expect(journals()).toEqual([]);
   });
 
   it("a run that fetches the secret of a key does not rotate it again, even under another row id", async () => {

@@ -253,7 +253,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     expect(kept).toMatchObject({ code: 1, stdout: "" });
     expect(kept.stderr).toContain("--store=file");
     expect(sso.idp.requests.length).toBe(before);
-  });
+  }, 60_000);
 
   it("exits 2 naming the flags where the server has several partners", async () => {
     await seedPartner(sso.server, "second", []);

@@ -29,7 +29,7 @@ async function confirmOwner(call: SetupCall): Promise<Account> {
   await requireHomeSession(call);
   const account = await ownAccount(call);
   // What was offered is in use by now, and is shown to nobody again.
-  if (account.mfaSecret !== null) throw problem("MFA_ALREADY_ENABLED", { refusesReplay: true });
+  if (account.mfaSecret !== null) throw problem("MFA_ALREADY_ENABLED", { onReplay: "refuses" });
   await confirmPassword(call, account, call.body.currentPassword);
   return account;
 }
