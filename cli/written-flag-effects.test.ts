@@ -23,7 +23,7 @@ const me = {
   ...{ orgAccess: "all", permissions: ["*:*"], mfaSatisfied: true, mfaEnabled: true, roleName: "Partner Admin" },
   ...{ siteIds: null, orgIds: null },
 };
-const tokens = { accessToken: "access-1", refreshToken: "refresh-1", tokenType: "Bearer", expiresIn: 30 };
+const tokens = { accessToken: "access-1", refreshToken: "refresh-1", tokenType: "Bearer", expiresIn: 0 };
 const key = (id: string, name: string) => ({
   ...{ id, name, orgId: ids.contoso, siteId: null, maxUsage: null, usageCount: 0, createdByPrincipalId: null },
   ...{ keyIssuedAt: "2020-01-01T00:00:00.000Z", expiresAt: LATER },

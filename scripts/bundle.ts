@@ -21,8 +21,8 @@ const pieces: readonly { name: string; holds: RegExp }[] = [
 ];
 
 /**
- * Bundles the `rmm` command into `dist/rmm`: what every start loads, what every call loads, and a file of its
- * own for each group of commands and each library. The server and what is compiled for a machine stay outside.
+ * Bundles the `rmm` command into `dist/rmm`: a file for what every start loads, one for what every call loads, and one
+ * for each group of commands and each library. The server and native modules are not bundled.
  */
 async function bundle(root: string): Promise<void> {
   const { version } = JSON.parse(await readFile(`${root}/package.json`, "utf8")) as { version: string };

@@ -11,7 +11,7 @@ import { unusedFaults } from "./check/unused.ts";
 import { wordFaults } from "./check/words.ts";
 import { writerFaults } from "./check/writers.ts";
 
-/** What neither compiler nor linter can hold: `npm run check` prints every fault and fails if there is one. */
+/** Rules that neither compiler nor linter can check: `npm run check` prints every fault and fails if there is one. */
 const checks = {
   boundaries: boundaryFaults,
   cycles: cycleFaults,

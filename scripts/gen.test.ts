@@ -63,20 +63,20 @@ test("commands carry losses, columns, events and what their parameters name, and
   expect(files.get("cli/generated/nouns.ts")).toContain('{"noun":"api-keys","area":"credentials"');
 });
 
-test("flags carry type, choices, null, default and secrecy", () => {
+test("flags carry type, choices, null, default, secrecy and a description", () => {
   const flags = flagsOf({
-    required: ["name"],
+    required: ["word"],
     properties: {
-      name: { type: "string", maxLength: 5 },
+      word: { type: "string", maxLength: 5 },
       maxUsage: { anyOf: [{ type: "integer", minimum: 1 }, { type: "null" }], default: null },
-      roles: { type: "array", items: { type: "string", enum: ["a", "b"] } },
+      kinds: { type: "array", items: { type: "string", enum: ["a", "b"] } },
       mode: { type: "string", enum: ["x", "y"], description: "how" },
       note: { type: ["string", "null"] },
-      password: { type: "string", "x-secret": true },
+      pin: { type: "string", "x-secret": true },
     },
   });
   expect(flags).toEqual([
-    { name: "name", flag: "name", type: "string", required: true, nullable: false, secret: false, maxLength: 5 },
+    { name: "word", flag: "word", type: "string", required: true, nullable: false, secret: false, maxLength: 5 },
     {
       name: "maxUsage",
       flag: "max-usage",
@@ -86,10 +86,11 @@ test("flags carry type, choices, null, default and secrecy", () => {
       secret: false,
       default: null,
       minimum: 1,
+      description: "most devices that may join with it",
     },
     {
-      name: "roles",
-      flag: "roles",
+      name: "kinds",
+      flag: "kinds",
       type: "array",
       itemType: "enum",
       itemValues: ["a", "b"],
@@ -108,6 +109,6 @@ test("flags carry type, choices, null, default and secrecy", () => {
       description: "how",
     },
     { name: "note", flag: "note", type: "string", required: false, nullable: true, secret: false },
-    { name: "password", flag: "password", type: "string", required: false, nullable: false, secret: true },
+    { name: "pin", flag: "pin", type: "string", required: false, nullable: false, secret: true },
   ]);
 });

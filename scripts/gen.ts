@@ -22,7 +22,7 @@ async function gen(root: string): Promise<void> {
   }
 }
 
-/** A migration's checksum is taken once. Nothing else is made while one that has landed is not what it was. */
+/** A migration's checksum is written once. Nothing else is generated while a landed migration differs from its checksum. */
 async function addChecksums(): Promise<void> {
   const { checksums, faults } = await import("./gen/migration-checksums.ts").then((one) => one.takeChecksums());
   if (faults.length > 0) {

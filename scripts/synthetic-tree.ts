@@ -1,8 +1,8 @@
 import { type SpawnOptions, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { addSyntheticNouns, copyTree } from "./bench/synthetic-nouns.ts";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { addSyntheticNouns } from "./bench/synthetic-nouns.ts";
+import { copyTree } from "./copy-tree.ts";
 
 /**
  * `npm run synthetic-tree [-- --sweeps]`: what the product will cost at 665 endpoints, measured on a copy of the tree whose
@@ -20,10 +20,8 @@ const SWEEPS = [
 const REAL_ONLY = ["specification", "cli-tree", "auth-matrix", "contract"].map((name) => `**/${name}.test.ts`);
 const MINUTES = 60;
 
-const copy = mkdtempSync(join(tmpdir(), "rmm-synthetic-"));
+const copy = copyTree("synthetic");
 try {
-  copyTree(".", copy);
-  symlinkSync(resolve("node_modules"), join(copy, "node_modules"));
   process.stdout.write(`endpoints: ${addSyntheticNouns(copy, ENDPOINTS)}\n`);
   await measure("npm run gen", ["tsx", "--conditions=source", "scripts/gen.ts"]);
   await measure("contract check alone", ["tsc", "-b", "sdk/contract"], { megabytes: 600 });

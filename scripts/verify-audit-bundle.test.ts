@@ -29,7 +29,7 @@ async function* text(lines: readonly object[]) {
   for (const line of lines) yield JSON.stringify(line);
 }
 
-/** In an order of its own: two verifiers may find the same things one before the other. */
+/** Sorted, because two verifiers may find the same faults in different order. */
 const sorted = (found: object[]) => found.map((one) => JSON.stringify(one)).toSorted();
 const broken = ({ kind, chainSeq, actual }: { kind: string; chainSeq: number | null; actual?: string | null }) => [
   kind,

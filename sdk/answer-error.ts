@@ -36,10 +36,10 @@ const byStatus: Record<number, new (message: string, facts: ErrorFacts) => RmmEr
 const mfaCodes = new Set(["MFA_REQUIRED", "MFA_ENROLLMENT_REQUIRED", "STEP_UP_REQUIRED"]);
 /** Codes after which it is unknown whether the request took effect. */
 const unsettled = new Set(["INTERNAL_ERROR", "AGENT_TIMEOUT"]);
-/** Statuses worth another try when no code, or one of these, says that it is a passing state. */
+/** Statuses that are retried if the answer has no code, or one of these codes for temporary states. */
 const passing = new Set([408, 429, 502, 503, 504]);
 const passingCodes = new Set(["RATE_LIMITED", "SERVICE_UNAVAILABLE"]);
-/** The first try of this call is still running, unseen since its connection broke: its answer is worth waiting for. */
+/** The first attempt is still running on the server after its connection broke, so wait for its answer. */
 const stillRunning = "IDEMPOTENCY_IN_FLIGHT";
 
 /** Reads an error answer into its class. `secrets` are masked wherever the answer repeats them. */
@@ -83,10 +83,10 @@ export function answerError(
 const isForeign = (status: number, code: string | undefined, details: unknown): boolean =>
   code === undefined ? status < 500 && !passing.has(status) : isUnknownPath(details);
 
-/** An rmm server says so of a path that it does not know: it may lie below another one. */
+/** The answer of an rmm server to an unknown path: the server may be mounted below another path. */
 const isUnknownPath = (details: unknown): boolean => (details as { path?: unknown } | null)?.path === "unknown";
 
-/** An answer of something else: a web page, a redirect, another API, or an rmm server below another path. */
+/** An answer that is not from this API: a web page, a redirect, another API, or an rmm server below another path. */
 export function notRmmServer(response: RawResponse, address: string, facts: ErrorFacts): NotRmmServerError {
   const { status, headers } = response;
   const location = headers.get("location");
@@ -108,7 +108,7 @@ interface Envelope {
   [beside: string]: unknown;
 }
 
-/** A proxy may answer with HTML or nothing: then there is only the status to go by. */
+/** A proxy may answer with HTML or nothing: then only the status is known. */
 function envelopeOf(text: string): Envelope {
   try {
     const parsed: unknown = JSON.parse(text);

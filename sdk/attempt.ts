@@ -60,7 +60,7 @@ function tellDeprecation({ core, prepared: { operation } }: Call, { headers }: R
   tell(() => core.hooks.onDeprecation?.(deprecation));
 }
 
-/** No answer came: who stopped it, and may it have been done? */
+/** The error for a request without an answer: what stopped it, and whether it may have been done. */
 function failed(call: Call, limit: Deadline, error: unknown, secrets: readonly string[]): RmmError {
   const { prepared, endpoint, total, core } = call;
   const changes = endpoint.method !== "GET";
@@ -92,7 +92,7 @@ function failed(call: Call, limit: Deadline, error: unknown, secrets: readonly s
   );
 }
 
-/** The error of a call that its caller or its time has ended. */
+/** The error of a call that was aborted or timed out. */
 export function stopped(
   total: Deadline,
   { operation, idempotencyKey }: Prepared,

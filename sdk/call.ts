@@ -21,7 +21,7 @@ export class ApiCall<T> implements Promise<T> {
     this.#answer = Promise.resolve().then(() => send(this.#streamed));
   }
 
-  /** The answer itself, its body unread: for streams. An error status still throws. */
+  /** The answer with its body unread, for streams. An error status still throws. */
   asResponse(): Promise<RawResponse> {
     this.#streamed = true;
     return this.#answer.then(({ response }) => response);

@@ -14,7 +14,7 @@ import type { CallInput } from "./prepare.ts";
 import type { SessionTokens, TokenPairAnswer } from "./session.ts";
 import { fetchTransport } from "./transport.ts";
 
-/** The client: one method per endpoint, named by noun and verb, and what goes beyond them. */
+/** The client: one method per endpoint, named by noun and verb, and the methods below. */
 export interface RmmClient extends Methods {
   /** The session of a user client. */
   readonly auth: {
@@ -140,7 +140,7 @@ async function sendValid(
   return execute(core, endpoint, input, options, streamed);
 }
 
-/** Body to result: parsed, checked where asked for, and a new token pair of the own session adopted. */
+/** Parses the body, validates it if configured, and stores a new token pair of the client's session. */
 async function read(core: Core, endpoint: EndpointInfo, answer: Answer, options: CallOptions): Promise<unknown> {
   if (endpoint.transport !== "json" && endpoint.transport !== "redirect") return answer.text;
   const result = parsed(core, endpoint, answer);

@@ -8,7 +8,7 @@ import type { RawResponse, Transport } from "./transport.ts";
 /** What all calls of a client share. */
 export interface Core {
   readonly base: string;
-  /** What messages call the server: the address without the path of the API. */
+  /** The server's name in messages: its address without the path of the API. */
   readonly address: string;
   readonly transport: Transport;
   readonly credential: Credential;
@@ -36,7 +36,7 @@ export interface Call {
   readonly streamed: boolean;
 }
 
-/** A hook that fails must not fail the call: the caller's own reporting is broken, the call is not. */
+/** Runs a hook. An error in the caller's hook must not fail the call. */
 export function tell<T>(hook: () => T): T | undefined {
   try {
     return hook();

@@ -4,7 +4,7 @@ import { memoryStore, type SessionStore, type SessionTokens, type TokenPairAnswe
 
 export type CredentialKind = EndpointInfo["kinds"][number];
 
-/** What a client proves itself with. */
+/** The credentials of a client. */
 export type Credentials =
   | SessionTokens
   | { readonly store: SessionStore }
@@ -24,22 +24,22 @@ export interface Presented {
 }
 
 export interface Credential {
-  /** Undefined where only the secret itself will tell. */
+  /** Undefined if only the secret itself shows its kind. */
   readonly kind: SecretKind | undefined;
   /** The secret to send. */
   present(signal: AbortSignal): Promise<Presented>;
-  /** Present only where a refused token can be replaced. */
+  /** Present only if a refused token can be replaced. */
   readonly session: UserSession | undefined;
 }
 
-/** What a secret is, by its prefix. */
+/** The kind of a secret, by its prefix. */
 export function kindOfSecret(secret: string): SecretKind {
   if (secret.startsWith("agt_")) return "agent";
   if (secret.startsWith("svc_sp_")) return "partnerKey";
   return secret.startsWith("svc_") ? "apiKey" : "user";
 }
 
-/** Makes a credential of what the caller gave; without anything only public endpoints can be called. */
+/** Makes a credential from the caller's options; without one, only public endpoints can be called. */
 export function credentialOf(
   given: Credentials | undefined,
   refresh: (refreshToken: string) => Promise<TokenPairAnswer>,
@@ -82,7 +82,7 @@ const names: Record<CredentialKind, string> = {
   public: "no credential",
 };
 
-/** Refuses here what the server would refuse anyway, and says which credential would work. */
+/** Refuses a credential that the server would refuse, and says which kind would work. */
 export function requireKind(endpoint: EndpointInfo, kind: SecretKind): void {
   if (endpoint.kinds.includes("public") || endpoint.kinds.includes(kind)) return;
   const wanted = endpoint.kinds.map((one) => names[one]).join(" or ");

@@ -1,6 +1,6 @@
 import { AbortedError, TimeoutError } from "./errors.ts";
 
-/** One signal for a piece of work: aborts when the parent does, or when its own time is up. */
+/** A signal that aborts when its parent does or when its time is up. */
 export interface Deadline {
   readonly signal: AbortSignal;
   /** Milliseconds left; Infinity without a limit. */

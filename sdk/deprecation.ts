@@ -1,13 +1,13 @@
 import type { RawResponse } from "./transport.ts";
 
-/** What the server says of an operation that it will withdraw (RFC 9745 and RFC 8594). */
+/** The server's notice that it will withdraw an operation (RFC 9745 and RFC 8594). */
 export interface Deprecation {
   readonly operation: string;
-  /** Since when it should no longer be used; undefined where the server named no date. */
+  /** When it was deprecated; undefined if the server named no date. */
   readonly deprecatedAt: Date | undefined;
   /** When it stops working. */
   readonly sunsetAt: Date | undefined;
-  /** Where that is explained. */
+  /** URL of an explanation. */
   readonly link: string | undefined;
 }
 

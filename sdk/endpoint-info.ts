@@ -9,7 +9,7 @@ export interface EndpointInfo {
   readonly uuids: readonly string[];
   readonly status: number;
   readonly transport: "json" | "text" | "html" | "redirect";
-  /** Which credentials open it; `public` asks for none. */
+  /** Kinds of credentials that it accepts; `public` needs none. */
   readonly kinds: readonly ("user" | "apiKey" | "partnerKey" | "agent" | "public")[];
   readonly idempotent: boolean;
   readonly paging: { readonly kind: "whole" | "page" | "cursor"; readonly items: string } | null;

@@ -7,7 +7,7 @@ export interface Issue {
   message: string;
 }
 
-/** 400 `VALIDATION_ERROR`, or the same told before sending (`validate: "strict"`). */
+/** 400 `VALIDATION_ERROR`, or the same found before sending (`validate: "strict"`). */
 export class ValidationError extends RmmError {
   static override readonly kind = "ValidationError";
 
@@ -91,7 +91,7 @@ export class UnavailableError extends RmmError {
   static override readonly kind = "UnavailableError";
 }
 
-/** Any other 5xx, or an answer no one expects. */
+/** Any other 5xx, or an unexpected answer. */
 export class ServerError extends RmmError {
   static override readonly kind = "ServerError";
 }
@@ -116,7 +116,7 @@ export class AbortedError extends RmmError {
   }
 }
 
-/** The request was sent and no answer came: it may have been done. Repeat it with the same idempotency key, or look. */
+/** The request was sent but not answered: it may have been done. Repeat it with the same idempotency key, or read the row. */
 export class OutcomeUnknownError extends RmmError {
   static override readonly kind = "OutcomeUnknownError";
 
@@ -132,7 +132,7 @@ export class OutcomeUnknownError extends RmmError {
   }
 }
 
-/** The credential at hand cannot open this endpoint; nothing was sent. */
+/** The client's credential cannot call this endpoint; nothing was sent. */
 export class CredentialError extends RmmError {
   static override readonly kind = "CredentialError";
 }

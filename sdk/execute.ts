@@ -58,7 +58,7 @@ async function attempts(call: Call, retries: number): Promise<Answer> {
   }
 }
 
-/** A later failure says nothing about an earlier attempt that may have been done. */
+/** If an earlier attempt may have been done, a later failure leaves the outcome unknown. */
 function settled(error: RmmError, mayBeDone: boolean, prepared: Prepared): RmmError {
   if (!mayBeDone || error.outcome === "unknown" || !(error.retryable || error.outcome === "not_sent")) return error;
   return new OutcomeUnknownError(`${error.message}; an earlier attempt may have been carried out`, {

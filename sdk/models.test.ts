@@ -18,7 +18,7 @@ type Part<I, Name extends string> = Name extends keyof I ? NonNullable<I[Name]> 
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type Fits<A, B> = [A] extends [B] ? true : false;
-/** A body may be told narrower than the schema reads it, and a query takes numbers and dates beside texts. */
+/** A published body may be narrower than its schema, and a query accepts numbers and dates besides strings. */
 type Agrees<T, M> = T extends { bodyInput: infer B; queryInput: infer Q; result: infer R }
   ? [Same<R, ResultOf<M>>, Fits<Part<InputOf<M>, "body">, B>, Fits<Q, Part<InputOf<M>, "query">>]
   : never;

@@ -28,9 +28,9 @@ export interface Hooks {
     attempt: number;
   }): void;
   onRetry?(event: { operation: string; attempt: number; waitMs: number; error: RmmError }): void;
-  /** The server will withdraw an operation: told once per client and operation, of a refusal too. */
+  /** Called once per client and operation that the server will withdraw, even if the call was refused. */
   onDeprecation?(event: Deprecation): void;
-  /** With `validate: "warn"`; without this hook a line goes to the console. */
+  /** Called with `validate: "warn"`; without this hook, a warning is written to the console. */
   onInvalidResponse?(event: { operation: string; issues: readonly { path: string; message: string }[] }): void;
 }
 
@@ -56,7 +56,7 @@ export interface ClientOptions {
   /** The trace that calls belong to: the `traceparent` of the current span, asked for at each call. */
   readonly traceparent?: () => string | undefined;
   readonly hooks?: Hooks;
-  /** Instead of the one all clients of the process share. */
+  /** Replaces the budget that all clients of the process share. */
   readonly retryBudget?: RetryBudget;
   readonly now?: () => number;
   readonly random?: () => number;

@@ -3,10 +3,10 @@ import { ResponseInvalidError } from "./errors.ts";
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** One page of a list; iterating over it goes on through all that follow. A page that fails throws. */
+/** One page of a list; iterating over it continues through all following pages. A page that fails throws. */
 export class Page<I, R = unknown> implements AsyncIterable<I> {
   readonly items: I[];
-  /** How many there are in all; undefined when the server did not count. */
+  /** Total number of entries; undefined if the server did not count. */
   readonly total: number | undefined;
   /** The whole answer. */
   readonly raw: R;
@@ -52,7 +52,7 @@ export function firstQuery(endpoint: EndpointInfo, query: Query | undefined): Qu
   return starts ? { ...query, cursor: "" } : query;
 }
 
-/** Reads an answer into a page, whatever way of paging it uses. */
+/** Reads the answer of any kind of list into a page. */
 export function pageOf<I, R>(
   endpoint: EndpointInfo,
   query: Query | undefined,

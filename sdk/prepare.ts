@@ -9,7 +9,7 @@ export interface CallInput {
   readonly body?: unknown;
 }
 
-/** A request but for its credential. */
+/** A request without its credential. */
 export interface Prepared {
   readonly operation: string;
   readonly method: EndpointInfo["method"];
@@ -19,11 +19,11 @@ export interface Prepared {
   readonly idempotencyKey: string | undefined;
   /** The body as a hook may see it. */
   readonly shownBody: unknown;
-  /** Secret strings of the body, to be masked wherever they come back. */
+  /** Secret strings of the body, to be masked wherever an answer repeats them. */
   readonly secrets: readonly string[];
 }
 
-/** JSON would say null in their place. */
+/** Refuses NaN and Infinity, which JSON would replace by null. */
 function exactly(key: string, value: unknown): unknown {
   if (typeof value !== "number" || Number.isFinite(value)) return value;
   throw new TypeError(`${key} is ${value}: JSON has no such number`);

@@ -36,7 +36,7 @@ function valuesAt(value: unknown, [step, ...rest]: string[]): string[] {
   return valuesAt((value as Record<string, unknown>)[step], rest);
 }
 
-/** Masks secret strings wherever they stand in a text or a value: what a server or a library echoes. */
+/** Masks secret strings anywhere in a text or value that a server or a library repeats. */
 export function scrubbed<T>(value: T, secrets: readonly string[]): T {
   if (secrets.length === 0) return value;
   if (typeof value === "string") {

@@ -17,7 +17,7 @@ export const backoffMs = (attempt: number, random: () => number): number =>
   Math.floor(random() * Math.min(CAP_MS, FIRST_MS * 2 ** (attempt - 1)));
 
 /**
- * A second attempt must not do a thing twice: GET, PUT and DELETE are safe, a POST only when the contract
+ * A second attempt must not repeat an effect: GET, PUT and DELETE are safe, a POST only when the contract
  * says so or the call carries a key.
  */
 export const isRepeatable = (endpoint: EndpointInfo, idempotencyKey: string | undefined): boolean =>
@@ -28,9 +28,9 @@ export const isRepeatable = (endpoint: EndpointInfo, idempotencyKey: string | un
 
 /** Shared by all calls of a process, so that an outage is not answered with a storm of retries. */
 export interface RetryBudget {
-  /** Every first attempt earns a share of a retry. */
+  /** Each first attempt adds a fraction of a retry. */
   earn(): void;
-  /** False when too many retries were spent lately. */
+  /** Takes a retry; false if none is left. */
   spend(): boolean;
 }
 

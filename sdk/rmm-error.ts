@@ -13,7 +13,7 @@ export interface ErrorFacts {
   /** `api-keys.rotate`. */
   operation?: string | undefined;
   details?: unknown;
-  /** What stands beside `error` at the top level of the answer. */
+  /** The other fields of the answer, besides `error`. */
   extra?: Record<string, unknown> | undefined;
   idempotencyKey?: string | undefined;
   /** What the server's `Retry-After` asked for. */

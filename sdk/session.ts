@@ -43,7 +43,7 @@ const EARLY_MS = 60_000;
 const RACE_PAUSE_MS = 200;
 const RACE_LOOKS = 5;
 
-/** A user's session: hands out an access token, and renews it once however many calls ask. */
+/** A user's session: returns an access token, and refreshes it only once for any number of parallel calls. */
 export class UserSession {
   #known: SessionTokens | undefined;
   #refreshing: Promise<SessionTokens> | undefined;
@@ -57,7 +57,7 @@ export class UserSession {
     this.#now = now;
   }
 
-  /** An access token good for at least a minute where that can be had. */
+  /** An access token that is valid for at least a minute, if it can be refreshed. */
   async accessToken(signal: AbortSignal): Promise<string> {
     this.#known ??= await this.#store.read();
     const tokens = this.#known;
@@ -122,7 +122,7 @@ export class UserSession {
     }
   }
 
-  /** Someone without our lock was faster: their pair is about to be stored. */
+  /** Another process without this lock has refreshed first and is about to store its pair. */
   async #writtenByAnother(spent: string, error: RmmError): Promise<SessionTokens> {
     for (let look = 0; look < RACE_LOOKS; look++) {
       await pause(RACE_PAUSE_MS, new AbortController().signal);
@@ -163,7 +163,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     const stop = () => reject(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
-    // Heard also where nobody waits any more: a rejection that nobody hears ends the process.
+    // Handled even if no caller waits any more, because an unhandled rejection ends the process.
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }

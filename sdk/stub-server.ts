@@ -21,7 +21,7 @@ export interface Stub {
   close(): Promise<void>;
 }
 
-/** A server for tests: answers what the handler says; a handler that returns nothing deals with the response itself. */
+/** A server for tests that answers what the handler returns; a handler that returns nothing has answered by itself. */
 export async function stubServer(handler: Handler): Promise<Stub> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {

@@ -14,7 +14,7 @@ export interface TransportRequest {
   readonly signal: AbortSignal;
 }
 
-/** Sends one request once. Redirects are answers, not followed: a credential must not travel to another host. */
+/** Sends one request once. Does not follow redirects, so that a credential never goes to another host. */
 export type Transport = (request: TransportRequest) => Promise<RawResponse>;
 
 type FetchLike = (input: Request | URL | string, init?: RequestInit) => Promise<Response>;

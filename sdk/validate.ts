@@ -25,7 +25,7 @@ export async function answerIssues(info: EndpointInfo, answer: unknown): Promise
   return issues.filter((issue) => !isNews(issue)).map(({ path, message }) => ({ path: pathText(path), message }));
 }
 
-/** The server tells no more either. */
+/** The same limit as the server's. */
 const ISSUES_MAX = 50;
 
 /**
@@ -37,7 +37,7 @@ export async function requestIssues(info: EndpointInfo, input: CallInput): Promi
   if (endpoint === undefined) return [];
   const { params, query, body } = endpoint.schemas();
   const sent: unknown = input.body === undefined ? undefined : JSON.parse(JSON.stringify(input.body));
-  // Of what machines report the server replaces such text.
+  // The server replaces such text in reports of machines.
   const scrubbed = endpoint.from === "machine";
   const faults = sent === undefined || scrubbed ? [] : jsonFaults(JSON.stringify(sent));
   if (faults.length > 0) return faults.map(({ path, message }) => ({ path, message }));

@@ -13,6 +13,8 @@ export interface ProblemOptions {
   retryAfterSeconds?: number;
   /** The answer goes to a device, for the one code whose status depends on it (docs/conventions.md, "Errors"). */
   toAgent?: boolean;
+  /** Whether a request that is sent again is refused with it, where its status does not tell (`http/replay-check.ts`). */
+  onReplay?: "refuses" | "passes";
   /** The key that was presented, where somebody has it: for the audit log alone. */
   refusedKey?: RefusedKey;
 }

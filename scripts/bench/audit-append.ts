@@ -81,7 +81,7 @@ async function appendPostgres(sealed: boolean, connections: number): Promise<num
   return rate;
 }
 
-/** The same rows for each share, one organization per batch. */
+/** The rows of each parallel client, one organization per batch. */
 const batchesOf = (shares: number): (string | null)[][][][] =>
   Array.from({ length: shares }, (_, share) =>
     Array.from({ length: ROWS / shares / AUDIT_BATCH }, (_, index) => {

@@ -18,7 +18,7 @@ const PEAK_MB = 150;
 let directory = "";
 let cluster: PostgresCluster | undefined;
 
-/** Verification of one chain of a million entries against the bare stream of the same rows into Node. */
+/** Verifying one chain of a million entries, compared to only streaming the same rows into Node. */
 export const auditVerify: readonly Bench[] = [
   {
     name: "audit verify ÷ raw rows (SQLite)",
@@ -36,7 +36,7 @@ export const auditVerify: readonly Bench[] = [
   },
 ];
 
-/** In a process of its own; more memory than allowed is a failure whatever the rate. */
+/** Runs in its own process; more memory than allowed is a failure whatever the rate. */
 async function verify(place: string): Promise<number> {
   const script = sibling("verify-chain");
   const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, script, place]);
@@ -91,7 +91,7 @@ async function loadPostgres(): Promise<void> {
   await client.end();
 }
 
-/** The same table as binary COPY; rows are separated by their frames and dropped. */
+/** Streams the same table as binary COPY; rows are split and dropped. */
 async function rawPostgres(): Promise<number> {
   const client = new Client({ connectionString: cluster!.url });
   await client.connect();

@@ -9,7 +9,7 @@ type DatabaseName = "SQLite" | "Postgres";
 interface Read {
   name: string;
   database: DatabaseName;
-  /** Of what Express does in the same time. */
+  /** Lowest allowed share of what Express answers in the same time. */
   least: number;
   /** Default: one organization. */
   path?: string;

@@ -3,7 +3,7 @@ export interface Bench {
   readonly name: string;
   /** `max`: the ratio must not exceed the limit; `min`: it must reach it. */
   readonly limit: { readonly kind: "max" | "min"; readonly value: number };
-  /** One round; both sides in their own unit, the ratio is what counts. */
+  /** One round; each side may have its own unit, because only the ratio is compared. */
   run(): Promise<{ measured: number; against: number; unit: string }>;
   start?(): Promise<void>;
   stop?(): Promise<void>;

@@ -7,7 +7,7 @@ import type { Bench } from "./bench.ts";
 
 const LEFT_OUT = new Set(["node_modules", "dist", ".git"]);
 
-/** The compiler over the whole tree with nothing kept from before, in seconds. */
+/** Compiles the whole tree without previous results, in seconds. */
 export const coldBuild: Bench = {
   name: "cold tsc -b, seconds",
   limit: { kind: "max", value: 15 },

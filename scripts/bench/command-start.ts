@@ -41,7 +41,7 @@ async function inTurns(command: readonly string[], env: Record<string, string | 
   return { measured: middle(rmm), against: middle(bare), unit: "ms" };
 }
 
-/** Not `spawnSync`: the server's own output must not wait meanwhile. */
+/** Not `spawnSync`, which would block the server's output. */
 function timed(args: readonly string[], env: Record<string, string | undefined>): Promise<number> {
   const start = performance.now();
   const child = spawn(process.execPath, args, {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import express from "express";
 
-/** Express as its own documentation starts it: the least this framework can do with a JSON answer. */
+/** Express as in its documentation: the least that this framework does for a JSON answer. */
 const app = express();
 app.get("/", (_request, response) => {
   response.json({ hello: "world" });

@@ -7,7 +7,7 @@ import { started, type Target } from "./target.ts";
 const FLEET = process.env["BENCH_FLEET"] ?? '{"organizations":2000,"devices":100000,"entries":1000000}';
 const TIMES = 5;
 
-/** Runs a statement as it is, without a tenant's scope. */
+/** Runs a statement without a tenant scope. */
 type Bare = (text: string) => Promise<void>;
 
 /** A list, and the least that a database does for it: an indexed select of the rows of the page, and a count. */
@@ -19,7 +19,7 @@ interface Ask {
 
 /**
  * Every list of a large fleet in milliseconds, each against the bare statements and one authenticated read, which is
- * what any answer costs. The ratio is that of the list which does worst; all of them go to stderr.
+ * what any answer costs. The ratio is that of the slowest list; all ratios go to stderr.
  */
 export const listsLarge: readonly Bench[] = [bench("SQLite"), bench("Postgres")];
 

@@ -4,7 +4,7 @@ import { sibling, type Target } from "./target.ts";
 const CONNECTIONS = "32";
 const ROUND_MS = "3000";
 
-/** Requests a second that a server answers, asked from a process of its own. */
+/** Requests per second that a server answers, sent by a separate process. */
 export function load({ url, path, token }: Target): Promise<number> {
   const { hostname, port } = new URL(url);
   const headers = token === undefined ? [] : [`Authorization: Bearer ${token}`];

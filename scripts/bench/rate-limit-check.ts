@@ -14,7 +14,7 @@ let cluster: PostgresCluster | undefined;
 let store: ReturnType<typeof openPostgres> | undefined;
 let limiter: RateLimiter | undefined;
 
-/** One sliding-window check against a bare one-row upsert counter, both through the same pool. */
+/** One sliding-window check compared to a one-row upsert counter, both through the same pool. */
 export const rateLimitCheck: readonly Bench[] = [
   {
     name: "rate-limit check ÷ bare upsert (Postgres)",

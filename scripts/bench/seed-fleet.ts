@@ -12,7 +12,7 @@ export interface FleetSize {
   readonly entries: number;
 }
 
-/** Rows in one statement: SQLite takes 32,766 parameters. */
+/** Rows per statement: SQLite accepts 32,766 parameters. */
 const ROWS_MAX = 500;
 const statuses = [
   "online",
@@ -27,10 +27,10 @@ const statuses = [
 const systems = ["windows", "windows", "macos", "linux"] as const;
 const roles = ["workstation", "workstation", "workstation", "workstation", "server", "switch"] as const;
 const actions = ["organization.update", "device.update", "user.login", "enrollment_key.create", "site.update"] as const;
-/** Small enough for every list to be asked for, large enough to be thinned out by every filter. */
+/** Sizes at which every list can be read and every filter leaves out rows. */
 const HARDWARE_MAX = 1_000;
 
-/** A partner's book of customers: organizations with a site each, devices, and what was recorded of them. */
+/** A partner with organizations of one site each, their devices and audit entries. */
 export async function seedFleet(
   db: Kysely<Database>,
   { clock, random }: Pick<Services, "clock" | "random">,
@@ -95,7 +95,7 @@ export async function seedFleet(
     }),
     "deviceHardware",
   );
-  // One organization a statement: the trigger that seals takes the lock of a chain.
+  // One organization per statement, because the sealing trigger locks its chain.
   const each = Math.ceil(size.entries / size.organizations);
   for (const [at, { id: orgId }] of organizations.entries())
     await insert(each, (index) => entry(orgId, at + index * size.organizations), "auditLogs");

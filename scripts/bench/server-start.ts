@@ -9,7 +9,7 @@ import type { Bench } from "./bench.ts";
 const IDLE_MS = 5_000;
 const GIVE_UP_MS = 60_000;
 
-/** `rmm server start` on an embedded database that is there already: seconds until it answers, megabytes when nobody asks. */
+/** `rmm server start` on an existing embedded database: seconds until it answers, megabytes when idle. */
 export const serverStart: readonly Bench[] = [
   bench("server ready, seconds", 1, "s", async ({ readySeconds }) => readySeconds),
   bench("server idle, megabytes", 120, "MB", async ({ child }) => {

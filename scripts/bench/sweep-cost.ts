@@ -3,8 +3,8 @@ import { startVitest, type TestModule } from "vitest/node";
 import { allEndpoints } from "#contract/index";
 
 /**
- * `npm run sweep-cost`: what all sweeps together cost per endpoint and database, in seconds of tests and of what is set up for
- * them. `NOUNS=sites` measures some nouns. The figure is for a quiet machine: it is waited for, not computed.
+ * `npm run sweep-cost`: what all sweeps together cost per endpoint and database, in seconds of tests and of setting up for
+ * them. `NOUNS=sites` measures some nouns. The figure is wall-clock time, so it needs a quiet machine.
  */
 const LIMIT_SECONDS = 0.6;
 const DATABASES = ["sqlite", "postgres"];

@@ -1,8 +1,8 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { camel, type NounFile, nounFiles } from "../gen/tree.ts";
 
-/** What signs in, what serves at the root, and what sweeps know by its noun: such nouns cannot exist twice. */
+/** Nouns that cannot be copied: they sign in, serve at the root, or are known to sweeps by name. */
 const ONCE = new Set([
   "service-status",
   "sessions",
@@ -16,7 +16,7 @@ const ONCE = new Set([
 
 /**
  * Adds copies of the real nouns to a copy of the tree until the contract has `wanted` endpoints: other names, paths and
- * shapes over the same handlers, tables and examples. Answers how many endpoints there are then.
+ * shapes over the same handlers, tables and examples. Returns the number of endpoints.
  */
 export function addSyntheticNouns(root: string, wanted: number): number {
   const nouns = nounFiles(root);
@@ -71,12 +71,4 @@ function copyNoun(root: string, noun: NounFile, round: number): void {
       "",
     ].join("\n"),
   );
-}
-
-/** Everything git tracks, without what is built, in another folder. */
-export function copyTree(from: string, to: string): void {
-  const leftOut = new Set(["node_modules", "dist", ".git"]);
-  for (const name of readdirSync(from)) {
-    if (!leftOut.has(name)) cpSync(join(from, name), join(to, name), { recursive: true });
-  }
 }

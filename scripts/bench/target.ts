@@ -16,7 +16,7 @@ export interface Target {
   file?: string;
 }
 
-/** A script of this folder, compiled or not as this one is. */
+/** Path of a script in this folder, compiled if this file is. */
 export const sibling = (name: string): string =>
   new URL(`./${name}${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url).pathname;
 

@@ -1,7 +1,7 @@
 import { type Room, rooms } from "./rules.ts";
 import { type Import, importsOf, isTest, type Source, sources } from "./sources.ts";
 
-/** Imports that `rules.ts` does not list, entries of it that nothing imports, and unscoped access outside its room. */
+/** Imports that `rules.ts` does not list, entries that no file uses, and unscoped database access outside its room. */
 export async function boundaryFaults(): Promise<string[]> {
   const files = sources({ generated: true }).filter(({ path }) => !isTest(path));
   return [...importFaults(rooms, files), ...files.flatMap(unscopedFaults)];

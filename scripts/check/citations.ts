@@ -5,7 +5,7 @@ import { type Source, sources, trackedFiles } from "./sources.ts";
 /** Reads a file of the tree; undefined when there is none. */
 export type ReadFile = (path: string) => string | undefined;
 
-/** Citations of documents that readers of the tree do not have. */
+/** Citations of documents that are not in the tree. */
 const elsewhere: readonly RegExp[] = [
   /\b(?:contract|specification|spec|design|document)s? (?:\d|§)/gi,
   /\b(?:the|this|our) specification\b/gi,
@@ -13,17 +13,17 @@ const elsewhere: readonly RegExp[] = [
   /\block [1-5]\b/gi,
   /§/g,
 ];
-/** Files about the golden file of the specification, which reads those documents where somebody has them. */
+/** Files that read those documents to make the golden file of the specification. */
 const aboutThem = /^scripts\/specification|^server\/test\/conformance\/(specification|compare-)|^sdk\/contract\/README/;
-/** Standards are public. */
+/** Standards are public, so they may be cited. */
 const standard = /\bRFC \d+ $/;
 
-/** Between the words of a citation there may be a line break with the comment's own mark. */
+/** The words of a citation may be separated by a line break and a comment marker. */
 const gap = String.raw`[\s*/]+`;
 const cited = new RegExp(String.raw`((?:[\w.-]+\/)*[\w-]+\.md),${gap}"([^"]{1,100})"`, "g");
 const bare = /\bdocs\/[\w-]+\.md\b/g;
 const link = /\]\(([^()#\s:]*)(?:#([^()\s]+))?\)(?:, "([^"]{1,100})")?/g;
-/** Within a page of rules: see "Heading". */
+/** A citation within a page: see "Heading". */
 const ownHeading = /\bsee "([A-Z][^"]{1,100})"/g;
 
 /** Citations of documents that are not in the tree, and of pages or headings that do not exist. */
@@ -84,7 +84,7 @@ const pathOf = (page: string): string => (page.startsWith("docs/") ? `server/${p
 const headingsOf = (page: string): string[] =>
   [...page.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = ""]) => heading.trim());
 
-/** As GitHub makes it. */
+/** The anchor of a heading, as GitHub builds it. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

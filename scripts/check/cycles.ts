@@ -42,7 +42,7 @@ function rings(imports: readonly Import[]): Set<string> {
   return found;
 }
 
-/** The cycle from its first file by name and back to it. */
+/** Rotates a cycle so that it begins and ends with its first file by name. */
 function fromFirst(ring: readonly string[]): string[] {
   const first = ring.indexOf(ring.toSorted()[0] as string);
   return [...ring.slice(first), ...ring.slice(0, first + 1)];

@@ -1,7 +1,7 @@
 import { systemReasons } from "#server/db/system-reasons";
 import { isTest, type Source, sources } from "./sources.ts";
 
-/** Handles without the tenant scope that need no reason: they stay in the database room. */
+/** Handles without the tenant scope and without a reason, which only the database room may use. */
 const unreasoned: readonly [RegExp, string][] = [
   [/\bsystemHandle\b/, "takes a handle without a reason: asSystem(services, reason)"],
   [/\.volatile\b/, "takes the handle of what may be lost: server/db/rate-limits.ts"],
@@ -10,7 +10,7 @@ const unreasoned: readonly [RegExp, string][] = [
 /** `asSystem(…, "reason")` of any kind, over several lines too. */
 const given = /\b(?:asSystem|readAsSystem)\(\s*(?:[\w.#]+|\{[^}]*\})?,?\s*"([^"]+)"/g;
 
-/** The exit from the tenant scope has one door: what takes another one, and reasons that nothing gives any more. */
+/** Code that leaves the tenant scope without `asSystem`, and reasons that no code uses any more. */
 export async function exitFaults(files: readonly Source[] = sources()): Promise<string[]> {
   const served = files.filter(({ path }) => path.startsWith("server/") && !isTest(path));
   const others = served.flatMap(({ path, text }) =>

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { generatedFiles } from "../gen/outputs.ts";
 import { registries } from "../gen/registries.ts";
 
-/** Files made from the contract that are not what `npm run gen` would write. */
+/** Generated files that differ from what `npm run gen` would write. */
 export async function generatedFaults(): Promise<string[]> {
   return [...registries(), ...generatedFiles()].flatMap(([path, text]) => {
     try {

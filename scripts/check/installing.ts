@@ -27,7 +27,7 @@ function compiledFaults(): string[] {
   });
 }
 
-/** npm installs the archive; people read the folder. */
+/** npm installs the archive, while people read the folder: both must be the same. */
 function archiveFaults(): string[] {
   const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: Record<string, string> };
   const { name, version, dependencies: brought } = JSON.parse(readFileSync(`${OLDER_NODE}/package.json`, "utf8"));
@@ -55,7 +55,7 @@ function chooserFaults(): string[] {
     .map(({ path }) => `${path} imports better-sqlite3; only ${CHOOSER} knows which one runs here`);
 }
 
-/** Two TypeScripts are installed: the older one only tries the types of the SDK, and must not be the one that builds. */
+/** Two versions of TypeScript are installed: the older one only checks the types of the SDK and must not build the tree. */
 function compilerFaults(): string[] {
   const tsc = realpathSync("node_modules/.bin/tsc");
   return tsc === realpathSync("node_modules/typescript/bin/tsc")

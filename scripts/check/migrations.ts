@@ -1,7 +1,7 @@
 import { landedChecksums, takeChecksums } from "../gen/migration-checksums.ts";
 import { misnamedMigrations } from "../gen/migrations.ts";
 
-/** Migrations that have landed and are not what they were, names that say nothing, checksums that are not taken yet. */
+/** Landed migrations that were edited, names that do not follow the rule, and missing checksums. */
 export async function migrationFaults(): Promise<string[]> {
   const { checksums, faults } = takeChecksums();
   const missing = Object.keys(JSON.parse(checksums) as object).filter((name) => !(name in landedChecksums()));

@@ -23,7 +23,7 @@ const left = [
   ],
 ];
 
-it("npm pack takes what the package needs, and nothing that happens to lie about", () => {
+it("npm pack takes what the package needs, and no stray files", () => {
   const dir = mkdtempSync(join(tmpdir(), "rmm-pack-"));
   try {
     cpSync("package.json", join(dir, "package.json"));

@@ -1,10 +1,10 @@
 import { featureRoomOf } from "./room-of.ts";
 import { type Import, importsOf, isTest, type Source, sources } from "./sources.ts";
 
-/** Files of a room that are nobody else's: its queries, and what the generated registries collect. */
+/** Files that no other room may import: queries, and files that the generated registries collect. */
 const ownFiles = /\/(queries|routes|schedules|jobs|hooks)\.ts$/;
 
-/** What crosses from one room of `server/features` into another, types too. */
+/** Imports from one room of `server/features` into another, types included. */
 function crossings(files: readonly Source[]): (Import & { fromRoom: string; toRoom: string })[] {
   return files
     .filter((source) => !isTest(source.path))

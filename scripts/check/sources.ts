@@ -21,7 +21,7 @@ export function sources({ generated = false } = {}): Source[] {
     try {
       return [{ path, text: readFileSync(path, "utf8") }];
     } catch {
-      return []; // deleted in the work tree, not yet in the index
+      return []; // deleted, but still in the index
     }
   });
   return generated ? read : read.filter(({ path }) => !path.includes("/generated/"));
@@ -31,11 +31,11 @@ export const isTest = (path: string) => path.endsWith(".test.ts") || path.starts
 
 export interface Import {
   from: string;
-  /** File the specifier means, or the package's name. */
+  /** Path of the imported file, or name of the package. */
   to: string;
   /** False for a package. */
   inTree: boolean;
-  /** Erased by the compiler, or run later: an `import()`. */
+  /** A type import, or an `import()`, which runs later. */
   typeOnly: boolean;
 }
 

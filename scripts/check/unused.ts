@@ -5,7 +5,7 @@ import { eventKinds } from "#contract/core/events";
 import { contract } from "#contract/generated/table";
 import { isTest, type Source, sources } from "./sources.ts";
 
-/** Where a word of a closed list is given to somebody: handlers and endpoints, not the list itself. */
+/** Files that use the words of a closed list: handlers and endpoints, not the list itself. */
 const gives = ({ path }: Source): boolean =>
   !isTest(path) && (/^server\//.test(path) || /^sdk\/contract\/resources\//.test(path));
 

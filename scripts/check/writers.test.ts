@@ -26,7 +26,7 @@ describe("one writer per table", () => {
     expect(await writerFaults([file(path, 'tx.deleteFrom("sites")')])).toHaveLength(1);
   });
 
-  it("lets the room itself write, everybody read, and tests do as they like", async () => {
+  it("lets the room itself write, every room read, and tests do both", async () => {
     expect(
       await writerFaults([
         file("server/features/tenancy/sites/update.ts", 'tx.updateTable("sites")'),

@@ -5,12 +5,12 @@ import { isTest, type Source, sources } from "./sources.ts";
 const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const declared: ReadonlySet<string> = new Set(tableNames);
 
-/** Statements of the query builder: `insertInto("sites")`. Without a literal nobody can tell which table it is. */
+/** Statements of the query builder, such as `insertInto("sites")`. Without a literal the table is unknown. */
 const built = /\.(insertInto|replaceInto|updateTable|deleteFrom|mergeInto)\(\s*(?:"(\w+)[^"]*")?/g;
-/** Statements in text, which exist in `db` and `audit` alone. */
+/** SQL statements as text, which only `db` and `audit` contain. */
 const written = /\b(?:insert\s+into|update|delete\s+from)\s+(?:public\.)?([a-z_]+)\b/g;
 
-/** Rows of a table that are written outside the room that the table names (`writtenBy`, server/db/tables). */
+/** Writes to a table outside the room that the table names (`writtenBy`, server/db/tables). */
 export async function writerFaults(files: readonly Source[] = sources()): Promise<string[]> {
   return files.flatMap(({ path, text }) => {
     if (!path.startsWith("server/") || isTest(path) || path.startsWith("server/db/migrations/")) return [];

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { NounFile } from "./tree.ts";
 
-/** Each noun's file exports `examples`, and `rows` where a tenant of the fixtures has some. */
+/** Each noun's file exports `examples`, and `rows` if the tenants of the fixtures have some. */
 export function fixtureTable(banner: string, nouns: readonly NounFile[]): string {
   const file = ({ area, noun }: NounFile) => `fixtures/nouns/${area}/${noun}.ts`;
   const present = nouns.filter((noun) => existsSync(file(noun)));

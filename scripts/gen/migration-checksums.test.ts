@@ -13,7 +13,7 @@ describe("migrations that have landed", () => {
     expect(migrations.map(({ name }) => name)).toEqual(migrationNames());
   });
 
-  it("cannot be edited: the checksum stays, and it is said what to do", () => {
+  it("cannot be edited: the checksum stays, and a message says what to do", () => {
     const { checksums, faults } = judgeMigrations(landed, [change("first", "drop table first"), change("second")]);
     expect(faults).toEqual([
       expect.stringMatching(/^migration first has landed and was edited: .* write a new migration/),
@@ -35,7 +35,7 @@ describe("migrations that have landed", () => {
     ]);
   });
 
-  it("are followed by new ones, whose checksum is taken, but not preceded", () => {
+  it("may be followed, but not preceded, by new ones, whose checksums are added", () => {
     const both = [change("first"), change("second")];
     const { checksums, faults } = judgeMigrations(landed, [...both, change("third")]);
     expect(faults).toEqual([]);

@@ -4,7 +4,7 @@ import { list } from "./tree.ts";
 const folder = "server/db/migrations";
 export const checksumFile = `${folder}/checksums.json`;
 
-/** Those from before migrations were named by time. */
+/** Migrations that are older than the rule to name them by time. */
 const numbered = /^00(0\d|1[01])-[a-z-]+$/;
 const timed = new RegExp(
   `^20\\d{2}(0[1-9]|1[0-2])([0-2]\\d|3[01])([01]\\d|2[0-3])[0-5]\\d-(${Object.keys(areas).join("|")})-[a-z0-9-]+$`,
@@ -16,7 +16,7 @@ export const migrationNames = (): string[] =>
     .filter((name) => /^\d.*\.ts$/.test(name) && !name.endsWith(".test.ts"))
     .map((name) => name.slice(0, -".ts".length));
 
-/** Files whose names nobody could put in order, or that say nothing of their area. */
+/** Files whose names give no order or no area. */
 export const misnamedMigrations = (names: readonly string[] = migrationNames()): string[] =>
   names
     .filter((name) => !numbered.test(name) && !timed.test(name))

@@ -92,7 +92,7 @@ function show(
 
 const isObject = (schema: JsonSchema | undefined): boolean => schema?.type === "object";
 
-/** Without what is said of the fields. */
+/** The schema without the descriptions of its fields. */
 const bare = (schema: JsonSchema): JsonSchema => ({
   ...schema,
   properties: Object.fromEntries(Object.keys(schema.properties ?? {}).map((name) => [name, { type: "string" }])),
@@ -101,7 +101,7 @@ const bare = (schema: JsonSchema): JsonSchema => ({
 const typeNameOf = ({ noun, verb }: AnyEndpoint): string =>
   `${noun}-${verb}`.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** What is more than a text or a number gets a name, unless the contract has named it. */
+/** Names every composite shape that the contract has not named. */
 function nameOf(declared: Map<string, string>, name: string, schema: JsonSchema, place: Place): string {
   const text = typeText(schema, place);
   if (typeof schema["$ref"] === "string" || /^(\w+|Record<.*>)$/.test(text)) return text;

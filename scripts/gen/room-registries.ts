@@ -52,7 +52,7 @@ export function backgroundTable(banner: string): string {
   ]);
 }
 
-/** What events mean to the rooms: their `hooks`. */
+/** The `hooks` of the rooms, which handle events. */
 export function hookTable(banner: string): string {
   const hooks = exporting("hooks");
   return lines([

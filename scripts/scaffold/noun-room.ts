@@ -79,7 +79,7 @@ import { get${names.shape} } from "./queries.ts";
 
 ${callType(names, "update", "Update")}
 
-/** What is omitted stays. */
+/** Omitted fields keep their values. */
 export async function update${names.shape}(call: UpdateCall) {
   refuseSiteRestricted(call);
   return call.transaction(async (tx) => {

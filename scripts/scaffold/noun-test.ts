@@ -1,6 +1,6 @@
 import type { NewNoun, NounNames } from "./names.ts";
 
-/** What every noun must show; the first test is red until somebody has thought about what this one is for. */
+/** Tests of every noun; the first fails until a developer has written what this noun is for. */
 export const testFile = ({ noun, one, key, words }: NounNames, { area }: NewNoun): string => `\
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedTenant, type Tenant } from "#fixtures/world";

@@ -69,7 +69,7 @@ async function overtakeIfStale(path: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** Where a process number means this process: containers of one machine count for themselves. */
+/** Identifies the host or container in which a process id is valid. */
 function placeOfPids(): string {
   try {
     return `${hostname()}/${readlinkSync("/proc/self/ns/pid")}`;
@@ -78,7 +78,7 @@ function placeOfPids(): string {
   }
 }
 
-/** True for a holder of this very place that is no process any more. */
+/** True if the holder ran on this host or container and its process has ended. */
 function isGone(mark: string): boolean {
   const [place, pid] = mark.split(" ");
   if (place !== placeOfPids() || !/^\d+$/.test(pid ?? "")) return false;

@@ -119,9 +119,12 @@ export function scopeOf(who: Principal): Scope {
   };
 }
 
-/** Identifies the caller in idempotency records: a person in one tenant is another caller than in the next. */
-export function callerKey(who: Principal, ip: string | null): string {
-  if (who.kind === "user") return `user:${who.userId} ${tenantOf(who)}`;
+/**
+ * Identifies the caller in idempotency records: a person in one tenant is another caller than in the next, and where
+ * tokens are answered another one in each session, which may have proved more than the next.
+ */
+export function callerKey(who: Principal, ip: string | null, { inSession = false } = {}): string {
+  if (who.kind === "user") return `user:${who.userId} ${tenantOf(who)}${inSession ? ` ${who.sessionId}` : ""}`;
   if (who.kind === "agent") return `device:${who.deviceId}`;
   if (who.kind === "apiKey") return `key:${who.keyId}`;
   if (who.kind === "partnerKey") return `principal:${who.principalId}`;

@@ -1,37 +1,47 @@
 import type { z } from "zod";
 import type { AnyEndpoint } from "#contract/core/endpoint";
 import { jsonSchemaOf, secretPaths } from "#contract/json-schema";
+import { invalid } from "#server/problem";
 
 /** How a stored secret reads wherever it is shown; sent back it keeps the value (docs/conventions.md, "Secrets"). */
 export const SECRET_MASK = "********";
 
-const known = new WeakMap<AnyEndpoint, readonly (readonly string[])[]>();
+const known = new WeakMap<AnyEndpoint, readonly string[]>();
 
-/** Secrets that a change can set, as paths of keys. Secrets in lists are replaced with their list. */
-function settable(endpoint: AnyEndpoint): readonly (readonly string[])[] {
+function secretsOf(endpoint: AnyEndpoint): readonly string[] {
   let paths = known.get(endpoint);
   if (paths === undefined) {
     const { body } = endpoint.schemas();
-    paths = body === undefined ? [] : secretPathsOf(body);
+    paths = body === undefined ? [] : secretPaths(jsonSchemaOf(body as z.ZodType, "input"));
     known.set(endpoint, paths);
   }
   return paths;
 }
 
-const secretPathsOf = (body: z.ZodType) =>
-  secretPaths(jsonSchemaOf(body, "input"))
-    .filter((path) => !path.includes("[]"))
-    .map((path) => path.split("."));
-
-/** Removes secrets that read as the mask from the body of a change, as if they had not been sent. */
+/**
+ * Removes secrets that read as the mask from the body of a change, as if they had not been sent. What is made, and an
+ * entry of a list, which is replaced as a whole, have no stored secret to keep: there the mask is refused, never stored.
+ */
 export function dropMasked(endpoint: AnyEndpoint, body: unknown): void {
-  if (endpoint.method !== "PATCH" && endpoint.method !== "PUT") return;
-  for (const path of settable(endpoint)) drop(body, path);
+  const changes = endpoint.method === "PATCH" || endpoint.method === "PUT";
+  // A machine presents what was handed to it: that is judged, not stored.
+  const creates = endpoint.status === 201 && endpoint.from !== "machine";
+  if (!changes && !creates) return;
+  for (const path of secretsOf(endpoint)) {
+    const keeps = changes && !path.includes("[]");
+    for (const holder of holders(body, path.replaceAll("[]", ".[]").split("."))) {
+      const name = path.slice(path.lastIndexOf(".") + 1);
+      if (holder[name] !== SECRET_MASK) continue;
+      if (!keeps) throw invalid({ path, message: `${path}: ${SECRET_MASK} stands for a stored secret; there is none` });
+      delete holder[name];
+    }
+  }
 }
 
-function drop(value: unknown, [key, ...rest]: readonly string[]): void {
-  if (key === undefined || typeof value !== "object" || value === null) return;
+/** The objects in which the last of these keys is looked for; `[]` is every entry of a list. */
+function holders(value: unknown, [key, ...rest]: readonly string[]): Record<string, unknown>[] {
+  if (typeof value !== "object" || value === null || key === undefined) return [];
+  if (key === "[]") return Array.isArray(value) ? value.flatMap((entry) => holders(entry, rest)) : [];
   const fields = value as Record<string, unknown>;
-  if (rest.length > 0) drop(fields[key], rest);
-  else if (fields[key] === SECRET_MASK) delete fields[key];
+  return rest.length === 0 ? [fields] : holders(fields[key], rest);
 }

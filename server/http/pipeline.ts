@@ -17,7 +17,7 @@ import { refuseWithoutAccess } from "./replay-check.ts";
 import { readJson } from "./request-body.ts";
 import type { RequestFacts } from "./request-facts.ts";
 import { sendError, sendResult } from "./respond.ts";
-import { responseHoldsSecret } from "./secret-response.ts";
+import { responseHoldsSecret, responseHoldsTokens } from "./secret-response.ts";
 import { readQuery, validate } from "./validate.ts";
 
 /** Everything one request carries through the pipeline. */
@@ -106,7 +106,7 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
   const { services, implementation, response, facts, who } = passage;
   const { endpoint } = implementation;
   const begun = await beginIdempotent(services, {
-    caller: callerKey(who, facts.ip),
+    caller: callerKey(who, facts.ip, { inSession: responseHoldsTokens(endpoint) }),
     method: endpoint.method,
     path: canonicalPath(endpoint.path, input.params),
     key,

@@ -9,9 +9,12 @@ interface Replayed {
 
 class Undone extends Error {}
 
+/** Of what the first run itself changed: it exists already, or is not there any more. */
+const OF_FIRST_RUN: readonly number[] = [400, 409, 410];
+
 /**
  * Refuses a replay to a caller who lost access since: the handler runs as it did the first time and all it writes is
- * rolled back. What it refuses for want of access is the answer; any other refusal comes of the first run's own effect.
+ * rolled back. Whatever kept it from finding out refuses too, such as a limit that stands before a password.
  */
 export async function refuseWithoutAccess(unit: UnitOfWork, { prepare, handle }: Replayed): Promise<void> {
   try {
@@ -22,7 +25,10 @@ export async function refuseWithoutAccess(unit: UnitOfWork, { prepare, handle }:
     });
   } catch (error) {
     if (error instanceof Undone) return;
-    if (error instanceof Problem && ![401, 403, 404].includes(error.status)) return;
+    if (error instanceof Problem && passes(error)) return;
     throw error;
   }
 }
+
+const passes = ({ status, options }: Problem): boolean =>
+  (options.onReplay ?? (OF_FIRST_RUN.includes(status) ? "passes" : "refuses")) === "passes";

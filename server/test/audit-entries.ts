@@ -4,9 +4,9 @@ import type { TestServer } from "./harness.ts";
 
 export type RecordedEntry = Omit<AuditContent, "details"> & { details: Record<string, unknown> };
 
-/** Every audit entry so far, oldest first, whether the writer has moved it out of the outbox yet or not. */
+/** Every audit entry so far, oldest first, including those that are still in the outbox. */
 export async function auditEntries(server: TestServer, action?: AuditAction): Promise<RecordedEntry[]> {
-  // The outbox first: an entry that moves in between is read twice, never missed.
+  // The outbox first: an entry that moves between the two reads is read twice, never missed.
   const waiting = await server.db.selectFrom("auditOutbox").select("entry").execute();
   const written = await server.db.selectFrom("auditLogs").select(contentFields).execute();
   const contents = [

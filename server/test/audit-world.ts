@@ -26,25 +26,25 @@ import { type AuditWriterOptions, auditWriter } from "../audit/writer.ts";
 import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
 import { auditTables } from "../db/migrations/audit-schema.ts";
 
-/** The audit tables alone, in a database of their own, with an honest way in and a dishonest one. */
+/** A database with only the audit tables. It can be written as the server does, and tampered with. */
 export interface AuditWorld {
   dialect: "sqlite" | "postgres";
-  /** What workers open. */
+  /** The database that worker threads open. */
   database: { file: string } | { url: string };
   /** As the application: on Postgres the role `rmm_system`. */
   db: Kysely<AuditTables>;
   writerOptions: AuditWriterOptions;
-  /** Through outbox and writer; resolves when the entries are sealed. */
+  /** Appends through outbox and writer; resolves when the entries are sealed. */
   append(entries: AuditContent[]): Promise<void>;
-  /** One statement as the application. */
+  /** Runs one statement as the application. */
   asApp(statement: string): Promise<void>;
-  /** Statements as the database's owner, with all protections in place. */
+  /** Runs statements as the database's owner, with all protections in place. */
   asOwner(...statements: string[]): Promise<void>;
-  /** Statements as the owner, who first took the walls down and puts them up again afterwards. */
+  /** Runs statements as the owner with the protections removed, and restores the protections. */
   tamper(...statements: string[]): Promise<void>;
-  /** As retention prunes, a day after the cutoff unless `now` says otherwise. */
+  /** Prunes as retention does, a day after the cutoff unless `now` is given. */
   prune(chain: ChainRef, before: string, how?: PruneHow): Promise<PruneRecord | null>;
-  /** The same, with what stopped it. */
+  /** The same, but also returns what stopped it. */
   pruned(chain: ChainRef, before: string, how?: PruneHow): Promise<Pruned>;
   source(chain: ChainRef): Promise<ChainSource>;
   verify(chain: ChainRef, options?: StatementCheckOptions): Promise<AuditVerify>;
@@ -73,7 +73,7 @@ export const event = (change: Partial<AuditEvent> = {}): AuditEvent => ({
   ...change,
 });
 
-/** Entries a second apart, beginning at `from`. */
+/** Entries one second apart, the first at `from`. */
 export const entriesOf = (count: number, change: Partial<AuditEvent> = {}, from = "2026-01-02T03:04:05.678Z") =>
   Array.from({ length: count }, (_, index) =>
     auditEntry(event({ resourceName: `Acme ${index + 1}`, ...change }), {
@@ -119,7 +119,7 @@ async function sqliteWorld(): Promise<AuditWorld> {
   const raw = open();
   for (const statement of auditTables.sqlite) raw.exec(statement);
   const owner = (statements: string[]) => {
-    // What a person with write access to the file can do: without our functions and pragmas.
+    // As anyone with write access to the file: without the server's functions and pragmas.
     const db = openSqliteFile(file, { timeout: 10_000 });
     try {
       for (const statement of statements) db.exec(statement);
@@ -163,7 +163,7 @@ const wallsUp = `do $$ declare t record; begin
 
 let template: Promise<string> | undefined;
 
-/** A database with the audit tables, copied for every world of this process. */
+/** A database with the audit tables, which every `AuditWorld` of this process copies. */
 async function postgresTemplate(): Promise<string> {
   const url = await createDatabase({ label: "audit_template" });
   const owner = new pg.Client({ connectionString: url });

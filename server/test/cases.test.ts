@@ -22,13 +22,13 @@ describe("field cases", () => {
     },
   );
 
-  it("are those of the glossary, and no test names another", () => {
+  it("are the cases of the glossary, and no test names another", () => {
     const glossary = readFileSync("server/GLOSSARY.md", "utf8").match(/^\| C\d\d (?=\|)/gm) ?? [];
     expect(Object.keys(fieldCases)).toEqual(glossary.map((row) => row.slice(2, 5)));
     expect([...tests.keys()].filter((id) => !(id in fieldCases))).toEqual([]);
   });
 
-  it("wait for what is to come", () => {
+  it("wait only for what is specified", () => {
     const awaited = Object.values(fieldCases).flatMap((item) => item.waitsFor ?? []);
     expect(awaited.filter((what) => !specified.has(what))).toEqual([]);
   });

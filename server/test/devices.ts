@@ -5,10 +5,10 @@ import type { Behind } from "./harness.ts";
 
 type DeviceFields = Partial<Insertable<Database["devices"]>> & { orgId: string };
 
-/** Rows in one statement: SQLite takes 32,766 parameters. */
+/** Rows per statement: SQLite accepts 32,766 parameters. */
 const ROWS_MAX = 500;
 
-/** Devices made behind the API; what is not given is plain. */
+/** Inserts devices without the API; fields that are not given have defaults. */
 export async function makeDevices(server: Behind, rows: readonly DeviceFields[]): Promise<string[]> {
   const { random, clock } = server.services;
   const now = clock.now();

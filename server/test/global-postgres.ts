@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-// Relative: the global setup is loaded without the `source` condition.
+// A relative import, because vitest loads the global setup without the `source` condition.
 import { type PostgresCluster, startPostgres } from "../../fixtures/postgres.ts";
 
 /**

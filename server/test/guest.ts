@@ -6,11 +6,11 @@ interface Joined {
   userId: string;
   orgId: string;
   role?: string;
-  /** Waits for the person. */
+  /** An invitation that the person has not accepted. */
   invited?: { name: string; email: string };
 }
 
-/** A membership of an organization, made behind the API. */
+/** Inserts a membership of an organization without the API. */
 export async function joinOrganization(server: TestServer, { userId, orgId, role, invited }: Joined): Promise<string> {
   const id = server.services.random.uuid();
   const roleId = builtInRoleId(role ?? "Org Admin");
@@ -21,7 +21,7 @@ export async function joinOrganization(server: TestServer, { userId, orgId, role
   return id;
 }
 
-/** A session of a person in an organization that its identity provider began, with the second factor given. */
+/** A session that the organization's identity provider started, with the second factor confirmed. */
 export async function providerSession(server: TestServer, at: { userId: string; orgId: string; providerId: string }) {
   const { random, clock, accessTokens } = server.services;
   const [id, now] = [random.uuid(), clock.now()];

@@ -9,12 +9,12 @@ export type LoginName = "owner" | "tenant" | "system" | "retention";
 /** A database set up as `server/SECURITY.md` says under "Hardening", with a login for each kind of work. */
 export interface Hardened {
   readonly urls: Readonly<Record<LoginName, string>>;
-  /** What the server is given: neither the owner's login nor the superuser's. */
+  /** Settings of the server, with neither the owner's login nor the superuser's. */
   readonly env: Readonly<Record<string, string>>;
   readonly encryptionKey: string;
-  /** A connection as whoever has the password of that login. */
+  /** A connection with that login. */
   connect(login: LoginName): Promise<pg.Client>;
-  /** As the owner of the tables: for looking behind the walls. */
+  /** A connection as the owner of the tables, to inspect what the logins cannot read. */
   look<Row extends pg.QueryResultRow>(statement: string): Promise<Row[]>;
   drop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export async function hardenedDatabase(): Promise<Hardened> {
       Object.assign(new URL(url), { username: name(login), password }).href,
     ]),
   ) as Record<LoginName, string>;
-  // What a database administrator does once; from here on nobody is superuser.
+  // The administrator's part; afterwards nothing uses the superuser.
   await asSuperuser(
     makeRoles,
     `create role ${name("owner")} login createrole password '${password}'`,

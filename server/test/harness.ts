@@ -28,23 +28,23 @@ export type DatabaseName = (typeof databases)[number];
 
 export interface TestServer extends RunningServer {
   clock: HeldClock;
-  /** Unscoped handle for arranging and looking behind the API. */
+  /** A handle without a tenant scope, to prepare and inspect data without the API. */
   db: Kysely<Database>;
   mails: Mail[];
-  /** Sends JSON and reads JSON; throws on nothing. */
+  /** Sends JSON and reads JSON; never throws for a status. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  /** Resolves once the audit writer has moved everything that waits. */
+  /** Resolves once the audit outbox is empty. */
   settled(): Promise<void>;
-  /** Does every job that is due now; the server's own runner looks once a second. */
+  /** Runs every job that is due now; the server's own runner polls once a second. */
   workJobs(): Promise<void>;
-  /** A signed-in user with an access token, made behind the API. */
+  /** A signed-in user with an access token, created without the API. */
   signIn(user: TestUser): Promise<SignedInUser>;
 }
 
 export interface RequestOptions {
   token?: string;
   body?: unknown;
-  /** Takes the place of a JSON body, as it is. */
+  /** Sent unchanged in place of a JSON body. */
   raw?: string | Uint8Array;
   headers?: Record<string, string>;
 }
@@ -60,7 +60,7 @@ export interface TestUser {
   email?: string;
   name?: string;
   role: string;
-  /** Signs in with a role of its own that holds exactly these. */
+  /** Signs in with a new role that holds exactly these permissions. */
   permissions?: readonly string[];
   partnerId?: string;
   orgId?: string;
@@ -82,13 +82,13 @@ export const START = "2026-03-02T09:00:00.000Z";
 
 export interface TestOptions {
   log?: Log;
-  /** Send by SMTP or into the file outbox, as configured, instead of keeping mails in memory. */
+  /** Sends mail as configured (SMTP or file) instead of keeping it in memory. */
   realMail?: boolean;
-  /** Trusted certificates and what counts as public, for requests to identity providers. */
+  /** Trusted certificates and public addresses for requests to identity providers. */
   outbound?: Seams["outbound"];
 }
 
-/** A server in this process on a fresh database, with a held clock and mails kept in memory. */
+/** A server in this process on a new database, with a stopped clock and mails kept in memory. */
 export async function startTestServer(
   database: DatabaseName,
   env: Environment = {},
@@ -104,7 +104,7 @@ export async function startTestServer(
     PORT: "0",
     RMM_DATA_DIR: dataDir,
     API_RATE_LIMIT_PER_MINUTE: "0",
-    // No name server answers there: tests never ask the machine's own.
+    // No name server listens there, so tests never use the machine's own.
     DNS_RESOLVER: "127.0.0.1:1",
     ...(url ? { DATABASE_URL: url } : {}),
     ...env,
@@ -118,7 +118,7 @@ export async function startTestServer(
     background: false,
   });
   const db = server.services.store.connection("system");
-  // Nothing here must outlive the machine, and waiting for its disk is most of a write. What is killed loses nothing.
+  // Waiting for the disk is most of a write. A killed process loses nothing; a crash of the machine does not matter.
   if (server.services.store.dialect === "sqlite") await sql`pragma synchronous = off`.execute(db);
   return {
     ...server,
@@ -153,7 +153,7 @@ const testLog = (): Log =>
     ? jsonLog(process.env["RMM_TEST_LOG"] as "error", (line) => process.stderr.write(line))
     : silentLog;
 
-/** Connections of tests to their servers. An idle one is given up well before the server does so, after 10 seconds. */
+/** Connections of tests to their servers. Closes idle ones well before the server does so after 10 seconds. */
 const agent = new Agent({ keepAlive: true, timeout: 4_000 });
 
 /** Sends JSON and reads JSON, whatever the status. `fetch` would cost more than the server's answer. */
@@ -193,7 +193,7 @@ function answerOf(response: IncomingMessage, text: string): Answer {
   return { status: response.statusCode as number, body: json ? JSON.parse(text) : text, headers };
 }
 
-/** What arranging users and tenants behind the API takes. */
+/** What creating users and tenants without the API needs. */
 export interface Behind {
   readonly services: Pick<Services, "random" | "clock" | "accessTokens">;
   readonly db: Kysely<Database>;
@@ -301,7 +301,7 @@ async function makeRole(
   return id;
 }
 
-/** A partner and organizations of it, made behind the API. */
+/** A partner with organizations, created without the API. */
 export async function seedPartner(
   server: Behind,
   slug: string,

@@ -1,7 +1,7 @@
 import { ownership, type TableName } from "#server/db/tables";
 import type { TestServer } from "./harness.ts";
 
-/** Where any of these texts stands in the database: what a stolen dump would show. Empty = nowhere. */
+/** Columns of the database that contain any of these texts, as a stolen dump would. */
 export async function leaksInDatabase(server: TestServer, secrets: Record<string, string>): Promise<string[]> {
   const leaks: string[] = [];
   for (const table of Object.keys(ownership) as TableName[]) {

@@ -7,10 +7,10 @@ import { buildServices } from "#server/app";
 import { readConfig } from "#server/config";
 import { silentLog } from "#server/platform/log";
 
-/** Names what the test files of one run share; made by `global-postgres.ts`, else by this process. */
+/** Prefix of what the test files of one run share; set by `global-postgres.ts`, else by this process. */
 const run = process.env["RMM_TEST_RUN"] ?? `${process.pid}`;
 
-/** URL of a new Postgres database with every migration: a copy of one that the first to ask has migrated. */
+/** URL of a new Postgres database with every migration: a copy of one that the first caller has migrated. */
 export async function migratedPostgres(): Promise<string> {
   template ??= postgresTemplate();
   return createDatabase({ template: await template });
@@ -18,7 +18,7 @@ export async function migratedPostgres(): Promise<string> {
 
 let template: Promise<string> | undefined;
 
-/** Takes its name when it is complete, under a lock: test files that start together make one. */
+/** Renamed when complete, under a lock, so that test files that start together migrate only one. */
 async function postgresTemplate(): Promise<string> {
   const cluster = await postgresUrl();
   const name = `migrated_${run}`;
@@ -40,13 +40,13 @@ async function postgresTemplate(): Promise<string> {
   return url.href;
 }
 
-/** Puts a SQLite file with every migration into a data directory, as the server would make it. */
+/** Puts a SQLite file with every migration into a data directory, as the server creates it. */
 export async function migratedSqlite(dataDir: string): Promise<void> {
   const kept = join(tmpdir(), `rmm-migrated-${run}.db`);
   if (!existsSync(kept)) {
     const made = mkdtempSync(join(tmpdir(), "rmm-migrate-"));
     await migrate({ RMM_DATA_DIR: made });
-    // Whoever comes second puts the same in its place.
+    // A concurrent process replaces the file with the same content.
     renameSync(join(made, "rmm.db"), kept);
     rmSync(made, { recursive: true });
   }

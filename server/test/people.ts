@@ -23,7 +23,7 @@ export interface Enrolled {
   refreshToken: string;
 }
 
-/** Sets up and turns on a factor through the API; the code of the current time step is used up by it. */
+/** Enables a second factor through the API, which uses the code of the current time step. */
 export async function enrol(server: TestServer, token: string, currentPassword = PASSWORD): Promise<Enrolled> {
   const { body: setup } = await server.request("POST", "/auth/mfa/setup", { token, body: { currentPassword } });
   const code = totpCode(setup.secret, server.clock.nowMs());
@@ -33,7 +33,7 @@ export async function enrol(server: TestServer, token: string, currentPassword =
   return { secret: setup.secret, recoveryCodes, token: accessToken, refreshToken };
 }
 
-/** A code that was not used before: the clock moves on to the next time step. */
+/** An unused code: advances the clock to the next time step. */
 export function freshCode(server: TestServer, secret: string): string {
   server.clock.advance(MINUTE);
   return totpCode(secret, server.clock.nowMs());

@@ -17,7 +17,7 @@ it("a server whose port is taken refuses to start and leaves nothing running beh
   const log = jsonLog("warn", (line) => lines.push(line));
   const config = { ...readConfig({ RMM_DATA_DIR: dataDir }), port };
   await expect(startServer({ config, log })).rejects.toMatchObject({ code: "EADDRINUSE" });
-  // Jobs look for work every second: one that still ran would complain about the closed database.
+  // Jobs poll every second: one that still ran would log an error about the closed database.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(lines).toEqual([]);
   other.close();

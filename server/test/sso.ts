@@ -12,16 +12,16 @@ import { type Answer, type DatabaseName, startTestServer, type TestOptions, type
 export interface SsoTest {
   server: TestServer;
   idp: IdentityProviderSimulator;
-  /** An active provider that signs in through the simulator, made behind the API. */
+  /** Inserts an active provider that signs in through the simulator. */
   seedProvider(owner: { orgId: string } | { partnerId: string }, change?: Partial<ProviderRow>): Promise<ProviderRow>;
-  /** Change a provider as an administrator would: its configuration version grows. */
+  /** Changes a provider as an administrator would: its configuration version increases. */
   reconfigure(id: string, change: Updateable<SsoProvidersTable>): Promise<void>;
-  /** Another browser: cookies are its own. */
+  /** A new browser with its own cookies. */
   browser(): Browser;
   stop(): Promise<void>;
 }
 
-/** A server that trusts the simulator's certificate authority and takes this machine for the public internet. */
+/** A server that trusts the simulator's certificate authority and treats this machine as the public internet. */
 export async function startSsoTest(
   database: DatabaseName,
   env: Environment = {},
@@ -29,7 +29,7 @@ export async function startSsoTest(
 ): Promise<SsoTest> {
   const idp = await startIdentityProvider();
   const outbound = { ca: idp.ca, isPublic: () => true };
-  // The machine's own names: `localhost` is one of them.
+  // Resolves names as the machine does, including `localhost`.
   const all = { TRUST_PROXY_HEADERS: "true", DNS_RESOLVER: "", ...env };
   const server = await startTestServer(database, all, { ...options, outbound });
   const dispatcher = new Agent({ connect: { ca: idp.ca } });
@@ -54,22 +54,22 @@ export async function startSsoTest(
   };
 }
 
-/** Starts are limited per address: each browser has one of its own. */
+/** Sign-ins are limited per address, so each browser has its own. */
 function addressBook(): () => string {
   let made = 0;
   return () => `198.51.${Math.floor(++made / 250)}.${(made % 250) + 1}`;
 }
 
 export interface Browser {
-  /** Starts at a path of the server (or an address of the provider) and stops before the callback: its address. */
+  /** Starts at a path of the server or a URL of the provider, stops before the callback and returns its URL. */
   goToProvider(start: string): Promise<string>;
-  /** Brings what the provider answered to the server; answers where it sends the browser. */
+  /** Calls the callback at the server; returns where it sends the browser. */
   goToCallback(address: string): Promise<string>;
-  /** Both. */
+  /** Both steps. */
   signIn(path: string): Promise<string>;
-  /** The one-time code of a sign-in that must succeed. */
+  /** Returns the one-time code; throws if the sign-in fails. */
   code(path: string): Promise<string>;
-  /** The token pair of a sign-in that must succeed. */
+  /** Returns the token pair; throws if the sign-in fails. */
   tokens(path: string): Promise<Answer["body"]>;
   readonly cookies: Map<string, string>;
 }
@@ -86,7 +86,7 @@ function openBrowser(server: TestServer, dispatcher: Agent, address: string): Br
   };
   const headers = () => ({ cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") });
 
-  /** One step: where this address sends the browser. */
+  /** Follows one redirect. */
   async function step(url: URL): Promise<URL> {
     if (url.origin === server.url) {
       const sent = { ...headers(), "x-forwarded-for": address };

@@ -1,7 +1,7 @@
 import type { ApiKeyScope, PartnerKeyScope } from "./key-scopes.ts";
 import type { Permission } from "./permissions.ts";
 
-/** How a caller proved who it is. `public` endpoints look at no credential. */
+/** The kind of a caller's credential. `public` endpoints ignore credentials. */
 export const credentialKinds = ["user", "apiKey", "partnerKey", "agent", "public"] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
@@ -96,7 +96,7 @@ export function partnerKey(...scopes: PartnerKeyScope[]): Access {
   return access({ ...none, kinds: ["partnerKey"], keyScopes: scopes });
 }
 
-/** No credential is asked for or read. */
+/** Credentials are neither required nor read. */
 export function open(): Access {
   return access({ ...none, kinds: ["public"], exempt: { partnerGuard: true, mfaEnrollment: true } });
 }

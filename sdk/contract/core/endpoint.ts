@@ -8,7 +8,7 @@ import type { RefName } from "./refs.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** A schema that is built when it is first asked for: building every schema of the product at start costs a second. */
+/** A schema that is built on first use, because building all schemas of the product at start takes a second. */
 export type Shape<S extends z.ZodType = z.ZodType> = () => S;
 
 /** A schema built once, that OpenAPI has as a component of this name: `const Site = shape("Site", () => z.object({ … }))`. */
@@ -29,7 +29,7 @@ export type AuditRule = AuditAction | { readonly none: string };
  */
 export type Transport = "json" | "text" | "html" | "redirect";
 
-/** What a successful call destroys for good: the command asks before it, and says what will be lost. */
+/** What a successful call destroys for good: the command asks for confirmation and names it. */
 export type Loss = "nothing" | "row" | "secret" | "tenant";
 
 /** Who writes the texts of a body: those of a machine are repaired where they cannot be stored, a person's refused. */
@@ -90,7 +90,7 @@ export interface EndpointSpec<
   readonly columns?: readonly string[];
   /** Default: a DELETE loses its row, everything else nothing. */
   readonly loses?: Loss;
-  /** Event kinds that a successful call tells. */
+  /** Event kinds that a successful call publishes. */
   readonly emits?: readonly EventKind[];
   /** Default: what an agent may call comes from a machine. */
   readonly from?: Origin;
@@ -159,7 +159,7 @@ interface Mutation<
   readonly audit: AuditRule;
 }
 
-/** A POST can mean anything: it says what it destroys. */
+/** A POST can mean anything, so it declares what it destroys. */
 type Action<
   Q extends Shape | undefined,
   B extends Shape | undefined,
@@ -289,7 +289,7 @@ export const create = <
 export type AnyEndpoint = Endpoint<any>;
 export type Resource = Readonly<Record<string, AnyEndpoint>>;
 
-/** What is said of a noun once. */
+/** Properties of a noun. */
 export interface Noun {
   /** Kebab-case: its file, its room in the server and its group of commands have this name. */
   readonly name: string;

@@ -5,10 +5,12 @@ export type JsonStep = string | number;
 
 export interface JsonToken {
   readonly kind: "key" | "string" | "number";
-  /** Where it stands; of a key, where its value does. */
+  /** Where it stands; of a key, where its value does. Only until the next token is asked for. */
   readonly steps: readonly JsonStep[];
   /** As it is written, with quotes. */
   readonly source: string;
+  /** What it means; of a number, how it is written. */
+  readonly text: string;
   /** 0-based. */
   readonly at: number;
   /** A key that its object has already. */
@@ -33,6 +35,7 @@ export function* jsonTokens(text: string): Generator<JsonToken> {
   const steps: JsonStep[] = [];
   const keys: Set<string>[] = [];
   const word = /[^\s,:[\]{}"]+/y;
+  const beforeColon = /\s*:/y;
   for (let at = 0; at < text.length; at++) {
     const char = text[at] as string;
     if (char === "{" || char === "[") {
@@ -46,18 +49,20 @@ export function* jsonTokens(text: string): Generator<JsonToken> {
       if (typeof last === "number") steps[steps.length - 1] = last + 1;
     } else if (char === '"') {
       const source = text.slice(at, endOfString(text, at));
-      const isKey = /\s*:/y;
-      isKey.lastIndex = at + source.length;
-      const key = isKey.test(text) ? (JSON.parse(source) as string) : undefined;
-      if (key !== undefined) steps[steps.length - 1] = key;
-      const again = key !== undefined && keys.at(-1)?.has(key) === true;
-      if (key !== undefined) keys.at(-1)?.add(key);
-      yield { kind: key === undefined ? "string" : "key", steps: [...steps], source, at, again };
+      const meant = source.includes("\\") ? (JSON.parse(source) as string) : source.slice(1, -1);
+      beforeColon.lastIndex = at + source.length;
+      const isKey = beforeColon.test(text);
+      const again = isKey && keys.at(-1)?.has(meant) === true;
+      if (isKey) {
+        steps[steps.length - 1] = meant;
+        keys.at(-1)?.add(meant);
+      }
+      yield { kind: isKey ? "key" : "string", steps, source, text: meant, at, again };
       at += source.length - 1;
     } else {
       word.lastIndex = at;
       const source = word.exec(text)?.[0] ?? char;
-      if (/^[-\d]/.test(source)) yield { kind: "number", steps: [...steps], source, at, again: false };
+      if (/^[-\d]/.test(source)) yield { kind: "number", steps, source, text: source, at, again: false };
       at += source.length - 1;
     }
   }
@@ -75,7 +80,7 @@ function endOfString(text: string, start: number): number {
  */
 export function jsonFaults(text: string): JsonFault[] {
   const faults: JsonFault[] = [];
-  for (const { kind, steps, source, at, again } of jsonTokens(text)) {
+  for (const { kind, steps, source, text: value, at, again } of jsonTokens(text)) {
     const fault = (message: string, place = steps) => {
       const path = shortened(stepsText(place));
       faults.push({ path, message: path === "" ? message : `${path}: ${message}`, at });
@@ -85,11 +90,10 @@ export function jsonFaults(text: string): JsonFault[] {
       if (!isExactNumber(source)) fault(`the number ${shortened(source)} cannot be kept exactly: send it as text`);
       continue;
     }
-    const value = JSON.parse(source) as string;
-    const holder = kind === "key" ? steps.slice(0, -1) : steps;
-    if (value.includes("\u0000") || !value.isWellFormed()) fault(unstorableMessage, holder);
+    const holder = () => (kind === "key" ? steps.slice(0, -1) : steps);
+    if (value.includes("\u0000") || !value.isWellFormed()) fault(unstorableMessage, holder());
     if (kind !== "key") continue;
-    if (value === "__proto__") fault("the key __proto__ cannot be kept", holder);
+    if (value === "__proto__") fault("the key __proto__ cannot be kept", holder());
     if (again) fault("is given more than once");
   }
   return faults;
@@ -97,12 +101,14 @@ export function jsonFaults(text: string): JsonFault[] {
 
 const FAULTS_MAX = 50;
 
-/** Longer than any double is written, and short enough to look at closely. */
+/** Longer than any printed double, and short enough to compare quickly. */
 const NUMBER_LENGTH_MAX = 400;
 
 /** Whether a number of JSON is the very number that its double is printed as: `1.50` and `15e-1` are, `1e400` is not. */
 export function isExactNumber(source: string): boolean {
   const value = Number(source);
+  // As most are written: a body of a megabyte may hold half a million of them.
+  if (String(value) === source) return true;
   return source.length <= NUMBER_LENGTH_MAX && Number.isFinite(value) && digits(source) === digits(String(value));
 }
 

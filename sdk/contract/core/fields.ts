@@ -159,7 +159,7 @@ function isRealDay(value: string): boolean {
 export const instant = () =>
   z.string().meta({ published: { type: "string", format: "date-time" } } satisfies FieldMeta);
 
-/** Name of what the id beside it names. One row is answered without it: whoever asks for that knows its place. */
+/** Name of the row that the id beside it names. Only lists return it. */
 export const listedName = () => z.string().nullable().optional().describe("lists only");
 
 export const timezone = () =>

@@ -11,27 +11,27 @@ export interface CanaryRun {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Everything else that the run left or showed, by where it was. */
+  /** Files, arguments and environments in which the run left text, by place. */
   readonly elsewhere: ReadonlyMap<string, string>;
 }
 
-/** Stands for the folder of the run in its arguments. */
+/** Placeholder in arguments for the working folder of the run. */
 export const HERE = "@here";
 
 export interface CanaryPlan {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Files that the run is given, with what stands in them. */
+  /** Input files: name → content. */
   readonly given?: Readonly<Record<string, string>>;
-  /** Gets a way to press Ctrl-C. */
+  /** Called when the run has started; `interrupt` sends Ctrl-C. */
   readonly onStart?: (interrupt: () => void) => void;
 }
 
 const LOOK_MS = 15;
 const AGAIN_MS = 1_500;
 
-/** Runs `rmm` in folders of its own, and looks afterwards into everything that it could have written. */
+/** Runs `rmm` in new folders, and afterwards collects everything that it could have written. */
 export async function canaryRun({ argv, env = {}, stdin = "", given = {}, onStart }: CanaryPlan): Promise<CanaryRun> {
   const { root, work, home, temp } = folders(given);
   const words = argv.map((word) => word.replaceAll(HERE, work));
@@ -44,7 +44,7 @@ export async function canaryRun({ argv, env = {}, stdin = "", given = {}, onStar
   child.stderr.on("data", (chunk: Buffer) => (streams.stderr += chunk.toString()));
   child.stdin.on("error", () => undefined);
   child.stdin.end(stdin);
-  // Once, as a person does, and again where what is in hand is finished first.
+  // A command that first finishes its current item needs a second signal.
   onStart?.(() => {
     child.kill("SIGINT");
     setTimeout(() => child.kill("SIGINT"), AGAIN_MS).unref();
@@ -74,7 +74,7 @@ function folders(given: Readonly<Record<string, string>>) {
 const placed = (env: Readonly<Record<string, string>>, work: string) =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replaceAll(HERE, work)]));
 
-/** What the run wrote; then everything of it goes. A file that was given counts where the run changed it. */
+/** Collects what the run wrote, then removes its folders. An input file counts only if the run changed it. */
 function collectFiles(
   root: string,
   { work, given }: { work: string; given: Readonly<Record<string, string>> },
@@ -87,7 +87,7 @@ function collectFiles(
   rmSync(root, { recursive: true, force: true });
 }
 
-/** The same inside this process: a thousand times as many in the same time, without processes to look at. */
+/** The same in this process: a thousand times faster, but without a process whose arguments could be read. */
 export async function canaryCall({ argv, env = {}, stdin = "", given = {}, onStart }: CanaryPlan): Promise<CanaryRun> {
   const { root, work, home, temp } = folders(given);
   const streams = { stdout: "", stderr: "" };
@@ -118,7 +118,7 @@ export async function canaryCall({ argv, env = {}, stdin = "", given = {}, onSta
   return { code, ...streams, elsewhere };
 }
 
-/** Arguments of the process, arguments and environment of its children. Its own environment is what it was given. */
+/** Reads the arguments of the process and of its children, and the environment of the children. */
 function lookAtProcesses(pid: number, into: Map<string, string>): void {
   const show = (path: string) => {
     try {

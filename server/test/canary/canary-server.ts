@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { CommandSpec } from "#cli/manifest";
 
-/** What becomes of the requests that are struck; the others are answered. */
+/** How the chosen requests fail; all others are answered. */
 export const faults = [
   "none",
   "busy first",
@@ -20,22 +20,22 @@ export type Route = (body: unknown) => unknown;
 
 export interface CanaryServer {
   readonly url: string;
-  /** Called with the first answer that a fault holds back. */
+  /** Called when a fault holds back an answer for the first time. */
   onHang: (() => void) | undefined;
-  /** `struck`: which requests the fault befalls, as `POST /api-keys`; the mutations when it is left out. */
-  play(fault: Fault, routes: Readonly<Record<string, Route>>, struck?: (request: string) => boolean): void;
+  /** Requests that fail, such as `POST /api-keys`; all mutations if left out. */
+  play(fault: Fault, routes: Readonly<Record<string, Route>>, failing?: (request: string) => boolean): void;
   stop(): Promise<void>;
 }
 
 const PREFIX = "/api/v1";
 const isMutation = (request: string): boolean => !request.startsWith("GET ");
 
-/** A server of which a test knows every secret: it plants them, and breaks in the middle of them. */
+/** A server that answers with planted secrets, and can fail in the middle of an answer. */
 export async function canaryServer(): Promise<CanaryServer> {
   let fault: Fault = "none";
   let routes: Readonly<Record<string, Route>> = {};
-  let befalls = isMutation;
-  const struck = new Set<string>();
+  let fails = isMutation;
+  const seen = new Set<string>();
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -47,12 +47,12 @@ export async function canaryServer(): Promise<CanaryServer> {
     const result = JSON.stringify(route ? route(body) : {});
     if (route === undefined) return reply(response, 404, JSON.stringify({ error: "no such thing", code: "NOT_FOUND" }));
     const heard = { headers: request.headers, body, url: request.url };
-    const again = struck.has(key);
-    struck.add(key);
-    if (!befalls(key) || (again && fault.endsWith("first"))) return reply(response, 200, result);
-    strike(response, result, heard);
+    const again = seen.has(key);
+    seen.add(key);
+    if (!fails(key) || (again && fault.endsWith("first"))) return reply(response, 200, result);
+    fail(response, result, heard);
   };
-  const strike = (response: ServerResponse, result: string, heard: object) => {
+  const fail = (response: ServerResponse, result: string, heard: object) => {
     const middle = Math.max(1, Math.floor(result.length / 2));
     const within = result.search(/CANARY[0-9a-z]{8}/);
     const part = result.slice(0, within < 0 ? middle : within + 20);
@@ -98,8 +98,8 @@ export async function canaryServer(): Promise<CanaryServer> {
     play(next, answers, only = isMutation) {
       fault = next;
       routes = answers;
-      befalls = only;
-      struck.clear();
+      fails = only;
+      seen.clear();
     },
     async stop() {
       http.closeAllConnections();
@@ -113,7 +113,7 @@ function reply(response: ServerResponse, status: number, text: string, headers: 
   response.writeHead(status, { "content-type": "application/json", "x-request-id": "canary", ...headers }).end(text);
 }
 
-/** An answer of an endpoint with a planted secret at every place where the contract says that one may be. */
+/** An answer of an endpoint with a planted secret in every field that the contract marks as secret. */
 export function plantedResult({ fields, secretResult }: CommandSpec, plant: (path: string) => string): object {
   const result: Record<string, unknown> = Object.fromEntries(fields.map((name) => [name, sampleFor(name)]));
   for (const path of secretResult) {
@@ -123,7 +123,7 @@ export function plantedResult({ fields, secretResult }: CommandSpec, plant: (pat
   return result;
 }
 
-/** Secrets that come several at once. */
+/** Fields that hold several secrets. */
 const listed = new Set(["recoveryCodes"]);
 
 const wrap = (inner: unknown, step: string): unknown => (step === "[]" ? [inner] : { [step]: inner });

@@ -4,10 +4,10 @@ import { fieldsOf } from "#cli/generic/fields";
 import type { CommandSpec, FlagSpec } from "#cli/manifest";
 import { HERE } from "./canary-run.ts";
 
-/** Signs in and prints no secret: among the commands that are written by hand. */
+/** `login` is tested with the hand-written commands: it signs in and prints no secret. */
 const written = (spec: CommandSpec) => spec.noun === "users" && spec.name === "accept-invite";
 
-/** Endpoints that take or give a secret, as the contract says; a new one is among them by itself. */
+/** Endpoints that take or return a secret according to the contract, so that a new one is tested too. */
 export async function secretCommands(): Promise<CommandSpec[]> {
   const all = (await Promise.all(nouns.map(({ noun }) => commandsOf(noun)))).flat();
   return all.filter(
@@ -24,7 +24,7 @@ export interface Typed {
 
 const ID = "11111111-1111-4111-8111-111111111111";
 
-/** The command line of an endpoint: every secret from a file of its own, what else it must have from a body file. */
+/** The command line of an endpoint: each secret in its own file, the other required fields in a body file. */
 export function typed(spec: CommandSpec, plant: (what: string) => string): Typed {
   const given: Record<string, string> = {};
   const argv = [spec.noun, spec.name, ...spec.params.map(() => ID), "--yes"];
@@ -44,7 +44,7 @@ export function typed(spec: CommandSpec, plant: (what: string) => string): Typed
   return { argv, env: credentialFor(spec, plant), given };
 }
 
-/** Of the kind that the endpoint takes. */
+/** A credential of a kind that the endpoint takes. */
 function credentialFor({ access: { kinds } }: CommandSpec, plant: (what: string) => string): Record<string, string> {
   if (kinds.includes("user")) return { RMM_TOKEN: plant("token") };
   if (kinds.includes("partnerKey")) return { RMM_API_KEY: `svc_sp_${plant("key")}` };

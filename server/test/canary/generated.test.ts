@@ -6,14 +6,14 @@ import { secretCommands, typed } from "./generated-commands.ts";
 import { expectKept, planting, shows } from "./planting.ts";
 
 const all = await secretCommands();
-/** Those of the nouns that the run is about (`npm test -- sites`). */
+/** Commands of the selected nouns (`npm test -- sites`). */
 const nouns = process.env["NOUNS"]?.split(",");
 const commands = all.filter(({ noun }) => nouns === undefined || nouns.includes(noun));
 const ID = "11111111-1111-4111-8111-111111111111";
 const pathOf = ({ method, path }: CommandSpec): string => `${method} ${path.replace(/:\w+/g, ID)}`;
 const cameIn = (what: string): boolean => what.startsWith("result ");
 
-describe("no secret is anywhere but where it was promised", () => {
+describe("a generated command shows secrets only where it says", () => {
   let server: CanaryServer;
   beforeAll(async () => {
     server = await canaryServer();
@@ -36,7 +36,7 @@ describe("no secret is anywhere but where it was promised", () => {
     return { ran, plants };
   }
 
-  it("knows the commands that this is about, and finds what is there to be found", async () => {
+  it("finds the commands with secrets, and finds secrets that are there", async () => {
     const names = all.map(({ noun, name }) => `${noun} ${name}`);
     for (const one of ["api-keys create", "enrollment-keys rotate", "service-principals rotate", "users invite"]) {
       expect(names).toContain(one);
@@ -63,7 +63,7 @@ describe("no secret is anywhere but where it was promised", () => {
         expectKept(ran, plants, (what) => goesWell && cameIn(what));
       });
 
-      it("--dry-run, errors as JSON, and a filter that chokes on the answer", async () => {
+      it("--dry-run, errors as JSON, and a filter that fails on the answer", async () => {
         const dry = await play(spec, "none", ["--dry-run", "--debug"]);
         expect(dry.ran.code, dry.ran.stderr).toBe(0);
         expectKept(dry.ran, dry.plants, () => false);

@@ -2,12 +2,12 @@ import { expect } from "vitest";
 import type { CanaryRun } from "./canary-run.ts";
 
 export interface Planting {
-  /** A secret for a thing, the same one for the same thing. */
+  /** The secret for a name; always the same one for the same name. */
   plant(what: string): string;
   readonly planted: ReadonlyMap<string, string>;
 }
 
-/** Secrets that can be found again, whole or in part, wherever they turn up. */
+/** Makes secrets that can be recognized in any text, whole or in part. */
 export function planting(): Planting {
   const planted = new Map<string, string>();
   return {
@@ -23,13 +23,13 @@ export function planting(): Planting {
   };
 }
 
-/** Half a secret in a message is as bad as all of it. */
+/** Half a secret in a message counts as a leak too. */
 const TELLING = 14;
 
 export const shows = (text: string, secret: string): boolean =>
   text.includes(secret.slice(0, TELLING)) || text.includes(secret.slice(-TELLING));
 
-/** No secret is on stderr, in a file or in the arguments and environment of a process; on stdout those that may be. */
+/** Expects no secret on stderr, in files, arguments and environments, and on stdout only the allowed ones. */
 export function expectKept(
   run: CanaryRun,
   { planted }: Planting,

@@ -1,24 +1,24 @@
 import { HERE } from "./canary-run.ts";
 import type { Route } from "./canary-server.ts";
 
-/** A command that is written by hand, with a server that has what it looks for. */
+/** A hand-written command, with a server that answers its requests. */
 export interface WrittenCommand {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly given?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly routes: Readonly<Record<string, Route>>;
-  /** Which requests a fault befalls; the mutations when it is left out. */
-  readonly struck?: (request: string) => boolean;
-  /** What the run may print when it goes well. */
+  /** Requests that fail; all mutations if left out. */
+  readonly failing?: (request: string) => boolean;
+  /** Secrets that a successful run may print. */
   readonly prints?: (what: string) => boolean;
-  /** Where a secret may stand for good. */
+  /** Files in which a secret may be stored. */
   readonly keeps?: (what: string, where: string) => boolean;
-  /** Ctrl-C lets it finish what is in hand; it takes another to end it. */
+  /** The first Ctrl-C lets it finish the current item; the second ends it. */
   readonly patient?: true;
-  /** It does its work whatever the server answers. */
+  /** It succeeds whatever the server answers. */
   readonly forgiving?: true;
-  /** It sends nothing, so no fault befalls it. */
+  /** It sends no request, so there is none to fail. */
   readonly alone?: true;
 }
 
@@ -51,7 +51,7 @@ const tokens = (plant: Plant) => ({
 });
 const inTokens = (what: string, where: string): boolean => /token$/.test(what) && where.endsWith("/tokens.json");
 
-/** The hand-written commands that have a secret in their hands, by their words. */
+/** The hand-written commands that handle a secret, by name. */
 export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenCommand>> = {
   "auth login": login,
   login,
@@ -94,7 +94,7 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
     argv: ["keys", "list"],
     env: user(plant),
     routes: keyRoutes(plant),
-    struck: (request) => request.startsWith("GET /api-keys"),
+    failing: (request) => request.startsWith("GET /api-keys"),
   }),
   "keys rotate": (plant) => ({
     argv: ["keys", "rotate", "--older-than", "90d", "--secret-dir", `${HERE}/secrets`, "--yes"],
@@ -114,7 +114,7 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
       "POST /orgs/organizations": () => ({ id: ID, slug: "harbor", name: "Harbor" }),
       "POST /enrollment-keys": () => ({ id: OTHER, name: "rollout", key: plant("new key") }),
     },
-    struck: (request) => request === "POST /enrollment-keys",
+    failing: (request) => request === "POST /enrollment-keys",
     keeps: inSecrets,
     patient: true,
   }),
@@ -126,7 +126,7 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
       "GET /partner-api/organizations": () => ({ data: [], nextCursor: null }),
       "GET /partner-api/sites": () => ({ data: [], nextCursor: null }),
     },
-    struck: () => true,
+    failing: () => true,
   }),
   "auth switch": (plant) => {
     const before = signedIn(plant, LATER, ["auth", "switch", "Harbor Dental"]);
@@ -155,7 +155,7 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
   }),
 };
 
-/** Those that have none: they send no credential, or what they send is covered by the commands of the API. */
+/** Hand-written commands without secrets: they send no credential, or the generated commands cover what they send. */
 export const harmless: readonly string[] = [
   "audit keys",
   "audit verify",
@@ -198,7 +198,7 @@ organizations:
     enrollmentKeys: [{ name: rollout, expiresIn: 1d, sink: "file:secrets/rollout.key" }]
 `;
 
-/** With a second factor, and tokens that go to a file. */
+/** A login with a second factor that writes its tokens to a file. */
 function login(plant: Plant): WrittenCommand {
   return {
     argv: [
@@ -239,7 +239,7 @@ function acceptInvite(plant: Plant): WrittenCommand {
   };
 }
 
-/** A sign-in of before, whose access token has ended where `ends` is past: the refresh is what a fault befalls. */
+/** A stored session. If `ends` is past, its access token has expired, so the refresh is the request that fails. */
 function signedIn(plant: Plant, ends: string, argv: readonly string[]): WrittenCommand {
   const server = "SERVER";
   const account = "ana@contoso.example";
@@ -263,7 +263,7 @@ function signedIn(plant: Plant, ends: string, argv: readonly string[]): WrittenC
   };
 }
 
-/** One old key of each kind, and what rotating them answers. */
+/** One old key of each kind, and the answers to their rotation. */
 function keyRoutes(plant: Plant): Record<string, Route> {
   const dates = { createdAt: OLD, updatedAt: OLD, keyIssuedAt: OLD, expiresAt: LATER, lastUsedAt: null };
   const key = {

@@ -8,7 +8,7 @@ import { type CanaryServer, canaryServer, type Fault, faults } from "./canary-se
 import { expectKept, planting, shows } from "./planting.ts";
 import { harmless, writtenCommands } from "./written-commands.ts";
 
-describe("no secret of a hand-written command is anywhere but where it was promised", () => {
+describe("a hand-written command shows secrets only where it says", () => {
   let server: CanaryServer;
   beforeAll(async () => {
     server = await canaryServer();
@@ -17,9 +17,9 @@ describe("no secret of a hand-written command is anywhere but where it was promi
 
   async function play(name: string, fault: Fault, more: readonly string[], run = canaryCall) {
     const plants = planting();
-    const { argv, env = {}, given = {}, routes, struck, ...rest } = writtenCommands[name]!(plants.plant);
+    const { argv, env = {}, given = {}, routes, failing, ...rest } = writtenCommands[name]!(plants.plant);
     const here = Object.entries(given).map(([file, text]) => [file, text.replaceAll("SERVER", server.url)]);
-    server.play(fault, routes, struck);
+    server.play(fault, routes, failing);
     const ran = await run({
       argv: [...argv, ...more],
       env: { RMM_SERVER: server.url, ...env },
@@ -63,7 +63,7 @@ describe("no secret of a hand-written command is anywhere but where it was promi
         expectKept(ran, plants, (what) => goesWell && prints(what), keeps);
       });
 
-      it("as a process, with JSON and a filter that chokes on it, and with Ctrl-C in the middle of the answer", async () => {
+      it("as a process, with JSON and a filter that fails on it, and with Ctrl-C in the middle of the answer", async () => {
         const choking = await play(name, "none", ["--jq", "tojson | tonumber"], canaryRun);
         const { keeps } = choking;
         expectKept(choking.ran, choking.plants, () => false, keeps);

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import { parseAst } from "rolldown/parseAst";
-import { importsOf, type Node, namesOf, walk } from "./syntax.ts";
+import { childrenOf, importsOf, isFunction, type Node, namesOf } from "./syntax.ts";
 
-/** The text of a file that a test imports helpers from; undefined where there is none. */
+/** Reads a file that a test imports helpers from; undefined if it does not exist. */
 export type Helpers = (path: string) => string | undefined;
 
 /** Whether a function asserts something before it returns, itself or through helpers of the tree that it calls by name. */
@@ -10,15 +10,19 @@ export function asserts(body: Node, program: Node, path: string, helpers: Helper
   if (seen.has(body)) return false;
   seen.add(body);
   let found = false;
-  for (const part of reached(body)) {
-    walk(part, (node) => {
-      if (found || node.type !== "CallExpression") return;
-      const callee = node["callee"] as Node;
-      if (/^(expect|assert)$/.test(rootOf(callee)) || lastOf(callee) === "assert") found = true;
-      else if (callee.type === "Identifier") found = helperAsserts(String(callee["name"]));
-    });
-  }
+  for (const part of reached(body)) look(part);
   return found;
+
+  function look(node: Node): void {
+    // What only has a name here counts where it is called by it.
+    if (found || node.type === "FunctionDeclaration" || isNamedFunction(node)) return;
+    if (node.type === "CallExpression") {
+      const callee = node["callee"] as Node;
+      if (compares(callee)) found = true;
+      else if (callee.type === "Identifier") found = helperAsserts(String(callee["name"]));
+    }
+    for (const child of childrenOf(node)) look(child);
+  }
 
   function helperAsserts(name: string): boolean {
     const own = namesOf(program).get(name);
@@ -41,15 +45,24 @@ function reached(body: Node): Node[] {
   return end < 0 ? statements : statements.slice(0, end + 1);
 }
 
-function rootOf(callee: Node): string {
+/** `expect(…).toBe`, `expect.poll(…).resolves.toBe`, `assert`, `assert.equal`, `fc.assert`; `expect(…)` alone compares nothing. */
+function compares(callee: Node): boolean {
+  if (callee["name"] === "assert" || nameOf(callee["property"]) === "assert") return true;
   let node = callee;
-  while (node.type === "MemberExpression" || node.type === "CallExpression") {
-    node = (node["object"] ?? node["callee"]) as Node;
-  }
-  return String(node["name"]);
+  while (node.type === "MemberExpression") node = node["object"] as Node;
+  if (node.type === "Identifier") return node["name"] === "assert";
+  if (node.type !== "CallExpression" || callee.type !== "MemberExpression") return false;
+  const begun = node["callee"] as Node;
+  return (
+    nameOf(begun) === "expect" ||
+    (nameOf(begun["object"]) === "expect" && /^(poll|soft)$/.test(nameOf(begun["property"])))
+  );
 }
 
-const lastOf = (callee: Node): unknown => (callee["property"] as Node | undefined)?.["name"];
+const nameOf = (node: unknown): string => String((node as Node | undefined)?.["name"]);
+
+const isNamedFunction = (node: Node): boolean =>
+  node.type === "VariableDeclarator" && node["init"] !== null && isFunction(node["init"] as Node);
 
 const trees = new Map<string, Node>();
 

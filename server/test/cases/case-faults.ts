@@ -30,7 +30,7 @@ export function testsByCase(tree: Tree, mayLack: ReadonlySet<string>): Map<strin
   return all;
 }
 
-/** What keeps a case from being held: a test that is gone, does not run or asserts nothing, or one that nobody listed. */
+/** What is wrong with the tests of a case: one is gone, does not run, asserts nothing or is not listed. */
 export function faultsOf(
   listed: FieldCase,
   found: readonly WrittenTest[],

@@ -9,10 +9,10 @@ const held = (tests: Readonly<Record<string, number>>): FieldCase => ({ tests })
 
 const waitsFor = (what: string): FieldCase => ({ tests: {}, waitsFor: what });
 
-/** The product has what the case is about, and no test of it yet. */
+/** The product has the feature, but no test of the case yet. */
 const open: FieldCase = { tests: {} };
 
-/** Conditions under which a test of a case may be left out: what a machine may lack, and what one engine alone has. */
+/** Conditions under which a test may be skipped: the machine lacks a program, or one database lacks the feature. */
 export const mayLack: ReadonlySet<string> = new Set([
   "chromiumPath === undefined",
   "pgbouncerPath === undefined",

@@ -2,21 +2,21 @@ import { parseAst } from "rolldown/parseAst";
 import { asserts, type Helpers } from "./asserts.ts";
 import { childrenOf, isFunction, type Node, namesOf, walk } from "./syntax.ts";
 
-/** A test as it is written: `it.each` is one. */
+/** A test in the source: an `it.each` counts as one. */
 export interface WrittenTest {
   readonly path: string;
-  /** Titles of the `describe`s around it and its own. */
+  /** Its title, after those of the `describe`s around it. */
   readonly titles: readonly string[];
-  /** Why it proves nothing; empty for a test that runs and asserts. */
+  /** Why it proves nothing; empty if it runs and asserts. */
   readonly faults: readonly string[];
-  /** Where it stands in the file, and where its body does. */
+  /** Positions of the test and of its body in the file. */
   readonly whole: Node;
   readonly body: Node | undefined;
 }
 
 const harmless = new Set(["each", "for", "concurrent", "sequential", "sequence", "shuffle"]);
 
-/** Reads the tests of a file. `mayLack` are the conditions under which one may be left out, as the source writes them. */
+/** Reads the tests of a file. `mayLack` holds the conditions, as source text, under which a test may be skipped. */
 export function readTests(path: string, text: string, mayLack: ReadonlySet<string>, helpers: Helpers): WrittenTest[] {
   const program = parseAst(text, { lang: "ts" }) as unknown as Node;
   const found: WrittenTest[] = [];
@@ -104,7 +104,7 @@ function titleOf(node: Node): string | undefined {
   return (node["quasis"] as Node[]).map((part) => (part["value"] as { cooked: string }).cooked).join("…");
 }
 
-/** What must hold for the code inside to run at all. */
+/** What keeps the code inside from running. */
 const conditionOf = (node: Node): Node | undefined =>
   node.type === "IfStatement" || node.type === "ConditionalExpression"
     ? (node["test"] as Node)

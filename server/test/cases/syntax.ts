@@ -21,7 +21,7 @@ export const isFunction = (node: Node): boolean =>
 
 const known = new WeakMap<Node, Map<string, Node>>();
 
-/** The functions that a file gives names to, at any depth. */
+/** The named functions of a file, at any depth. */
 export function namesOf(program: Node): Map<string, Node> {
   const names = known.get(program) ?? new Map<string, Node>();
   if (known.has(program)) return names;
@@ -36,7 +36,7 @@ export function namesOf(program: Node): Map<string, Node> {
   return names;
 }
 
-/** What a file imports by name: local name → where it comes from and what it is called there. */
+/** The named imports of a file: local name → module and exported name. */
 export function importsOf(program: Node): Map<string, { from: string; name: string }> {
   const imports = new Map<string, { from: string; name: string }>();
   for (const statement of program["body"] as Node[]) {

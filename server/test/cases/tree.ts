@@ -6,11 +6,11 @@ const read = (path: string): string | undefined => {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return undefined; // in the index, gone from the work tree
+    return undefined; // deleted, but still in the index
   }
 };
 
-/** The tests of the work tree: what vitest runs, and the sweeps that it runs once for each database. */
+/** The test files of the working tree, and the sweeps, which run once for each database. */
 export function readTree(): Tree {
   const paths = [...trackedFiles("*.test.ts"), ...trackedFiles("server/test/conformance/sweeps/*.ts")];
   const tests = new Map(paths.map((path) => [path, read(path) ?? ""]));

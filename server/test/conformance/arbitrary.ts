@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { alternatives, type JsonSchema } from "#contract/json-schema";
 
-/** A request part in which exactly one field is not as the contract publishes it. */
+/** A part of a request in which exactly one field violates the published contract. */
 export interface Wrong {
   /** `name: beyond its bounds`. */
   what: string;
@@ -10,7 +10,7 @@ export interface Wrong {
 
 type Fields = Record<string, unknown>;
 
-/** Values as the published schema describes them; those of `example`, whose ids exist, turn up often. */
+/** Values that match the published schema; often those of `example`, whose ids exist. */
 export function arbitraryOf(schema: JsonSchema, example?: unknown): fc.Arbitrary<unknown> {
   const made = fc.oneof(
     ...alternatives(schema)
@@ -22,7 +22,7 @@ export function arbitraryOf(schema: JsonSchema, example?: unknown): fc.Arbitrary
     : fc.oneof({ weight: 2, arbitrary: fc.constant(example) }, { weight: 1, arbitrary: made });
 }
 
-/** One wrong field, at any depth, in an otherwise right value. */
+/** Values with one wrong field at any depth. */
 export function oneFieldWrong(schema: JsonSchema, example: unknown): fc.Arbitrary<Wrong> {
   const good = arbitraryOf({ ...schema, required: Object.keys((example ?? {}) as Fields) }, example);
   return fc
@@ -32,7 +32,7 @@ export function oneFieldWrong(schema: JsonSchema, example: unknown): fc.Arbitrar
 
 interface Fault {
   what: string;
-  /** Puts the fault into a good value. */
+  /** Inserts the fault into a valid value. */
   put: fc.Arbitrary<(good: Fields) => Fields>;
 }
 
@@ -74,7 +74,7 @@ function faultsOf(schema: JsonSchema, path: string): Fault[] {
   return [extra, ...missing, ...fields];
 }
 
-/** Values that none of a field's alternatives allows, by what is wrong with them. */
+/** Values that no alternative of a field allows, by kind of fault. */
 function wrongValues(options: readonly JsonSchema[]): Record<string, fc.Arbitrary<unknown>> {
   const allowed = new Set(options.map(({ type }) => type));
   const byType = [
@@ -127,7 +127,7 @@ function beyond(schema: JsonSchema): fc.Arbitrary<unknown> | undefined {
   return tries.length === 0 ? undefined : fc.constantFrom(...tries);
 }
 
-/** Characters, not bytes, are counted; what may stand in a query must still fit into the head of a request. */
+/** Limits count characters, not bytes; the value of a query must still fit into the head of a request. */
 const long = (length: number): string => (length > 500 ? "x" : "é").repeat(length);
 
 /** `type: ["string", "null"]` as two alternatives. */

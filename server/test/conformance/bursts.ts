@@ -8,22 +8,22 @@ import type { Answer } from "../harness.ts";
 import { type Case, caseOf } from "./cases.ts";
 import type { CallOptions, Swept } from "./sweep.ts";
 
-/** One of these, by its number. */
+/** The n-th request of a burst. */
 export type Attempt = (number: number) => { item: Case; options: CallOptions };
 
-/** A limit, and requests that it counts. */
+/** A limit, and the requests that count towards it. */
 export interface Burst {
-  /** As the server's source names it. */
+  /** Its name in the server's source. */
   readonly limit: string;
   readonly noun: string;
-  /** Requests that the limit still allows when they come. */
+  /** Requests that the limit still allows when the burst begins. */
   readonly left: number;
   ready(swept: Swept): Promise<Attempt>;
-  /** How many got through, where the answers do not tell. */
+  /** How many were admitted, if the answers do not tell. */
   admitted?(swept: Swept): Promise<number>;
 }
 
-/** Limits of this server that are settings; the rest are as the product has them. */
+/** Limits that are settings, lowered for the test; the others keep their defaults. */
 export const settings = { API_RATE_LIMIT_PER_MINUTE: "40", AGENT_ENROLL_RATE_LIMIT: "10" };
 
 const ADDRESS = clientBlock("127.0.0.1");
@@ -35,7 +35,7 @@ const always = (name: string, options: CallOptions): Attempt => {
   return () => ({ item, options });
 };
 
-/** Uses a limit up but for a few: what it counts costs too much to send them all. */
+/** Uses a limit up directly, because sending that many requests takes too long. */
 const useUp = (swept: Swept, limit: Limit, subject: string, left: number) =>
   swept.server.services.limiter.take(limit, subject, limit.max - left);
 
@@ -125,7 +125,7 @@ export const bursts: readonly Burst[] = [
     async ready(swept) {
       const tenant = await swept.freshTenant();
       const keys: string[] = [];
-      // Each principal has ten of its own.
+      // Each principal may mint ten.
       for (let made = 0; made < 12; made += 1) {
         const name = `pipeline ${made}`;
         const seeded = await seedPartnerPrincipal(swept.db, swept.server.services, tenant.partnerId, name);
@@ -223,7 +223,7 @@ export const bursts: readonly Burst[] = [
       const { email } = await swept.caller("partner", swept.world.b);
       return always("passwords.forgot", { tenant: swept.world.a, body: { email } });
     },
-    // Everybody is answered alike; what counts is the work that is queued.
+    // All requests get the same answer; the queued jobs show how many were admitted.
     async admitted(swept) {
       const jobs = swept.db.selectFrom("jobs").select("id").where("kind", "=", "passwords.forgot");
       return (await jobs.execute()).length;

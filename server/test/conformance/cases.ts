@@ -22,10 +22,10 @@ export const allCases: readonly Case[] = Object.entries(contract).flatMap(([noun
   })),
 );
 
-/** Nouns that this run is about, separated by commas: `npm test -- sites`. */
+/** Nouns to test, separated by commas: `npm test -- sites`. */
 const wanted = process.env["NOUNS"]?.split(",");
 
-/** The endpoints to sweep: all, or those of the nouns that the run is about. */
+/** The endpoints to sweep: all, or those of the selected nouns. */
 export const cases: readonly Case[] = allCases.filter(
   ({ endpoint }) => wanted === undefined || wanted.includes(endpoint.noun),
 );
@@ -51,5 +51,5 @@ export function scopeOfExample(item: Case, tenant: Tenant): ScopeName {
   return scopes.includes("partner") ? "partner" : (scopes[0] as ScopeName);
 }
 
-/** A tenant of words in place of ids, for examples that are only looked at. */
+/** A tenant with words as ids, for examples that are read but not sent. */
 export const namedTenant = new Proxy({}, { get: (_, name) => `<${String(name)}>` }) as Tenant;

@@ -4,10 +4,10 @@ import { snakeCase } from "#server/db/naming";
 import { type TableName, tableNames, tables } from "#server/db/tables";
 import type { TestServer } from "../harness.ts";
 
-/** Tables that record the call itself, whatever becomes of it; so do all that the audit room writes. */
+/** Tables that record every call, refused or not, besides the tables of the audit room. */
 const recordsOfCalls: readonly TableName[] = ["rateLimits", "idempotencyKeys", "leases"];
 
-/** Columns that a refused call may change, and what they are for. */
+/** Columns that a refused call may change, with their meaning. */
 const marksOfCalls: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sessions: { lastUsedAt: "when its holder was last seen" },
   apiKeys: { lastUsedAt: "when it was last used", usageCount: "how often" },
@@ -16,21 +16,21 @@ const marksOfCalls: Readonly<Record<string, Readonly<Record<string, string>>>> =
   userTokens: { failures: "wrong codes" },
 };
 
-/** Tables whose rows are worked on after the answer; that a call adds one still counts. */
+/** Tables whose rows jobs change after the answer; here only inserts count. */
 const workedLater: readonly TableName[] = ["jobs", "mailOutbox"];
 
 const watched = tableNames.filter((name) => tables[name].writtenBy !== "audit" && !recordsOfCalls.includes(name));
 
-/** Notes every row that is written, changed or deleted in any table of the product but those that record calls. */
+/** Records every inserted, changed or deleted row in all tables but those that record calls. */
 export interface Changes {
-  /** From here on. Waits for work that earlier calls have left. */
+  /** Starts recording, after waiting for jobs of earlier calls. */
   mark(): Promise<void>;
-  /** `update users`: what has happened since the mark, each once. */
+  /** Changes since the mark without repetition, such as `update users`. */
   since(): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** Puts triggers on the tables of a database of its own: what a transaction takes back is not noted. */
+/** Adds triggers to the tables of a test database: changes that are rolled back are not recorded. */
 export async function watchChanges({ services: { store }, workJobs }: TestServer): Promise<Changes> {
   return store.file === undefined ? onPostgres(store.url as string, workJobs) : onSqlite(store.file, workJobs);
 }
@@ -39,7 +39,7 @@ type Work = TestServer["workJobs"];
 
 const LATEST = "select coalesce(max(at), 0) as at from sweep_changes";
 const SINCE = "select distinct what from sweep_changes where at > ";
-/** What failed waits for its next turn, and is nobody's concern here. */
+/** Failed jobs wait for their next attempt and do not matter here. */
 const WORK = "select 1 from jobs where status = 'running' or (status = 'queued' and attempts = 0) limit 1";
 
 async function onPostgres(url: string, work: Work): Promise<Changes> {
@@ -78,7 +78,7 @@ async function onPostgres(url: string, work: Work): Promise<Changes> {
 
 async function onSqlite(file: string, work: Work): Promise<Changes> {
   const db = connectSqlite(file);
-  // One transaction: each statement of its own would wait for the disk.
+  // In one transaction, because each transaction waits for the disk.
   db.exec("begin; create table sweep_changes (at integer primary key autoincrement, what text not null)");
   for (const table of watched) {
     const name = snakeCase(table);
@@ -112,7 +112,7 @@ const kept = (table: TableName, columns: readonly string[]): string[] => {
   return columns.filter((column) => !marks.includes(column) && !(marks.length > 0 && column === "updated_at"));
 };
 
-/** Also waits for the jobs that the server's own runner has in hand. */
+/** Also waits for jobs that the server's own runner is running. */
 async function idle(work: Work, isIdle: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await isIdle()); tries += 1) {
     if (tries > 500) throw new Error("jobs of earlier calls are not done");

@@ -1,4 +1,4 @@
-/** The closed lists of the product: what roles hold, what errors say, what is recorded and told. */
+/** The closed lists of the product: permissions, roles, error codes, audit actions and event kinds. */
 export interface Catalogues {
   readonly permissions: readonly string[];
   /** Built-in role → its grants. */

@@ -9,9 +9,9 @@ export interface Declaration {
   readonly fullPartner: boolean;
   readonly watchdog: boolean;
   readonly exempt: readonly string[];
-  /** Every code it may answer, those of the pipeline included. */
+  /** Every code it may answer, including those of the pipeline. */
   readonly errors: readonly string[];
-  /** Null: it records nothing. */
+  /** Null: it writes no entry. */
   readonly audit: string | null;
 }
 
@@ -34,7 +34,7 @@ export interface Specified {
 /** A table of endpoints, keyed `METHOD /path`. */
 export type Specification = Readonly<Record<string, Specified>>;
 
-/** Names of path parameters carry no meaning. */
+/** Names of path parameters do not matter. */
 const shapeOf = (endpoint: string) => endpoint.replace(/:\w+/g, ":");
 
 /**
@@ -52,7 +52,7 @@ export function differences(declared: readonly Declaration[], specification: Spe
 }
 
 function differencesOf(has: Declaration, says: Specified): string[] {
-  // A key of a tenant and an agent have no scope, and no guard of people holds for them.
+  // Keys and agents have no user scope, and the guards for users do not apply to them.
   const person = has.kinds.includes("user") || says.kinds.includes("user");
   return [
     ...lists("kinds", has.kinds, says.kinds),
@@ -77,7 +77,7 @@ function lists(name: string, has: readonly string[], says: readonly string[]): s
   return declared === specified ? [] : [`${name}: declared [${declared}], specified [${specified}]`];
 }
 
-/** Each permission that is specified is declared, by itself or by one of its alternatives, and no other. */
+/** Each specified permission, or one of its alternatives, is declared, and no other is. */
 function permissionDifferences(has: readonly string[], says: readonly string[]): string[] {
   const met = says.every((one) => one.split("|").some((alternative) => has.includes(alternative)));
   return met && has.length === says.length ? [] : lists("permissions", has, says);

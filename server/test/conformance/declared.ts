@@ -11,7 +11,7 @@ interface Declared {
 
 const declared = new Map<AnyEndpoint, Declared>();
 
-/** Every answer of every sweep is held to the contract: its shape, its status, its error codes. */
+/** Throws for an answer whose shape, status or error code is not in the contract. */
 export function refuseUndeclared(endpoint: AnyEndpoint, answer: Answer): void {
   const { codes, result } = declarationOf(endpoint);
   const where = `${endpoint.method} ${endpoint.path} answered ${answer.status}`;
@@ -25,7 +25,7 @@ export function refuseUndeclared(endpoint: AnyEndpoint, answer: Answer): void {
   if (parsed?.error) throw new Error(`${where} with an undeclared shape: ${z.prettifyError(parsed.error)}`);
 }
 
-/** A strict schema is built anew from the endpoint's own, which costs more than an answer. */
+/** Strict schemas are cached, because building one takes longer than a call. */
 function declarationOf(endpoint: AnyEndpoint): Declared {
   const known = declared.get(endpoint);
   if (known) return known;

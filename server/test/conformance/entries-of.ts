@@ -3,7 +3,7 @@ import type { RecordedEntry } from "../audit-entries.ts";
 import type { Answer } from "../harness.ts";
 import type { Swept } from "./sweep.ts";
 
-/** What the audit trail says of the request with this answer, once nothing waits. */
+/** Audit entries of the request with this answer, after the outbox is empty. */
 export async function entriesOf({ server }: Swept, answer: Answer): Promise<RecordedEntry[]> {
   await server.settled();
   const rows = await server.db

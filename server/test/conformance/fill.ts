@@ -3,7 +3,7 @@ import { seedOrganization, type Tenant } from "#fixtures/world";
 import { allCases, caseOf, namedTenant } from "./cases.ts";
 import type { Swept } from "./sweep.ts";
 
-/** Examples of creates in an organization, which its partner may call. */
+/** Examples that create rows in an organization and that its partner may call. */
 const creates = allCases.filter(({ endpoint, example }) => {
   const { params, body, prepare } = example(namedTenant);
   const where = JSON.stringify([params, (body as { orgId?: string } | undefined)?.orgId]);
@@ -23,7 +23,7 @@ export async function fillNextDoor(swept: Swept, tenant: Tenant): Promise<void> 
   expect(creates.length).toBeGreaterThan(5);
   for (const item of creates) {
     const answer = await swept.call(item, { tenant: there, token });
-    // Two examples may make the same.
+    // Two examples may create the same row.
     expect([201, 409], `${item.name}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
   }
   const enroll = caseOf("agents.enroll");

@@ -37,6 +37,6 @@ const uuids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 export const uuidsIn = (value: unknown): string[] =>
   [...JSON.stringify(value ?? null).matchAll(uuids)].map(([id]) => id);
 
-/** Those of these ids that stand anywhere in a value. */
+/** The ids that occur anywhere in a value. */
 export const knownIn = (value: unknown, known: ReadonlySet<string>): string[] =>
   uuidsIn(value).filter((id) => known.has(id));

@@ -12,7 +12,7 @@ export interface IdField {
   row: keyof Tenant;
 }
 
-/** Kinds of rows that the tenants of the fixtures do not have, and why. */
+/** Kinds of rows that the tenants of the fixtures lack, and why. */
 export const withoutRows = {
   membership: "memberships are their person's, and no field of a query or body names one",
   role: "examples use built-in roles, which every tenant has",
@@ -20,7 +20,7 @@ export const withoutRows = {
   "psa-connection": "there are no PSA connections yet",
 } as const satisfies Partial<Record<RefName, string>>;
 
-/** Every id field of an endpoint's query and body; one whose row is unknown throws: no sweep would turn it. */
+/** Every id field of an endpoint's query and body. Throws if no row is known for one, since no sweep would test it. */
 export function idFields(endpoint: AnyEndpoint): IdField[] {
   const { query, body } = endpoint.schemas();
   return (["query", "body"] as const).flatMap((at) => {
@@ -37,7 +37,7 @@ export function idFields(endpoint: AnyEndpoint): IdField[] {
   });
 }
 
-/** The kind of row that a field names; several in an array, or in a text without a format. */
+/** The kind of row that a field names. An array, or a string without a format, names several rows. */
 function namedBy(field: JsonSchema): { ref: RefName; many: boolean } | undefined {
   for (const option of alternatives(field)) {
     const own = option["x-ref"];

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { caseOf } from "./cases.ts";
 import { SecretLedger } from "./ledger.ts";
 
-it("the search finds what is there: in the clear, hashed, and inside JSON", () => {
+it("the search finds secrets in the clear, hashed, and inside JSON", () => {
   const probe = new SecretLedger();
   const endpoint = caseOf("sessions.login").endpoint;
   probe.sent(

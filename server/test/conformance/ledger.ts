@@ -4,11 +4,11 @@ import type { AnyEndpoint } from "#contract/core/endpoint";
 import { jsonSchemaOf, secretPaths } from "#contract/json-schema";
 import type { Answer } from "../harness.ts";
 
-/** Shorter ones (a code of six digits) stand in many texts by chance. */
+/** Shorter secrets (a code of six digits) occur in texts by chance. */
 const MIN_LENGTH = 10;
 
 /**
- * Every secret that went into or came out of the product in one run, and everything it showed since. What the
+ * Every secret that the product received or returned in one run, and everything it showed since. What the
  * contract marks as secret in an answer is taken into the ledger and out of what counts as shown.
  */
 export class SecretLedger {
@@ -24,7 +24,7 @@ export class SecretLedger {
     else if (typeof secret === "string" && secret.length >= MIN_LENGTH) this.#secrets.set(secret, name);
   }
 
-  /** What was sent: fields that are marked secret, and credentials. */
+  /** Records a request: its secret fields and credentials. */
   sent(endpoint: AnyEndpoint, body: unknown, headers: Readonly<Record<string, string | undefined>>): void {
     const name = `${endpoint.noun}.${endpoint.verb}`;
     for (const path of markedIn(endpoint.schemas().body)) this.add(`${name} body ${path}`, taken(body, path)[0]);
@@ -32,7 +32,7 @@ export class SecretLedger {
       this.add(`${name} header ${header}`, value?.replace(/^Bearer /, ""));
   }
 
-  /** What came back: marked fields of a success are its to show, this once. */
+  /** Records an answer: a success may show its secret fields this once. */
   received(endpoint: AnyEndpoint, answer: Answer): void {
     const name = `${endpoint.noun}.${endpoint.verb}`;
     let { body } = answer;
@@ -50,7 +50,7 @@ export class SecretLedger {
     this.#shown.push({ where, text });
   }
 
-  /** Where a secret, or its unsalted hash, was shown. */
+  /** Places where a secret, or its unsalted hash, was shown. */
   leaksShown(): string[] {
     const hash = (secret: string) => createHash("sha256").update(secret).digest("hex");
     const hashes = [...this.#secrets].map(([secret, name]) => [hash(secret), `SHA-256 of ${name}`] as const);
@@ -58,20 +58,20 @@ export class SecretLedger {
     return this.#shown.flatMap(({ where, text }) => search(text).map((name) => `${name} in ${where}`));
   }
 
-  /** Which secrets stand in these texts in the clear; in the database their hashes are what is kept. */
+  /** Secrets that these texts contain in the clear; hashes are ignored, since the database stores them. */
   leaksIn(texts: readonly (readonly [where: string, text: string])[]): string[] {
     const search = searchFor([...this.#secrets]);
     return texts.flatMap(([where, text]) => search(text).map((name) => `${name} in ${where}`));
   }
 }
 
-/** Finds thousands of needles in one pass: they are indexed by how they begin. */
+/** Finds thousands of needles in one pass, through an index of their first characters. */
 function searchFor(named: readonly (readonly [needle: string, name: string])[]): (text: string) => string[] {
   const needles = named.flatMap(([needle, name]) =>
     [...new Set([needle, escaped(needle)])].map((text) => ({ text, name })),
   );
   const byStart = groupedByStart(needles);
-  // Most places are passed by without a look into the index: no needle begins with these characters.
+  // Most positions need no look into the index, since no needle begins with these characters.
   const begins = new Uint8Array(65_536);
   for (const { text } of needles) begins[startOf(text, 0)] = 1;
   return (text) => {
@@ -85,7 +85,7 @@ function searchFor(named: readonly (readonly [needle: string, name: string])[]):
   };
 }
 
-/** Three characters as one number; others may have the same. */
+/** Hash of three characters; collisions are possible. */
 const startOf = (text: string, at: number): number =>
   (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2) * 7_919) & 65_535;
 
@@ -100,12 +100,12 @@ function groupedByStart<N extends { text: string }>(needles: readonly N[]): Map<
   return groups;
 }
 
-/** As it stands inside a JSON text. */
+/** The text as escaped inside JSON. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 const marked = new WeakMap<z.ZodType, string[]>();
 
-/** Paths of the fields that are marked secret; worked out once for each schema. */
+/** Paths of the secret fields, cached by schema. */
 function markedIn(schema: z.ZodType | undefined): string[] {
   if (schema === undefined) return [];
   const known = marked.get(schema) ?? secretPaths(jsonSchemaOf(schema, "output"));

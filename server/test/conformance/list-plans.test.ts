@@ -13,14 +13,14 @@ import { idFields } from "./ids.ts";
 import { type Swept, startSweep } from "./sweep.ts";
 
 /**
- * No list reads a tenant's table from end to end, whatever it is filtered and sorted by: every statement that lists run
- * is planned, and a plan that scans such a table is refused. Plans are looked at, not times, so that few rows do.
+ * No list scans a whole tenant table, whatever it is filtered and sorted by: every statement that lists run
+ * is explained, and a plan that scans such a table fails. Checking plans instead of times needs few rows.
  */
 const lists = forUsers.filter(({ endpoint }) => endpoint.method === "GET" && endpoint.paging !== undefined);
 const tenantTables = new Set(tableNames.filter((name) => tables[name].owner !== "system").map(snakeCase));
-/** What the server reads for itself meanwhile is not of a list. */
+/** Statements that the server runs for itself and not for a list. */
 const systemTables = new Set(tableNames.map(snakeCase).filter((name) => !tenantTables.has(name)));
-/** Tables that grow with the fleet. Of smaller ones Postgres reads a whole index as soon as a part of it. */
+/** Tables that grow with the fleet. Postgres may well scan the whole index of a smaller one. */
 const large = new Set(["devices", "audit_logs"]);
 /** More devices than are sorted by themselves (`fleet/devices/page.ts`). */
 const MANY = 2_010;
@@ -32,7 +32,7 @@ describe.each(databases)("plans of lists on %s", (database) => {
 
   beforeAll(async () => {
     swept = await startSweep(database);
-    // Most of everything is of other partners: an index of all rows is no shortcut.
+    // Most rows belong to other partners, so that an index over all rows is no shortcut.
     for (let others = 0; others < 3; others += 1) await grow(swept, await swept.freshTenant());
     tenant = await swept.freshTenant();
     await grow(swept, tenant);
@@ -94,7 +94,7 @@ async function grow({ server, db }: Swept, { orgId, siteId, secondOrgId, partner
 
 const next = ({ sort: _, sortDir: __, ...query }: Record<string, unknown>, cursor: string) => ({ ...query, cursor });
 
-/** Without a filter, with each of them, and in every order; of what is walked by cursor two pages. */
+/** Queries without a filter, with each filter, and in every order; two pages of cursor lists. */
 function queriesOf({ endpoint }: Case, tenant: Tenant): Record<string, unknown>[] {
   const { query } = endpoint.schemas();
   const fields = Object.entries((query && jsonSchemaOf(query, "input").properties) ?? {});
@@ -120,7 +120,7 @@ function anyValue(field: JsonSchema): unknown {
   return "2026-01-01";
 }
 
-/** The tables that a statement's plan reads without an index condition. */
+/** Tables that the plan of a statement reads without an index condition. */
 async function scans(
   { server }: Swept,
   database: DatabaseName,
@@ -158,7 +158,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** A whole index in its order is a scan too. */
+/** Reading a whole index in order counts as a scan too. */
 function scansOf(node: PlanNode): string[] {
   const table = node["Relation Name"];
   const isScan =

@@ -1,7 +1,7 @@
 import type { Kysely, KyselyPlugin } from "kysely";
 import type { Database } from "#server/db/tables";
 
-/** The same handle; `onWrite` is told of every statement that is no plain read. */
+/** The same handle, which calls `onWrite` for every statement that is not a plain read. */
 export function noting(db: Kysely<Database>, onWrite: () => void): Kysely<Database> {
   const plugin: KyselyPlugin = {
     transformQuery({ node }) {

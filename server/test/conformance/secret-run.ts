@@ -6,16 +6,16 @@ import { type Case, caseOf } from "./cases.ts";
 import type { SecretLedger } from "./ledger.ts";
 import { ask, type CallOptions, type Swept } from "./sweep.ts";
 
-/** Begins at random, so that a search tells them apart early. */
+/** Begins with random characters, which makes the search faster. */
 export const planted = (what: string): string => `${randomBytes(12).toString("hex")}-planted-${what}`;
 
-/** Sends requests full of secrets, and keeps in its ledger what went in and what came out. */
+/** Sends requests full of secrets, and records requests and answers in its ledger. */
 export class SecretRun {
   readonly swept: Swept;
   readonly ledger: SecretLedger;
-  /** Where the stories take place. */
+  /** The tenant of the stories. */
   readonly tenant: Tenant;
-  /** Answers by status. */
+  /** Number of answers by status. */
   readonly answers: Record<number, number> = {};
 
   constructor(swept: Swept, ledger: SecretLedger, tenant: Tenant) {
@@ -24,7 +24,7 @@ export class SecretRun {
     this.tenant = tenant;
   }
 
-  /** The example with everything it holds and shows in the ledger; nothing is expected of the answer. */
+  /** Sends an example and records it; any answer is accepted. */
   async send(target: Case, options: Partial<CallOptions> = {}): Promise<Answer> {
     const at = options.tenant ?? this.tenant;
     const body = "body" in options ? options.body : target.example(at).body;

@@ -5,7 +5,7 @@ import { seedPerson } from "../people.ts";
 import { caseOf } from "./cases.ts";
 import { planted, type SecretRun } from "./secret-run.ts";
 
-/** What people and devices do with real secrets, one after the other. */
+/** Sequences of calls in which people and devices use real secrets. */
 export async function liveOutStories(run: SecretRun): Promise<void> {
   await personWithSecondFactor(run);
   await deviceWithTokens(run);

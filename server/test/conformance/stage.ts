@@ -7,7 +7,7 @@ import type { TestServer } from "../harness.ts";
 
 const PASSWORD = "Correct-Horse-7";
 
-/** What the examples of one server share. */
+/** What the examples on one server share. */
 export class Stages {
   readonly #server: TestServer;
   readonly #authority: Authority | undefined;
@@ -47,7 +47,7 @@ export class Stages {
   #identityProvider(): Promise<IdentityProviderSimulator> {
     const authority = this.#authority;
     if (!authority) throw new Error("this sweep was started without the outside world");
-    // Loaded by those who need it: it is most of a second.
+    // Imported only when needed, because it takes most of a second.
     this.#provider ??= import("#fixtures/simulators/identity-provider").then(({ startIdentityProvider }) =>
       startIdentityProvider({ authority }),
     );
@@ -55,7 +55,7 @@ export class Stages {
   }
 }
 
-/** Token of the last link that was mailed to this address. The server's own job runner may have the mail in hand. */
+/** Token of the last link mailed to this address. The server's own job runner may still be sending it. */
 export async function mailedToken(server: TestServer, to: string): Promise<string> {
   for (let tries = 0; tries < 500; tries += 1) {
     await server.workJobs();

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The same schema, refusing fields it does not declare: what the server adds, the contract must say. */
+/** The same schema, but undeclared fields are errors: the contract must declare every field that the server sends. */
 export function strictly(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodObject) {
     const shape = Object.fromEntries(

@@ -9,7 +9,7 @@ import { endpoints as sdkEndpoints } from "#sdk/generated/endpoints";
 import { implementations } from "#server/generated/routes";
 import { startTestServer, type TestServer } from "../harness.ts";
 
-/** One definition, five readers: what one of them offers, all of them offer, under the same name. */
+/** Server, SDK, command line, contract and OpenAPI offer the same endpoints under the same names. */
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const camel = (name: string) => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 

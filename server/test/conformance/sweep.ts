@@ -26,7 +26,7 @@ export interface CallOptions {
   headers?: Record<string, string>;
   params?: Record<string, string>;
   query?: Record<string, unknown>;
-  /** Takes the place of the example's query instead of joining it. */
+  /** Replaces the example's query instead of extending it. */
   onlyQuery?: boolean;
   body?: unknown;
 }
@@ -38,29 +38,29 @@ export interface Ready extends CallOptions {
 
 export type Credential = Pick<CallOptions, "token" | "headers">;
 
-/** A server with two tenants that every test of a file shares; what a test changes for good is a fresh tenant. */
+/** A server with two tenants shared by all tests of a file; a test that changes a tenant uses a fresh one. */
 export interface Swept {
   readonly server: TestServer;
-  /** Unscoped; what is written through it is no change by the call that follows. */
+  /** Without a tenant scope; its writes are not attributed to the next call. */
   readonly db: Kysely<Database>;
   readonly world: World;
-  /** A tenant that no test has touched: successful calls change what they find. */
+  /** A tenant that no test has used, for calls that succeed and change it. */
   freshTenant(): Promise<Tenant>;
-  /** The example, changed as the options say. Held to the contract; refused, and read, it has changed nothing. */
+  /** Sends the example with these options. Throws if the answer violates the contract, or a read or refusal changed data. */
   call(item: Case, options: CallOptions): Promise<Answer>;
-  /** Calls at the same moment. That they change nothing is looked at where all of them are refused. */
+  /** Sends parallel calls. Checks that nothing changed only if all of them are reads or refused. */
   callTogether(item: Case, calls: readonly CallOptions[]): Promise<Answer[]>;
-  /** A call that succeeds and is expected to change nothing. */
+  /** Throws if the call changes data, even if it succeeds. */
   unchanged(call: () => Promise<Answer>): Promise<Answer>;
-  /** Any request; nothing is expected of it. */
+  /** Sends any request without checks. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  /** A caller of this scope in a tenant; every permission and MFA unless the options say otherwise. The same each time. */
+  /** A caller of this scope with every permission and MFA unless the options differ; reused for equal arguments. */
   caller(scope: ScopeName, tenant: Tenant, options?: Partial<TestUser>): Promise<SignedInUser>;
-  /** What the endpoint asks for, with every right it needs; nothing where it is public. */
+  /** The credential that the endpoint needs, with all rights; none if it is public. */
   credential(item: Case, tenant: Tenant): Promise<Credential>;
-  /** A request that succeeds: the example, with what it takes prepared. Changes the tenant. */
+  /** Prepares the example so that it succeeds. Changes the tenant. */
   prepared(item: Case, tenant: Tenant): Promise<Ready>;
-  /** Token of the last link that was mailed to this address. */
+  /** Token of the last link mailed to this address. */
   mailedToken(to: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export async function startSweep(database: DatabaseName, options: SweepOptions =
   const outside = options.outside ? await outsideWorld() : undefined;
   const server = await startTestServer(
     database,
-    // One address stands for a whole fleet here.
+    // All devices of the tests share one address.
     { AGENT_ENROLL_RATE_LIMIT: "100000", ...outside?.env, ...options.env },
     { ...options, ...(outside && { outbound: { ca: outside.authority.ca, isPublic: () => true } }) },
   );
@@ -100,7 +100,7 @@ interface Parts {
   stopOutside: (() => Promise<void>) | undefined;
 }
 
-/** Tenants seeded at once: the price of a few statements is shared. */
+/** Tenants seeded at once, to save statements. */
 const BATCH = 12;
 
 class Sweep implements Swept {
@@ -155,7 +155,7 @@ class Sweep implements Swept {
     this.#written = false;
     const answer = await call();
     const changed = await this.#parts.changes.since();
-    if (changed.length > 0) throw new Error(`changes that should not be: ${changed.join(", ")}`);
+    if (changed.length > 0) throw new Error(`unexpected changes: ${changed.join(", ")}`);
     return answer;
   }
 
@@ -221,7 +221,7 @@ function placeOf(scope: ScopeName, tenant: Tenant): TestUser {
   return { role: "Org Admin", orgId: tenant.orgId };
 }
 
-/** Sends an example, changed as the options say; judges nothing. */
+/** Sends an example with these options, without checks. */
 export function ask(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
   const example = item.example(options.tenant);
   const params: Record<string, string> = { ...(example.params as object), ...options.params };

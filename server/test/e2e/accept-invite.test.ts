@@ -59,7 +59,7 @@ describe("rmm users accept-invite", () => {
     expect(json.stdout).not.toMatch(/accessToken|refreshToken/);
   });
 
-  it("does not spend the invitation where the session could not be kept", async () => {
+  it("does not use up the invitation when the session cannot be stored", async () => {
     const ran = await accept(await invite("lee@acme.example"));
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toContain("--store=file");
@@ -77,7 +77,7 @@ describe("rmm users accept-invite", () => {
     expect((await rmm.run(["users", "me", "--profile", "sam"])).code).not.toBe(0);
   });
 
-  it("and then the second factor is set up from a file, with nothing on the screen", async () => {
+  it("the second factor is then set up from a file, and nothing secret is printed", async () => {
     const file = join(rmm.dir, "mfa.json");
     const setup = ["auth", "mfa", "setup", "--profile", "pat", "--current-password-file", "password"];
     const ran = await rmm.run([...setup, "--secret-file", file]);
@@ -93,7 +93,7 @@ describe("rmm users accept-invite", () => {
     patSecret = secret;
   });
 
-  it("asks who is known already for their own password and factor, and then they switch between their tenants", async () => {
+  it("asks an existing user for password and second factor, who can then switch between tenants", async () => {
     const other = await seedPartner(server, "globex", []);
     const boss = await server.signIn({ role: "Partner Admin", partnerId: other.partnerId });
     const file = await invite("pat@acme.example", boss.token, 2);

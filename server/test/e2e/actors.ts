@@ -8,11 +8,11 @@ export interface Input {
   body?: Record<string, unknown>;
 }
 
-/** What an endpoint refused, whichever way it was called. */
+/** The refusal of an endpoint, through the SDK or the command. */
 export class Refused extends Error {
   readonly code: string;
   readonly status: number | null;
-  /** Of the process. */
+  /** Exit code of the process. */
   readonly exit: number | undefined;
 
   constructor(code: string, status: number | null, exit?: number) {
@@ -23,9 +23,9 @@ export class Refused extends Error {
   }
 }
 
-/** One person with one way to call, so that a story is written once for both. */
+/** A user who calls through the SDK or the command, so that one test covers both. */
 export interface Actor {
-  /** The result; of a list every entry. Throws `Refused`. */
+  /** Returns the result; for a list, every entry. Throws `Refused`. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever comes
   call(noun: string, verb: string, input?: Input): Promise<any>;
   close(): void;

@@ -43,7 +43,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     rmm.run(["server", "audit-bundle", "--org", orgId, "--output", name, ...placeOf(server)]);
   const at = (name: string) => join(rmm.dir, name);
 
-  it("every way of creating a site is in the record, read in every way", async () => {
+  it("a site created through each interface is in the record, read through each", async () => {
     for (const actor of actors) {
       const query = { orgId, action: "site.create" };
       const entries = await actor.call("auditLogs", "logs", { query });
@@ -53,7 +53,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     }
   });
 
-  it("an untouched chain is whole: 0, a verdict to read, and one to compute with", async () => {
+  it("an untouched chain verifies: exit 0, as text and as JSON", async () => {
     const read = await ofOrg();
     expect(read).toMatchObject({ code: 0 });
     expect(read.stdout).toMatch(/^OK {2}organization acme-west\n {2}entries {2}6 checked, positions 1 to 6\n/);
@@ -63,7 +63,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
       expect(await actor.call("auditLogs", "verify", { body: { orgId } })).toMatchObject({ ok: true, orgId });
   });
 
-  it("--all reports every chain in reach, the own one first", async () => {
+  it("--all reports every readable chain, the caller's own first", async () => {
     const { code, stdout } = await verify("--all", "--json");
     expect(code).toBe(0);
     const reports = JSON.parse(stdout) as { ok: boolean; chain: { kind: string; name: string } }[];
@@ -75,7 +75,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     expect(await verify("--system")).toMatchObject({ code: 5, stdout: "" });
   });
 
-  it("anchors kept elsewhere agree; a required anchor of an unknown key, or none, is not provable: 12", async () => {
+  it("anchors stored elsewhere agree; exit 12 if a required anchor is missing or of an unknown key", async () => {
     await server.settled();
     copyFileSync(server.services.config.anchorFile, at("kept.ndjson"));
     const strict = ["--anchor-file", "kept.ndjson", "--require-anchor", "--public-key"];
@@ -91,7 +91,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     expect(JSON.parse(none.stdout).findings).toMatchObject([{ kind: "unanchored" }]);
   });
 
-  it("a bundle is verified offline, needs no sign-in, and one that is cut off proves nothing: 12", async () => {
+  it("a bundle is verified offline without signing in; exit 12 if it is cut off", async () => {
     await server.settled();
     expect(await bundle("good.ndjson")).toMatchObject({ code: 0, stdout: "" });
     expect(statSync(at("good.ndjson")).mode & 0o777).toBe(0o600);
@@ -99,7 +99,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     const offline = { env: { RMM_TOKEN: "", RMM_SERVER: "http://127.0.0.1:9" } };
     const argv = ["audit", "verify", "--bundle", "good.ndjson", "--public-key", publicKey];
     expect(await rmm.run([...argv, "--require-anchor=any"], offline)).toMatchObject({ code: 0 });
-    // The verifications above are entries that no anchor covers yet.
+    // The verifications above wrote entries that no anchor covers yet.
     const strict = await rmm.run([...argv, "--require-anchor", "--json"], offline);
     expect(strict.code).toBe(12);
     expect(JSON.parse(strict.stdout)).toMatchObject({ verdict: "not_provable", findings: [{ kind: "unanchored" }] });
@@ -115,7 +115,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     expect(JSON.parse(broken.stdout).findings).toMatchObject([{ kind: "content_mismatch", chainSeq: 3 }]);
   });
 
-  it("entries cut from a bundle are not explained by a prune record of somebody's making: 11, without one 12", async () => {
+  it("entries cut from a bundle: exit 11 with a forged prune record, 12 without a record", async () => {
     const lines = readFileSync(at("good.ndjson"), "utf8").trim().split("\n");
     const isEntry = (line: string) => line.startsWith('{"type":"entry"');
     const gone = lines.filter(isEntry).slice(0, 4);
@@ -143,14 +143,14 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     expect(await verdicts("unexplained.ndjson", undefined, publicKey)).toEqual([12, ["prefix_unexplained@5"]]);
     expect(await verdicts("unsigned.ndjson", unsigned, publicKey)).toEqual([11, ["prefix_unexplained@5"]]);
     const foreign = anchorSigner(Buffer.alloc(32, 7).toString("base64")).sign(unsigned);
-    // A key that nobody here knows proves nothing and disproves nothing.
+    // A signature of an unknown key proves nothing either way.
     expect((await verdicts("foreign.ndjson", foreign, publicKey))[0]).toBe(12);
     expect((await verdicts("foreign.ndjson", { ...foreign, prunedCount: 3 }, strangersKey))[0]).toBe(11);
     const elsewhere = { ...unsigned, chainId: "0190c0de-0000-7000-8000-00000000000b" };
     expect((await verdicts("elsewhere.ndjson", elsewhere, publicKey))[0]).toBe(11);
   });
 
-  it("an anchor file that is away costs no verdict: 0, and it has everything once it is back", async () => {
+  it("a missing anchor file does not fail verification, and is complete once it is back", async () => {
     const file = server.services.config.anchorFile;
     renameSync(file, `${file}.away`);
     mkdirSync(file);
@@ -174,7 +174,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     expect(complete.length).toBe(seqs(at("before.ndjson")).length + 2);
   });
 
-  it("an entry altered behind the server's back is found at its position: 11, online and in a bundle", async () => {
+  it("an entry altered in the database is found at its position: exit 11, online and in a bundle", async () => {
     const third = `id = (select audit_id from audit_chain where chain_id = '${orgId}' and chain_seq = 3)`;
     await tamper(server, `update audit_logs set resource_name = 'Nothing happened here' where ${third}`);
     const read = await ofOrg();
@@ -194,7 +194,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     expect((await ofOrg()).code).toBe(0);
   });
 
-  it("a deleted organization is verified by id and with --all: 0; a chain that vanished whole is found by both: 11", async () => {
+  it("the chain of a deleted organization verifies by id and with --all; exit 11 from both if a whole chain is gone", async () => {
     const made = await actors[0]!.call("organizations", "create", { body: { name: "Gone", slug: "gone" } });
     await server.settled();
     expect((await verify("--org", made.id)).code).toBe(0);
@@ -219,7 +219,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     expect(await rmm.run(["audit-logs", "verify"])).toMatchObject({ code: 1, stdout: "" });
   });
 
-  it("newest entries cut off with every anchor the server has are found by the anchors kept elsewhere: 11", async () => {
+  it("removal of the newest entries with all anchors of the server is found by anchors stored elsewhere: exit 11", async () => {
     await server.settled();
     copyFileSync(server.services.config.anchorFile, at("kept.ndjson"));
     const cut = `chain_id = '${orgId}' and chain_seq > 4`;

@@ -4,7 +4,7 @@ import { auditEntries } from "../audit-entries.ts";
 import { seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
 
-/** The target decides: members of an organization may be listed by all its users. */
+/** Here the answer depends on the target: all users of an organization may list its members. */
 const ofTarget = (path: string, code: string): boolean =>
   path.startsWith("/users") && code === "FULL_PARTNER_ACCESS_REQUIRED";
 
@@ -49,7 +49,7 @@ describe("rmm auth can-i", () => {
     }
   });
 
-  it("exits 4 where only a second factor is missing, and 2 where nothing of that name is", async () => {
+  it("exits 4 when only a second factor is missing, and 2 for an unknown name", async () => {
     const plain = await asUser({ role: "Partner Admin", partnerId, mfa: false });
     expect(await ask(plain, "POST", "/enrollment-keys")).toMatchObject({ code: 4, stdout: "no\n" });
     const typo = await ask(plain, "sties:write");
@@ -58,7 +58,7 @@ describe("rmm auth can-i", () => {
     expect((await ask({}, "sites:write")).code).toBe(4);
   });
 
-  it("what it says of a user is what the server does: every endpoint without a body", {
+  it("agrees with the server about a user, for every endpoint without a body", {
     timeout: 120_000,
   }, async () => {
     for (const user of [
@@ -75,7 +75,7 @@ describe("rmm auth can-i", () => {
       for (const { method, path, allowed, command } of asked) {
         const url = path.replace(/:\w+/g, server.services.random.uuid());
         const { status, body } = await server.request(method, url, { token: credential.RMM_TOKEN });
-        // What is refused about the thing itself, and not about the endpoint, comes after it.
+        // The server checks the row after the right to call the endpoint.
         const { code = "" } = body as { code?: string };
         const about = /^(ORG|SITE|PARTNER)_/.test(code) && code !== "PARTNER_CONTEXT_REQUIRED";
         const refused = [401, 403].includes(status) || code === "PARTNER_CONTEXT_REQUIRED";
@@ -85,7 +85,7 @@ describe("rmm auth can-i", () => {
     }
   });
 
-  it("asks a partner key by requests that change nothing, and one refusal tells all its scopes", async () => {
+  it("probes a partner key with requests that change nothing, and learns all its scopes from one refusal", async () => {
     const all = await seedPartnerPrincipal(server.db, server.services, partnerId);
     for (const words of ["sites:read", "sites:write", "enrollment-keys:write", "POST /partner-api/organizations"]) {
       expect(await ask({ RMM_API_KEY: all.partnerKey }, words), words).toMatchObject({ code: 0, stdout: "yes\n" });
@@ -113,7 +113,7 @@ describe("rmm auth can-i", () => {
     expect(await db.selectFrom("enrollmentKeys").select("id").execute()).toEqual([]);
   });
 
-  it("tells a principal without an end or an allowlist that it may mint nothing", async () => {
+  it("tells a principal without an expiry or an allowlist that it may mint nothing", async () => {
     const open = await seedPartnerPrincipal(server.db, server.services, (await seedPartner(server, "open")).partnerId);
     await server.db
       .updateTable("partnerServicePrincipals")
@@ -123,7 +123,7 @@ describe("rmm auth can-i", () => {
     const ran = await ask({ RMM_API_KEY: open.partnerKey }, "enrollment-keys:write");
     expect(ran).toMatchObject({ code: 5, stdout: "no\n" });
     expect(ran.stderr).toContain("source allowlist");
-    // Also where a refusal has named the scopes, which are not all that it takes.
+    // Also after a refusal has named the scopes, because minting needs more than scopes.
     await server.db
       .updateTable("partnerServicePrincipals")
       .set({ scopes: ["enrollment-keys:write"] })
@@ -136,7 +136,7 @@ describe("rmm auth can-i", () => {
     expect(list.find(({ command }) => command === "partner-api create-enrollment-key")?.allowed).toBe(false);
   });
 
-  it("answers for an API key what the contract says, and admits what is unknown", async () => {
+  it("answers for an API key from the contract, and says what it cannot know", async () => {
     const key = { RMM_API_KEY: "svc_0123456789abcdefghijklmnopqrstuv" };
     expect(await ask(key, "GET /devices")).toMatchObject({ code: 5, stdout: "no\n" });
   });

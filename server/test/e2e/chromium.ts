@@ -12,12 +12,12 @@ export const whyNoChromium = `no Chromium in ${places.join(", ")}: install the p
 
 export interface ChromiumWindow {
   readonly page: Page;
-  /** What the browser complained about: refused by a policy, script errors. */
+  /** Errors of the browser: policy violations and script errors. */
   readonly complaints: string[];
   close(): Promise<void>;
 }
 
-/** A browser with a profile of its own, which believes the certificates of the tests; nothing else on this machine does. */
+/** A browser with its own profile, the only program on this machine that trusts the certificates of the tests. */
 export async function openChromium(): Promise<ChromiumWindow> {
   const profile = mkdtempSync(join(tmpdir(), "rmm-chromium-"));
   const context = await chromium.launchPersistentContext(profile, {

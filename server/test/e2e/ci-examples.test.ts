@@ -55,7 +55,7 @@ describe("the examples for pipelines, on the runners they are for", () => {
       jobs: Record<string, { env: Record<string, string>; steps: Step[] }>;
     }
 
-    /** Carries out the job's own steps; what `uses` brings is the working copy that is there. */
+    /** Runs the job's own steps; steps with `uses` are replaced by the existing working copy. */
     async function runJob(): Promise<StepRun[]> {
       const job = (parse(example("github-actions.yml")) as Workflow).jobs["provision"]!;
       runner.write("customers.yaml", example("github-customers.yaml"));
@@ -97,7 +97,7 @@ describe("the examples for pipelines, on the runners they are for", () => {
       return runs;
     }
 
-    it("makes the customers, hands the key over, and its log shows *** from the first line on", async () => {
+    it("creates the customers, passes the key on, and masks it in the log from the first line", async () => {
       const runs = await runJob();
       expect(
         runs.map(({ name, code }) => `${name}: ${code}`),
@@ -118,7 +118,7 @@ describe("the examples for pipelines, on the runners they are for", () => {
         expect(text).not.toContain(secret);
         expect(text).not.toContain(partnerKey);
       }
-      // The first step that can name the secret is the one that masks it, before it says anything else about it.
+      // The step that first has the secret masks it before it prints anything else.
       expect(log.indexOf(secret)).toBe(log.indexOf("::add-mask::") + "::add-mask::".length);
     });
 
@@ -152,7 +152,7 @@ describe("the examples for pipelines, on the runners they are for", () => {
       retry?: { exit_codes: number[] };
     }
 
-    /** One shell for all lines of a job, each shown before it runs, as the service does it. */
+    /** Runs all lines of a job in one shell and prints each before it runs, as GitLab does. */
     async function runJob(name: string): Promise<StepRun> {
       const pipeline = parse(example("gitlab-ci.yml")) as Record<string, Job>;
       const own = pipeline[name]!;
@@ -172,7 +172,7 @@ describe("the examples for pipelines, on the runners they are for", () => {
       });
     }
 
-    it("plans, applies, hands the keys over from files, and no log or artifact has a secret", async () => {
+    it("plans, applies, passes the keys on from files, and no log or artifact has a secret", async () => {
       const plan = await runJob("plan");
       expect(plan.code, plan.log).toBe(0);
       expect(plan.log).toContain("create enrollment key");
@@ -193,7 +193,7 @@ describe("the examples for pipelines, on the runners they are for", () => {
       expect(await keyCount()).toBe(2);
     });
 
-    it("ends with the exit code that the job retries while the server is away", async () => {
+    it("ends with the exit code that the job retries while the server is down", async () => {
       const { url } = server;
       await server.stop();
       const ran = await runJob("apply");

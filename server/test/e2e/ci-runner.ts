@@ -7,11 +7,11 @@ import { RMM } from "../fault/processes.ts";
 export interface StepRun {
   readonly name: string;
   readonly code: number | null;
-  /** Both streams, in the order in which they came, as the runner got them and before it hid anything. */
+  /** stdout and stderr in the order of output, before the runner masks anything. */
   readonly log: string;
 }
 
-/** A machine of a CI service as far as a job sees it: no terminal, a shell, a working copy, `rmm` on the PATH. */
+/** What a job sees of a CI runner: no terminal, a shell, a working copy, `rmm` on the PATH. */
 export interface Runner {
   readonly dir: string;
   write(name: string, text: string, mode?: number): void;
@@ -52,7 +52,7 @@ export function ciRunner(): Runner {
   };
 }
 
-/** What a reader of the log sees: from the line on that names it, a masked value is `***`. */
+/** The log as shown: a masked value is `***` from the line on that masks it. */
 export function maskedLog(log: string): string {
   const masks: string[] = [];
   return log

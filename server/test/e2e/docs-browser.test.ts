@@ -16,7 +16,7 @@ describe.skipIf(chromiumPath === undefined)(
       await server?.stop();
     });
 
-    it("shows every resource, tries a call, and breaks no rule of its policy", async () => {
+    it("shows every resource, sends a call, and violates no content security policy", async () => {
       const { page, complaints } = window;
       const asked: string[] = [];
       page.on("request", (request) => asked.push(new URL(request.url()).origin));

@@ -51,7 +51,7 @@ describe.each(databases)("enrolling a fleet, on %s", (database) => {
     });
     afterAll(() => actor.close());
 
-    it("every device is there, at its site and online, and the used-up key lets in no other", async () => {
+    it("every device is at its site and online, and the used-up key enrolls no other", async () => {
       const devices = await actor.call("devices", "list", { query: { orgId } });
       expect(hostnames(devices)).toEqual(enrolled);
       for (const device of devices) expect(device).toMatchObject({ orgId, siteName: "HQ", status: "online" });
@@ -59,7 +59,7 @@ describe.each(databases)("enrolling a fleet, on %s", (database) => {
       expect(shown).toMatchObject({ id: devices[0].id, hostname: devices[0].hostname });
     });
 
-    it("the same devices come by cursor, by number and in one piece", async () => {
+    it("cursors, page numbers and one large page give the same devices", async () => {
       const client = createClient({ baseUrl: server.url, credentials: { token } });
       const byCursor = await client.devices.list({ query: { orgId, limit: 3 } }).toArray();
       const byNumber = await client.devices.list({ query: { orgId, page: 1, limit: 3 } }).toArray();
@@ -74,7 +74,7 @@ describe.each(databases)("enrolling a fleet, on %s", (database) => {
     });
   });
 
-  it("a list that is cut says so, and a pipe gets the rows and nothing else", async () => {
+  it("a truncated list says so on stderr, and stdout has only the rows", async () => {
     const { stdout, stderr } = await rmm.run(["devices", "list", "--limit", "3"]);
     expect(stdout.trimEnd().split("\n")).toHaveLength(3);
     expect(stderr).toContain(`3 of ${FLEET * ways.length}; use --all`);

@@ -33,7 +33,7 @@ describe.each(databases)("minting an enrollment key, on %s", (database) => {
   const keysNamed = async (name: string) =>
     (await server.db.selectFrom("enrollmentKeys").select("id").where("name", "=", name).execute()).length;
 
-  it("stdout is the key and a line end, stderr has facts and no key", async () => {
+  it("stdout is the key and a newline, stderr describes the key without it", async () => {
     const { code, stdout, stderr } = await rmm.run(create("plain", "--max-usage", "3"));
     expect(code).toBe(0);
     expect(stdout).toMatch(/^[0-9a-f]{64}\n$/);
@@ -41,7 +41,7 @@ describe.each(databases)("minting an enrollment key, on %s", (database) => {
     expect(stderr).not.toContain(stdout.trim());
   });
 
-  it("--secret-file writes it for the user alone, and never over a file that exists", async () => {
+  it("--secret-file makes the file readable by the user only, and never overwrites a file", async () => {
     const ran = await rmm.run(create("filed", "--secret-file", "filed.key"));
     expect(ran).toMatchObject({ code: 0, stdout: "" });
     const path = join(rmm.dir, "filed.key");
@@ -54,7 +54,7 @@ describe.each(databases)("minting an enrollment key, on %s", (database) => {
     expect(await keysNamed("filed-2")).toBe(0);
   });
 
-  it("--if-not-exists makes a key once, however often a pipeline runs", async () => {
+  it("--if-not-exists creates one key however often a pipeline runs", async () => {
     expect((await rmm.run(create("once", "--if-not-exists"))).stdout.trim()).toMatch(KEY);
     const again = await rmm.run(create("once", "--if-not-exists", "--secret-file", "once.key"));
     expect(again).toMatchObject({ code: 0, stdout: "" });
@@ -68,7 +68,7 @@ describe.each(databases)("minting an enrollment key, on %s", (database) => {
     expect(stderr.split("\n").filter((line) => line.includes(stdout.trim()))).toEqual([`::add-mask::${stdout.trim()}`]);
   });
 
-  it.each(ways)("through %s the key comes once, and never again from a list or a look", async (way) => {
+  it.each(ways)("through %s the key is shown once, and never by list or get", async (way) => {
     const actor = actorOf(way, server.url, token);
     const name = `shown once by ${way}`;
     const minted = await actor.call("enrollmentKeys", "create", { body: { orgId, name } });

@@ -9,17 +9,17 @@ export interface RotationWorld {
   readonly admin: SignedInUser;
   readonly partnerId: string;
   readonly orgId: string;
-  /** One key of each kind, made 100 days ago, and two more API keys: one of today, one revoked. */
+  /** One key of each kind, created 100 days ago, and two more API keys: one created today, one revoked. */
   readonly keys: Readonly<
     Record<"api" | "service" | "partner" | "enrollment" | "young" | "revoked", { id: string; secret: string }>
   >;
-  /** Of the service principal and of the partner's. */
+  /** Ids of the service principal and of the partner service principal. */
   readonly principals: { readonly service: string; readonly partner: string };
-  /** Kind and id of whatever has this material now; undefined: nothing has. */
+  /** Kind and id of the key with this secret now; undefined if there is none. */
   ownerOf(secret: string): Promise<string | undefined>;
 }
 
-/** A partner whose keys are old, at the present time: processes look at the real clock. */
+/** A partner with old keys. The server runs at the present time, because `rmm` processes use the real clock. */
 export async function rotationWorld(database: "sqlite" | "postgres"): Promise<RotationWorld> {
   const server = await startTestServer(database);
   const now = Date.now();

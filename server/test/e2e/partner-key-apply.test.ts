@@ -41,7 +41,7 @@ describe.each(databases)("rmm apply with a partner key, on %s", (database) => {
 
   const keys = () => server.db.selectFrom("enrollmentKeys").select("name").execute();
 
-  it("works unattended: creates, prints what a person must do, and does nothing the second time", async () => {
+  it("works unattended: creates, prints the steps for a person, and does nothing the second time", async () => {
     const plan = await rmm.run(["plan", "small.yaml", "--detailed-exitcode"]);
     expect(plan.code, plan.stderr).toBe(10);
     expect(plan.stderr).toContain("2 mints, 10 an hour: 1 window");
@@ -64,14 +64,14 @@ describe.each(databases)("rmm apply with a partner key, on %s", (database) => {
     expect(done.map(({ details }) => details["partnerServicePrincipalId"])).toEqual([principalId, principalId]);
   });
 
-  it("more than an hour's budget takes --pace, and nothing is begun without", async () => {
+  it("work beyond an hour's budget needs --pace, and is not started without it", async () => {
     const ran = await rmm.run(["apply", "book.yaml", "--yes"]);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toContain("12 mints, 10 an hour: 2 windows; use --pace");
     expect(await server.db.selectFrom("organizations").select("id").execute()).toEqual([]);
   });
 
-  it("--pace waits for the next window; Ctrl-C says how to go on, and going on mints nothing twice", async () => {
+  it("--pace waits for the next window; Ctrl-C prints how to continue, and continuing mints nothing twice", async () => {
     const argv = [RMM, "apply", "book.yaml", "--yes", "--pace", "--json"];
     const child = spawn(process.execPath, argv, {
       cwd: rmm.dir,
@@ -105,7 +105,7 @@ describe.each(databases)("rmm apply with a partner key, on %s", (database) => {
     expect(readdirSync(join(rmm.dir, "secrets"))).toHaveLength(12);
   });
 
-  it("names the scope that is missing, and the restrictions that minting asks of a principal", async () => {
+  it("names the missing scope, and the restrictions that a principal needs for minting", async () => {
     const set = (values: object) =>
       server.db.updateTable("partnerServicePrincipals").set(values).where("id", "=", principalId).execute();
     await set({ expiresAt: null });

@@ -18,7 +18,7 @@ interface Book {
   }[];
 }
 
-/** Part of the book that is shipped: accents, keys, several sites. */
+/** Part of the shipped example file: accents, keys, several sites. */
 const shipped = parse(
   readFileSync(fileURLToPath(new URL("../../../fixtures/files/tenants.yaml", import.meta.url)), "utf8"),
 ) as Book;
@@ -46,7 +46,7 @@ describe.each(databases)("provisioning from a file, on %s", (database) => {
   const contacts = book.organizations.flatMap((one) => one.contacts).length;
   const keys = book.organizations.flatMap(({ enrollmentKeys = [] }) => enrollmentKeys);
 
-  it("a plan shows every create, changes nothing, and exits 10 when asked to tell", async () => {
+  it("a plan shows every create, changes nothing, and exits 10 with --detailed-exitcode", async () => {
     const plan = await rmm.run(["plan", "book.json", "--json", "--detailed-exitcode"]);
     expect(plan.code).toBe(10);
     const { items } = JSON.parse(plan.stdout);
@@ -55,13 +55,13 @@ describe.each(databases)("provisioning from a file, on %s", (database) => {
     expect((await rmm.run(["organizations", "list", "--json"])).stdout.trim()).toBe("[]");
   });
 
-  it("no question is asked in a pipeline: without --yes nothing happens", async () => {
+  it("a pipeline is not asked: without --yes nothing happens", async () => {
     const ran = await rmm.run(["apply", "book.json"]);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toContain("--yes");
   });
 
-  it("applying it makes everything, and each secret is in its file, only the user's to read", async () => {
+  it("applying it creates everything, and each secret is in a file that only the user can read", async () => {
     const ran = await rmm.run(["apply", "book.json", "--yes", "--json"]);
     expect(ran.code, ran.stderr).toBe(0);
     expect(JSON.parse(ran.stdout).items).toHaveLength(wanted + contacts + keys.length);
@@ -74,7 +74,7 @@ describe.each(databases)("provisioning from a file, on %s", (database) => {
     }
   });
 
-  it.each(ways)("through %s everything is there, under the names of the file", async (way) => {
+  it.each(ways)("everything can be read through %s, under the names of the file", async (way) => {
     const actor: Actor = actorOf(way, server.url, token);
     const orgs = await actor.call("organizations", "list");
     expect(orgs.map((org: { name: string }) => org.name).toSorted()).toEqual(

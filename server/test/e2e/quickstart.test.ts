@@ -17,12 +17,12 @@ describe("rmm quickstart", { timeout: 240_000 }, () => {
     RMM_TOKEN: "of-another-server",
     NODE_ENV: "production",
   };
-  /** Its folders are made in the test's own. */
+  /** Its temporary folders are created in the test's folder. */
   const run = (...flags: string[]): Promise<Ran> =>
     rmm.run(["quickstart", ...flags], { env: { TMPDIR: rmm.dir, ...realWork } });
   const folders = () => readdirSync(rmm.dir).filter((name) => name.startsWith("rmm-quickstart-"));
 
-  it("names the step that failed, shows what the server said, and leaves nothing behind", async () => {
+  it("names the step that failed, shows the server's error, and leaves nothing behind", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     const { port } = taken.address() as AddressInfo;
@@ -34,7 +34,7 @@ describe("rmm quickstart", { timeout: 240_000 }, () => {
     expect(folders()).toEqual([]);
   });
 
-  it("does the whole job whatever is set for real work; with --keep the server stays, and secrets are in files", async () => {
+  it("completes despite settings for other servers; with --keep the server stays, and secrets are in files", async () => {
     const ran = await run("--keep", "--json");
     expect(ran.code, ran.stderr).toBe(0);
     const { url, dir, organizations, devices, auditEntriesVerified } = JSON.parse(ran.stdout);

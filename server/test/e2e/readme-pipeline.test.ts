@@ -17,7 +17,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-it("the pipeline of the README works as it is pasted, from the first line to the last", async () => {
+it("the pipeline of the README works when pasted, from the first line to the last", async () => {
   const [, block = ""] = /\nFor a pipeline[^`]*```sh\n([^`]+)```/.exec(read("README.md")) ?? [];
   expect(block.trim().split("\n").length).toBeGreaterThan(3);
   const { partnerId } = await seedPartner(server, "acme");
@@ -36,7 +36,7 @@ it("the pipeline of the README works as it is pasted, from the first line to the
   expect(await server.db.selectFrom("organizations").select("slug").execute()).toContainEqual({
     slug: "harbor-dental",
   });
-  // The server's clock is held where that key is long old.
+  // The server's clock is set to a time at which that key is old.
   expect(ran.log).toContain("1 of 1 key rotated");
   expect(ran.log).not.toContain(partnerKey);
 });

@@ -16,24 +16,24 @@ export interface RunOptions {
 }
 
 export interface Started {
-  /** The first match on stderr, as soon as it is there. Rejects when the process ends without one. */
+  /** Resolves to the first match on stderr. Rejects when the process ends without one. */
   onStderr(pattern: RegExp): Promise<RegExpExecArray>;
   readonly done: Promise<Ran>;
   kill(signal: "SIGINT" | "SIGTERM"): void;
 }
 
-/** The built `rmm` as processes of their own, with a working folder and profiles that belong to one test file. */
+/** Runs the built `rmm` as a process, with a working folder and profiles for one test file. */
 export interface RmmProcess {
   dir: string;
   run(argv: readonly string[], options?: RunOptions): Promise<Ran>;
-  /** One that goes on while the test does something about it. */
+  /** Starts a process and does not wait for its end. */
   start(argv: readonly string[], options?: RunOptions): Started;
   close(): void;
 }
 
 const bin = fileURLToPath(new URL("../../../bin/rmm.js", import.meta.url));
 
-/** `env` goes to every run; nothing of this process's own environment does but PATH. */
+/** `env` is set for every run; of this process's environment only PATH is. */
 export function rmmProcess(env: Record<string, string>): RmmProcess {
   if (!existsSync(join(bin, "../../dist/rmm/entry.js"))) throw new Error("not built: npm run build");
   const dir = mkdtempSync(join(tmpdir(), "rmm-e2e-"));

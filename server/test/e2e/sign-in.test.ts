@@ -50,7 +50,7 @@ describe.each(databases)("signing in with a second factor, on %s", (database) =>
     expect(await client.sites.create({ body: site })).toMatchObject({ name: "SDK site" });
   });
 
-  it("through the SDK: many calls with a spent access token send one refresh, and a logout ends the session", async () => {
+  it("through the SDK: many calls with an expired access token send one refresh, and a logout ends the session", async () => {
     const first = createClient({ baseUrl: server.url });
     const answer = await first.sessions.login({ body: { email, password: PASSWORD } });
     if (!answer.mfaRequired) throw new Error("no second factor was asked for");
@@ -75,7 +75,7 @@ describe.each(databases)("signing in with a second factor, on %s", (database) =>
     await expect(after.users.me()).rejects.toMatchObject({ status: 401 });
   });
 
-  it("through rmm: a wrong password and a wrong code end with 4, print nothing on stdout and keep nothing", async () => {
+  it("through rmm: a wrong password or code exits 4, prints nothing on stdout and stores nothing", async () => {
     const wrong = await login("Wrong-Horse-7\n", "--json");
     expect(wrong).toMatchObject({ code: 4, stdout: "" });
     expect(JSON.parse(wrong.stderr).error).toMatchObject({ code: "INVALID_CREDENTIALS", status: 401 });
@@ -99,7 +99,7 @@ describe.each(databases)("signing in with a second factor, on %s", (database) =>
     }
   });
 
-  it("through rmm: two processes that share a profile and a spent token both succeed, and stay signed in", async () => {
+  it("through rmm: two processes that share a profile and an expired token both succeed, and stay signed in", async () => {
     for (let round = 0; round < 2; round += 1) {
       server.clock.advance(16 * MINUTE);
       const both = await Promise.all([1, 2].map(() => rmm.run(["users", "me", "--json=email"])));
@@ -108,7 +108,7 @@ describe.each(databases)("signing in with a second factor, on %s", (database) =>
     expect(await rmm.run(["users", "me"])).toMatchObject({ code: 0 });
   });
 
-  it("through rmm: a step-up takes a fresh code, never one that was used", async () => {
+  it("through rmm: a step-up needs a fresh code, not a used one", async () => {
     const code = freshCode(server, secret);
     expect(await rmm.run(["auth", "mfa", "step-up", "--code-stdin"], { stdin: `${code}\n` })).toMatchObject({
       code: 0,

@@ -43,7 +43,7 @@ describe.skipIf(chromiumPath === undefined)("rmm auth login --sso, a real provid
   };
   const message = () => browser.page.locator("#message");
 
-  it("signs in: the page hands the code over, the browser says so, and the code is in no address", async () => {
+  it("signs in: the page passes the code on, the browser says so, and the code is in no URL", async () => {
     const { email } = await sso.server.signIn({ role: "Org Admin", orgId, email: "pat@harbor.example", mfa: false });
     sso.idp.person = { subject: "pat", email, emailVerified: true };
     const { login, address } = await start("--org", orgId);
@@ -75,7 +75,7 @@ describe.skipIf(chromiumPath === undefined)("rmm auth login --sso, a real provid
     });
   });
 
-  it("tells the person in the browser and at the terminal that the sign-in was refused", async () => {
+  it("says in the browser and in the terminal that the sign-in was refused", async () => {
     sso.idp.person = { subject: "far", email: "pat@elsewhere.example", emailVerified: true };
     const { login, address } = await start("--org", orgId);
     await browser.page.goto(address);
@@ -87,7 +87,7 @@ describe.skipIf(chromiumPath === undefined)("rmm auth login --sso, a real provid
     expect(browser.complaints).toEqual([]);
   });
 
-  it("is not disturbed by another page that sends the browser to the listener", async () => {
+  it("ignores another page that sends the browser to the listener", async () => {
     const { email } = await sso.server.signIn({ role: "Org Admin", orgId, email: "kim@harbor.example", mfa: false });
     sso.idp.person = { subject: "kim", email, emailVerified: true };
     const { login, address, port } = await start("--org", orgId);

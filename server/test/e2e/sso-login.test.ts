@@ -54,9 +54,9 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
 
   const start = (argv: readonly string[], env: Record<string, string> = {}) =>
     rmm.start(["auth", "login", "--sso", "--store", "file", ...argv], { env });
-  /** The address that is to be opened. */
+  /** The URL that the command prints for the browser. */
   const addressOf = async (login: Started) => (await login.onStderr(/^ {2}(http:\S+)$/m))[1] as string;
-  /** What the page does with what the sign-in ended with. Answers where it sends the browser. */
+  /** Passes the result of the sign-in to the listener as the page does; returns where the browser goes next. */
   const handOver = async (location: string): Promise<string | null> => {
     const page = new URL(location, sso.server.url);
     expect(page.pathname).toBe("/api/v1/sso/cli");
@@ -97,7 +97,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     expect(await rmm.run(["users", "me"])).toMatchObject(nothing);
   });
 
-  it("tells whom it did not sign in, and one with a factor how to prove it; the step-up works", async () => {
+  it("names the account that it did not sign in, and explains a missing second factor; the step-up works", async () => {
     const { email, token } = await harborMember();
     const { secret } = await enrol(sso.server, token);
     const ran = await signIn(["--org", orgId, "--json"]);
@@ -109,7 +109,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     expect((await rmm.run(["users", "me", "--jq", ".mfaSatisfied"])).stdout).toBe("true\n");
   });
 
-  it("where it is enforced the password is refused with a hint, and the domain of the address finds the way", async () => {
+  it("if SSO is enforced, a password is refused with a hint, and the email domain selects the provider", async () => {
     const { email } = await member({ role: "Org Admin", orgId: enforcedOrg }, "island.example");
     const plain = ["auth", "login", "--store", "file", "--email", email, "--password-stdin"];
     const refused = await rmm.run(plain, { stdin: `${PASSWORD}\n` });
@@ -128,7 +128,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     expect(unknown).toMatchObject({ code: 3, stdout: "" });
   });
 
-  it("signs in to a partner: by its id, by its slug when still signed in, and as the server's only one", async () => {
+  it("signs in to a partner: by id, by slug while signed in, and by default if the server has only one", async () => {
     const { email } = await member({ role: "Partner Admin", partnerId }, "acme.example");
     for (const argv of [["--partner", partnerId], ["--partner", "acme"], []]) {
       const ran = await signIn(argv);
@@ -155,7 +155,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     expect(await rmm.run(["users", "me"])).toMatchObject(nothing);
   });
 
-  it("a code alone is worth nothing to whoever finds it, and is still the command's", async () => {
+  it("a stolen code is useless without the verifier, and still works for the command", async () => {
     await harborMember();
     const login = start(["--org", orgId]);
     const location = await sso.browser().signIn(await addressOf(login));
@@ -166,7 +166,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     await rmm.run(["auth", "logout"]);
   });
 
-  it("a code that does not count any more is refused, and the browser shows that", async () => {
+  it("an expired code is refused, and the browser shows that", async () => {
     await harborMember();
     const login = start(["--org", orgId]);
     const location = await sso.browser().signIn(await addressOf(login));
@@ -178,7 +178,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     expect(await rmm.run(["users", "me"])).toMatchObject(nothing);
   });
 
-  it("opens the browser of BROWSER with the address alone, and none over SSH", async () => {
+  it("opens the browser named in BROWSER with only the URL, and none over SSH", async () => {
     await harborMember();
     const [browser, seen] = [join(rmm.dir, "browser"), join(rmm.dir, "seen")];
     writeFileSync(browser, `#!/bin/sh\nprintf '%s\\n' "$@" > ${seen}.tmp && mv ${seen}.tmp ${seen}\n`, { mode: 0o755 });
@@ -230,7 +230,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     }
   });
 
-  it("exits 2 immediately without a person, naming what works unattended, and asks nothing", async () => {
+  it("exits 2 immediately without a terminal, names what works unattended, and asks nothing", async () => {
     const before = sso.idp.requests.length;
     for (const [more, env] of [
       [["--no-input"], {}],
@@ -253,7 +253,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
     expect(kept).toMatchObject({ code: 1, stdout: "" });
     expect(kept.stderr).toContain("--store=file");
     expect(sso.idp.requests.length).toBe(before);
-  });
+  }, 60_000);
 
   it("exits 2 naming the flags where the server has several partners", async () => {
     await seedPartner(sso.server, "second", []);
@@ -264,7 +264,7 @@ describe.each(databases)("rmm auth login --sso on %s", (database) => {
   });
 });
 
-it("every reason for which the server refuses a sign-in has words", () => {
+it("every reason for a refused sign-in has a message", () => {
   const known = {
     sso_error: 1,
     invalid_callback: 1,

@@ -1,16 +1,15 @@
-import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { auditHandle } from "#server/audit/handle";
 import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
-import { type DatabaseName, databases, type SignedInUser, seedPartner, signIn } from "../harness.ts";
+import { type DatabaseName, databases, seedPartner, signIn } from "../harness.ts";
 import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
+import { startApply, withInstallation } from "./apply-run.ts";
 import { moments, startLine } from "./killing-line.ts";
-import { exitOf, type Installation, install, renewed, startRmm } from "./processes.ts";
+import type { Installation } from "./processes.ts";
 
-/** Mutations that a run makes at least before it is killed: the fewer, the more runs it takes. */
+/** A run is killed after at least this many mutations: the fewer, the more runs it takes. */
 const SURVIVED = inProof({ long: 1, short: 4 });
 const KILLS_MIN = inProof({ long: 6, short: 3 });
 
@@ -53,16 +52,7 @@ const files: Record<string, string> = { rollout: "rollout.key", spare: "spare.ke
 it.concurrent.each(databases)(
   "rmm apply killed -9 again and again converges: nothing twice, every secret in its file, on %s",
   { timeout: PROOF_TIMEOUT_MS },
-  async (database: DatabaseName) => {
-    const installation = await install(database);
-    const folder = mkdtempSync(join(tmpdir(), "rmm-apply-killed-"));
-    try {
-      await story(installation, folder);
-    } finally {
-      await installation.remove();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
+  (database: DatabaseName) => withInstallation(database, story),
 );
 
 async function story(installation: Installation, folder: string): Promise<void> {
@@ -71,13 +61,13 @@ async function story(installation: Installation, folder: string): Promise<void> 
   const admin = await signIn(installation, { role: "Partner Admin", partnerId });
   const line = await startLine(server);
   writeFileSync(join(folder, "book.yaml"), book);
-  const runs = applying(installation, { folder, admin, url: line.url });
+  const start = () => startApply(installation, { folder, admin, url: line.url });
   try {
     let kills = 0;
     for (;;) {
-      const child = runs.start();
+      const { child, ended } = start();
       line.killAt(SURVIVED + (kills % 4), moments[kills % 3] as (typeof moments)[number], child);
-      const { code, stderr } = await runs.ended(child);
+      const { code, stderr } = await ended;
       if (code === 0) break;
       expect(code, `it was not killed but failed: ${stderr}`).toBeNull();
       kills += 1;
@@ -86,7 +76,7 @@ async function story(installation: Installation, folder: string): Promise<void> 
     await expectConverged(installation, folder);
 
     const mutations = line.mutations();
-    const { code, stderr } = await runs.ended(runs.start());
+    const { code, stderr } = await start().ended;
     expect(code, stderr).toBe(0);
     expect(line.mutations(), "a run after the last has nothing to do").toBe(mutations);
   } finally {
@@ -94,31 +84,7 @@ async function story(installation: Installation, folder: string): Promise<void> 
   }
 }
 
-function applying(
-  installation: Installation,
-  { folder, admin, url }: { folder: string; admin: SignedInUser; url: string },
-) {
-  const errors = new WeakMap<ChildProcess, { text: string }>();
-  return {
-    start(): ChildProcess {
-      const child = startRmm(["apply", join(folder, "book.yaml"), "--yes", "--json", "--rate", "0"], {
-        RMM_SERVER: url,
-        RMM_TOKEN: renewed(installation, admin.token),
-        RMM_CONFIG_DIR: join(folder, "config"),
-      });
-      const kept = { text: "" };
-      errors.set(child, kept);
-      child.stdout?.resume();
-      child.stderr?.on("data", (chunk: Buffer) => {
-        kept.text += chunk.toString();
-      });
-      return child;
-    },
-    ended: async (child: ChildProcess) => ({ code: await exitOf(child), stderr: errors.get(child)?.text ?? "" }),
-  };
-}
-
-/** Everything once, and in each file the secret of the key of that name, for its owner's eyes only. */
+/** Every row exists once, and each secret file holds the key of its name and has mode 0600. */
 async function expectConverged(installation: Installation, folder: string): Promise<void> {
   const { db, services } = installation;
   const organizations = await db.selectFrom("organizations").select("slug").orderBy("slug").execute();
@@ -136,7 +102,7 @@ async function expectConverged(installation: Installation, folder: string): Prom
     const path = join(folder, "secrets", files[name] as string);
     expect(enrollmentKeyHash(pepper, readFileSync(path, "utf8").trim()), path).toBe(keyHash);
   }
-  // A draft that a kill left behind may be there too: no other user may read that either.
+  // A temporary file that a killed run left behind is checked too.
   for (const file of readdirSync(join(folder, "secrets"))) {
     expect(statSync(join(folder, "secrets", file)).mode & 0o777, file).toBe(0o600);
   }

@@ -1,15 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { databases, type SignedInUser, seedPartner, signIn } from "../harness.ts";
+import { databases, seedPartner, signIn } from "../harness.ts";
 import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
-import { exitOf, type Installation, install, renewed, startRmm } from "./processes.ts";
+import { startApply, withInstallation } from "./apply-run.ts";
+import type { Installation } from "./processes.ts";
 
 const ORGANIZATIONS = 16;
 const SITES = 4;
 const KILLS = inProof({ long: 8, short: 1 });
-/** A dead process's requests are free at once, or after ten seconds; a run that hangs would take a minute. */
+/** Requests of a dead process are released at once or after ten seconds; a run that hangs would take a minute. */
 const RERUN_MS = 40_000;
 
 const book = `apiVersion: rmm/v1
@@ -25,16 +25,7 @@ ${Array.from({ length: ORGANIZATIONS }, (_, org) => {
 it.concurrent.each(databases)(
   "rmm apply against a server that is killed -9 tells partly from nothing, and a rerun goes on soon and makes nothing twice, on %s",
   { timeout: PROOF_TIMEOUT_MS },
-  async (database) => {
-    const installation = await install(database);
-    const folder = mkdtempSync(join(tmpdir(), "rmm-server-killed-"));
-    try {
-      await story(installation, folder);
-    } finally {
-      await installation.remove();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
+  (database) => withInstallation(database, story),
 );
 
 async function story(installation: Installation, folder: string): Promise<void> {
@@ -42,44 +33,29 @@ async function story(installation: Installation, folder: string): Promise<void> 
   const { partnerId } = await seedPartner(installation, "partner");
   const admin = await signIn(installation, { role: "Partner Admin", partnerId });
   writeFileSync(join(folder, "book.yaml"), book);
+  const apply = () => startApply(installation, { folder, admin, url: server.url }).ended;
   for (let kill = 1; kill <= KILLS; kill++) {
-    const run = applying(installation, { folder, admin, url: server.url });
+    const run = apply();
     await reached(installation, (kill * ORGANIZATIONS * SITES) / (KILLS + 1));
     await server.kill();
     const { code, stderr } = await run;
     expect(code, `a part went through: ${stderr}`).toBe(9);
-    const dead = await applying(installation, { folder, admin, url: server.url });
+    const dead = await apply();
     expect(dead.code, "the server is gone: nothing goes through").toBe(7);
     server = await installation.start();
   }
   const from = Date.now();
-  const last = await applying(installation, { folder, admin, url: server.url });
+  const last = await apply();
   expect(last.code, last.stderr).toBe(0);
   expect(Date.now() - from, last.stderr).toBeLessThan(RERUN_MS);
   await expectOnce(installation);
-  const again = await applying(installation, { folder, admin, url: server.url });
-  expect(again).toMatchObject({ code: 0, done: 0 });
+  const again = await apply();
+  expect(again.code, again.stderr).toBe(0);
+  expect(JSON.parse(again.stdout).summary.done).toBe(0);
   expect(await server.stop(), server.log()).toBe(0);
 }
 
-async function applying(
-  installation: Installation,
-  { folder, admin, url }: { folder: string; admin: SignedInUser; url: string },
-): Promise<{ code: number | null; stderr: string; done: number }> {
-  const child = startRmm(["apply", join(folder, "book.yaml"), "--yes", "--json", "--rate", "0"], {
-    RMM_SERVER: url,
-    RMM_TOKEN: renewed(installation, admin.token),
-    RMM_CONFIG_DIR: join(folder, "config"),
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout?.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-  const code = await exitOf(child);
-  return { code, stderr, done: stdout === "" ? 0 : JSON.parse(stdout).summary.done };
-}
-
-/** Waits until so many sites are there. */
+/** Waits until at least `count` sites exist. */
 async function reached({ db }: Installation, count: number): Promise<void> {
   for (;;) {
     const { made } = await db

@@ -6,19 +6,19 @@ import { verifyInWorker } from "#server/audit/verify-in-worker";
 import { type Ledger, type Made, type Mutation, type Noun, promisesNothing, sendMutation } from "./load.ts";
 import { type Installation, type ServerProcess, until } from "./processes.ts";
 
-/** A run that died keeps its idempotency key for a minute. */
+/** The idempotency key of a request that died is reserved for a minute. */
 const KEY_FREE_MS = 180_000;
 
 const tables = { organization: "organizations", site: "sites", contact: "contacts" } as const;
 const load = /^w\d+-\d+$/;
 
-/** What a run that died holds is free, as it is a minute after it. */
+/** Releases idempotency keys of dead requests, as the server does after a minute. */
 export async function forgetDeadRuns({ db }: Installation): Promise<void> {
   const past = "2026-01-01T00:00:00.000Z";
   await db.updateTable("idempotencyKeys").set({ expiresAt: past }).where("state", "=", "running").execute();
 }
 
-/** Finds out what became of every mutation in doubt: with a key by sending it again, without one by looking. */
+/** Finds the outcome of every mutation without an answer: repeats it if it has an idempotency key, else reads the row. */
 export async function settleDoubts(
   { installation, server, token }: { installation: Installation; server: ServerProcess; token(): string },
   ledger: Ledger,
@@ -46,7 +46,7 @@ export async function settleDoubts(
 const findByName = ({ db }: Installation, { noun, name }: Mutation) =>
   db.selectFrom(tables[noun]).select("id").where("name", "=", name).executeTakeFirst();
 
-/** Everything acknowledged is there, and nothing else of the load is. */
+/** Expects every acknowledged row, and no other row of the load. */
 export async function checkRows({ db }: Installation, { made }: Ledger): Promise<void> {
   for (const noun of Object.keys(tables) as Noun[]) {
     const rows = await db.selectFrom(tables[noun]).select(["id", "name"]).execute();
@@ -56,7 +56,7 @@ export async function checkRows({ db }: Installation, { made }: Ledger): Promise
   }
 }
 
-/** One entry for each creation and each change: no more, no fewer, and none for what never was. */
+/** Expects exactly one audit entry for each creation and change, and no others. */
 export async function checkEntries(installation: Installation, { made, requestIds }: Ledger): Promise<void> {
   await installation.settled();
   const entries = await auditHandle(installation.db)
@@ -93,7 +93,7 @@ function expectSame(what: string, found: readonly string[], promised: readonly s
   expect(found.length).toBe(promised.length);
 }
 
-/** The chains of these organizations through the API, then every chain there is. */
+/** Verifies the chains of these organizations through the API, then every chain of the database. */
 export async function checkChains(
   { services, db }: Installation,
   { server, token, orgIds }: { server: ServerProcess; token: string; orgIds: readonly string[] },

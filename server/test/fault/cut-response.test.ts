@@ -6,9 +6,9 @@ import { databases, type SignedInUser, seedPartner, startTestServer, type TestSe
 import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
 
-/** Cuts while the server still works on the request. */
+/** Number of cuts before the server has answered. */
 const BEFORE_ANSWER = inProof({ long: 100, short: 4 });
-/** Of an answer's bytes, one in so many is where it is cut; at every run others. */
+/** The answer is cut at every n-th byte; each run begins at another one. */
 const EVERY = inProof({ long: 1, short: 11 });
 const FIRST = Math.floor(Math.random() * EVERY);
 
@@ -50,7 +50,7 @@ describe.each(databases)("the answer that mints a key, cut in transit, on %s", (
   const mint = (rmm: RmmClient, name: string) =>
     rmm.enrollmentKeys.create({ body: { name, orgId, maxUsage: 3 } }, { idempotencyKey: `minting ${name}` });
 
-  /** Each name once, under the secret that the caller has, told of once. */
+  /** Expects one key per name with the caller's secret, and one audit entry for it. */
   const expectMintedOnce = async (secrets: ReadonlyMap<string, string>) => {
     const rows = await server.db
       .selectFrom("enrollmentKeys")
@@ -74,7 +74,7 @@ describe.each(databases)("the answer that mints a key, cut in transit, on %s", (
     expect(entries.map(({ resourceId }) => resourceId).sort()).toEqual(rows.map(({ id }) => id).sort());
   };
 
-  it(`at byte ${FIRST} and every ${EVERY} after it: sent again with its idempotency key it is one key with the same secret`, {
+  it(`at byte ${FIRST} and every ${EVERY} after it: repeated with its idempotency key, it mints one key and returns the same secret`, {
     timeout: PROOF_TIMEOUT_MS,
   }, async () => {
     const rmm = await arrange("bytes");

@@ -2,14 +2,14 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface CuttingProxy {
   readonly url: string;
-  /** The line is cut, both ways, when this many bytes of the next answer have passed; -1: before the server answers. */
+  /** Cuts the connection both ways after this many bytes of the next answer; -1: before the server answers. */
   cutNextAfter(bytes: number): void;
-  /** Bytes of the last answer that passed whole. */
+  /** Length of the last complete answer in bytes. */
   readonly passed: number;
   stop(): Promise<void>;
 }
 
-/** A line to a server that breaks where the test says. Requests follow each other: one is under way at a time. */
+/** A proxy that cuts connections where the test says. It handles one request at a time. */
 export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
   const { port, hostname } = new URL(target);
   const open = new Set<Socket>();
@@ -44,7 +44,7 @@ export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
       left -= part.length;
       passed += part.length;
       if (left > 0) return void client.write(part);
-      // What was sent arrives; then the line is dead.
+      // The request arrives before the connection is cut.
       server.destroy();
       client.end(part, () => client.destroy());
     });

@@ -6,7 +6,7 @@ import { ask, type Swept, startSweep } from "../conformance/sweep.ts";
 import { databases } from "../harness.ts";
 import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
 
-/** Requests a database. */
+/** Requests per database. */
 const REQUESTS = inProof({ long: 100_000, short: 500 });
 /** A failing run prints its seed; FUZZ_SEED repeats it. */
 const SEED = Number(process.env["FUZZ_SEED"] ?? Date.now() % 2 ** 31);
@@ -61,7 +61,7 @@ describe.each(databases)("a fuzz of every path, query and body on %s", (database
   /** Empty and dotted segments would name another path. */
   const segment = awkward.map((text) => text.toWellFormed()).filter((text) => !["", ".", ".."].includes(text));
 
-  /** The example with some of its fields replaced, removed or joined by others; now and then anything at all. */
+  /** The example with some fields replaced, removed or added; sometimes an arbitrary value. */
   const bodyOf = (good: unknown) =>
     good === undefined || typeof good !== "object" || good === null
       ? value
@@ -105,7 +105,7 @@ describe.each(databases)("a fuzz of every path, query and body on %s", (database
         if (kinds.includes("partnerKey")) return undefined;
         return kinds.includes("agent") ? swept.world.a.agentToken : tokens.get(scopeOfExample(item, swept.world.a));
       };
-      // Not those that end the session or the tenant the others need.
+      // Without the endpoints that end the session or the tenant that the others need.
       const targets = cases.filter(
         ({ name }) =>
           !/^(sessions\.(logout|remove)|partners\.(remove|update)|organizations\.(remove|update)|agents\.rotateToken|partnerServicePrincipals\.(update|rotateKey|revokeKey)|users\.updateMe|passwords|mfa)/.test(

@@ -26,7 +26,7 @@ describe("hostile clients do not affect other clients", () => {
       socket.on("error", reject);
       sockets.push(socket);
     });
-  /** Everything the server says until it closes, or `ms` have passed. */
+  /** Everything the server sends until it closes the connection or `ms` have passed. */
   const heard = (socket: Socket, ms: number) =>
     new Promise<string>((resolve) => {
       let text = "";
@@ -59,7 +59,7 @@ describe("hostile clients do not affect other clients", () => {
     for (const socket of slow) socket.destroy();
   });
 
-  it("refuses a body of 100 MB from its first line, and one that grows past the limit unannounced", async () => {
+  it("refuses a body of 100 MB by its Content-Length, and one without a length as soon as it exceeds the limit", async () => {
     const announced = await open();
     announced.write(head(["Content-Type: application/json", `Content-Length: ${100 * 1024 * 1024}`]));
     const answer = await heard(announced, 5_000);
@@ -91,7 +91,7 @@ describe("hostile clients do not affect other clients", () => {
     await friendly();
   });
 
-  it("answers what is no HTTP, and requests cut in the middle, without harm", async () => {
+  it("survives input that is not HTTP, and requests cut in the middle", async () => {
     for (const text of [
       "\x16\x03\x01\x02\x00",
       "GET\r\n\r\n",
@@ -114,7 +114,7 @@ describe("hostile clients do not affect other clients", () => {
     await friendly();
   });
 
-  it("answers JSON that is deep, wide or no UTF-8 with 400, quickly", async () => {
+  it("answers JSON that is deep, wide or not UTF-8 with 400, quickly", async () => {
     const bodies = [
       `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`,
       `{"name":"x","settings":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}`,

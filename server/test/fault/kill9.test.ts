@@ -29,14 +29,14 @@ async function story(installation: Installation, database: DatabaseName): Promis
   const { partnerId, orgIds } = await seedPartner(installation, "load", ["one", "two", "three"]);
   const admin = await signIn(installation, { role: "Partner Admin", partnerId });
   const token = () => renewed(installation, admin.token);
-  // The last one still finds work to hit.
+  // The last kill still happens under load.
   const stride = Math.floor((TOTAL - 100) / KILLS);
   const points = Array.from({ length: KILLS }, (_, index) => index * stride + random.int(1, stride));
   const ledger = new Ledger();
   const onAcknowledged = (count: number) => {
     if (count < (points[0] ?? Number.POSITIVE_INFINITY) || server.dying()) return;
     points.shift();
-    // Not at an answer, but somewhere in the work of the others.
+    // Not right after an answer, but while other requests are being handled.
     server.killIn(random.int(0, 30));
   };
   await mutate({ ledger, random, token, orgIds, server: server.current, onAcknowledged, total: TOTAL });
@@ -52,7 +52,7 @@ async function story(installation: Installation, database: DatabaseName): Promis
   expect(await last.stop(), last.log()).toBe(0);
 }
 
-/** The current server: a request while it is down waits for the next one. */
+/** The current server; requests wait while there is none. */
 function killable(installation: Installation, first: ServerProcess) {
   let current = Promise.resolve(first);
   let kills = 0;

@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { exitOf } from "./processes.ts";
 
 /**
- * Where in a mutation the client dies: before the server sees it, before its answer, or with the answer in its hands. To fetch
+ * Where in a mutation the client is killed: before the server sees it, before the answer, or while it handles the answer. To fetch
  * a secret again takes two and a file, so a run gets as far as its fourth now and then.
  */
 export const moments = ["unseen", "unanswered", "answered"] as const;
 export type Moment = (typeof moments)[number];
 
-/** A connection to the server that kills the client at a mutation of the test's choice. */
+/** A proxy that kills the client at a mutation chosen by the test. */
 export async function startLine(server: { readonly url: string }) {
   let strike: { left: number; moment: Moment; victim: ChildProcess } | undefined;
   let mutations = 0;

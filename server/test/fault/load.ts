@@ -5,15 +5,15 @@ import type { ServerProcess } from "./processes.ts";
 const nouns = ["organization", "site", "contact"] as const;
 export type Noun = (typeof nouns)[number];
 
-/** What the load made, as the answers say. */
+/** A row that the load created, according to the answers. */
 export interface Made {
   readonly noun: Noun;
   readonly id: string;
-  /** Name of the last change that counted. */
+  /** Name given by the last acknowledged change. */
   name: string;
   /** Changes after the creation. */
   updates: number;
-  /** It is unknown whether the last change took effect; it is left alone. */
+  /** It is unknown whether the last change took effect; the load does not change the row again. */
   inDoubt: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Mutation {
   readonly method: "POST" | "PATCH";
   readonly path: string;
   readonly body: Record<string, unknown>;
-  /** Unique over the whole load: shows whether this mutation counted. */
+  /** Unique over the whole load: shows whether this mutation took effect. */
   readonly name: string;
   /** Its `X-Idempotency-Key`, if it has one. */
   readonly key?: string;
@@ -30,14 +30,14 @@ export interface Mutation {
   readonly row?: Made;
 }
 
-/** What was promised: the base of every check. */
+/** What the server has acknowledged: the base of every check. */
 export class Ledger {
   readonly made: Made[] = [];
-  /** Mutations without an answer, or with one that promises nothing. */
+  /** Mutations without an answer, or with one that leaves the outcome open. */
   readonly doubts: Mutation[] = [];
   /** Request ids of acknowledged mutations: each must stand in exactly one audit entry. */
   readonly requestIds: string[] = [];
-  /** Answers that no fault explains. */
+  /** Answers that are not explained by the injected fault. */
   readonly unexpected: string[] = [];
   acknowledged = 0;
 
@@ -48,7 +48,7 @@ export class Ledger {
     return this.count(mutation, answer.body.id);
   }
 
-  /** A mutation that is known to have counted. */
+  /** Records a mutation that took effect. */
   count(mutation: Mutation, id: string): Made {
     const { noun, name, row } = mutation;
     if (row) {
@@ -73,11 +73,11 @@ export interface LoadOptions {
   readonly random: SeededRandom;
   /** A valid access token: a long run outlives one. */
   token(): string;
-  /** Sites and contacts are made in these. */
+  /** Organizations in which sites and contacts are created. */
   readonly orgIds: readonly string[];
-  /** The server to ask now; while there is none, the load waits here. */
+  /** Resolves to the current server; waits while there is none. */
   server(): Promise<ServerProcess>;
-  /** Told after every acknowledged mutation. */
+  /** Called after every acknowledged mutation. */
   onAcknowledged?(count: number): void;
   readonly total: number;
   readonly workers?: number;
@@ -103,7 +103,7 @@ export async function mutate(options: LoadOptions): Promise<void> {
   await Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)));
 }
 
-/** With an idempotency key a client tries again immediately; undefined if the outcome is unknown. */
+/** Retries at once if there is an idempotency key; undefined if the outcome is unknown. */
 async function attempt(options: LoadOptions, mutation: Mutation): Promise<Answer | undefined> {
   for (let left = mutation.key === undefined ? 1 : 2; left > 0; left -= 1) {
     const server = await options.server();

@@ -18,7 +18,7 @@ export interface Pooler {
   stop(): Promise<void>;
 }
 
-/** A real PgBouncer before a database. It does not run as root: then it becomes `nobody`. */
+/** A real PgBouncer in front of a database. It refuses to run as root, so it runs as `nobody` then. */
 export async function startPgbouncer(database: string, settings: Record<string, string>): Promise<Pooler> {
   const dir = mkdtempSync(join(tmpdir(), "rmm-pgbouncer-"));
   chmodSync(dir, 0o755);

@@ -9,11 +9,11 @@ import { type Installation, install, renewed, type ServerProcess, until } from "
 
 const KILLS = inProof({ long: 50, short: 1 });
 const TOTAL = inProof({ long: 6_000, short: 200 });
-/** Longer than anything a server may make a caller wait for a database that is gone. */
+/** Longer than a server may keep a caller waiting for an unreachable database. */
 const ANSWER_MS = 30_000;
 const seed = process.env["RMM_FAULT_SEED"] ?? String(Date.now());
 
-it(`Postgres killed -9 under load ${KILLS} times: the server says 503 meanwhile, recovers by itself and has lost nothing (seed ${seed})`, {
+it(`Postgres killed -9 under load ${KILLS} times: the server answers 503 meanwhile, recovers by itself and loses nothing (seed ${seed})`, {
   timeout: PROOF_TIMEOUT_MS,
 }, async () => {
   const cluster = await startOwnPostgres({ durable: true });
@@ -28,7 +28,7 @@ it(`Postgres killed -9 under load ${KILLS} times: the server says 503 meanwhile,
 
 async function story(installation: Installation, cluster: OwnPostgresCluster): Promise<void> {
   const random = seededRandom(seed);
-  // Schedules meet the outage too: they must not take the process with them.
+  // Schedules meet the outage too and must not end the process.
   const everySecond = { "device-offline-sweep": 1, "sessions.purge": 1, "audit.anchors": 1 };
   const server = await installation.start({ WORKER_INTERVALS: JSON.stringify(everySecond) });
   const { partnerId, orgIds } = await seedPartner(installation, "load", ["one", "two", "three"]);
@@ -73,7 +73,7 @@ async function story(installation: Installation, cluster: OwnPostgresCluster): P
   if (!proving) await forgetDeadRuns(installation);
   await settleDoubts({ installation, server, token }, ledger);
   expect(ledger.unexpected, server.log()).toEqual([]);
-  // One kill may meet nothing but reads.
+  // A kill may interrupt only reads.
   if (proving) expect(ledger.doubts.length, "the kills hit nothing").toBeGreaterThan(0);
   await checkRows(installation, ledger);
   await checkEntries(installation, ledger);
@@ -81,7 +81,7 @@ async function story(installation: Installation, cluster: OwnPostgresCluster): P
   expect(await server.stop(), server.log()).toBe(0);
 }
 
-/** The status of a read; anything but an answer or "come again" is a fault, and so is silence. */
+/** The status of a read. Anything but 200 or 503 within the time limit is a fault. */
 async function answerOf(server: ServerProcess, token: string, orgId: string): Promise<number> {
   const began = Date.now();
   const { status, body } = await server.request("GET", `/orgs/organizations/${orgId}`, { token });

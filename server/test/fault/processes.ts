@@ -13,13 +13,13 @@ import { silentLog } from "#server/platform/log";
 import type { Services } from "#server/services";
 import { type Answer, type DatabaseName, type RequestOptions, send } from "../harness.ts";
 
-/** The built command: `npm run build` makes what it loads. */
+/** The command, which loads what `npm run build` has built. */
 export const RMM = fileURLToPath(new URL("../../../bin/rmm.js", import.meta.url));
 
 const READY_MS = 120_000;
 const KEPT_LOG_CHARS = 6_000;
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface ServerProcess {
   readonly url: string;
   /** The end of what it logged. */
@@ -34,29 +34,29 @@ export interface ServerProcess {
   stop(): Promise<number | null>;
 }
 
-/** One database with everything that any number of server processes on it share. */
+/** A database, and what all server processes on it share. */
 export interface Installation {
   readonly dataDir: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What a server is made of, in this process: for arranging and looking behind the API. */
+  /** The services of a server in this process, to prepare and inspect data without the API. */
   readonly services: Services;
   readonly db: Kysely<Database>;
   start(env?: Record<string, string>): Promise<ServerProcess>;
   /** Resolves once the audit outbox is empty. */
   settled(): Promise<void>;
-  /** Kills what still runs and removes the data. */
+  /** Kills running servers and removes the data. */
   remove(): Promise<void>;
 }
 
 export interface InstallationOptions {
   env?: Record<string, string>;
-  /** A database of another cluster than the shared one. */
+  /** URL of a database in another cluster than the shared one. */
   databaseUrl?: string;
-  /** The processes make their secrets themselves, in the data directory they share. */
+  /** The server processes create their secrets in the shared data directory. */
   ownSecrets?: boolean;
 }
 
-/** An empty installation. Its schema comes with the first server that starts. */
+/** An empty installation. The first server that starts creates the schema. */
 export async function install(database: DatabaseName, options: InstallationOptions = {}): Promise<Installation> {
   const dataDir = mkdtempSync(join(tmpdir(), "rmm-fault-"));
   const made = options.databaseUrl === undefined && database === "postgres" ? await createDatabase() : undefined;
@@ -70,7 +70,7 @@ export async function install(database: DatabaseName, options: InstallationOptio
     ...options.env,
   };
   let built: Services | undefined;
-  // Not before the first server when the secrets are its own: reading the configuration would make them here.
+  // If the server creates its secrets, not before it has started: reading the configuration would create them here.
   const services = () => {
     built ??= buildServices(readConfig(env), { log: silentLog });
     return built;
@@ -142,13 +142,13 @@ async function startProcess(env: Record<string, string>): Promise<ServerProcess>
   };
 }
 
-/** The same session's token, valid for another quarter of an hour. */
+/** A new access token of the same session, valid for 15 minutes. */
 export function renewed({ services }: Installation, token: string): string {
   const claims = JSON.parse(Buffer.from(token.split(".")[1] as string, "base64url").toString());
   return services.accessTokens.sign(claims);
 }
 
-/** The command as a process: nothing of this process's environment but the way to programs. */
+/** Runs the command as a process; of this process's environment it gets only PATH. */
 export const startRmm = (argv: readonly string[], env: Record<string, string>): ChildProcess =>
   spawn(process.execPath, [RMM, ...argv], { env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env } });
 
@@ -179,11 +179,11 @@ function listening(child: ChildProcess, gone: Promise<number | null>, log: () =>
 
 export interface Patience {
   timeoutMs?: number;
-  /** The process that has to live for it. */
+  /** Waiting fails when this process ends. */
   alive?: ServerProcess;
 }
 
-/** Asks again until the answer is yes; what is thrown meanwhile counts as no. */
+/** Polls until the condition holds; an error counts as false. */
 export async function until(what: string, holds: () => Promise<boolean>, patience: Patience = {}): Promise<void> {
   const { timeoutMs = 120_000, alive } = patience;
   const end = Date.now() + timeoutMs;

@@ -82,7 +82,7 @@ describe.each(databases)("rmm keys rotate on %s", (database) => {
       }),
   );
 
-  it("Ctrl-C finishes the key in hand, leaves the others, and tells how to go on", { timeout: MINUTES }, async () =>
+  it("Ctrl-C finishes the current key, leaves the others, and prints how to continue", { timeout: MINUTES }, async () =>
     inWorld(async (world, folder) => {
       const keep = `cat >> ${folder}/secrets; touch ${folder}/begun; sleep 2`;
       const { child, told } = rotate(world, folder, world.server.url, "--secret-command", keep);

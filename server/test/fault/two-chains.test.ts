@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 5 * MINUTES);
 afterAll(() => installation?.remove(), MINUTES);
 
-/** Writers beside each other, each over both processes in turn; returns the statuses of failures, and the made ids. */
+/** Runs parallel writers, each alternating between the processes; returns statuses of failures and created ids. */
 async function write(label: string, each: number, lost: () => boolean) {
   const made: { orgId: string; id: string }[] = [];
   const failures: string[] = [];
@@ -63,7 +63,7 @@ const contactsOf = async (orgId: string): Promise<string[]> => {
   return rows.map(({ id }) => id).sort();
 };
 
-/** Positions without a gap from 1, no predecessor followed twice, one head. */
+/** Expects positions from 1 without a gap, no entry with two successors, and one head. */
 async function expectOneLine(orgId: string): Promise<void> {
   const links = await auditHandle(installation.db)
     .selectFrom("auditChain")
@@ -79,7 +79,7 @@ async function expectOneLine(orgId: string): Promise<void> {
   expect(heads).toHaveLength(1);
 }
 
-it("16 and 8 writers over two processes: no request fails, one entry each, one line per chain (C31)", {
+it("16 and 8 writers over two processes: no request fails, each has one entry, and no chain forks (C31)", {
   timeout: PROOF_TIMEOUT_MS,
 }, async () => {
   const { made, failures } = await write("calm", EACH, () => false);
@@ -94,7 +94,7 @@ it("16 and 8 writers over two processes: no request fails, one entry each, one l
   await checkChains(installation, { server: processes[1] as ServerProcess, token: admin.token, orgIds });
 });
 
-it("and so after one of them was killed in the middle", { timeout: PROOF_TIMEOUT_MS }, async () => {
+it("no chain forks after one process was killed in the middle", { timeout: PROOF_TIMEOUT_MS }, async () => {
   let killed = false;
   const [survivor, victim] = processes as [ServerProcess, ServerProcess];
   const before = (await contactsOf(orgIds[0] as string)).length;

@@ -16,7 +16,7 @@ const MINUTES = 60_000;
 const run = promisify(execFile);
 
 let installation: Installation;
-/** The third shows that nothing here depends on two. */
+/** Three, to show that nothing here depends on two. */
 let processes: [ServerProcess, ServerProcess, ServerProcess];
 
 beforeAll(async () => {
@@ -91,12 +91,12 @@ describe("processes that start on an empty database at once", () => {
     expect(tally(answers)).toEqual({ "200": 3 });
   });
 
-  it("cannot both find that there is no administrator yet", async () => {
+  it("do not both create an administrator when both see that there is none", async () => {
     const fresh = await install("postgres");
     try {
       await fresh.services.store.migrate();
       const config = { ...fresh.services.config, bootstrapAdmin: ADMIN };
-      // All may read and none may write until all have read.
+      // Holds back writes until all processes have read.
       const holder = await fresh.db.startTransaction().execute();
       await sql`lock table users in share mode`.execute(holder);
       const starting = Promise.allSettled([1, 2, 3].map(() => bootstrap({ ...fresh.services, config })));
@@ -128,7 +128,7 @@ describe("processes that start on an empty database at once", () => {
   });
 });
 
-/** What a process of its own reads as its secrets, at an instant that others share. */
+/** The secrets that a new process reads, at the same moment as others. */
 async function secretsReadAt(atMs: number, env: Readonly<Record<string, string>>): Promise<string> {
   const script = `
     const { readConfig } = await import("#server/config");
@@ -147,8 +147,8 @@ async function waitingOn(db: Installation["db"]): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-describe("what two processes are asked at once", () => {
-  it("a key of 5 lets exactly 5 of 40 devices in; after a rotation the count restarts (C02)", async () => {
+describe("parallel requests to two processes", () => {
+  it("a key for 5 enrolls exactly 5 of 40 devices; after a rotation the count restarts (C02)", async () => {
     const { admin, orgId } = await seedAdmin();
     const key = await mint(processes[0], admin.token, { name: "five", orgId, maxUsage: 5 });
     const answers = await parallel(40, (server, index) => enroll(server, key.key, `pc-${index}`));
@@ -275,7 +275,7 @@ it("bursts over all processes never get more than a session's allowance in any m
   await burst(API_LIMIT - 10);
   await burst(API_LIMIT);
   await burst(API_LIMIT);
-  // Whatever was sent and answered within one minute was admitted within it.
+  // Requests that were sent and answered within one minute were admitted within it.
   const inOneMinute = admitted.map(
     ({ sentMs }) => admitted.filter((call) => call.sentMs >= sentMs && call.answeredMs <= sentMs + MINUTES).length,
   );

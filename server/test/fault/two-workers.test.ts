@@ -10,7 +10,7 @@ import { type Installation, install, type ServerProcess, until } from "./process
 
 const MAILS = inProof({ long: 1_000, short: 30 });
 const LEASE_MS = 15_000;
-/** What a dead leader and a dead run may cost (a lease each), and what a busy machine adds. */
+/** A dead leader and a dead run may each cost a lease; a busy machine adds to that. */
 const TAKE_OVER_MS = 90_000;
 const SWEEP = "device-offline-sweep";
 
@@ -74,7 +74,7 @@ const leaderLease = () =>
     .where("name", "=", "scheduler")
     .executeTakeFirstOrThrow();
 
-/** The process that runs the schedules, and the other. */
+/** Finds out which process runs the schedules. */
 async function roles(): Promise<{ leader: ServerProcess; other: ServerProcess }> {
   const before = await Promise.all(processes.map(lastRun));
   let leading: number[] = [];
@@ -102,7 +102,7 @@ const timesOffline = async (deviceId: string): Promise<number> =>
   (await installation.db.selectFrom("deviceAvailability").select("id").where("deviceId", "=", deviceId).execute())
     .length;
 
-/** Stops a process between two runs, and says when, in seconds. */
+/** Suspends a process between two runs; returns the time in seconds. */
 async function putToSleep(server: ServerProcess): Promise<number> {
   let atMs = 0;
   await until("it sleeps between two runs", async () => {
@@ -141,13 +141,13 @@ it("schedules run on one process at a time, also when the leader slept through i
   expect((await leaderLease()).holder).not.toBe(holder);
 });
 
-it("a leader that is killed in the middle of a run is followed within the lease, by that run too", {
+it("after a leader is killed in the middle of a run, another takes over and repeats the run within the lease", {
   timeout: 5 * MINUTES,
 }, async () => {
   const { leader, other } = await roles();
   const { holder, expiresAt } = await leaderLease();
   const device = await silentDevice();
-  // The run of the sweep stands still on this lock.
+  // The run of the sweep waits for this lock.
   const lock = await installation.db.startTransaction().execute();
   await sql`lock table devices in access exclusive mode`.execute(lock);
   await until("the leader is in the middle of its sweep", async () => {
@@ -169,7 +169,7 @@ it("a leader that is killed in the middle of a run is followed within the lease,
   processes = [other, await installation.start()];
 });
 
-it("a process that dies while it sends loses no mail: at most the one in its hands comes twice", {
+it("a process that dies while it sends loses no mail: at most the current one is sent twice", {
   timeout: 5 * MINUTES,
 }, async () => {
   const wanted = recipients("killed", MAILS);

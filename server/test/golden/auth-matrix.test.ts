@@ -55,7 +55,7 @@ it("every built-in role may call exactly what was agreed", () => {
     for (const row of Object.values(matrix)) for (const one of Object.values(row)) outcomes.add(one);
     expectGolden(`${area}/auth-matrix.json`, matrix);
   }
-  // Checks that let every caller through would write a valid golden file too.
+  // Checks that admit every caller would write a valid golden file too.
   for (const code of ["allowed", "PERMISSION_DENIED", "FORBIDDEN"]) expect(outcomes).toContain(code);
 });
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "vitest";
 
-/** Compares with a golden file; `npm run golden` (UPDATE_GOLDEN=1) rewrites it, and the diff is what a reviewer reads. */
+/** Compares with a golden file, or rewrites it (`npm run golden` sets UPDATE_GOLDEN=1); reviewers read its diff. */
 export function expectGolden(name: string, value: unknown): void {
   const file = new URL(`../../../fixtures/golden/${name}`, import.meta.url);
   const text = `${JSON.stringify(value, null, 2)}\n`;

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const lists = allCases.filter(({ endpoint }) => endpoint.paging !== undefined);
 
-/** What the rows of the fixtures look like on a terminal: for whoever reviews a change of a table. */
+/** Shows the rows of the fixtures as on a terminal, so that reviewers see changes of tables. */
 it("every list is drawn as it was agreed, on terminals of every width", async () => {
   const drawn = new Map<string, Record<string, string[]>>();
   for (const item of lists) {
@@ -65,7 +65,7 @@ async function draw(item: Case) {
   return { noun: spec.noun, name: spec.name, pictures };
 }
 
-/** The same every time: what is random is counted. */
+/** Replaces random values by numbers, so that the text is the same every time. */
 function plain(body: unknown): unknown {
   const known = new Map<string, string>();
   const counted = (text: string) => {
@@ -75,7 +75,7 @@ function plain(body: unknown): unknown {
   };
   const text = JSON.stringify(body)
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,64}(?=")|(?<=svc_)\w{4,}/g, counted)
-    // By the database's clock, which nobody holds.
+    // Written by the database's clock, which the test cannot stop.
     .replace(/(?<="sourceUpdatedAt":")[^"]+/g, START);
   return JSON.parse(text);
 }

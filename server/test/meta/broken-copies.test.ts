@@ -1,16 +1,16 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { execa } from "execa";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { copyTree } from "../../../scripts/copy-tree.ts";
+import { failed, runTests } from "./run-tests.ts";
 
-/** One thing broken in a copy of the tree, and the test that must notice. */
+/** A fault planted in a copy of the tree, and the test that must fail because of it. */
 interface Break {
   what: string;
   file: string;
   from: string | RegExp;
   to: string;
-  /** Test file, part of the name of the test that turns red, and the nouns that it is about where that is not all. */
+  /** Test file, part of the name of the test that fails, and the nouns to test (all of them if left out). */
   noticed: { by: string; named: string; nouns?: string };
 }
 
@@ -209,59 +209,33 @@ const breaks: readonly Break[] = [
   },
 ];
 
-interface Report {
-  numFailedTests: number;
-  numTotalTests: number;
-}
-
 describe("the suite turns red", () => {
   let copy: string;
-
-  beforeAll(async () => {
-    copy = mkdtempSync(join(tmpdir(), "rmm-broken-"));
-    const { stdout } = await execa("git", ["ls-files", "--cached", "--others", "--exclude-standard"]);
-    for (const path of stdout.split("\n")) {
-      mkdirSync(dirname(join(copy, path)), { recursive: true });
-      try {
-        cpSync(path, join(copy, path));
-      } catch {
-        // In the index, gone from the work tree.
-      }
-    }
-    symlinkSync(join(process.cwd(), "node_modules"), join(copy, "node_modules"));
-    await execa("git", ["init", "-q"], { cwd: copy });
+  beforeAll(() => {
+    copy = copyTree("broken");
   });
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-  const run = ({ by, named, nouns }: Break["noticed"]) =>
-    execa("npx", ["vitest", "run", by, ...(named ? ["-t", named] : []), "--reporter=json"], {
-      cwd: copy,
-      reject: false,
-      ...(nouns ? { env: { NOUNS: nouns } } : {}),
-    });
-
   it("but not for an unbroken copy", async () => {
     for (const by of ["scripts/check.test.ts", "scripts/gen.test.ts", "server/test/golden"]) {
-      const { stdout } = await run({ by, named: "" });
-      const report = JSON.parse(stdout.slice(stdout.indexOf("{"))) as Report;
-      expect([by, report.numFailedTests]).toEqual([by, 0]);
-      expect(report.numTotalTests).toBeGreaterThan(0);
+      const tests = await runTests(copy, [by]);
+      expect(tests.length, by).toBeGreaterThan(0);
+      expect(failed(tests)).toEqual([]);
     }
   }, 180_000);
 
   it.each(breaks)(
     "for $what, by the test that should notice",
-    async ({ file, from, to, noticed }) => {
+    async ({ file, from, to, noticed: { by, named, nouns } }) => {
       const path = join(copy, file);
       const good = readFileSync(path, "utf8");
       const bad = good.replace(from, to);
       expect(bad, `${file} has changed: nothing was broken`).not.toBe(good);
       writeFileSync(path, bad);
       try {
-        const { stdout } = await run(noticed);
-        const report = JSON.parse(stdout.slice(stdout.indexOf("{"))) as Report;
-        expect(report.numTotalTests, "the test that should notice does not exist").toBeGreaterThan(0);
-        expect(report.numFailedTests).toBeGreaterThan(0);
+        const tests = await runTests(copy, named ? [by, "-t", named] : [by], nouns);
+        expect(tests.length, "the test that should notice did not run").toBeGreaterThan(0);
+        expect(failed(tests)).not.toEqual([]);
       } finally {
         writeFileSync(path, good);
       }

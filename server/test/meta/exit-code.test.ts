@@ -1,7 +1,7 @@
 import { execa } from "execa";
 import { expect, it } from "vitest";
 
-it("a process that has started a cluster ends with the code it has set: a failed run must not pass", async () => {
+it("a process that has started a cluster keeps its exit code, so that a failed run does not pass", async () => {
   const script = `
     const { startOwnPostgres } = await import("#fixtures/postgres");
     const cluster = await startOwnPostgres();

@@ -8,7 +8,7 @@ const tree = readTree();
 const written = testsByCase(tree, mayLack);
 const nothingNew = () => false;
 
-/** What the check of field cases says of a case once this test of it reads differently. */
+/** Faults that the check of field cases reports for a case after a change of this test. */
 function faultsAfter(id: string, test: WrittenTest, change: (text: string, test: WrittenTest) => string): string[] {
   const text = tree.tests.get(test.path) as string;
   const { start, end } = test.whole;
@@ -21,6 +21,13 @@ function faultsAfter(id: string, test: WrittenTest, change: (text: string, test:
 
 const marked = (mark: string) => (text: string) => text.replace(/^\w+/, `$&${mark}`);
 
+const withBody =
+  (statements: string) =>
+  (text: string, { body, whole }: WrittenTest) => {
+    if (!body) return "";
+    return `${text.slice(0, body.start - whole.start)}async () => { ${statements} }${text.slice(body.end - whole.start)}`;
+  };
+
 const ways: Record<string, (text: string, test: WrittenTest) => string> = {
   deleted: () => "undefined",
   "marked skip": marked(".skip"),
@@ -28,10 +35,11 @@ const ways: Record<string, (text: string, test: WrittenTest) => string> = {
   "marked as failing": marked(".fails"),
   "skipped on a condition that always holds": marked(".skipIf(1 < 2)"),
   "declared on a condition": (text) => `if (1 > 2) ${text}`,
-  emptied: (text, { body, whole }) => {
-    if (!body) return "";
-    return `${text.slice(0, body.start - whole.start)}async () => {}${text.slice(body.end - whole.start)}`;
-  },
+  emptied: withBody(""),
+  "left without a comparison": withBody("expect(1 < 2); expect.any(String); expect.hasAssertions();"),
+  "left with assertions that nothing calls": withBody(
+    "const unused = () => expect(1).toBe(1); function no() { unused(); }",
+  ),
 };
 
 describe("the check of field cases turns red", () => {

@@ -10,7 +10,8 @@ const partnerMints: Limit = { name: "partner-mints-all", max: 100, windowSeconds
 
 /**
  * Counts a write against the principal's hour, in the write's own transaction: a refused or replayed write costs
- * nothing (docs/credentials.md, "Budgets of partner writes"). Writes of one principal run one after the other.
+ * nothing (docs/credentials.md, "Budgets of partner writes"). After access was checked, so that no one who lost it hears
+ * of an empty budget first. Writes of one principal run one after the other.
  */
 export const takeWrite = (call: Call): Promise<void> =>
   take(call, [{ limit: writes, subject: partnerPrincipal(call).principalId, name: "writes" }]);
@@ -37,6 +38,7 @@ async function take(call: Call, budgets: readonly Budget[]): Promise<void> {
     const allowance = await call.asSystem("rate limit", (all) => call.services.limiter.takeWithin(all, limit, subject));
     if (allowance.allowed) continue;
     const seconds = Math.max(1, Math.ceil((allowance.resetAtMs - call.clock.nowMs()) / 1_000));
-    throw problem("RATE_LIMITED", { details: { limit: name }, retryAfterSeconds: seconds });
+    // The first run has paid for what is sent again.
+    throw problem("RATE_LIMITED", { details: { limit: name }, retryAfterSeconds: seconds, onReplay: "passes" });
   }
 }

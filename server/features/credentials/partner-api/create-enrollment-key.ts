@@ -26,9 +26,9 @@ export async function createEnrollmentKey(call: CreateCall) {
   const { orgId, name, siteId = null, maxUsage, issueEnrollmentSecret } = call.body;
   const wanted = wantedEnd(call);
   return recordedWrite(call, "enrollment-keys", async (tx) => {
-    await takeMint(call);
     const org = await getNamedOrg(call, orgId, tx);
     await refuseForeignSite(call, tx, { orgId: org.id, siteId, code: "SITE_NOT_IN_ORG" });
+    await takeMint(call);
     const expiresAt = expiryFor(call, org, wanted, call.config.partnerApiMaxTtlMinutes);
     const enrollmentSecret = issueEnrollmentSecret ? call.random.bytes(32).toString("hex") : undefined;
     const id = call.random.uuid();

@@ -13,8 +13,8 @@ type CreateCall = typeof partnerApi.createSite extends Endpoint<infer T> ? Call<
 export async function createSite(call: CreateCall) {
   const { orgId, name, timezone, address, contact } = call.body;
   return recordedWrite(call, "sites", async (tx) => {
-    await takeWrite(call);
     const org = await getNamedOrg(call, orgId, tx);
+    await takeWrite(call);
     const id = call.random.uuid();
     await insertSite(call, tx, { id, orgId: org.id, name, timezone, address, contact, settings: {} });
     const data = await exportedSite(call, tx, { id, orgId: org.id });

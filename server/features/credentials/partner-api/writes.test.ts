@@ -209,6 +209,16 @@ describe.each(databases)("partner API writes on %s", (database) => {
     for (let rest = 0; rest < 9; rest += 1) expect((await mint()).status).toBe(201);
     expect((await mint()).status).toBe(429);
     expect((await mint({ issueEnrollmentSecret: true }, headers)).status).toBe(201);
+    const reach = (orgAccess: "all" | "selected") =>
+      server.db
+        .updateTable("partnerServicePrincipals")
+        .set({ orgAccess })
+        .where("id", "=", acme.partnerPrincipalId)
+        .execute();
+    await reach("selected");
+    const lost = await mint({ issueEnrollmentSecret: true }, headers);
+    expect([lost.status, lost.body.key]).toEqual([403, undefined]);
+    await reach("all");
     const mine = acme;
     const others = await fresh();
     expect((await mint({ issueEnrollmentSecret: true }, headers)).body.data.orgId).toBe(others.orgId);

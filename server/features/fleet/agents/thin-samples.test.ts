@@ -99,6 +99,22 @@ describe.each(databases)("samples of devices on %s", (database) => {
     expect(found.every((one) => one.cpuPercent === 40)).toBe(true);
   });
 
+  it("of an hour with more than any page of them make one mean, and hold up nothing that comes after", async () => {
+    await server.db.deleteFrom("deviceMetrics").execute();
+    await server.db.deleteFrom("deviceMetricHours").execute();
+    const start = Math.floor((server.clock.nowMs() - 60 * DAY) / HOUR) * HOUR;
+    const rows = Array.from({ length: 5_100 }, (_, n) => ({ at: start + n * 500, cpu: n % 2 === 0 ? 10 : 30 }));
+    const later = { at: start + 2 * HOUR, cpu: 70, extra: { processCount: 9 } };
+    for (let from = 0; from < rows.length; from += 500) await store(tenant, rows.slice(from, from + 500));
+    await store(tenant, [later]);
+    expect(await thinSamples(server.services)).toBe(5_101);
+    expect(await hours(tenant)).toMatchObject([
+      { hour: at(start), samples: 5_100, cpuPercent: 20 },
+      { hour: at(later.at), samples: 1, cpuPercent: 70, extra: { processCount: 9 } },
+    ]);
+    expect(await samples(tenant)).toEqual([]);
+  });
+
   it("are thinned by a schedule of their room", () =>
     expect(schedules.map(({ name }) => name)).toContain("device-metrics.retention"));
 });

@@ -9,8 +9,7 @@ import type { Services } from "#server/services";
 const SAMPLES_KEPT_MS = 30 * DAY;
 const HOURS_KEPT_MS = 400 * DAY;
 
-/** More than a device can send in an hour, so that a batch holds at least one whole hour. */
-const BATCH = 5_000;
+const PAGE = 1_000;
 
 interface Device {
   id: string;
@@ -42,23 +41,46 @@ export async function thinSamples(services: Services): Promise<number> {
 
 async function thinDevice(db: Kysely<Database>, device: Device, before: string): Promise<number> {
   let thinned = 0;
-  for (;;) {
-    const batch = await db
+  for (let end = ""; end !== before; ) {
+    const oldest = await oldestHours(db, device, before);
+    ({ end } = oldest);
+    if (oldest.hours.size > 0) await replaceByMeans(db, device, oldest);
+    for (const { samples } of oldest.hours.values()) thinned += samples;
+  }
+  return thinned;
+}
+
+interface WholeHours {
+  readonly hours: Map<string, HourSums>;
+  /** Where they end. */
+  readonly end: string;
+}
+
+/** The oldest whole hours: one at least, however many samples a device gave it. */
+async function oldestHours(db: Kysely<Database>, { id, orgId }: Device, before: string): Promise<WholeHours> {
+  const hours = new Map<string, HourSums>();
+  for (let last: string | undefined; ; ) {
+    let page = db
       .selectFrom("deviceMetrics")
       .selectAll()
-      .where("orgId", "=", device.orgId)
-      .where("deviceId", "=", device.id)
+      .where("orgId", "=", orgId)
+      .where("deviceId", "=", id)
       .where("timestamp", "<", before)
       .orderBy("timestamp")
-      .limit(BATCH)
-      .execute();
-    const isLast = batch.length < BATCH;
-    // The last hour of a full batch may go on in the next one.
-    const end = isLast ? before : hourOf((batch.at(-1) as Sample).timestamp);
-    const samples = batch.filter(({ timestamp }) => timestamp < end);
-    if (samples.length > 0) await replaceByMeans(db, device, { samples, end });
-    thinned += samples.length;
-    if (isLast || samples.length === 0) return thinned;
+      .limit(PAGE);
+    if (last !== undefined) page = page.where("timestamp", ">", last);
+    const samples: Sample[] = await page.execute();
+    for (const sample of samples) {
+      const hour = hourOf(sample.timestamp);
+      const sums = hours.get(hour) ?? new HourSums();
+      hours.set(hour, sums);
+      sums.add(sample);
+    }
+    last = samples.at(-1)?.timestamp;
+    if (last === undefined || samples.length < PAGE) return { hours, end: before };
+    // The last hour of a full page may go on in the next one.
+    const end = hourOf(last);
+    if (hours.size > 1 && hours.delete(end)) return { hours, end };
   }
 }
 
@@ -67,11 +89,12 @@ type Sample = Selectable<DeviceMetricsTable>;
 async function replaceByMeans(
   db: Kysely<Database>,
   { id: deviceId, orgId }: Device,
-  { samples, end }: { samples: readonly Sample[]; end: string },
+  { hours, end }: WholeHours,
 ): Promise<void> {
+  const rows = [...hours].map(([hour, sums]) => ({ orgId, deviceId, hour, ...sums.means() }));
   await db.transaction().execute(async (tx) => {
-    for (const hours of chunks(meansOf(samples))) {
-      const means = tx.insertInto("deviceMetricHours").values(hours);
+    for (const some of chunks(rows)) {
+      const means = tx.insertInto("deviceMetricHours").values(some);
       await means.onConflict((conflict) => conflict.columns(["orgId", "deviceId", "hour"]).doNothing()).execute();
     }
     await tx
@@ -92,32 +115,32 @@ async function dropHours(db: Kysely<Database>, { id, orgId }: Device, before: st
     .execute();
 }
 
-/** One row an hour: the means of the percents and of every optional number that was reported. */
-export function meansOf(samples: readonly Sample[]): Insertable<DeviceMetricHoursTable>[] {
-  const hours = new Map<string, Sample[]>();
-  for (const sample of samples) {
-    const hour = hourOf(sample.timestamp);
-    hours.set(hour, [...(hours.get(hour) ?? []), sample]);
+const percents = ["cpuPercent", "ramPercent", "diskPercent"] as const;
+
+/** What the means of one hour are made of: the percents, and every optional number that was reported. */
+class HourSums {
+  samples = 0;
+  readonly #percents = { cpuPercent: 0, ramPercent: 0, diskPercent: 0 };
+  readonly #extra = new Map<string, { sum: number; count: number }>();
+
+  add(sample: Sample): void {
+    this.samples += 1;
+    for (const name of percents) this.#percents[name] += sample[name];
+    for (const [key, value] of Object.entries(sample.extra)) {
+      if (typeof value !== "number" || !Number.isFinite(value)) continue;
+      const { sum, count } = this.#extra.get(key) ?? { sum: 0, count: 0 };
+      this.#extra.set(key, { sum: sum + value, count: count + 1 });
+    }
   }
-  return [...hours].map(([hour, of]) => {
-    const { orgId, deviceId } = of[0] as Sample;
-    const numbers = new Set(of.flatMap(({ extra }) => Object.keys(extra).filter((key) => isNumber(extra[key]))));
-    return {
-      orgId,
-      deviceId,
-      hour,
-      samples: of.length,
-      cpuPercent: mean(of.map((one) => one.cpuPercent)),
-      ramPercent: mean(of.map((one) => one.ramPercent)),
-      diskPercent: mean(of.map((one) => one.diskPercent)),
-      extra: Object.fromEntries(
-        [...numbers].map((key) => [key, mean(of.map(({ extra }) => extra[key]).filter(isNumber))]),
-      ),
-    };
-  });
+
+  means(): Omit<Insertable<DeviceMetricHoursTable>, "orgId" | "deviceId" | "hour"> {
+    const { samples } = this;
+    const [cpuPercent, ramPercent, diskPercent] = percents.map((name) => this.#percents[name] / samples) as Triple;
+    const extra = Object.fromEntries([...this.#extra].map(([key, { sum, count }]) => [key, sum / count]));
+    return { samples, cpuPercent, ramPercent, diskPercent, extra };
+  }
 }
 
-const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+type Triple = [number, number, number];
 
 const hourOf = (instant: string): string => new Date(Math.floor(Date.parse(instant) / HOUR) * HOUR).toISOString();

@@ -254,6 +254,43 @@ describe.each(databases)("mfa on %s", (database) => {
     expect(JSON.stringify(refused.body)).not.toContain(codes.recoveryCodes[1]);
   });
 
+  describe("sent again", () => {
+    const keyed = (path: string, body: object, token: string) =>
+      server.request("POST", `/auth/mfa${path}`, { body, token, headers: { "x-idempotency-key": "sent-again-1" } });
+
+    it("tells no secret to whoever does not know the password, however often it is tried", async () => {
+      const who = await person();
+      const old = { currentPassword: PASSWORD };
+      const { secret } = (await keyed("/setup", old, who.token)).body;
+      const changed = await post("/change-password", { ...old, newPassword: "Other-Horse-9" }, who.token);
+      expect(changed.status, JSON.stringify(changed.body)).toBe(200);
+      const { accessToken } = (await post("/login", { email: who.email, password: "Other-Horse-9" })).body;
+      const statuses: number[] = [];
+      for (let tried = 0; tried < 7; tried += 1) {
+        const answer = await keyed("/setup", old, accessToken ?? who.token);
+        statuses.push(answer.status);
+        expect(JSON.stringify(answer.body)).not.toContain(secret);
+      }
+      expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+    });
+
+    it("shows the secret of a factor no more once it is on, and gives its tokens to no other session", async () => {
+      const who = await person();
+      const { secret } = (await keyed("/setup", { currentPassword: PASSWORD }, who.token)).body;
+      const proof = { code: totpCode(secret, server.clock.nowMs()) };
+      const enabled = await keyed("/enable", proof, who.token);
+      expect(enabled.status).toBe(200);
+      const late = await keyed("/setup", { currentPassword: PASSWORD }, who.token);
+      expect([late.status, late.body.code]).toEqual([400, "MFA_ALREADY_ENABLED"]);
+      server.clock.advance(30_000);
+      const other = await verify(await tempToken(who.email), totpCode(secret, server.clock.nowMs()));
+      expect(other.status).toBe(200);
+      const taken = await keyed("/enable", proof, other.body.accessToken);
+      expect([taken.status, taken.body.code]).toEqual([400, "NO_PENDING_MFA_SETUP"]);
+      expect((await keyed("/enable", proof, who.token)).body).toEqual(enabled.body);
+    });
+  });
+
   it("turns the factor off with code and password, unless the tenant demands one", async () => {
     const who = await enrolled();
     const off = (body: object) => post("/mfa/disable", body, who.token);

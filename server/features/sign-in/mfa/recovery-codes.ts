@@ -21,7 +21,7 @@ type Account = Awaited<ReturnType<typeof ownAccount>>;
 async function confirmOwner(call: RecoveryCodesCall): Promise<Account> {
   await requireHomeSession(call);
   const account = await ownAccount(call);
-  if (account.mfaSecret === null) throw problem("MFA_NOT_ENABLED");
+  if (account.mfaSecret === null) throw problem("MFA_NOT_ENABLED", { onReplay: "refuses" });
   await confirmPassword(call, account, call.body.currentPassword);
   return account;
 }

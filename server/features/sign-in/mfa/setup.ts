@@ -28,7 +28,8 @@ export const setUpMfa = afterAsking<Types, Account>(confirmOwner, offerSetup);
 async function confirmOwner(call: SetupCall): Promise<Account> {
   await requireHomeSession(call);
   const account = await ownAccount(call);
-  if (account.mfaSecret !== null) throw problem("MFA_ALREADY_ENABLED");
+  // What was offered is in use by now, and is shown to nobody again.
+  if (account.mfaSecret !== null) throw problem("MFA_ALREADY_ENABLED", { onReplay: "refuses" });
   await confirmPassword(call, account, call.body.currentPassword);
   return account;
 }

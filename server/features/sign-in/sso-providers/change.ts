@@ -31,6 +31,7 @@ export async function changeProvider(call: Call, tx: Tx, before: ProviderRow, ch
     await call.asSystem("sign-in", (all) => capPasswordSessions(all, before, call.clock.now()));
   }
   if (signsIn(before) && !signsIn(after)) await endItsSessions(call, before.id, "identity provider switched off");
+  else if (speaksOtherwise(before, after)) await endItsSessions(call, before.id, "identity provider pointed elsewhere");
   return shownProvider(await findProvider(tx, before.id));
 }
 
@@ -45,6 +46,13 @@ export async function keepAnnounced(tx: Tx, { id, configVersion }: ProviderRow, 
 const signsIn = ({ type, status }: Pick<ProviderRow, "type" | "status">) => type === "oidc" && status === "active";
 const enforces = (provider: Pick<ProviderRow, "type" | "status" | "enforceSso">) =>
   signsIn(provider) && provider.enforceSso;
+
+/**
+ * Others say who somebody is. Whoever was let in by the old addresses is not kept: an administrator who takes back a
+ * provider that was pointed at a stranger's would leave the stranger signed in as everybody.
+ */
+const speaksOtherwise = (before: ProviderRow, after: ProviderRow): boolean =>
+  (["issuer", "tokenUrl", "userInfoUrl", "jwksUrl"] as const).some((name) => before[name] !== after[name]);
 
 /** A provider that signs no one in any more vouches for no one either: what it began ends with it. */
 export async function endItsSessions(call: Call, providerId: string, reason: string): Promise<void> {

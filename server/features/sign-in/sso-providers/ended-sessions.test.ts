@@ -19,7 +19,7 @@ describe.each(databases)("sessions and their identity provider on %s", (database
 
   beforeAll(async () => {
     sso = await startSsoTest(database);
-    const seeded = await seedPartner(sso.server, "acme", ["a", "b", "c", "d", "e", "f"]);
+    const seeded = await seedPartner(sso.server, "acme", ["a", "b", "c", "d", "e", "f", "g", "h"]);
     ({ partnerId } = seeded);
     orgIds = [...seeded.orgIds];
     admin = await sso.server.signIn({ role: "Partner Admin", partnerId });
@@ -69,6 +69,18 @@ describe.each(databases)("sessions and their identity provider on %s", (database
       await send("DELETE", `/${ended.id}`);
     },
   );
+
+  it.each(["userInfoUrl", "jwksUrl"])("end when another address says who somebody is: %s", async (field) => {
+    const ended = await signedIn();
+    const answer = await send("PATCH", `/${ended.id}`, { [field]: `${sso.idp.issuer}/elsewhere` });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    expect(await me(ended.tokens.accessToken)).toBe(401);
+    expect(await me(ended.member.token)).toBe(200);
+    const exchanged = await sso.server.request("POST", "/sso/exchange", { body: { code: ended.code } });
+    expect(exchanged.body.code).toBe("INVALID_EXCHANGE_CODE");
+    expect((await auditEntries(sso.server, "sso.provider.update")).at(-1)?.details).toMatchObject({ endedSessions: 2 });
+    await send("DELETE", `/${ended.id}`);
+  });
 
   it("go on while it only changes", async () => {
     const { id, tokens } = await signedIn();

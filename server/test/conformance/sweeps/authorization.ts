@@ -7,7 +7,7 @@ import { type Swept, startSweep } from "../sweep.ts";
 
 const allScopes: readonly ScopeName[] = ["system", "partner", "organization"];
 
-/** Scope, permission, MFA, access to the whole partner and the partner guard, of every endpoint for people. */
+/** Scope, permission, MFA, full partner access and the partner guard of every endpoint for users. */
 export const sweepAuthorization = (database: DatabaseName) =>
   describe(`authorization on ${database}`, () => {
     let swept: Swept;
@@ -60,7 +60,7 @@ export const sweepAuthorization = (database: DatabaseName) =>
       const scope = item.endpoint.access.scopes.find((name) => name !== "system");
       if (scope === undefined) return expect(item.endpoint.access.scopes).toEqual(["system"]);
       const exempt = item.endpoint.access.exempt.partnerGuard;
-      // What is let through may end the session of its caller.
+      // An exempt call may end the session of its caller.
       const tenant = exempt ? await swept.freshTenant() : suspended;
       if (exempt) await suspend(tenant);
       const { token } = await swept.caller(scope, tenant);

@@ -21,7 +21,7 @@ const wrong: readonly unknown[] = [
   { a: { b: [] } },
 ];
 
-/** What is no JSON object. */
+/** Bodies that are not a JSON object. */
 const noObjects: readonly (string | Uint8Array)[] = [
   "{",
   "null",
@@ -33,7 +33,7 @@ const noObjects: readonly (string | Uint8Array)[] = [
   `${"[".repeat(5_000)}${"]".repeat(5_000)}`,
 ];
 
-/** What a query makes of one name. */
+/** Values and spellings of one query parameter. */
 const forms: readonly ((name: string) => string)[] = [
   (name) => `${name}=a&${name}=b`,
   (name) => `${name}[]=a`,
@@ -81,7 +81,7 @@ export const sweepBodies = (database: DatabaseName) =>
         const alone = (field: string, value: unknown) => ({ ...good, [field]: value });
         const ask = (body: object) => swept.call(item, { tenant: swept.world.a, ...credential, body });
         for (const value of wrong) {
-          // As many as one body may carry.
+          // As many entries as fit into one body.
           const room = Math.floor(item.endpoint.bodyLimitBytes / (JSON.stringify(value).length + 100));
           const bad = fields.filter((field) => refuses(alone(field, value))).slice(0, room);
           if (bad.length === 0) continue;
@@ -127,13 +127,13 @@ export const sweepBodies = (database: DatabaseName) =>
       const credential = await swept.credential(item, swept.world.a);
       const names = Object.keys((item.endpoint.schemas().query as { shape?: object }).shape ?? { q: 1 });
       for (const form of forms) {
-        // All at once tells which are refused; each that is not is asked on its own, so that it is acted upon.
+        // One request with all shows which are refused; each of the others is then sent alone and takes effect.
         const refused = new Set(await survives(item, credential, names.map(form).join("&")));
         for (const name of names.filter((one) => !refused.has(one))) await survives(item, credential, form(name));
       }
     });
 
-    /** The fields that are named in a refusal. */
+    /** The fields that a refusal names. */
     async function survives(item: Case, { token, headers }: Credential, query: string): Promise<string[]> {
       const answer = await swept.request(item.endpoint.method, `${examplePath(item)}?${query}`, {
         ...(token === undefined ? {} : { token }),

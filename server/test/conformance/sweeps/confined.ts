@@ -40,23 +40,23 @@ const byPath = (items: readonly Case[]) => items.filter((item) => names(item, na
 const reads = inOrganization.filter((item) => item.endpoint.method === "GET" && !names(item, namedTenant, "params"));
 const lists = reads.filter(({ endpoint }) => endpoint.paging !== undefined);
 
-/** Who is confined to the second site sees, counts and changes nothing of the first (SITE rule, `server/docs/conventions.md`). */
+/** A caller confined to the second site sees, counts and changes nothing of the first (SITE rule, `server/docs/conventions.md`). */
 export const sweepConfined = (database: DatabaseName) =>
   describe(`callers confined to a site on ${database}`, () => {
     let swept: Swept;
     /** What its first site holds grows once, before the tests. */
     let tenant: Tenant;
     let strangers: ReadonlySet<string>;
-    /** Copies of what is at the first site, at the second; by the id of what was copied. */
+    /** Copies at the second site of the rows at the first; by the id of the original. */
     let known: ReadonlyMap<string, string>;
     const before = new Map<string, Answer>();
-    /** Reads and does nothing else: what a caller does itself is in its trail. */
+    /** This caller only reads, because its own acts would be in its trail. */
     let reader: string;
 
     beforeAll(async () => {
       swept = await startSweep(database);
       tenant = await swept.freshTenant();
-      // Lists of users count them.
+      // Lists of users show and count members.
       await Promise.all([confined(tenant), unconfined(tenant)]);
       const place = { orgId: tenant.orgId, siteIds: [tenant.secondSiteId] };
       reader = (await swept.server.signIn({ role: "Org Admin", ...place })).token;
@@ -65,7 +65,7 @@ export const sweepConfined = (database: DatabaseName) =>
       const rows = [...idsAtFirstSite(tenant), ...copies.values()];
       strangers = new Set([...rows, ...(await changeFirstSite(new Set(rows)))]);
       known = await copiesAt(tenant, tenant.secondSiteId);
-      // Of the caller's own site there is a trail to see.
+      // The caller's own site has audit entries too.
       const atOwnSite = { tenant, token: await unconfined(tenant), params: { id: tenant.secondSiteId } };
       expect((await swept.call(caseOf("sites.update"), atOwnSite)).status).toBe(200);
       await swept.server.settled();
@@ -76,7 +76,7 @@ export const sweepConfined = (database: DatabaseName) =>
       (await swept.caller("organization", of, { siteIds: [of.secondSiteId] })).token;
     const unconfined = async (of: Tenant) => (await swept.caller("organization", of)).token;
 
-    /** Leaves an entry in the trail of everything that can be done to rows of the first site; answers the entries' ids. */
+    /** Writes an audit entry of every action on rows of the first site; returns the ids of the entries. */
     async function changeFirstSite(rows: ReadonlySet<string>): Promise<string[]> {
       const token = await unconfined(tenant);
       const mutating = allCases.filter(({ endpoint }) => {
@@ -111,7 +111,7 @@ export const sweepConfined = (database: DatabaseName) =>
     );
     it.each(byField)("$label of another site is refused, or finds nothing", async ({ item, field }) => {
       const token = await confined(tenant);
-      // What the example names in its path would be refused before the field is looked at.
+      // A row of the other site in the path would be refused before the field is checked.
       const moved = new Map([...known, [tenant.siteId, tenant.secondSiteId]]);
       const given = Object.entries((item.example(tenant).params ?? {}) as Record<string, string>);
       const params = Object.fromEntries(given.map(([name, id]) => [name, moved.get(id) ?? id]));
@@ -130,10 +130,10 @@ export const sweepConfined = (database: DatabaseName) =>
       for (const id of strangers) for (const answer of [first, after]) expect(text(answer.body)).not.toContain(id);
       const all = text((await swept.call(item, { tenant, token: await unconfined(tenant) })).body);
       const added = [...known.values()].filter((id) => text(after.body).includes(id));
-      // What was added at the caller's own site counts, what was added at the other does not; acts are in no other list.
+      // Rows added at the own site count, rows added at the other do not; audit entries are counted elsewhere.
       if (totalOf(first) !== undefined && item.endpoint.noun !== "audit-logs")
         expect(totalOf(after)).toBe((totalOf(first) as number) + added.length);
-      // A list that shows rows of sites to others shows those of the caller's own sites to it.
+      // A list that shows rows of sites to other callers shows this caller those of its own sites.
       if ([...strangers].some((id) => all.includes(id)))
         expect([...known.values(), tenant.secondSiteId].some((id) => text(after.body).includes(id))).toBe(true);
     });
@@ -167,7 +167,7 @@ export const sweepConfined = (database: DatabaseName) =>
       expect(answer.status, text(answer.body)).toBe(403);
     });
 
-    /** A copy of every row at the first site, at the given one; by the id of what was copied. */
+    /** Copies every row of the first site to the given one; by the id of the original. */
     async function copiesAt(of: Tenant, siteId: string): Promise<Map<string, string>> {
       const copies = new Map<string, string>();
       const tables = (Object.keys(ownership) as TableName[]).filter((table) => ownership[table].startsWith("org+site"));
@@ -190,10 +190,10 @@ export const sweepConfined = (database: DatabaseName) =>
     }
   });
 
-/** What the database works out by itself cannot be given. */
+/** Generated columns cannot be inserted. */
 const derived = ["partnerId", "hostnameKey", "displayKey"];
 
-/** What must be unique is made anew. */
+/** Gives unique columns new values. */
 const copyOf = (row: object): object =>
   Object.fromEntries(
     Object.entries(row)

@@ -19,14 +19,14 @@ const missing = ({ endpoint }: Case): string => {
 
 const takesKeys = (item: Case): boolean => accepts(item, "apiKey") || accepts(item, "partnerKey");
 
-/** The answer to a good credential of a kind that the endpoint does not take. */
+/** The answer to a valid credential of a kind that the endpoint does not take. */
 const refusalOf = (item: Case, kind: Kind): string => {
-  // A key where a key is asked for, of the wrong kind; or where both are taken and it decides alone.
+  // A key of the wrong kind, or a key at an endpoint where the key decides alone.
   const wrongKey = takesKeys(item) && (kind === "apiKey" || kind === "partnerKey");
   return wrongKey && !accepts(item, "agent") ? "API_KEY_INVALID" : missing(item);
 };
 
-/** Every kind of credential, good, wrong, missing and doubled, at every endpoint. */
+/** Every kind of credential, valid, wrong, missing and doubled, at every endpoint. */
 export const sweepCredentials = (database: DatabaseName) =>
   describe(`credentials on ${database}`, () => {
     let swept: Swept;
@@ -40,11 +40,11 @@ export const sweepCredentials = (database: DatabaseName) =>
     afterAll(() => swept?.stop());
 
     const closed = cases.filter((item) => !isPublic(item));
-    /** Addresses that guess keys are slowed down, and here all calls come from one. */
+    /** Failed keys are limited per address, and here all calls come from one. */
     const forgetLimits = () => swept.server.services.store.volatile.deleteFrom("rateLimits").execute();
     beforeEach(forgetLimits);
 
-    /** One good credential of every kind but a person's, all of one tenant, and none with any right that could change it. */
+    /** A valid credential of every kind except users' tokens, all of one tenant, none with the right to change it. */
     async function credentialsOf(of: Tenant): Promise<Record<Kind, Credential>> {
       const watchdogToken = `agt_${randomBytes(32).toString("hex")}`;
       const watchdogTokenHash = createHash("sha256").update(watchdogToken).digest("hex");
@@ -69,13 +69,13 @@ export const sweepCredentials = (database: DatabaseName) =>
       credentials: Record<Kind, Credential>;
     }
 
-    /** For calls that are refused whoever makes them. */
+    /** For calls that are refused for every caller. */
     const stopped = async (): Promise<Callers> => {
       const { token } = await swept.caller("partner", tenant, { permissions: [] });
       return { of: tenant, credentials: { ...shared, user: { token } } };
     };
 
-    /** Whoever is let in is refused for what they lack; where nothing is asked of them, the call is theirs alone. */
+    /** An accepted credential is refused for missing rights; if the endpoint needs none, the call affects only its caller. */
     async function letIn(item: Case): Promise<Callers> {
       const { method, access } = item.endpoint;
       const harmless = method === "GET" || access.permissions.length > 0 || access.keyScopes.length > 0;
@@ -123,7 +123,7 @@ export const sweepCredentials = (database: DatabaseName) =>
       const { of, credentials } = await stopped();
       const all = [{}, ...kinds.map((kind) => credentials[kind]), { token: "nonsense" }];
       const answers = [];
-      // Some at once: a refused sign-in takes its time, and five are allowed.
+      // In parallel, because a refused sign-in is slow; five are allowed.
       for (let from = 0; from < all.length; from += 4) {
         await forgetLimits();
         const some = all.slice(from, from + 4);

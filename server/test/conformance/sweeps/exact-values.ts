@@ -4,7 +4,7 @@ import type { DatabaseName } from "../../harness.ts";
 import { type Case, cases } from "../cases.ts";
 import { pathOf, type Swept, startSweep } from "../sweep.ts";
 
-/** What JSON can write and nothing here can keep, and the path of what is wrong with it. */
+/** Values that JSON can express but the server cannot store, with the path of the fault. */
 const unkept: readonly (readonly [json: string, path: string])[] = [
   ["1e400", ""],
   ["-1e400", ""],
@@ -19,7 +19,7 @@ const unkept: readonly (readonly [json: string, path: string])[] = [
   ['{"\\u0000":1}', ""],
 ];
 
-/** Values that would not come back as they were sent. */
+/** Values that would not be returned as they were sent. */
 export const sweepExactValues = (database: DatabaseName) =>
   describe(`exact values on ${database}`, () => {
     let swept: Swept;

@@ -13,12 +13,12 @@ import { arbitraryOf, oneFieldWrong } from "../arbitrary.ts";
 import { allCases, type Case, cases, isPublic, namedTenant } from "../cases.ts";
 import { type CallOptions, type Credential, type Swept, startSweep } from "../sweep.ts";
 
-/** `npm test` asks the same every time, `npm run prove` something else; a failing run prints its seed for GENERATED_SEED. */
+/** `npm test` uses a fixed seed, `npm run prove` a random one; a failing run prints its seed for GENERATED_SEED. */
 const SEED = Number(process.env["GENERATED_SEED"] ?? inProof({ long: Date.now() % 2 ** 31, short: 20_261_128 }));
 const GOOD = inProof({ long: 100, short: 8 });
 const WRONG = GOOD * 2;
 
-/** Answers of the checks before: with them nothing would be compared. */
+/** Answers of earlier checks, after which there is nothing to compare. */
 const beforeTheBody = [
   "UNAUTHENTICATED",
   "INVALID_AGENT_CREDENTIALS",
@@ -30,7 +30,7 @@ const beforeTheBody = [
   "MFA_ENROLLMENT_REQUIRED",
 ];
 
-/** The SDK and the server accept and refuse the same requests, made from what the contract publishes. */
+/** The SDK and the server accept and refuse the same requests, generated from the published contract. */
 export const sweepGenerated = (database: DatabaseName) =>
   describe(`generated requests on ${database} (seed ${SEED})`, () => {
     let swept: Swept;
@@ -41,7 +41,7 @@ export const sweepGenerated = (database: DatabaseName) =>
 
     const infoOf = ({ endpoint, name }: Case): EndpointInfo =>
       endpoints[name.split(".")[0] as string]?.[endpoint.verb] as EndpointInfo;
-    /** What the SDK would have said before sending. */
+    /** The faults that the SDK finds before sending. */
     const bySdk = (item: Case, params: unknown, part: Pick<CallOptions, "query" | "body">) =>
       requestIssues(infoOf(item), { params: params as Record<string, string>, ...part });
 
@@ -73,7 +73,7 @@ export const sweepGenerated = (database: DatabaseName) =>
       credential: await swept.credential(item, tenant),
     });
 
-    /** The value as it is sent in this place, and what the SDK says of it. */
+    /** The request with this value, and the faults that the SDK finds in it. */
     async function drafted(item: Case, part: "body" | "query", generated: unknown, { tenant, credential }: Place) {
       const ids = new Map(Object.entries(swept.world.a).map(([name, id]) => [id as string, tenant[name as "orgId"]]));
       const sent = renamed(generated, ids);
@@ -92,7 +92,7 @@ export const sweepGenerated = (database: DatabaseName) =>
       const changes = item.endpoint.method !== "GET";
       let place = await placeIn(item, changes ? await swept.freshTenant() : swept.world.a);
       if (isPublic(item)) {
-        // At once: a refused sign-in takes its time.
+        // In parallel, because a refused sign-in is slow.
         const drafts = await Promise.all(values.map((value) => drafted(item, part, value, place)));
         const answers = await swept.callTogether(
           item,
@@ -105,7 +105,7 @@ export const sweepGenerated = (database: DatabaseName) =>
         const { sent, issues, call } = await drafted(item, part, value, place);
         const answer = await swept.call(item, call);
         outcomes.push(compare(item, issues, answer, sent));
-        // The next one finds a tenant that this one has not changed.
+        // This one has changed the tenant, so the next one gets another.
         if (changes && answer.status < 300) place = await placeIn(item, await swept.freshTenant());
       }
       return outcomes;
@@ -148,7 +148,7 @@ function valuesOf(schema: JsonSchema, example: object): unknown[] {
   ];
 }
 
-/** The example with up to two fields in generated values: deeper into the server than with every field at once. */
+/** The example with up to two generated fields, which gets further in the server than a fully generated value. */
 const withTwoFields = (schema: JsonSchema, example: object): fc.Arbitrary<object> =>
   fc
     .tuple(
@@ -160,7 +160,7 @@ const withTwoFields = (schema: JsonSchema, example: object): fc.Arbitrary<object
       ...Object.fromEntries(names.map((name) => [name, (all as Record<string, unknown>)[name]])),
     }));
 
-/** The same value with the ids of one tenant in the place of another's. */
+/** The same value with the ids of one tenant replaced by another's. */
 function renamed(value: unknown, ids: ReadonlyMap<string, string>): unknown {
   if (typeof value === "string") return ids.get(value) ?? value;
   if (Array.isArray(value)) return value.map((item) => renamed(item, ids));

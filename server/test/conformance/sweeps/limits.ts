@@ -8,10 +8,10 @@ import { type Burst, bursts, settings, wasAdmitted } from "../bursts.ts";
 import { cases } from "../cases.ts";
 import { ask, type Swept, startSweep } from "../sweep.ts";
 
-/** Beyond what is left: enough that any gap between looking and taking shows. */
+/** Requests beyond the limit: enough to show any gap between checking and counting. */
 const BEYOND = 15;
 
-/** Requests at the same moment, on Postgres to two servers of one database, never get more than a limit allows. */
+/** Parallel requests, on Postgres to two servers of one database, never get more than a limit allows. */
 export const sweepLimits = (database: DatabaseName) =>
   describe(`limits on ${database}`, () => {
     let swept: Swept;
@@ -42,7 +42,7 @@ export const sweepLimits = (database: DatabaseName) =>
       expect(admitted).toBeLessThanOrEqual(burst.left);
     });
 
-    /** In turns to each server. */
+    /** Alternates between the servers. */
     const send = (
       number: number,
       { item, options }: ReturnType<Awaited<ReturnType<Burst["ready"]>>>,

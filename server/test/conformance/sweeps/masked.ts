@@ -16,6 +16,11 @@ const changes = allCases
   .filter(({ endpoint }) => endpoint.method === "PATCH" || endpoint.method === "PUT")
   .flatMap((item) => secretsOf(item).map((path) => ({ name: `${item.name}: ${path}`, item, path })));
 
+/** What is made with a secret: there is none that the mask could stand for. */
+const creations = allCases
+  .filter(({ endpoint }) => endpoint.status === 201 && endpoint.from === "person")
+  .flatMap((item) => secretsOf(item).map((path) => ({ name: `${item.name}: ${path}`, item, path })));
+
 /** The mask in place of every secret that can be changed. */
 export const sweepMasked = (database: DatabaseName) =>
   describe(`masked secrets on ${database}`, () => {
@@ -52,5 +57,19 @@ export const sweepMasked = (database: DatabaseName) =>
       expect(await send("planted-secret-2")).not.toEqual(before);
       const alone = await swept.call(item, { ...ready, body: { [path]: SECRET_MASK } });
       expect(alone.status, JSON.stringify(alone.body)).toBe(item.endpoint.status);
+    });
+
+    it.each(creations)("$name is never made as the mask", async ({ item, path }) => {
+      const tenant = await swept.freshTenant();
+      const { person: _, ...ready } = await swept.prepared(item, tenant);
+      const before = await stored();
+      const body = { ...(item.example(tenant).body as object), [path]: SECRET_MASK };
+      const answer = await swept.call(item, { ...ready, body });
+      expect([answer.status, answer.body.code, answer.body.details]).toEqual([
+        400,
+        "VALIDATION_ERROR",
+        [expect.objectContaining({ path })],
+      ]);
+      expect(await stored()).toEqual(before);
     });
   });

@@ -4,7 +4,7 @@ import type { DatabaseName } from "../../harness.ts";
 import { type Case, cases, isPublic } from "../cases.ts";
 import { type Swept, startSweep } from "../sweep.ts";
 
-/** Pages, lists of ids and ids in paths that are none. */
+/** Invalid page numbers, lists of ids and ids in paths. */
 export const sweepOddRequests = (database: DatabaseName) =>
   describe(`odd requests on ${database}`, () => {
     let swept: Swept;
@@ -69,7 +69,7 @@ export const sweepOddRequests = (database: DatabaseName) =>
           if (known !== undefined) {
             const last = await asked(item, { [name]: [...others, known].join(",") });
             const alone = await asked(item, { [name]: known });
-            // Ids out of reach are refused or match nothing, in either place alike.
+            // Ids out of reach are refused or match nothing, in both places alike.
             if (last.status === 200) expect(last.body).toEqual(alone.body);
             else expect(last.status).toBe(none.status);
           }
@@ -100,9 +100,9 @@ export const sweepOddRequests = (database: DatabaseName) =>
         const params = Object.fromEntries(names.map((name) => [name, id]));
         const answer = await swept.call(item, { tenant, ...credential, params });
         const told = `${id}: ${JSON.stringify(answer.body)}`;
-        // A browser that a provider sent here is sent on, whoever's the id is.
+        // A browser that returns from a provider is redirected, whatever the id.
         if (answer.status !== 302) expect(answer.headers.get("content-type"), told).toMatch(/^application\/json/);
-        // An unknown caller learns only that there is nothing to see.
+        // A caller without a credential learns only that nothing is found.
         const nobodys = isPublic(item) ? [200, 302, 404] : [403, 404];
         expect(odd.includes(id) ? [400, 404] : nobodys, told).toContain(answer.status);
         expect(told).not.toMatch(/ at .+:\d+:\d+|node_modules/);

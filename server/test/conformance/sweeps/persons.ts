@@ -8,7 +8,7 @@ import { ask, type Swept, startSweep } from "../sweep.ts";
 /** The current password in the examples. */
 const PASSWORD = "Correct-Horse-1";
 
-/** What belongs to a person, asked from a session of another tenant's provider (server/docs/people.md). */
+/** A user's own account, called from a session of another tenant's identity provider (server/docs/people.md). */
 export const sweepPersons = (database: DatabaseName) =>
   describe(`what belongs to a person, asked from a session of another tenant's provider, on ${database}`, () => {
     let swept: Swept;
@@ -25,7 +25,7 @@ export const sweepPersons = (database: DatabaseName) =>
       tenant: Awaited<ReturnType<Swept["freshTenant"]>>;
     }
 
-    /** At home in tenant A, a member of B too, and signed in there through B's provider. */
+    /** A user whose home is tenant A, also a member of B and signed in there through B's provider. */
     async function makeGuest(): Promise<Guest> {
       const { server, world } = swept;
       const tenant = await swept.freshTenant();
@@ -42,7 +42,7 @@ export const sweepPersons = (database: DatabaseName) =>
       return { person, homeMembershipId: home.id, guestToken: token, guestSessionId: sessionId, tenant };
     }
 
-    /** Everything that is kept of the person, but for their standing in the other tenant. */
+    /** Everything stored about the user, except for the membership in the other tenant. */
     async function belongings({ person, guestSessionId, tenant }: Guest) {
       const { db } = swept.server;
       const { userId } = person;
@@ -76,7 +76,7 @@ export const sweepPersons = (database: DatabaseName) =>
       };
     }
 
-    /** The example, aimed at the person's own rows where it names any. */
+    /** The example, with the user's own rows where it names any. */
     const aimed = (item: Case, { person, homeMembershipId, tenant }: Guest) => {
       const ids: Record<string, string> = {
         sessions: person.sessionId,

@@ -30,10 +30,10 @@ const settings = {
 
 const beforeTheBody = ["FORBIDDEN", "PERMISSION_DENIED", "MFA_REQUIRED", "PARTNER_INACTIVE", "API_KEY_SCOPE_REQUIRED"];
 
-/** A run of a few nouns does not meet everything. */
+/** A run of a few nouns does not cover everything. */
 const whole = cases.length === allCases.length;
 
-/** Secrets in every field and header that takes one; then a search for them wherever they must not be. */
+/** Sends secrets in every field and header that takes one, then searches for them where they must not be. */
 export const sweepSecrets = (database: DatabaseName) =>
   describe(`secrets planted everywhere on ${database}`, () => {
     const ledger = new SecretLedger();
@@ -54,14 +54,14 @@ export const sweepSecrets = (database: DatabaseName) =>
     }, 600_000);
     afterAll(() => swept?.stop());
 
-    /** Two know more secrets than their examples say. */
+    /** Two endpoints take more secrets than their examples contain. */
     const withMore = (target: Case, at: Tenant, prepared: object) => {
       if (target.name === "serviceStatus.metrics") return { ...prepared, token: settings.METRICS_SCRAPE_TOKEN };
       if (target.name !== "partnerApi.createEnrollmentKey") return prepared;
       return { ...prepared, body: { ...(target.example(at).body as object), issueEnrollmentSecret: true } };
     };
 
-    /** Every example once; with an idempotency key a second time, so that its answer lies sealed. */
+    /** Sends every example once, and again with an idempotency key, so that its answer is stored encrypted. */
     async function succeedEverywhere(): Promise<void> {
       for (const target of cases) {
         const at = await swept.freshTenant();
@@ -72,7 +72,7 @@ export const sweepSecrets = (database: DatabaseName) =>
         expect(first.status, `${target.name}: ${JSON.stringify(first.body)}`).toBe(target.endpoint.status);
         if (!target.endpoint.idempotent) continue;
         expect((await run.send(target, options)).headers.get("idempotency-replayed"), target.name).toBe("true");
-        // The key is spent: another body with it is a conflict that must not tell of the first.
+        // Another body with the used key is a conflict, which must not reveal the first body.
         const body = (options.body ?? target.example(at).body) as object | undefined;
         const conflict = { ...options, body: { ...(body ?? {}), name: "another" } };
         if (body !== undefined && "name" in body) expect((await run.send(target, conflict)).status).toBe(409);
@@ -88,7 +88,7 @@ export const sweepSecrets = (database: DatabaseName) =>
       return example && { ...example, ...Object.fromEntries(fields.map((path) => [path, planted(path)])) };
     }
 
-    /** Who calls: every role, every other credential, and nobody with a forged one. */
+    /** The callers: every role, every other credential, and forged credentials. */
     async function callersIn(at: Tenant): Promise<Credential[]> {
       const users = await Promise.all([
         swept.caller("system", at),
@@ -111,7 +111,7 @@ export const sweepSecrets = (database: DatabaseName) =>
     async function failEverywhere(): Promise<void> {
       for (const target of cases) {
         const [at, other] = [await swept.freshTenant(), swept.world.b];
-        // Endpoints for everybody look at no credential.
+        // Public endpoints ignore credentials.
         const callers = isPublic(target) ? [{}, {}] : await callersIn(at);
         for (const caller of callers as Credential[]) {
           const body = withPlanted(target, at);
@@ -122,7 +122,7 @@ export const sweepSecrets = (database: DatabaseName) =>
             headers: { ...caller.headers, ...keys },
             body,
           });
-          // Whoever is stopped before the body is looked at is stopped whatever it says.
+          // A caller who is refused before the body is read is refused for any body.
           if (status === 401 || beforeTheBody.includes(told?.code)) continue;
           const wrong = body === undefined ? {} : { body: { ...body, unheardOf: 1, name: 7, code: { deep: [] } } };
           await run.send(target, { tenant: at, ...caller, ...wrong, query: { limit: "x", orgId: "none" } });
@@ -132,7 +132,7 @@ export const sweepSecrets = (database: DatabaseName) =>
       }
     }
 
-    /** Real errors of the database, whose texts name what was being written. */
+    /** Real errors of the database, whose messages contain the values being written. */
     async function breakTheDatabase(): Promise<void> {
       for (const table of ["audit_outbox", "idempotency_keys", "sessions"]) {
         const at = await swept.freshTenant();

@@ -6,7 +6,7 @@ import { type Case, cases, scopeOfExample } from "../cases.ts";
 import { entriesOf } from "../entries-of.ts";
 import { type Ready, type Swept, startSweep } from "../sweep.ts";
 
-/** The example of every endpoint succeeds, once, and the audit trail says so of this call and of no other. */
+/** The example of every endpoint succeeds, and writes exactly one audit entry. */
 export const sweepSuccess = (database: DatabaseName) =>
   describe(`success and its record on ${database}`, () => {
     let swept: Swept;
@@ -38,7 +38,7 @@ export const sweepSuccess = (database: DatabaseName) =>
       const { token } = await swept.caller(scopeOfExample(item, a), a, { permissions: [] });
       const answer = await swept.call(item, { tenant: a, token });
       expect(answer.status).toBe(403);
-      // The entry of a refusal is written after the answer.
+      // The audit entry of a refusal is written after the answer.
       await expect.poll(() => entriesOf(swept, answer), { interval: 2, timeout: 5_000 }).toHaveLength(1);
       const [entry] = await entriesOf(swept, answer);
       expect(entry).toMatchObject({ action: item.endpoint.audit, result: "denied" });
@@ -54,7 +54,7 @@ export const sweepSuccess = (database: DatabaseName) =>
       const again = await swept.unchanged(() => swept.call(item, { ...options, headers }));
       expect(again.headers.get("idempotency-replayed")).toBe("true");
       expect([again.status, again.body]).toEqual([first.status, first.body]);
-      // A partner's pipeline sees its repeated writes in the trail; what people repeat is one act.
+      // Repeated writes of a partner key have their own entries; repeats of a user have none.
       if (!item.endpoint.access.kinds.includes("partnerKey")) expect(await entriesOf(swept, again)).toEqual([]);
     });
   });
@@ -66,7 +66,7 @@ const ofSites =
 const uuids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const idsIn = (value: unknown): string[] => [...JSON.stringify(value ?? null).matchAll(uuids)].map(([id]) => id);
 
-/** What an entry of this call may be about: what it made; else what it names, its answer names, or who it is of. */
+/** Ids that the entry may be about: the created row; else a row in the request or the answer, or the caller. */
 function namedBy(item: Case, { tenant, person, ...options }: Ready, answer: Answer): (string | null)[] {
   const { params, query, body } = item.example(tenant);
   const { refs: names, noun } = item.endpoint;
@@ -76,7 +76,7 @@ function namedBy(item: Case, { tenant, person, ...options }: Ready, answer: Answ
   if (item.endpoint.status === 201) return [...idsIn(answer.body), ...ofNoun];
   const asked = idsIn([params, query, body, options.params, options.query, options.body]);
   const device = item.endpoint.access.kinds.includes("agent") ? [tenant.deviceId] : [];
-  // An export is about everything at once.
+  // An export has no single row.
   const everything = item.endpoint.audit === "partner_api.export" ? [null] : [];
   const whose = [...(person ? [person.userId] : []), tenant.partnerId];
   return [...asked, ...idsIn(answer.body), ...device, ...everything, ...whose];

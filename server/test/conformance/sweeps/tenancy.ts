@@ -11,10 +11,10 @@ const tenantScopes = (item: Case): ScopeName[] => item.endpoint.access.scopes.fi
 const lists = forUsers.filter((item) => item.endpoint.paging !== undefined && tenantScopes(item).length > 0);
 const totalOf = ({ body }: Answer): unknown => body.pagination?.total ?? body.total;
 
-/** Answers to lists, by list and caller, from before there was more to be seen. */
+/** Answers of lists before other rows were added, by list and caller. */
 type Before = Map<string, Answer>;
 
-/** Nobody sees, counts or changes anything of another tenant, or of the organization next door. */
+/** Nobody sees, counts or changes anything of another tenant or of another organization of the same partner. */
 export const sweepTenancy = (database: DatabaseName) =>
   describe(`tenancy on ${database}`, () => {
     let swept: Swept;
@@ -52,7 +52,7 @@ export const sweepTenancy = (database: DatabaseName) =>
       return swept.call(item, { tenant, token });
     }
 
-    /** What the caller sees, without what differs by design: the id it sent itself. */
+    /** The answer without the id that the caller sent, which differs by design. */
     const seen = (answer: { status: number; body: unknown }, sent: readonly string[]) => {
       let text = JSON.stringify({ status: answer.status, body: answer.body });
       for (const id of sent) text = text.replaceAll(id, "<id>");
