@@ -141,7 +141,7 @@ async function report({ context, spec }: Invocation, outcomes: readonly ItemOutc
   // After Ctrl-C a person looks for what failed: what was not tried is counted, not listed.
   const left = formatOf(context) === "table" && context.shell.signal.aborted;
   const listed = outcomes.filter(({ outcome }) => !left || outcome !== "skipped");
-  const keep = ["name", ...topSecrets(spec), "message"];
+  const keep = ["outcome", "name", ...topSecrets(spec), "message"];
   if (isForPrograms(context)) await printResult(context, outcomes, { fields: outcomeFields });
   else
     await printResult(

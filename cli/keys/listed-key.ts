@@ -36,4 +36,4 @@ export const listedKeyFields = [
   "lastUsedAt",
 ] as const satisfies readonly (keyof ListedKey)[];
 
-export const listedKeyColumns = ["kind", "name", "organization", "status", "issuedAt", "expiresAt", "lastUsedAt", "id"];
+export const listedKeyColumns = ["name", "kind", "organization", "status", "issuedAt", "expiresAt", "lastUsedAt", "id"];
