@@ -191,9 +191,13 @@ const breaks: readonly Break[] = [
   },
   {
     what: "a trail that other tenants can read",
-    file: "server/features/audit/audit-logs/queries.ts",
-    from: 'const query = call.db.selectFrom("auditLogs")',
-    to: 'const query = call.services.store.connection("system").selectFrom("auditLogs")',
+    file: "server/features/audit/audit-logs/list.ts",
+    from: `idsOfPage(call.db, { ...asked, limit, offset: (page - 1) * limit }, form),
+  ]);
+  const rows = found.length === 0 ? [] : await rowsOfPage(call.db,`,
+    to: `idsOfPage(call.services.store.connection("system"), { ...asked, partnerId: undefined, limit, offset: (page - 1) * limit }, form),
+  ]);
+  const rows = found.length === 0 ? [] : await rowsOfPage(call.services.store.connection("system"),`,
     noticed: {
       by: conformance("tenancy"),
       named: "sqlite 'auditLogs.list' shows a tenant nothing of another",
