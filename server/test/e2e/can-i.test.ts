@@ -6,7 +6,7 @@ import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
 
 /** Here the answer depends on the target: all users of an organization may list its members. */
 const ofTarget = (path: string, code: string): boolean =>
-  path.startsWith("/users") && code === "FULL_PARTNER_ACCESS_REQUIRED";
+  /^\/(users|roles)/.test(path) && code === "FULL_PARTNER_ACCESS_REQUIRED";
 
 describe("rmm auth can-i", () => {
   let server: TestServer;
