@@ -13,6 +13,8 @@ export default defineConfig({
     globalSetup: ["server/test/global-postgres.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What happens after an answer takes longer than a second on a busy machine.
+    expect: { poll: { timeout: 10_000 } },
     pool: "forks",
     // Test files of one worker share what they import, which would cost each a second of its own. None of them changes
     // anything for the others: servers, databases and files are its own, and what it sets it sets back.
