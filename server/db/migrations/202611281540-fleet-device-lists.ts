@@ -6,14 +6,15 @@ import type { SchemaChange } from "../schema-change.ts";
  * "Listing devices"). A device's partner is that of its organization: triggers keep it, no writer sets it.
  */
 export const migration: SchemaChange = {
-  statements: (dialect) => [...columns[dialect], backfill, ...keepers[dialect], ...indexes(dialect)],
+  statements: (dialect) => [...columns[dialect], backfill[dialect], ...keepers[dialect], ...indexes(dialect)],
 };
 
 const columns: Record<DialectName, string[]> = {
   sqlite: [
     "alter table devices add column partner_id text",
-    "alter table devices add column hostname_key text generated always as (fold(hostname)) virtual",
-    "alter table devices add column display_key text generated always as (fold(display_name)) virtual",
+    // No generated columns: a copy of the file is made by programs that do not know our function.
+    "alter table devices add column hostname_key text",
+    "alter table devices add column display_key text",
   ],
   postgres: [
     "alter table devices add column partner_id uuid",
@@ -22,17 +23,23 @@ const columns: Record<DialectName, string[]> = {
   ],
 };
 
-const backfill =
-  "update devices set partner_id = (select partner_id from organizations where organizations.id = devices.org_id)";
+const partner = "partner_id = (select partner_id from organizations where organizations.id = devices.org_id)";
+const names = "hostname_key = fold(hostname), display_key = fold(display_name)";
 
-const keep = `begin
-  update devices set partner_id = (select partner_id from organizations where id = new.org_id) where id = new.id;
+const backfill: Record<DialectName, string> = {
+  sqlite: `update devices set ${partner}, ${names}`,
+  postgres: `update devices set ${partner}`,
+};
+
+const keep = (what: string) => `begin
+  update devices set ${what} where id = new.id;
 end`;
 
 const keepers: Record<DialectName, string[]> = {
   sqlite: [
-    `create trigger devices_partner_made after insert on devices ${keep}`,
-    `create trigger devices_partner_moved after update of org_id on devices when old.org_id <> new.org_id ${keep}`,
+    `create trigger devices_made after insert on devices ${keep(`${partner}, ${names}`)}`,
+    `create trigger devices_moved after update of org_id on devices when old.org_id <> new.org_id ${keep(partner)}`,
+    `create trigger devices_named after update of hostname, display_name on devices ${keep(names)}`,
   ],
   postgres: [
     `create function public.rmm_device_partner() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$

@@ -32,6 +32,7 @@ end $$`,
     `create trigger audit_logs_reader before insert on public.audit_logs for each row
   when (new.reader_partner_id is null and (new.org_id is not null or new.partner_id is not null))
   execute function public.rmm_audit_reader()`,
+    "alter table public.audit_logs enable always trigger audit_logs_reader",
   ],
 };
 
