@@ -19,7 +19,7 @@ interface Compiled {
   readonly names: readonly (string | undefined)[];
 }
 
-/** Queries that differ by what the caller asked for; the ones not used for longest are built anew. */
+/** Queries that differ by what the caller asked for; the ones compiled first are built anew. */
 const COMPILED_MAX = 500;
 
 /**
