@@ -10,6 +10,7 @@ import type { Services } from "#server/services";
 import { AuditNotes } from "./audit-entry.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Call } from "./call.ts";
+import { isBrowsed } from "./error-page.ts";
 import { beginIdempotent, type IdempotentRun, type Remembered, readIdempotencyKey } from "./idempotency.ts";
 import type { Implementation } from "./implement.ts";
 import { limitRequest } from "./limit-request.ts";
@@ -30,6 +31,7 @@ interface Passage {
   notes: AuditNotes;
   who: Principal;
   written: boolean;
+  readonly browsed: boolean;
   readonly startedMs: number;
 }
 
@@ -53,6 +55,7 @@ export async function answer(
     notes: new AuditNotes(),
     who: nobody,
     written: false,
+    browsed: isBrowsed(implementation.endpoint, request),
     startedMs: services.clock.nowMs(),
   };
   try {
