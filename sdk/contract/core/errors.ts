@@ -17,6 +17,8 @@ export const errorTable = {
   PSA_CONNECTION_NOT_ALLOWED: [400, "PSA connection not allowed"],
   SITE_NOT_IN_ORG: [400, "Site is not in this organization"],
   "site-not-in-org": [400, "Site is not in this organization"],
+  CUSTOM_FIELD_UNKNOWN: [400, "Custom field unknown"],
+  CUSTOM_FIELD_INVALID: [400, "Custom field invalid"],
   ORG_NOT_IN_PARTNER: [400, "Organization not in partner"],
   "no-identifier": [400, "A name, email, phone or mobile is required"],
   "invalid-role": [400, "Invalid role"],
@@ -102,6 +104,7 @@ export const errorTable = {
   ORG_READ_ONLY: [409, "Organization read only"],
   SLUG_TAKEN: [409, "Slug taken"],
   NAME_TAKEN: [409, "Name taken"],
+  DUPLICATE: [409, "Entry exists already"],
   USER_EXISTS: [409, "User is already a member"],
   LAST_ADMIN: [409, "Last administrator"],
   SITE_NOT_EMPTY: [409, "Site not empty"],
@@ -113,6 +116,8 @@ export const errorTable = {
   INVITE_ALREADY_ACCEPTED: [410, "Invite already accepted"],
   // 413
   PAYLOAD_TOO_LARGE: [413, "Body too large"],
+  // 422
+  LIMIT_REACHED: [422, "Limit reached"],
   // 428
   MFA_ENROLLMENT_REQUIRED: [428, "MFA enrollment required"],
   // 429
