@@ -1,9 +1,9 @@
-import { rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
 /** Beside node_modules, where the packages of a thread are found. */
-const folder = fileURLToPath(new URL(`../../dist/threads-${process.pid}`, import.meta.url));
+const folder = fileURLToPath(new URL("../../dist/threads", import.meta.url));
 const compiled = new Map<string, Promise<string>>();
 
 /**
@@ -23,12 +23,17 @@ async function compile(script: string): Promise<string> {
     external: /^[^./#]/,
     resolve: { conditionNames: ["source", "node", "import", "default"] },
   });
-  const { output } = await bundle.write({
-    dir: folder,
-    format: "esm",
-    entryFileNames: "[name].mjs",
-    chunkFileNames: "[name]-[hash].mjs",
-  });
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const names = { entryFileNames: "[name]-[hash].mjs", chunkFileNames: "[name]-[hash].mjs" };
+  const { output } = await bundle.generate({ format: "esm", ...names });
+  await bundle.close();
+  mkdirSync(folder, { recursive: true });
+  for (const piece of output) if (piece.type === "chunk") keep(`${folder}/${piece.fileName}`, piece.code);
   return `${folder}/${output[0].fileName}`;
+}
+
+/** Named by what is in it: another process that writes the same file at the same time writes the same. */
+function keep(path: string, code: string): void {
+  if (existsSync(path)) return;
+  writeFileSync(`${path}.${process.pid}`, code);
+  renameSync(`${path}.${process.pid}`, path);
 }

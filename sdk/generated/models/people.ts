@@ -122,7 +122,7 @@ export interface UsersPreviewInviteResult {
 export interface UsersAcceptInviteBody {
   /** Secret; 1 to 512 characters. */
   token: string;
-  /** Secret. */
+  /** The account's own, else a first one: 8 to 128 characters, with a lower-case letter, an upper-case letter and a digit; secret. */
   password: string;
   /** 1 to 255 characters. */
   name?: string | undefined;

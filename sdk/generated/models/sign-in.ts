@@ -76,7 +76,7 @@ export interface PasswordsForgotResult {
 export interface PasswordsResetBody {
   /** Secret; 1 to 512 characters. */
   token: string;
-  /** Secret. */
+  /** 8 to 128 characters, with a lower-case letter, an upper-case letter and a digit; secret. */
   password: string;
 }
 
@@ -87,7 +87,7 @@ export interface PasswordsResetResult {
 export interface PasswordsChangeBody {
   /** Secret; 1 to 1024 characters. */
   currentPassword: string;
-  /** Secret. */
+  /** 8 to 128 characters, with a lower-case letter, an upper-case letter and a digit; secret. */
   newPassword: string;
 }
 
