@@ -133,6 +133,7 @@ export const users = resource(about, {
     summary: "Invite a user",
     description: "Nobody becomes a member before they accept. Until then `id` is the invitation's.",
     access: staff().needs("users:invite").withMfa(),
+    emits: ["user.invited"],
     audit: "user.invite",
     errors: [
       ...targetErrors,
@@ -200,6 +201,7 @@ export const users = resource(about, {
     summary: "Accept an invitation and sign in",
     description: "Sets the first password. An account that has one is signed in with it, and keeps it.",
     access: open(),
+    mayEmit: ["user.login"],
     audit: "user.invite.accepted",
     loses: "nothing",
     errors: ["INVALID_INVITE", "WEAK_PASSWORD", "SSO_REQUIRED", "INVALID_CREDENTIALS"],
