@@ -22,7 +22,9 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "partner-service-principals": () => import("./partner-service-principals.ts"),
   "service-principals": () => import("./service-principals.ts"),
   "agents": () => import("./agents.ts"),
+  "custom-fields": () => import("./custom-fields.ts"),
   "devices": () => import("./devices.ts"),
+  "tags": () => import("./tags.ts"),
   "audit-logs": () => import("./audit-logs.ts"),
   "service-status": () => import("./service-status.ts"),
 };

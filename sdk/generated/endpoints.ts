@@ -152,9 +152,22 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     heartbeat: {"noun":"agents","verb":"heartbeat","method":"POST","path":"/agents/:id/heartbeat","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     rotateToken: {"noun":"agents","verb":"rotateToken","method":"POST","path":"/agents/:id/rotate-token","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":["agentToken","watchdogToken"]},
   },
+  customFields: {
+    list: {"noun":"custom-fields","verb":"list","method":"GET","path":"/custom-fields","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"custom-fields","verb":"create","method":"POST","path":"/custom-fields","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    get: {"noun":"custom-fields","verb":"get","method":"GET","path":"/custom-fields/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"custom-fields","verb":"update","method":"PATCH","path":"/custom-fields/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"custom-fields","verb":"remove","method":"DELETE","path":"/custom-fields/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    values: {"noun":"custom-fields","verb":"values","method":"GET","path":"/devices/:id/custom-fields","uuids":["id"],"status":200,"transport":"json","kinds":["user","apiKey"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    setValues: {"noun":"custom-fields","verb":"setValues","method":"PATCH","path":"/devices/:id/custom-fields","uuids":["id"],"status":200,"transport":"json","kinds":["user","apiKey"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   devices: {
     list: {"noun":"devices","verb":"list","method":"GET","path":"/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"cursor","items":"devices"},"secretBody":[],"secretResult":[]},
     get: {"noun":"devices","verb":"get","method":"GET","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  tags: {
+    list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
   },
   auditLogs: {
     list: {"noun":"audit-logs","verb":"list","method":"GET","path":"/audit-logs","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"entries"},"secretBody":[],"secretResult":[]},

@@ -854,6 +854,58 @@ export interface AgentsMethods {
   rotateToken: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.AgentTokens>;
 }
 
+export interface CustomFieldsMethods {
+  /**
+   * List custom fields of organizations and of their partner, newest first.
+   *
+   * `GET /custom-fields` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.CustomFieldsListQuery }, options?: CallOptions) => ListCall<models.CustomField, models.CustomFieldsListResult>;
+  /**
+   * Define a custom field.
+   *
+   * `POST /custom-fields` · user · needs devices:write
+   * Errors: ORG_ID_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, ORG_READ_ONLY, DUPLICATE, LIMIT_REACHED.
+   */
+  create: (input: { body: models.CustomFieldsCreateBody }, options?: CallOptions) => ApiCall<models.CustomField>;
+  /**
+   * Show a custom field.
+   *
+   * `GET /custom-fields/:id` · user · needs devices:read
+   * Errors: NOT_FOUND.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.CustomField>;
+  /**
+   * Change a custom field; stored values are not judged again.
+   *
+   * `PATCH /custom-fields/:id` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, FIELD_IMMUTABLE, NO_UPDATES.
+   */
+  update: (input: { params: { id: string }; body?: models.CustomFieldsUpdateBody }, options?: CallOptions) => ApiCall<models.CustomField>;
+  /**
+   * Delete a custom field with its values on devices.
+   *
+   * `DELETE /custom-fields/:id` · user · needs devices:delete, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.CustomFieldsRemoveResult>;
+  /**
+   * Show the custom values of a device, over the defaults of fields it has.
+   *
+   * `GET /devices/:id/custom-fields` · user, apiKey · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  values: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.CustomValues>;
+  /**
+   * Set custom values of a device; null deletes one.
+   *
+   * `PATCH /devices/:id/custom-fields` · user, apiKey · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, CUSTOM_FIELD_UNKNOWN, CUSTOM_FIELD_INVALID.
+   */
+  setValues: (input: { params: { id: string }; body?: Record<string, string | number | boolean | null> }, options?: CallOptions) => ApiCall<models.CustomValues>;
+}
+
 export interface DevicesMethods {
   /**
    * List devices.
@@ -870,6 +922,23 @@ export interface DevicesMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
   get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.DeviceDetail>;
+}
+
+export interface TagsMethods {
+  /**
+   * List the tags of devices, the most used first.
+   * At most 1,000; `total` counts all. Decommissioned devices do not count.
+   *
+   * `GET /tags` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.TagsListQuery }, options?: CallOptions) => ListCall<models.Tag, models.TagsListResult>;
+  /**
+   * List the devices that carry a tag, by hostname.
+   *
+   * `GET /tags/devices` · user · needs devices:read
+   */
+  devices: (input: { query: models.TagsDevicesQuery }, options?: CallOptions) => ListCall<models.TaggedDevice, models.TagsDevicesResult>;
 }
 
 export interface AuditLogsMethods {
@@ -1004,8 +1073,12 @@ export interface Methods {
   servicePrincipals: ServicePrincipalsMethods;
   /** What the agent on a device calls. */
   agents: AgentsMethods;
+  /** Fields of your own on devices, and their values. */
+  customFields: CustomFieldsMethods;
   /** Managed machines. */
   devices: DevicesMethods;
+  /** Tags of devices. */
+  tags: TagsMethods;
   /** The tamper-evident record of what was done. */
   auditLogs: AuditLogsMethods;
   /** Health, metrics and the description of this API. */

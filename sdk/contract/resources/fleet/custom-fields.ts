@@ -179,6 +179,7 @@ export const customFields = resource(about, {
     access: staff().needs("devices:write").orApiKey("devices:write"),
     refs: { id: "device" },
     audit: "device.custom_field.update",
+    mayEmit: ["device.updated"],
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "ORG_READ_ONLY", "CUSTOM_FIELD_UNKNOWN", "CUSTOM_FIELD_INVALID"],
     body: () =>
       z

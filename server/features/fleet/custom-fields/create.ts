@@ -5,7 +5,7 @@ import type { Call } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
 import { type Owner, ownerForCreate } from "./owner.ts";
 import { getField } from "./queries.ts";
-import { definitionIssues } from "./rules.ts";
+import { definitionIssues, storedDefault } from "./rules.ts";
 
 type CreateCall = typeof customFields.create extends Endpoint<infer T> ? Call<T> : never;
 
@@ -24,7 +24,7 @@ export async function createField(call: CreateCall) {
     call.audit.note({ resource: { id, name }, details: { fieldKey, type } });
     await refuseTaken(tx, owner, fieldKey);
     await refuseOverLimit(tx, owner);
-    const defaultJson = defaultValue === null ? null : JSON.stringify(defaultValue);
+    const defaultJson = storedDefault({ type, options, defaultValue });
     const partnerId = owner.orgId === null ? owner.partnerId : null;
     const row = {
       id,

@@ -95,3 +95,9 @@ export function definitionIssues({ type, options, defaultValue }: Definition): {
   if (judged && "reason" in judged) refuse("defaultValue", judged.reason);
   return issues;
 }
+
+/** The default as it is stored, of a definition without issues. */
+export function storedDefault({ defaultValue, ...field }: Definition): string | null {
+  const judged = defaultValue === null ? undefined : judge(field, defaultValue);
+  return judged && "value" in judged ? JSON.stringify(judged.value) : null;
+}

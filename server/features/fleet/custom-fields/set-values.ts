@@ -35,7 +35,11 @@ export async function setValues(call: SetCall) {
       throw refused([{ key: "", reason: `the values of a device may take ${VALUES_MAX_BYTES} bytes` }]);
     const changed = Object.keys(change).filter((key) => !isDeepStrictEqual(before[key], after[key]));
     call.audit.note({ details: { changedFields: changed } });
-    if (changed.length > 0) await storeCustomValues(call, tx, id, after);
+    if (changed.length > 0) {
+      await storeCustomValues(call, tx, id, after);
+      const data = { deviceId: id, deviceName: hostname, changedFields: changed.map((key) => `custom.${key}`) };
+      call.emit("device.updated", { orgId, siteId, data });
+    }
     return { customFields: shown(fields, device, after) };
   });
 }

@@ -5,7 +5,7 @@ import type { Call } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
 import { writableField } from "./owner.ts";
 import { getField } from "./queries.ts";
-import { definitionIssues } from "./rules.ts";
+import { definitionIssues, storedDefault } from "./rules.ts";
 
 type UpdateCall = typeof customFields.update extends Endpoint<infer T> ? Call<T> : never;
 
@@ -18,13 +18,13 @@ export async function updateField(call: UpdateCall) {
       if (given !== undefined && given !== before[field as "type"])
         throw problem("FIELD_IMMUTABLE", { details: { field } });
     if (Object.keys(fields).length === 0) throw problem("NO_UPDATES");
-    const issues = definitionIssues({ ...before, ...fields });
+    const after = { ...before, ...fields };
+    const issues = definitionIssues(after);
     if (issues.length > 0) throw invalid(...issues);
-    const { defaultValue, ...columns } = fields;
-    const defaultJson = defaultValue === null ? null : JSON.stringify(defaultValue);
+    const { defaultValue: _default, ...columns } = fields;
     await tx
       .updateTable("customFields")
-      .set({ ...columns, ...(defaultValue === undefined ? {} : { defaultJson }), updatedAt: call.clock.now() })
+      .set({ ...columns, defaultJson: storedDefault(after), updatedAt: call.clock.now() })
       .where("id", "=", before.id)
       .execute();
     call.audit.note({ details: { changedFields: changedFields(before, fields) } });
