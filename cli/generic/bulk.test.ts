@@ -107,6 +107,12 @@ describe("a list of entries", () => {
     const argv = ["partners", "create", "-f", "-"];
     const options = { stdin: '[{"name":"A"},{"name":"B"}]', env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" } };
     expect((await command.run(argv, options)).stdout.match(/slug/g)).toHaveLength(2);
+    const refused = '[{"name":"A","slug":"a","maxOrganizations":"as many as there may ever be"}]';
+    for (const columns of [40, 60, 80]) {
+      const { stdout } = await command.run(argv, { ...options, stdin: refused, tty: true, columns });
+      expect(stdout.replaceAll(/\s+/g, " ")).toContain("failed");
+      for (const line of stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(Math.max(columns, 60));
+    }
   });
 
   it("has items of the shape that plan and apply print", async () => {

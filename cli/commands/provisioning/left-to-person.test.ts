@@ -104,7 +104,14 @@ describe("a plan", () => {
     expect((await run("plan", file, "-o", saved)).code).toBe(0);
     const applied = await run("apply", saved, "--yes", "--json");
     expect(JSON.parse(applied.stdout).summary).toMatchObject({ done: 3, failed: 0 });
-    expect((await run("diff", file)).code).toBe(0);
+    expect(await run("diff", file)).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: expect.stringMatching(/^Nothing differs$/m),
+    });
+    const taken = await run("plan", file, "-o", saved);
+    expect([taken.code, taken.stdout]).toEqual([2, ""]);
+    expect(taken.stderr).toMatch(/exists already/);
   });
 
   it("shows an address field by field, and of a change those that change", async () => {
