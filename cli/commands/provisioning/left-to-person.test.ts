@@ -86,7 +86,11 @@ describe("what is left", () => {
     const applied = await run("apply", less, "--yes", "--allow-delete");
     expect(applied).toMatchObject({ code: 9, stdout: expect.stringContaining("SITE_NOT_EMPTY") });
     expect((await rmm.sites.list().toArray()).map(({ name }) => name)).toEqual(["HQ", "Lab"]);
-    const again = await run("apply", less, "--yes", "--allow-delete");
+    const env = { RMM_SERVER: server.url, RMM_TOKEN: token, NO_COLOR: "1" };
+    const onTerminal = { now: () => server.clock.nowMs(), env, tty: true, columns: 50 };
+    const again = await command.run(["apply", less, "--yes", "--allow-delete"], onTerminal);
+    expect(again.stdout).toMatch(/^failed +delete site a \/ Lab : .*\n( {10}.*\n)*.*SITE_NOT_EMPTY/m);
+    for (const line of again.stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(50);
     expect(again.code, "nothing went through: the server's refusal is the exit code").toBe(6);
   });
 });
