@@ -80,7 +80,7 @@ const about: Noun = {
   name: "custom-fields",
   summary: "Fields of your own on devices, and their values",
   thing: "custom-field",
-  auditPrefixes: ["custom_field", "device.custom_field"],
+  auditPrefixes: ["custom_field", "device"],
 };
 
 export const customFields = resource(about, {

@@ -37,7 +37,7 @@ export const tags = resource(about, {
     access: staff().needs("devices:read"),
     errors: ["ORG_ACCESS_DENIED"],
     paging: whole,
-    columns: ["tag", "deviceCount"],
+    columns: ["tag", "name", "deviceCount"],
     query: () => z.object({ search: searchText().optional(), orgId: ref("organization").optional() }),
     returns: () => counted(Tag()),
   }),
