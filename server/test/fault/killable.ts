@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { seededRandom } from "#fixtures/simulators/seeded-random";
 import { type DatabaseName, seedPartner, signIn } from "../harness.ts";
-import { inProof, proving } from "../proving.ts";
+import { proving } from "../proving.ts";
 import { forgetDeadRuns, settleDoubts } from "./check-ledger.ts";
 import { Ledger, mutate } from "./load.ts";
 import { type Installation, renewed, type ServerProcess } from "./processes.ts";
@@ -38,7 +38,7 @@ export async function mutateUnderKills(installation: Installation, { database, k
   if (!proving) await forgetDeadRuns(installation);
   await settleDoubts({ installation, server: last, token }, ledger);
   expect(ledger.unexpected).toEqual([]);
-  expect(ledger.doubts.length, "the kills hit nothing").toBeGreaterThan(inProof({ long: kills / 2, short: 0 }));
+  if (proving) expect(ledger.doubts.length, "the kills hit nothing").toBeGreaterThan(kills / 2);
   return { ledger, last, orgIds, token };
 }
 
