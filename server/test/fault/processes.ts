@@ -12,6 +12,7 @@ import type { Database } from "#server/db/tables";
 import { silentLog } from "#server/platform/log";
 import type { Services } from "#server/services";
 import { type Answer, type DatabaseName, type RequestOptions, send } from "../harness.ts";
+import { migratedPostgres, migratedSqlite } from "../migrated-database.ts";
 
 /** The command, which loads what `npm run build` has built. */
 export const RMM = fileURLToPath(new URL("../../../bin/rmm.js", import.meta.url));
@@ -54,12 +55,16 @@ export interface InstallationOptions {
   databaseUrl?: string;
   /** The server processes create their secrets in the shared data directory. */
   ownSecrets?: boolean;
+  /** Without a schema: the first server that starts creates it. */
+  empty?: boolean;
 }
 
-/** An empty installation. The first server that starts creates the schema. */
+/** An installation without data. */
 export async function install(database: DatabaseName, options: InstallationOptions = {}): Promise<Installation> {
   const dataDir = mkdtempSync(join(tmpdir(), "rmm-fault-"));
-  const made = options.databaseUrl === undefined && database === "postgres" ? await createDatabase() : undefined;
+  const own = options.databaseUrl === undefined && database === "postgres";
+  const made = own ? await (options.empty ? createDatabase() : migratedPostgres()) : undefined;
+  if (database === "sqlite" && !options.empty) await migratedSqlite(dataDir);
   const url = options.databaseUrl ?? made;
   const env = {
     RMM_DATA_DIR: dataDir,
