@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** `source` makes `#contract/…`, `#sdk/…` and their like resolve to the TypeScript files. */
@@ -20,7 +19,7 @@ export default defineConfig({
     // Test files of one worker share what they import, which would cost each a second of its own. None of them changes
     // anything for the others: servers, databases and files are its own, and what it sets it sets back.
     isolate: false,
-    // One more than there are cores: now and then a test waits for a disk, a lease or a retry.
-    maxWorkers: availableParallelism() + 1,
+    // Tests wait for disks, databases and processes more than they compute.
+    maxWorkers: "100%",
   },
 });
