@@ -21,7 +21,6 @@ let processes: [ServerProcess, ServerProcess, ServerProcess];
 
 beforeAll(async () => {
   installation = await install("postgres", {
-    empty: true,
     ownSecrets: true,
     env: {
       BOOTSTRAP_ADMIN_EMAIL: ADMIN.email,
@@ -93,7 +92,7 @@ describe("processes that start on an empty database at once", () => {
   });
 
   it("do not both create an administrator when both see that there is none", async () => {
-    const fresh = await install("postgres", { empty: true });
+    const fresh = await install("postgres");
     try {
       await fresh.services.store.migrate();
       const config = { ...fresh.services.config, bootstrapAdmin: ADMIN };
@@ -112,7 +111,7 @@ describe("processes that start on an empty database at once", () => {
   });
 
   it("agree on the secrets they make", async () => {
-    const fresh = await install("sqlite", { ownSecrets: true, empty: true });
+    const fresh = await install("sqlite", { ownSecrets: true });
     try {
       const answers = await Promise.all(Array.from({ length: 6 }, () => secretsReadAt(Date.now() + 3_000, fresh.env)));
       expect(new Set(answers).size).toBe(1);
