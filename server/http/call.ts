@@ -61,6 +61,8 @@ export interface Call<T extends EndpointTypes = EndpointTypes> {
   readonly params: T["params"];
   readonly query: T["query"];
   readonly body: T["body"];
+  /** As it was sent, before validation left anything out. */
+  readonly sentBody: unknown;
   readonly requestId: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
@@ -78,6 +80,8 @@ export interface Call<T extends EndpointTypes = EndpointTypes> {
   /** Unscoped work for one of the listed reasons; joins an open transaction, else opens its own without audit. */
   asSystem<R>(reason: SystemReason, work: (tx: Tx) => Promise<R>): Promise<R>;
   readAsSystem<R>(reason: SystemReason, work: (db: Reader) => Promise<R>): Promise<R>;
+  /** Aborts when the caller goes away before the answer. */
+  readonly gone: AbortSignal;
   /** Runs when what this call wrote is durable. */
   afterCommit(step: () => void): void;
   header(name: string): string | undefined;

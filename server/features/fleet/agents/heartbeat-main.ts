@@ -53,6 +53,7 @@ function facts(body: HeartbeatCall["body"]) {
   const { agentVersion, hostname, osVersion, osBuild, lastUser } = body;
   const { uptimeSeconds, pendingReboot, isHeadless, watchdogVersion } = body;
   const supplied = {
+    agentVersion,
     hostname,
     osVersion,
     osBuild,
@@ -62,9 +63,8 @@ function facts(body: HeartbeatCall["body"]) {
     isHeadless,
     watchdogVersion,
   };
-  return {
-    agentVersion,
-    ...(Object.fromEntries(Object.entries(supplied).filter(([, value]) => value !== undefined)) as typeof supplied),
+  return Object.fromEntries(Object.entries(supplied).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof typeof supplied]?: NonNullable<(typeof supplied)[Name]>;
   };
 }
 

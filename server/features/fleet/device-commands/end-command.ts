@@ -1,0 +1,70 @@
+import type { Selectable } from "kysely";
+import { attempt } from "#server/db/attempt";
+import type { DeviceCommandsTable } from "#server/db/tables/fleet";
+import type { Tx } from "#server/db/unit-of-work";
+import type { EventServices } from "#server/room-hooks";
+import type { CommandStatus } from "./rules.ts";
+
+export type EndedCommand = Pick<
+  Selectable<DeviceCommandsTable>,
+  | "id"
+  | "orgId"
+  | "deviceId"
+  | "hostname"
+  | "type"
+  | "payload"
+  | "originKind"
+  | "originId"
+  | "runMs"
+  | "sentAt"
+  | "createdBy"
+>;
+
+export const endedColumns = [
+  "id",
+  "orgId",
+  "deviceId",
+  "hostname",
+  "type",
+  "payload",
+  "originKind",
+  "originId",
+  "runMs",
+  "sentAt",
+  "createdBy",
+] as const;
+
+export interface Ending {
+  readonly status: Exclude<CommandStatus, "pending" | "sent">;
+  readonly result: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What an ended command means for the room of its type. That room's failure fails the command and nothing else: the
+ * agent has done its part. Returns what the rooms say for the audit entry.
+ */
+export async function tellRooms(
+  tx: Tx,
+  services: EventServices,
+  { command, ending, now }: { command: EndedCommand; ending: Ending; now: string },
+): Promise<{ failed: boolean; details: Record<string, unknown> }> {
+  const tell = () =>
+    services.hooks.onCommandEnded({
+      tx,
+      services,
+      now,
+      command: { ...command, status: ending.status, result: ending.result },
+    });
+  const told = await attempt(tx, tell);
+  if ("done" in told) return { failed: false, details: told.done };
+  services.log.error("command.consumer_failed", { commandId: command.id, type: command.type, error: told.error });
+  if (ending.status !== "completed") return { failed: true, details: {} };
+  const result = { ...ending.result, status: "failed", error: "The result could not be processed" };
+  await tx
+    .updateTable("deviceCommands")
+    .set({ status: "failed", outcome: result, updatedAt: now })
+    .where("id", "=", command.id)
+    .where("status", "=", "completed")
+    .execute();
+  return { failed: true, details: {} };
+}
