@@ -150,7 +150,7 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   agents: {
     enroll: {"noun":"agents","verb":"enroll","method":"POST","path":"/agents/enroll","uuids":[],"status":201,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["enrollmentKey","enrollmentSecret","enrollmentNonce"],"secretResult":["agentToken","watchdogToken"]},
     heartbeat: {"noun":"agents","verb":"heartbeat","method":"POST","path":"/agents/:id/heartbeat","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
-    claim: {"noun":"agents","verb":"claim","method":"GET","path":"/agents/:id/commands","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":{"kind":"whole","items":"commands"},"secretBody":[],"secretResult":[]},
+    claim: {"noun":"agents","verb":"claim","method":"GET","path":"/agents/:id/commands","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     submitResult: {"noun":"agents","verb":"submitResult","method":"POST","path":"/agents/:id/commands/:commandId/result","uuids":["commandId"],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     rotateToken: {"noun":"agents","verb":"rotateToken","method":"POST","path":"/agents/:id/rotate-token","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":["agentToken","watchdogToken"]},
   },

@@ -851,7 +851,7 @@ export interface AgentsMethods {
    * `GET /agents/:id/commands` · agent
    * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, NOT_FOUND.
    */
-  claim: (input: { params: { id: string }; query?: models.AgentsClaimQuery }, options?: CallOptions) => ListCall<models.ClaimedCommand, models.AgentsClaimResult>;
+  claim: (input: { params: { id: string }; query?: models.AgentsClaimQuery }, options?: CallOptions) => ApiCall<models.AgentsClaimResult>;
   /**
    * Report how a command ended.
    * Only the first report counts; any other is answered `ignored`.

@@ -447,7 +447,7 @@ export interface UsersPreviewInviteResult {
 export interface UsersAcceptInviteBody {
   /** Secret; 1 to 512 characters. */
   token: string;
-  /** Secret. */
+  /** The account's own, else a first one: 8 to 128 characters, with a lower-case letter, an upper-case letter and a digit; secret. */
   password: string;
   /** 1 to 255 characters. */
   name?: string | undefined;
@@ -530,7 +530,7 @@ export interface PasswordsForgotResult {
 export interface PasswordsResetBody {
   /** Secret; 1 to 512 characters. */
   token: string;
-  /** Secret. */
+  /** 8 to 128 characters, with a lower-case letter, an upper-case letter and a digit; secret. */
   password: string;
 }
 
@@ -541,7 +541,7 @@ export interface PasswordsResetResult {
 export interface PasswordsChangeBody {
   /** Secret; 1 to 1024 characters. */
   currentPassword: string;
-  /** Secret. */
+  /** 8 to 128 characters, with a lower-case letter, an upper-case letter and a digit; secret. */
   newPassword: string;
 }
 

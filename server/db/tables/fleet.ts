@@ -59,6 +59,11 @@ export interface DevicesTable {
   previousWatchdogTokenHash: string | null;
   previousTokensExpireAt: string | null;
   tokensIssuedAt: string | null;
+  /** SHA-256 of the enrollment key and the nonce that the agent keeps, and how long they get it new tokens. */
+  enrollmentProof: string | null;
+  enrollmentProofUntil: string | null;
+  /** Of the key that it enrolled with. */
+  enrollmentSecretHash: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
 }

@@ -229,8 +229,6 @@ export const agents = resource(about, {
     summary: "Collect commands, waiting for one if there is none",
     access: agent().orWatchdog(),
     errors: ["INVALID_AGENT_CREDENTIALS", "DEVICE_DECOMMISSIONED", "DEVICE_QUARANTINED", "NOT_FOUND"],
-    paging: { kind: "whole", items: "commands" },
-    columns: ["type", "id"],
     params: agentParams,
     query: () => z.object({ wait: lenientInt({ default: 0, min: 0, max: 30 }).describe("seconds") }),
     returns: () => z.object({ commands: z.array(ClaimedCommand()) }),
@@ -240,6 +238,7 @@ export const agents = resource(about, {
     description: "Only the first report counts; any other is answered `ignored`.",
     access: agent().orWatchdog(),
     audit: "agent.command.result.submit",
+    mayEmit: ["device.command.completed", "device.command.failed"],
     loses: "nothing",
     errors: [
       "INVALID_AGENT_CREDENTIALS",

@@ -4,6 +4,7 @@ import { isVisible } from "../../core/characters.ts";
 import { create, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import { email, freeObject, instant, ref, searchText, secret, success, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
+import { passwordRule } from "../../core/password-rule.ts";
 import { newPassword } from "../sign-in/passwords.ts";
 import { handedOutToken, SecondFactorNeeded, SignedIn } from "../sign-in/sessions.ts";
 import { Role, roleColumns, target, targetErrors } from "./roles.ts";
@@ -68,6 +69,8 @@ export const Member = shape("Member", () =>
 );
 
 const inviteUrl = () => secret(z.string()).nullable().describe("only when mail is not configured");
+
+const acceptedPassword = () => newPassword().describe(`the account's own, else a first one: ${passwordRule}`);
 
 const httpsUrl = () =>
   z
@@ -208,7 +211,7 @@ export const users = resource(about, {
     audit: "user.invite.accepted",
     loses: "nothing",
     errors: ["INVALID_INVITE", "WEAK_PASSWORD", "SSO_REQUIRED", "INVALID_CREDENTIALS"],
-    body: () => z.object({ token: handedOutToken(), password: newPassword(), name: text(255).optional() }),
+    body: () => z.object({ token: handedOutToken(), password: acceptedPassword(), name: text(255).optional() }),
     returns: () => z.discriminatedUnion("mfaRequired", [SignedIn(), SecondFactorNeeded()]),
   }),
 });

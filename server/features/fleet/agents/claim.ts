@@ -17,10 +17,11 @@ const LOOK_EVERY_MS = 2 * SECOND;
 export async function claim(call: ClaimCall) {
   const who = ownDevice(call);
   const { signals } = call.services.store;
+  const waitMs = Math.min(call.query.wait, call.config.agentPollMaxSeconds) * SECOND;
   const began = performance.now();
   for (;;) {
     const commands = await call.transaction((tx) => claimFor(call, tx, who));
-    const left = call.query.wait * SECOND - (performance.now() - began);
+    const left = waitMs - (performance.now() - began);
     if (commands.length > 0 || left <= 0 || signals.closed || call.gone.aborted) return { commands };
     await signals.heard(deviceTopic(who.deviceId), Math.min(left, LOOK_EVERY_MS), call.gone);
     // What is claimed for a caller who has gone would never run.

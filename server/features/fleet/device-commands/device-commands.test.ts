@@ -46,7 +46,8 @@ describe.each(databases)("device commands on %s", (database) => {
         server.request("POST", `/devices/${id}/commands`, { token: admin.token, body: { type, payload } }),
       claim: async (token = body.agentToken) => (await call("GET", "/commands", token)).body.commands,
       poll: (wait: number) => call("GET", `/commands?wait=${wait}`, body.agentToken),
-      beat: (fields: object = {}, token = body.agentToken) => call("POST", "/heartbeat", token, { status: "ok", ...fields }),
+      beat: (fields: object = {}, token = body.agentToken) =>
+        call("POST", "/heartbeat", token, { status: "ok", ...fields }),
       answer: (commandId: string, sent: object, token = body.agentToken) =>
         call("POST", `/commands/${commandId}/result`, token, sent),
       show: async (commandId: string) =>
@@ -71,7 +72,9 @@ describe.each(databases)("device commands on %s", (database) => {
     expect(await pc.claim()).toEqual([{ id, type: "reboot", payload: { delayMinutes: 5, reason: "patches" } }]);
     expect(await pc.claim()).toEqual([]);
     expect(await pc.show(id)).toMatchObject({ status: "sent", sentAt: server.clock.now() });
-    expect((await pc.answer(id, { status: "completed", exitCode: 0, stdout: '{"ok":true}', durationMs: 12 })).body).toEqual({
+    expect(
+      (await pc.answer(id, { status: "completed", exitCode: 0, stdout: '{"ok":true}', durationMs: 12 })).body,
+    ).toEqual({
       success: true,
     });
     expect(await pc.show(id)).toMatchObject({
@@ -143,12 +146,19 @@ describe.each(databases)("device commands on %s", (database) => {
   it("ends by the clock: cancelled if it never ran, timed out if it may have", async () => {
     const pc = await device("overdue");
     const [waits, runs] = [(await pc.queue("lock")).body.id, (await pc.queue("shutdown")).body.id];
-    await server.db.updateTable("deviceCommands").set({ targetRole: "watchdog" } as never).where("id", "=", waits).execute();
+    await server.db
+      .updateTable("deviceCommands")
+      .set({ targetRole: "watchdog" } as never)
+      .where("id", "=", waits)
+      .execute();
     await pc.claim();
     await later(61 * MINUTE);
     expect(await endOverdueCommands(server.services)).toBeGreaterThanOrEqual(2);
     expect(await pc.show(waits)).toMatchObject({ status: "cancelled", sentAt: null, result: { reason: "expired" } });
-    expect(await pc.show(runs)).toMatchObject({ status: "timeout", result: { reason: "expired", timedOutBy: "server" } });
+    expect(await pc.show(runs)).toMatchObject({
+      status: "timeout",
+      result: { reason: "expired", timedOutBy: "server" },
+    });
     expect((await pc.answer(runs, { status: "completed" })).body).toEqual({ success: true, ignored: true });
     expect(await pc.show(runs)).toMatchObject({ status: "timeout" });
   });
@@ -157,7 +167,9 @@ describe.each(databases)("device commands on %s", (database) => {
     const pc = await device("secret");
     const payload = { target: "10.0.0.9", community: "hunter2-community" };
     const target = { ...(await pc.row()), watchdogStatus: null };
-    const id = await inside<string>((tx) => insertCommand(tx, server.services, { device: target, type: "snmp_test", payload }));
+    const id = await inside<string>((tx) =>
+      insertCommand(tx, server.services, { device: target, type: "snmp_test", payload }),
+    );
     expect(JSON.stringify(await raw(id))).not.toContain("hunter2");
     expect(await pc.show(id)).toMatchObject({ type: "snmp_test", payload: null });
     expect(await pc.claim()).toEqual([{ id, type: "snmp_test", payload }]);
@@ -185,7 +197,10 @@ describe.each(databases)("device commands on %s", (database) => {
     } finally {
       Object.assign(server.services, { hooks });
     }
-    expect(await pc.show(id)).toMatchObject({ status: "failed", result: { error: "The result could not be processed" } });
+    expect(await pc.show(id)).toMatchObject({
+      status: "failed",
+      result: { error: "The result could not be processed" },
+    });
     expect((await pc.row()).displayName).toBeNull();
   });
 
@@ -261,7 +276,9 @@ describe.each(databases)("device commands on %s", (database) => {
     expect(answer.status).toBe(201);
     expect(answer.body.commands).toMatchObject([{ deviceId: one.id, status: "pending" }]);
     expect(answer.body.skipped).toEqual([{ deviceId: two.id, code: "ALREADY_PENDING", commandId: id }]);
-    expect(answer.body.failed.map((item: { deviceId: string; code: string }) => [item.deviceId, item.code]).sort()).toEqual(
+    expect(
+      answer.body.failed.map((item: { deviceId: string; code: string }) => [item.deviceId, item.code]).sort(),
+    ).toEqual(
       [
         [gone.id, "DEVICE_DECOMMISSIONED"],
         [nobody, "NOT_FOUND"],
@@ -278,7 +295,10 @@ describe.each(databases)("device commands on %s", (database) => {
       ["GET", `/devices/${pc.id}/commands`],
       ["GET", `/devices/${pc.id}/commands/${id}`],
     ] as const)
-      expect(await server.request(method, path, { token })).toMatchObject({ status: 403, body: { code: "SITE_ACCESS_DENIED" } });
+      expect(await server.request(method, path, { token })).toMatchObject({
+        status: 403,
+        body: { code: "SITE_ACCESS_DENIED" },
+      });
     const bulk = { deviceIds: [pc.id], type: "lock" };
     const answer = await server.request("POST", "/devices/bulk/commands", { token, body: bulk });
     expect(answer.body).toMatchObject({ commands: [], failed: [{ deviceId: pc.id, code: "SITE_ACCESS_DENIED" }] });

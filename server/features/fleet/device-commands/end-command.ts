@@ -1,7 +1,9 @@
 import type { Selectable } from "kysely";
+import { commandRules } from "#contract/core/command-types";
 import { attempt } from "#server/db/attempt";
 import type { DeviceCommandsTable } from "#server/db/tables/fleet";
 import type { Tx } from "#server/db/unit-of-work";
+import { emitEvents } from "#server/events/emit";
 import type { EventServices } from "#server/room-hooks";
 import type { CommandStatus } from "./rules.ts";
 
@@ -18,6 +20,7 @@ export type EndedCommand = Pick<
   | "runMs"
   | "sentAt"
   | "createdBy"
+  | "outcome"
 >;
 
 export const endedColumns = [
@@ -32,6 +35,7 @@ export const endedColumns = [
   "runMs",
   "sentAt",
   "createdBy",
+  "outcome",
 ] as const;
 
 export interface Ending {
@@ -44,6 +48,38 @@ export interface Ending {
  * agent has done its part. Returns what the rooms say for the audit entry.
  */
 export async function tellRooms(
+  tx: Tx,
+  services: EventServices,
+  { command, ending, now }: { command: EndedCommand; ending: Ending; now: string },
+): Promise<{ failed: boolean; details: Record<string, unknown> }> {
+  const told = await tellHooks(tx, services, { command, ending, now });
+  await emitEnd(tx, services, command, told.failed && ending.status === "completed" ? "failed" : ending.status);
+  return told;
+}
+
+/** Somebody waits for a live one, and checks come again by themselves: of those nobody else is told. */
+async function emitEnd(tx: Tx, services: EventServices, command: EndedCommand, status: string): Promise<void> {
+  const { live, keptMs } = commandRules(command.type);
+  if (live || keptMs !== undefined || command.deviceId === null) return;
+  const device = await tx
+    .selectFrom("devices")
+    .select(["siteId", "displayName"])
+    .where("id", "=", command.deviceId)
+    .executeTakeFirst();
+  const kind = status === "completed" ? "device.command.completed" : "device.command.failed";
+  const exitCode = command.outcome?.["exitCode"];
+  const data = {
+    deviceId: command.deviceId,
+    deviceName: device?.displayName ?? command.hostname,
+    commandId: command.id,
+    commandType: command.type,
+    status,
+    exitCode: typeof exitCode === "number" ? exitCode : null,
+  };
+  await emitEvents(tx, services, kind, [{ orgId: command.orgId, siteId: device?.siteId ?? null, data }]);
+}
+
+async function tellHooks(
   tx: Tx,
   services: EventServices,
   { command, ending, now }: { command: EndedCommand; ending: Ending; now: string },

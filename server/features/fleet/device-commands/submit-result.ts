@@ -34,7 +34,7 @@ export async function submitResult(
   const now = services.clock.now();
   const found = await tx
     .selectFrom("deviceCommands")
-    .select([...endedColumns, "targetRole", "status"])
+    .select([...endedColumns, "targetRole"])
     .where("id", "=", commandId)
     .where("deviceId", "=", deviceId)
     .executeTakeFirst();
@@ -82,7 +82,7 @@ async function keepLate(
 ): Promise<void> {
   const row = tx
     .selectFrom("deviceCommands")
-    .select([...endedColumns, "status", "outcome"])
+    .select([...endedColumns, "status"])
     .where("id", "=", commandId);
   const command = await held(row, services.store.dialect).executeTakeFirst();
   if (!command?.outcome || command.status === "pending" || "late" in command.outcome) return;
