@@ -54,12 +54,10 @@ const about: Noun = {
   auditPrefixes: ["device"],
 };
 
+const typeName = () => z.string().regex(/^\w{1,50}$/, "must be the name of a type");
+
 const queued = () => ({
-  type: z
-    .string()
-    .min(1)
-    .max(50)
-    .describe(`one of ${userCommandTypes.join(", ")}`),
+  type: typeName().describe(`one of ${userCommandTypes.join(", ")}`),
   payload: z.record(z.string(), z.unknown()).optional().describe("what the type takes"),
 });
 
@@ -123,7 +121,7 @@ export const deviceCommands = resource(about, {
       z.object({
         ...pageQuery(),
         status: z.enum(commandStatuses).optional(),
-        type: z.string().min(1).max(50).optional(),
+        type: typeName().optional(),
       }),
     returns: () => pageOf(Command()),
   }),

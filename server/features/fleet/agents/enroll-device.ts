@@ -3,7 +3,7 @@ import { fold } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import { refuseOverDeviceCap } from "#server/features/fleet/devices/caps";
 import { insertDevice } from "#server/features/fleet/devices/insert-device";
-import { aliveStatus, appendAvailability, reachability } from "#server/features/fleet/devices/presence";
+import { aliveStatus, appendAvailability, comesOnline } from "#server/features/fleet/devices/presence";
 import { rekeyDevice } from "#server/features/fleet/devices/rekey-device";
 import { after, MINUTE } from "#server/platform/clock";
 import { sha256 } from "#server/platform/vault";
@@ -96,7 +96,7 @@ export async function rekey(
     ...(deviceRole !== undefined && device.deviceRoleSource === "auto" ? { deviceRole } : {}),
   });
   if (!rekeyed) throw problem("CONCURRENT_MODIFICATION");
-  if (reachability(device.status) === "offline" && status === "online") {
+  if (comesOnline(device.status)) {
     await appendAvailability(tx, call, "online", [device]);
   }
   return { id: device.id, orgId: device.orgId, siteId, agentId: device.agentId as string };
