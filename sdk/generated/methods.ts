@@ -191,7 +191,7 @@ export interface MembershipsMethods {
    */
   accept: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.Membership>;
   /**
-   * Go on in another of your memberships.
+   * Switch to another of your memberships.
    * A new session in that tenant, with the second factor of this one; this one stays.
    *
    * `POST /users/me/memberships/:id/select` · user

@@ -132,7 +132,7 @@ export interface DevicesListQuery {
   page?: number | string | undefined;
   /** Default 50; at most 1000 by cursor, 100 by page. */
   limit?: number | string | undefined;
-  /** Empty to start; at most 4096 characters. */
+  /** Empty for the first page; at most 4096 characters. */
   cursor?: string | undefined;
   sort?: "hostname" | "lastSeen" | "enrolled" | undefined;
   sortDir?: "asc" | "desc" | undefined;
