@@ -21,6 +21,7 @@ import { partnerServicePrincipals } from "../resources/credentials/partner-servi
 import { servicePrincipals } from "../resources/credentials/service-principals.ts";
 import { agents } from "../resources/fleet/agents.ts";
 import { customFields } from "../resources/fleet/custom-fields.ts";
+import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { tags } from "../resources/fleet/tags.ts";
 import { auditLogs } from "../resources/audit/audit-logs.ts";
@@ -49,6 +50,7 @@ export type Contract = {
   readonly servicePrincipals: typeof servicePrincipals;
   readonly agents: typeof agents;
   readonly customFields: typeof customFields;
+  readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
   readonly tags: typeof tags;
   readonly auditLogs: typeof auditLogs;
@@ -56,7 +58,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, customFields, devices, tags, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, customFields, deviceCommands, devices, tags, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -80,6 +82,7 @@ export const areaOf = {
   servicePrincipals: "credentials",
   agents: "fleet",
   customFields: "fleet",
+  deviceCommands: "fleet",
   devices: "fleet",
   tags: "fleet",
   auditLogs: "audit",
