@@ -24,6 +24,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "agent-reports": () => import("./agent-reports.ts"),
   "agents": () => import("./agents.ts"),
   "custom-fields": () => import("./custom-fields.ts"),
+  "device-commands": () => import("./device-commands.ts"),
   "devices": () => import("./devices.ts"),
   "tags": () => import("./tags.ts"),
   "audit-logs": () => import("./audit-logs.ts"),

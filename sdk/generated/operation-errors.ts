@@ -128,6 +128,8 @@ export interface OperationErrors {
   "agent-reports.metrics": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
   "agents.enroll": "ENROLLMENT_KEY_NOT_FOUND" | "ENROLLMENT_KEY_EXPIRED" | "ENROLLMENT_KEY_EXHAUSTED" | "ENROLLMENT_SECRET_REQUIRED" | "ENROLLMENT_SECRET_INVALID" | "TENANT_INACTIVE" | "TENANT_OFFBOARDING" | "SITE_NOT_IN_ORG" | "DEVICE_LIMIT_REACHED" | "DEVICE_QUARANTINED" | "CONCURRENT_MODIFICATION" | Always | Body;
   "agents.heartbeat": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
+  "agents.claim": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "NOT_FOUND" | Always | Authenticated | Tenancy | User;
+  "agents.submitResult": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
   "agents.rotateToken": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User;
   "custom-fields.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "custom-fields.create": "ORG_ID_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "PARTNER_ID_REQUIRED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "DUPLICATE" | "LIMIT_REACHED" | Always | Authenticated | Tenancy | User | Body | Permission | Idempotent;
@@ -136,6 +138,10 @@ export interface OperationErrors {
   "custom-fields.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "custom-fields.values": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | ApiKey | Permission;
   "custom-fields.setValues": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "CUSTOM_FIELD_UNKNOWN" | "CUSTOM_FIELD_INVALID" | Always | Authenticated | Tenancy | User | ApiKey | Body | Change | Permission;
+  "device-commands.queueMany": "USE_SCRIPT_ENDPOINT" | "COMMAND_TYPE_NOT_ALLOWED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "device-commands.queue": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "USE_SCRIPT_ENDPOINT" | "COMMAND_TYPE_NOT_ALLOWED" | "INVALID_STATE" | "UNSUPPORTED_OS" | "DEVICE_DECOMMISSIONED" | "ORG_SUSPENDED" | "ALREADY_PENDING" | "NO_MAC" | "NO_RELAY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "device-commands.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "device-commands.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "devices.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "INVALID_CURSOR" | Always | Authenticated | Tenancy | User | Permission;
   "devices.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

@@ -20,6 +20,7 @@ export const refs = {
   "sso-domain": "sso-domains",
   device: "devices",
   "custom-field": "custom-fields",
+  "device-command": "device-commands",
   "device-group": "device-groups",
   "psa-connection": "psa-connections",
   "audit-log": "audit-logs",

@@ -22,6 +22,7 @@ import { servicePrincipals } from "../resources/credentials/service-principals.t
 import { agentReports } from "../resources/fleet/agent-reports.ts";
 import { agents } from "../resources/fleet/agents.ts";
 import { customFields } from "../resources/fleet/custom-fields.ts";
+import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { tags } from "../resources/fleet/tags.ts";
 import { auditLogs } from "../resources/audit/audit-logs.ts";
@@ -51,6 +52,7 @@ export type Contract = {
   readonly agentReports: typeof agentReports;
   readonly agents: typeof agents;
   readonly customFields: typeof customFields;
+  readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
   readonly tags: typeof tags;
   readonly auditLogs: typeof auditLogs;
@@ -58,7 +60,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, devices, tags, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -83,6 +85,7 @@ export const areaOf = {
   agentReports: "fleet",
   agents: "fleet",
   customFields: "fleet",
+  deviceCommands: "fleet",
   devices: "fleet",
   tags: "fleet",
   auditLogs: "audit",

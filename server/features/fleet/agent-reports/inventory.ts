@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agentReports } from "#contract/resources/fleet/agent-reports";
 import type { AgentPrincipal } from "#server/access/principal";
+import { ignoredFields } from "#server/features/fleet/agents/ignored-fields";
 import { replaceDisks } from "#server/features/fleet/devices/disks";
 import { holdDevice } from "#server/features/fleet/devices/hold-device";
 import { replaceHardware, replaceInterfaces, type SerialChange } from "#server/features/fleet/devices/inventory";
@@ -22,7 +23,7 @@ export async function reportInventory(call: InventoryCall) {
     if (serial) tellSerial(call, who, serial);
   });
   const count = (hardware ? 1 : 0) + (disks?.length ?? 0) + (network?.length ?? 0);
-  return { success: true as const, count };
+  return { success: true as const, count, ...ignoredFields(call) };
 }
 
 /** Another machine may speak under this device's name now. */

@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agentReports } from "#contract/resources/fleet/agent-reports";
+import { ignoredFields } from "#server/features/fleet/agents/ignored-fields";
 import { ownDevice, refuseDraining } from "#server/features/fleet/agents/own-device";
 import { storeSamples } from "#server/features/fleet/agents/sample-batch";
 import type { Call } from "#server/http/call";
@@ -13,5 +14,5 @@ export async function reportMetrics(call: MetricsCall) {
   const { samples } = call.body;
   const formed = samples.flatMap((sample) => sample ?? []);
   const received = await call.transaction((tx) => storeSamples(call, tx, who, formed));
-  return { received, dropped: samples.length - received };
+  return { received, dropped: samples.length - received, ...ignoredFields(call) };
 }

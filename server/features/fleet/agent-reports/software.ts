@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agentReports } from "#contract/resources/fleet/agent-reports";
 import { chunks } from "#server/db/chunks";
 import type { Tx } from "#server/db/unit-of-work";
+import { ignoredFields } from "#server/features/fleet/agents/ignored-fields";
 import { holdDevice } from "#server/features/fleet/devices/hold-device";
 import { rowChanges } from "#server/features/fleet/devices/row-changes";
 import type { Call } from "#server/http/call";
@@ -15,7 +16,7 @@ export async function reportSoftware(call: SoftwareCall) {
   const who = await takeReport(call, "software");
   const { software } = call.body;
   if (software) await call.transaction((tx) => replace(call, tx, { id: who.deviceId, orgId: who.orgId }, software));
-  return { success: true as const, count: software?.length ?? 0 };
+  return { success: true as const, count: software?.length ?? 0, ...ignoredFields(call) };
 }
 
 async function replace(call: SoftwareCall, tx: Tx, device: { id: string; orgId: string }, report: Reported) {

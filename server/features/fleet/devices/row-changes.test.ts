@@ -3,7 +3,10 @@ import { expect, it } from "vitest";
 import { rowChanges } from "./row-changes.ts";
 
 const rows = fc.array(
-  fc.record({ name: fc.constantFrom("a", "A", "b", "c"), version: fc.constantFrom("1", "2", null) }, { noNullPrototype: true }),
+  fc.record(
+    { name: fc.constantFrom("a", "A", "b", "c"), version: fc.constantFrom("1", "2", null) },
+    { noNullPrototype: true },
+  ),
 );
 type Row = { name: string; version: string | null };
 const keyOf = ({ name }: Row) => name.toLowerCase();
