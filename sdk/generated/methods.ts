@@ -850,7 +850,7 @@ export interface AgentReportsMethods {
    * `POST /agents/:id/metrics` · agent
    * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
    */
-  metrics: (input: { params: { id: string }; body: models.AgentReportsMetricsBody }, options?: CallOptions) => ApiCall<models.AgentReportsMetricsResult>;
+  metrics: (input: { params: { id: string }; body?: models.AgentReportsMetricsBody }, options?: CallOptions) => ApiCall<models.AgentReportsMetricsResult>;
 }
 
 export interface AgentsMethods {

@@ -27,7 +27,7 @@ export interface AgentReportsSoftwareResult {
 
 export interface AgentReportsMetricsBody {
   /** At most 500 items. */
-  samples: ({
+  samples?: ({
     /** Date and time (RFC 3339). */
     timestamp: string;
     /** 0 to 100. */
@@ -74,7 +74,7 @@ export interface AgentReportsMetricsBody {
     })[] | undefined;
     /** At least 0. */
     processCount?: number | undefined;
-  } | null)[];
+  } | null)[] | undefined;
 }
 
 export interface AgentReportsMetricsResult {

@@ -88,7 +88,7 @@ export const agentReports = resource(about, {
     audit: { none: "agent report" },
     loses: "nothing",
     status: 201,
-    body: () => z.object({ samples: samples() }),
+    body: () => z.object({ samples: samples().optional() }),
     returns: () => z.object({ received: z.int(), dropped: z.int(), ...ignored() }),
   }),
 });

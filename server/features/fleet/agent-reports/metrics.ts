@@ -11,7 +11,7 @@ type MetricsCall = typeof agentReports.metrics extends Endpoint<infer T> ? Call<
 export async function reportMetrics(call: MetricsCall) {
   const who = ownDevice(call);
   refuseDraining(who);
-  const { samples } = call.body;
+  const { samples = [] } = call.body;
   const formed = samples.flatMap((sample) => sample ?? []);
   const received = await call.transaction((tx) => storeSamples(call, tx, who, formed));
   return { received, dropped: samples.length - received, ...ignoredFields(call) };
