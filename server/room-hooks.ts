@@ -55,6 +55,15 @@ export interface KeyExpiredEvent extends KeyEvent {
   readonly now: string;
 }
 
+/** A webhook that failed by itself, not by a person's hand. */
+export interface WebhookFailedEvent extends Happened {
+  readonly webhookId: string;
+  readonly name: string;
+  readonly orgId: string;
+  readonly createdBy: string | null;
+  readonly reason: "failed deliveries" | "waiting deliveries";
+}
+
 /**
  * What an event means for a room is said in that room: a file `hooks.ts` exports `hooks: RoomHooks`, which a generated
  * registry collects. The owner of the event calls them through `services.hooks` inside its transaction, so everything
@@ -72,6 +81,8 @@ export interface RoomHooks {
   readonly onSiteRemoved?: Hook<SiteEvent>;
   /** Left a tenant, or declined its invitation (docs/people.md, "Own memberships"). */
   readonly onUserRemoved?: Hook<UserEvent>;
+  /** Its receiver is told nothing more until somebody arms it (docs/integrations.md, "Deliveries"). */
+  readonly onWebhookFailed?: Hook<WebhookFailedEvent>;
   readonly onKeyUsed?: Hook<KeyUsedEvent>;
   readonly onKeyExpired?: Hook<KeyExpiredEvent>;
 }
@@ -99,6 +110,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onPartnerClosed: joined((room) => room.onPartnerClosed),
     onSiteRemoved: joined((room) => room.onSiteRemoved),
     onUserRemoved: joined((room) => room.onUserRemoved),
+    onWebhookFailed: joined((room) => room.onWebhookFailed),
     onKeyUsed: joined((room) => room.onKeyUsed),
     onKeyExpired: joined((room) => room.onKeyExpired),
   };
