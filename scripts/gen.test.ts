@@ -56,6 +56,7 @@ test("commands carry losses, columns, events and what their parameters name, and
     loses: "secret",
     columns: [],
     emits: [],
+    mayEmit: [],
     refs: { id: "partner-service-principal", keyId: "partner-key" },
   });
   expect(of("sites", "list").columns.at(-1)).toBe("id");

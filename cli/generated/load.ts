@@ -23,6 +23,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "service-principals": () => import("./service-principals.ts"),
   "agents": () => import("./agents.ts"),
   "devices": () => import("./devices.ts"),
+  "webhooks": () => import("./webhooks.ts"),
   "audit-logs": () => import("./audit-logs.ts"),
   "service-status": () => import("./service-status.ts"),
 };

@@ -1504,6 +1504,219 @@ export type DevicesListResult = {
   };
 };
 
+export interface WebhooksListQuery {
+  /** 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** 1 to 100; default `50`. */
+  limit?: number | string | undefined;
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  status?: "active" | "paused" | "failed" | undefined;
+}
+
+export interface WebhooksListResult {
+  data: Webhook[];
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+  };
+}
+
+export interface WebhooksCreateBody {
+  /** Needed in partner and system scope; id of an organization. */
+  orgId?: string | undefined;
+  /** 1 to 255 characters. */
+  name: string;
+  /** Web address; at most 2048 characters. */
+  url: string;
+  /** Signs deliveries; made where it is left out; secret; 16 to 255 characters. */
+  secret?: string | undefined;
+  /** Kinds, prefixes such as device.*, or *; 1 to 100 items. */
+  events: string[];
+  /** At most 20 items; default `[]`. */
+  headers?: {
+    /** Matches `^[A-Za-z0-9-]{1,64}$`. */
+    key: string;
+    /** Secret; matches `^[\x20-\x7e]{1,1024}$`. */
+    value: string;
+  }[] | undefined;
+  /** Default 5 retries, after 1 s and twice as long each time, up to 300 s. */
+  retryPolicy?: {
+    /** 0 to 10. */
+    maxRetries?: number | undefined;
+    /** 1000 to 60000. */
+    initialDelayMs?: number | undefined;
+    /** 1 to 10. */
+    backoffMultiplier?: number | undefined;
+    /** 1000 to 3600000. */
+    maxDelayMs?: number | undefined;
+  } | undefined;
+}
+
+export interface WebhooksCreateResult {
+  id: string;
+  orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
+  name: string;
+  /** User, password and values of the query read as ********. */
+  url: string;
+  events: string[];
+  headers: {
+    key: string;
+    /** Always ********. */
+    value: string;
+  }[];
+  retryPolicy: {
+    /** 0 to 10. */
+    maxRetries: number;
+    /** 1000 to 60000. */
+    initialDelayMs: number;
+    /** 1 to 10. */
+    backoffMultiplier: number;
+    /** 1000 to 3600000. */
+    maxDelayMs: number;
+  };
+  status: "active" | "paused" | "failed";
+  hasSecret: boolean;
+  /** Deliveries that arrived. */
+  successCount: number;
+  /** Deliveries that were given up. */
+  failureCount: number;
+  consecutiveFailures: number;
+  /** Date and time (RFC 3339). */
+  lastDeliveryAt: string | null;
+  /** Date and time (RFC 3339). */
+  lastSuccessAt: string | null;
+  createdBy: string | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+  /** Secret. */
+  secret?: string;
+}
+
+export interface WebhooksGetResult {
+  id: string;
+  orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
+  name: string;
+  /** User, password and values of the query read as ********. */
+  url: string;
+  events: string[];
+  headers: {
+    key: string;
+    /** Always ********. */
+    value: string;
+  }[];
+  retryPolicy: {
+    /** 0 to 10. */
+    maxRetries: number;
+    /** 1000 to 60000. */
+    initialDelayMs: number;
+    /** 1 to 10. */
+    backoffMultiplier: number;
+    /** 1000 to 3600000. */
+    maxDelayMs: number;
+  };
+  status: "active" | "paused" | "failed";
+  hasSecret: boolean;
+  /** Deliveries that arrived. */
+  successCount: number;
+  /** Deliveries that were given up. */
+  failureCount: number;
+  consecutiveFailures: number;
+  /** Date and time (RFC 3339). */
+  lastDeliveryAt: string | null;
+  /** Date and time (RFC 3339). */
+  lastSuccessAt: string | null;
+  createdBy: string | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+  deliveryStats: {
+    total: number;
+    pending: number;
+    delivered: number;
+    failed: number;
+    retrying: number;
+    /** Date and time (RFC 3339). */
+    lastDeliveredAt: string | null;
+  };
+}
+
+export interface WebhooksUpdateBody {
+  /** 1 to 255 characters. */
+  name?: string | undefined;
+  /** Web address; at most 2048 characters. */
+  url?: string | undefined;
+  /** Secret; 16 to 255 characters. */
+  secret?: string | undefined;
+  /** 1 to 100 items. */
+  events?: string[] | undefined;
+  /** Replaces the list; a header without a value keeps the stored one; at most 20 items. */
+  headers?: ({
+    /** Matches `^[A-Za-z0-9-]{1,64}$`. */
+    key: string;
+    /** Secret; matches `^[\x20-\x7e]{1,1024}$`. */
+    value?: string | undefined;
+  })[] | undefined;
+  retryPolicy?: {
+    /** 0 to 10. */
+    maxRetries?: number | undefined;
+    /** 1000 to 60000. */
+    initialDelayMs?: number | undefined;
+    /** 1 to 10. */
+    backoffMultiplier?: number | undefined;
+    /** 1000 to 3600000. */
+    maxDelayMs?: number | undefined;
+  } | undefined;
+  status?: "active" | "paused" | undefined;
+}
+
+export interface WebhooksRemoveResult {
+  success: true;
+}
+
+export interface WebhooksDeliveriesQuery {
+  /** 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** 1 to 100; default `50`. */
+  limit?: number | string | undefined;
+  status?: "pending" | "retrying" | "delivered" | "failed" | undefined;
+  /** Matches `^[a-z0-9_.]{1,100}$`. */
+  event?: string | undefined;
+}
+
+export interface WebhooksDeliveriesResult {
+  data: WebhookDelivery[];
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+  };
+}
+
+export interface WebhooksTestBody {
+  /** Kind that is sampled; default webhook.test; matches `^[a-z0-9_.]{1,100}$`. */
+  event?: string | undefined;
+  payload?: Record<string, unknown> | undefined;
+}
+
+export interface WebhooksTestResult {
+  message: string;
+  delivery: WebhookDelivery;
+}
+
+export interface WebhooksRetryResult {
+  message: string;
+  delivery: WebhookDelivery;
+}
+
 export interface AuditLogsListQuery {
   /** 1 to 1000000; default `1`. */
   page?: number | string | undefined;
@@ -2754,4 +2967,72 @@ export interface TokenPair {
   tokenType: "Bearer";
   /** Seconds until the access token ends. */
   expiresIn: number;
+}
+
+export interface Webhook {
+  id: string;
+  orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
+  name: string;
+  /** User, password and values of the query read as ********. */
+  url: string;
+  events: string[];
+  headers: {
+    key: string;
+    /** Always ********. */
+    value: string;
+  }[];
+  retryPolicy: {
+    /** 0 to 10. */
+    maxRetries: number;
+    /** 1000 to 60000. */
+    initialDelayMs: number;
+    /** 1 to 10. */
+    backoffMultiplier: number;
+    /** 1000 to 3600000. */
+    maxDelayMs: number;
+  };
+  status: "active" | "paused" | "failed";
+  hasSecret: boolean;
+  /** Deliveries that arrived. */
+  successCount: number;
+  /** Deliveries that were given up. */
+  failureCount: number;
+  consecutiveFailures: number;
+  /** Date and time (RFC 3339). */
+  lastDeliveryAt: string | null;
+  /** Date and time (RFC 3339). */
+  lastSuccessAt: string | null;
+  createdBy: string | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+}
+
+export interface WebhookDelivery {
+  id: string;
+  webhookId: string;
+  orgId: string;
+  event: string;
+  eventId: string;
+  /** With organizations:write only. */
+  payload?: Record<string, unknown>;
+  status: "pending" | "retrying" | "delivered" | "failed";
+  attempts: number;
+  /** Date and time (RFC 3339). */
+  nextAttemptAt: string | null;
+  responseStatus: number | null;
+  /** With organizations:write only. */
+  responseBody?: string | null;
+  responseTimeMs: number | null;
+  /** With organizations:write only. */
+  errorMessage?: string | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+  /** Date and time (RFC 3339). */
+  deliveredAt: string | null;
 }

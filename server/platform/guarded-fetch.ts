@@ -1,6 +1,13 @@
 import type { Agent, Dispatcher } from "undici";
 import { proxyFor } from "#contract/core/proxy";
-import { addressWall, type GuardOptions, OutboundRefused, pinningLookup, refusalOf, TIMEOUT_MS } from "./address-wall.ts";
+import {
+  addressWall,
+  type GuardOptions,
+  OutboundRefused,
+  pinningLookup,
+  refusalOf,
+  TIMEOUT_MS,
+} from "./address-wall.ts";
 import { throughProxy } from "./through-proxy.ts";
 
 export { type GuardOptions, OutboundRefused } from "./address-wall.ts";

@@ -1,6 +1,13 @@
 import type { Pool } from "undici";
 import { proxyFor } from "#contract/core/proxy";
-import { addressWall, type GuardOptions, literalOf, pinningLookup, refusalOf } from "./address-wall.ts";
+import {
+  addressWall,
+  type GuardOptions,
+  literalOf,
+  OutboundRefused,
+  pinningLookup,
+  refusalOf,
+} from "./address-wall.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { throughProxy } from "./through-proxy.ts";
 
@@ -82,6 +89,13 @@ export function guardedPost(options: PostOptions): GuardedPost {
     }
   }
 
+  /** All allowed; without TLS those of the own network alone. */
+  async function addressesOf(url: URL, name: string | undefined): Promise<string[]> {
+    const addresses = name === undefined ? [literalOf(url)] : await wall.checkedAddresses(name);
+    if (url.protocol === "http:" && addresses.some(isPublic)) throw new OutboundRefused("not_https");
+    return addresses;
+  }
+
   async function exchange(given: string, init: PostInit, signal: AbortSignal): Promise<PostAnswer> {
     const { url, name } = wall.checkedUrl(given);
     const headers = { ...init.headers, "accept-encoding": "identity" };
@@ -100,7 +114,7 @@ export function guardedPost(options: PostOptions): GuardedPost {
           isPrivate: !isPublic(literalOf(target)),
         };
       });
-    const addresses = name === undefined ? [literalOf(url)] : await wall.checkedAddresses(name);
+    const addresses = await addressesOf(url, name);
     const pool = await poolFor(url, addresses);
     const answer = await pool.request(request);
     return {
@@ -120,8 +134,8 @@ export function guardedPost(options: PostOptions): GuardedPost {
       }
     },
     async assertSafe(url) {
-      const { name } = wall.checkedUrl(url);
-      if (name !== undefined) await wall.checkedAddresses(name);
+      const checked = wall.checkedUrl(url);
+      await addressesOf(checked.url, checked.name);
     },
     async close() {
       const open = [...pools.values()];

@@ -43,13 +43,7 @@ export function isPublicAddress(address: string): boolean {
   return global6.check(address, "ipv6") && !notPublic6.check(address, "ipv6");
 }
 
-const ownNetwork4 = subnets("ipv4", [
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "172.16.0.0/12",
-  "192.168.0.0/16",
-]);
+const ownNetwork4 = subnets("ipv4", ["10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]);
 const ownNetwork6 = subnets("ipv6", ["::1/128", "fc00::/7"]);
 /** Where clouds hand credentials to their machines, inside ranges that are anybody's otherwise. */
 const metadata4 = subnets("ipv4", ["100.100.100.200/32"]);

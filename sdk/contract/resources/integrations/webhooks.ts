@@ -85,7 +85,16 @@ const kinds = () =>
 const headerKey = () => z.string().regex(/^[A-Za-z0-9-]{1,64}$/, "must be 1 to 64 of letters, digits and -");
 const headerValue = () =>
   secret(z.string().regex(/^[\x20-\x7e]{1,1024}$/, "must be 1 to 1024 printable ASCII characters"));
-const signingSecret = () => secret(z.string().min(16).max(255));
+/** The mask is shorter than any secret. */
+const signingSecret = () =>
+  secret(
+    z
+      .string()
+      .max(255)
+      .refine((value) => value.length >= 16 || value === "********", "must have at least 16 characters")
+      .meta({ published: { type: "string", minLength: 16, maxLength: 255 } } satisfies FieldMeta),
+  );
+const eventName = () => z.string().regex(/^[a-z0-9_.]{1,100}$/, "must be a kind of event");
 
 const readers = staff().needs("organizations:read");
 const writers = staff().needs("organizations:write").withMfa();
@@ -203,7 +212,7 @@ export const webhooks = resource(about, {
       z.object({
         ...pageQuery(),
         status: z.enum(deliveryStatuses).optional(),
-        event: z.string().max(100).optional(),
+        event: eventName().optional(),
       }),
     returns: () => pageOf(WebhookDelivery()),
   }),
@@ -220,7 +229,7 @@ export const webhooks = resource(about, {
     errors: [...reached, "UNKNOWN_EVENT", "ORG_READ_ONLY"],
     body: () =>
       z.strictObject({
-        event: z.string().max(100).optional().describe("kind that is sampled; default webhook.test"),
+        event: eventName().optional().describe("kind that is sampled; default webhook.test"),
         payload: freeObject().optional(),
       }),
     returns: () => z.object({ message: z.string(), delivery: WebhookDelivery() }),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Updateable } from "kysely";
 import { changedFields } from "#server/audit/changed-fields";
 import type { RetryPolicy, WebhooksTable } from "#server/db/tables/integrations";
@@ -37,7 +38,9 @@ export function plannedChange(
   const url = wanted.url === undefined || standsFor(wanted.url, before.urlShown) ? undefined : wanted.url;
   if (url !== undefined) refuseMask(url);
   if (url !== undefined && targetOf(url) !== before.target) refuseStoredSecrets(before, wanted);
-  const headers = wanted.headers && mergedHeaders(wanted.headers, openHeaders(vault, before));
+  const stored = openHeaders(vault, before);
+  const merged = wanted.headers && mergedHeaders(wanted.headers, stored);
+  const headers = isDeepStrictEqual(merged, stored) ? undefined : merged;
   const { secret, name, events, status } = wanted;
   const retryPolicy = wanted.retryPolicy && { ...before.retryPolicy, ...defined(wanted.retryPolicy) };
   const plain = defined({ name, events, retryPolicy, status });
@@ -58,11 +61,9 @@ export function plannedChange(
       ...(status === "active" && { consecutiveFailures: 0 }),
       writtenBy,
     },
-    changedFields: [
-      ...changedFields(before, plain),
-      ...Object.keys(defined({ url, secret, headers: wanted.headers })),
-    ],
-    judgesUrl: url !== undefined || status === "active" || (writtenBy === "organization" && before.writtenBy !== writtenBy),
+    changedFields: [...changedFields(before, plain), ...Object.keys(defined({ url, secret, headers }))],
+    judgesUrl:
+      url !== undefined || status === "active" || (writtenBy === "organization" && before.writtenBy !== writtenBy),
   };
 }
 

@@ -9,9 +9,5 @@ export async function purgeDeliveries(services: Services): Promise<void> {
   const db = asSystem(services, "purge expired");
   const old = after(services.clock.now(), -KEEP_MS);
   for (const { id } of await db.selectFrom("webhooks").select("id").execute())
-    await db
-      .deleteFrom("webhookDeliveries")
-      .where("webhookId", "=", id)
-      .where("createdAt", "<=", old)
-      .execute();
+    await db.deleteFrom("webhookDeliveries").where("webhookId", "=", id).where("createdAt", "<=", old).execute();
 }

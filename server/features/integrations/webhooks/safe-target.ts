@@ -6,8 +6,10 @@ import type { Services } from "#server/services";
 import { splitCredentials } from "./address.ts";
 
 /** What a webhook may reach, by who wrote it last (docs/integrations.md, "Where a webhook may lead"). */
-export const wayTo = (services: Pick<Services, "webhookTargets">, writtenBy: WebhooksTable["writtenBy"]): GuardedPost =>
-  writtenBy === "organization" ? services.webhookTargets.onPublic : services.webhookTargets.anywhere;
+export const wayTo = (
+  services: Pick<Services, "webhookTargets">,
+  writtenBy: WebhooksTable["writtenBy"],
+): GuardedPost => (writtenBy === "organization" ? services.webhookTargets.onPublic : services.webhookTargets.anywhere);
 
 /** Refuses an address before it is saved (400 `UNSAFE_URL`). */
 export async function refuseUnsafe(

@@ -23,5 +23,8 @@ export const openUrl = (vault: Vault, { id, urlSealed }: { id: string; urlSealed
   vault.open(urlSealed, contextOf("url", id));
 export const openSecret = (vault: Vault, { id, secretSealed }: { id: string; secretSealed: string }): string =>
   vault.open(secretSealed, contextOf("secret", id));
-export const openHeaders = (vault: Vault, { id, headersSealed }: { id: string; headersSealed: string | null }): Header[] =>
+export const openHeaders = (
+  vault: Vault,
+  { id, headersSealed }: { id: string; headersSealed: string | null },
+): Header[] =>
   headersSealed === null ? [] : (JSON.parse(vault.open(headersSealed, contextOf("headers", id))) as Header[]);

@@ -1,12 +1,12 @@
-import { eventKinds } from "#contract/core/events";
 import type { Endpoint } from "#contract/core/endpoint";
+import { eventKinds } from "#contract/core/events";
 import type { webhooks } from "#contract/resources/integrations/webhooks";
 import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
+import { bodyOf } from "./body.ts";
 import { holdWebhook } from "./queries.ts";
 import { queuedAnswer } from "./queued-answer.ts";
-import { bodyOf } from "./body.ts";
 import { TEST_EVENT, testsPerMinute } from "./rules.ts";
 
 type TestCall = typeof webhooks.test extends Endpoint<infer T> ? Call<T> : never;

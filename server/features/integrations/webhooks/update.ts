@@ -45,7 +45,10 @@ function saveChange(call: UpdateCall, { before, change, changedFields }: Planned
     );
     if (!isSame) throw problem("CONCURRENT_MODIFICATION");
     const updatedAt = call.clock.now();
-    const saved = tx.updateTable("webhooks").set({ ...change, updatedAt }).where("id", "=", before.id);
+    const saved = tx
+      .updateTable("webhooks")
+      .set({ ...change, updatedAt })
+      .where("id", "=", before.id);
     if ((await saved.executeTakeFirst()).numUpdatedRows !== 1n) throw problem("NOT_FOUND");
     if (change.status === "paused") await giveUpWaiting(tx, [before.id], updatedAt);
     await queueChanged(tx, [before.orgId]);

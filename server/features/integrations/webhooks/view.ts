@@ -6,7 +6,16 @@ const MASK = "********";
 
 /** A webhook as it is shown: secrets read as the mask. */
 export function shownWebhook(row: WebhookRow) {
-  const { urlSealed: _, urlShown, target: __, headerKeys, headersSealed: ___, secretSealed, writtenBy: ____, ...rest } = row;
+  const {
+    urlSealed: _,
+    urlShown,
+    target: __,
+    headerKeys,
+    headersSealed: ___,
+    secretSealed,
+    writtenBy: ____,
+    ...rest
+  } = row;
   return {
     ...rest,
     url: urlShown,
@@ -16,8 +25,7 @@ export function shownWebhook(row: WebhookRow) {
 }
 
 /** What a delivery said and what came back repeats tickets, invoices, sign-ins. */
-export const seesContents = (call: Pick<Call, "who">): boolean =>
-  grants(user(call).permissions, "organizations:write");
+export const seesContents = (call: Pick<Call, "who">): boolean => grants(user(call).permissions, "organizations:write");
 
 export function shownDelivery(row: DeliveryRow, contents: boolean) {
   const { sentBody, origin: _, responseBody, errorMessage, ...rest } = row;

@@ -84,6 +84,8 @@ export async function releaseQueue(
 
 /** Gives up everything as it is: what is due stays due. `undefined`: of whoever held it. */
 export async function releaseAll(services: Services, holder?: string): Promise<void> {
-  const all = asSystem(services, "deliver webhooks").updateTable("webhookQueues").set({ holder: null, heldUntil: null });
+  const all = asSystem(services, "deliver webhooks")
+    .updateTable("webhookQueues")
+    .set({ holder: null, heldUntil: null });
   await (holder === undefined ? all.where("holder", "is not", null) : all.where("holder", "=", holder)).execute();
 }

@@ -1,6 +1,6 @@
+import { asSystem } from "#server/db/as-system";
 import { eachOf } from "#server/db/dialect/json";
 import { held } from "#server/db/dialect/locks";
-import { asSystem } from "#server/db/as-system";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Services } from "#server/services";
 import { failWebhook, giveUpWaiting } from "../give-up-waiting.ts";

@@ -22,7 +22,6 @@ export function startDeliveries(services: Services): { stop(): Promise<void> } {
       await deliverer
         .close(GRACE_MS)
         .catch((error) => services.log.warn("webhooks.unavailable", { error: error as Error }));
-      await Promise.all([services.webhookTargets.onPublic.close(), services.webhookTargets.anywhere.close()]);
     },
   };
 
