@@ -1,5 +1,3 @@
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
 /**
@@ -12,7 +10,7 @@ export async function* workerResults<T>(
   count: number,
 ): AsyncGenerator<T> {
   if (count === 0) return;
-  const worker = startWorker(script, data);
+  const worker = await startWorker(script, data);
   const results: T[] = [];
   let wake = () => {};
   let failure: Error | undefined;
@@ -43,14 +41,9 @@ export async function* workerResults<T>(
   }
 }
 
-function startWorker(script: string, data: unknown): Worker {
+async function startWorker(script: string, data: unknown): Promise<Worker> {
   if (!import.meta.url.endsWith(".ts"))
     return new Worker(new URL(`./${script}.js`, import.meta.url), { workerData: data });
-  // Run from source (development, tests): the thread needs a TypeScript loader of its own.
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx/package.json"));
-  const loader = new URL("dist/esm/api/index.mjs", tsx);
-  const body = new URL(`./${script}.ts`, import.meta.url);
-  const start = `import(${JSON.stringify(loader.href)})
-    .then(({ register }) => { register(); return import(${JSON.stringify(body.href)}); })`;
-  return new Worker(start, { eval: true, workerData: data, execArgv: ["--conditions", "source"] });
+  const { compiledThread } = await import("./source-thread.ts");
+  return new Worker(await compiledThread(script), { workerData: data, execArgv: [] });
 }

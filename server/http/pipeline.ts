@@ -11,6 +11,7 @@ import type { Services } from "#server/services";
 import { AuditNotes } from "./audit-entry.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Call } from "./call.ts";
+import { isBrowsed } from "./error-page.ts";
 import { beginIdempotent, type IdempotentRun, type Remembered, readIdempotencyKey } from "./idempotency.ts";
 import type { Implementation } from "./implement.ts";
 import { limitRequest } from "./limit-request.ts";
@@ -33,6 +34,7 @@ interface Passage {
   events: ToldEvents;
   who: Principal;
   written: boolean;
+  readonly browsed: boolean;
   readonly startedMs: number;
 }
 
@@ -57,6 +59,7 @@ export async function answer(
     events: new ToldEvents(implementation.endpoint),
     who: nobody,
     written: false,
+    browsed: isBrowsed(implementation.endpoint, request),
     startedMs: services.clock.nowMs(),
   };
   try {

@@ -6,7 +6,7 @@ export const peopleEvents = {
     method: z.enum(["password", "invite", "sso"]),
     mfa: z.boolean().describe("with a second factor"),
   })),
-  "user.logout": told("user", "A person ended a session.", () => ({ sessions: z.int().describe("how many ended") })),
+  "user.logout": told("user", "A person ended a session.", () => ({ allSessions: z.boolean() })),
   "user.invited": told("user", "A person was invited; until they accept, the id is that of the invitation."),
   "user.removed": told("user", "A person left, or declined the invitation.", () => ({ declined: z.boolean() })),
   "user.mfa.enabled": told("user", "A person has a second factor."),

@@ -48,12 +48,20 @@ export async function updateOrganization(call: UpdateCall) {
       const churned = { orgId: before.id, now: call.clock.now() };
       await call.asSystem("revoke access", (all) => call.services.hooks.onOrganizationChurned({ tx: all, ...churned }));
     }
+    const changed = changedFields(before, decision === "change" ? { ...fields, status } : fields);
     call.audit.note({
       details: {
-        changedFields: changedFields(before, decision === "change" ? { ...fields, status } : fields),
+        changedFields: changed,
         ...(decision === "change" ? { fromStatus: before.status, toStatus: status } : {}),
       },
     });
-    return getOrganization(tx, before.id);
+    const now = await getOrganization(tx, before.id);
+    if (changed.length > 0) call.emit("organization.updated", toldOfChange(now, changed));
+    return now;
   });
 }
+
+const toldOfChange = ({ id, name, status }: { id: string; name: string; status: string }, changed: string[]) => ({
+  orgId: id,
+  data: { organizationId: id, organizationName: name, status, changedFields: changed },
+});
