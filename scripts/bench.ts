@@ -8,6 +8,7 @@ import { commandStart } from "./bench/command-start.ts";
 import { listsLarge } from "./bench/lists-large.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 import { serverStart } from "./bench/server-start.ts";
+import { webhookDeliveries } from "./bench/webhook-deliveries.ts";
 
 const ROUNDS = 3;
 const benches: readonly Bench[] = [
@@ -18,6 +19,7 @@ const benches: readonly Bench[] = [
   ...rateLimitCheck,
   ...auditAppend,
   ...auditVerify,
+  ...webhookDeliveries,
   coldBuild,
 ];
 const wanted = process.argv.slice(2);
