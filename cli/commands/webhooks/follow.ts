@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { WebhookDelivery } from "#sdk/generated/models/index";
 import { type Context, openContext } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
+import { exitCode } from "../../errors/exit-codes.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
@@ -74,7 +75,7 @@ async function follows(context: Context, id: string, { columns, query }: Asked):
     }
     await pause(EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
-  return 0;
+  return exitCode("interrupted");
 }
 
 const isSettled = (state: string): boolean => /^(delivered|failed)/.test(state);

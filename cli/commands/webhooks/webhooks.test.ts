@@ -67,7 +67,7 @@ describe("rmm webhooks deliveries --follow", () => {
   ];
   beforeAll(async () => {
     stub = await stubApi({
-      "GET /webhooks/*/deliveries": (_, query) => {
+      [`GET /webhooks/${ANY_ID}/deliveries`]: (_, query) => {
         const rows = answers[Math.min(asked, 1)]!;
         asked += 1;
         if (asked > 1) stop.abort();
@@ -79,7 +79,7 @@ describe("rmm webhooks deliveries --follow", () => {
 
   it("prints a line for each that is new or has changed, oldest first, until it is interrupted", async () => {
     const argv = ["webhooks", "deliveries", ANY_ID, "--follow", "--ndjson"];
-    const { stdout } = await command.run(argv, {
+    const { code, stdout } = await command.run(argv, {
       env: { RMM_SERVER: stub.url, RMM_TOKEN: "token" },
       signal: stop.signal,
     });
@@ -88,5 +88,6 @@ describe("rmm webhooks deliveries --follow", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(lines.slice(0, 2).map(({ id, status }) => `${id} ${status}`)).toEqual(["a delivered", "b retrying"]);
+    expect(code).toBe(130);
   });
 });
