@@ -22,6 +22,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "partner-service-principals": () => import("./partner-service-principals.ts"),
   "service-principals": () => import("./service-principals.ts"),
   "agents": () => import("./agents.ts"),
+  "device-commands": () => import("./device-commands.ts"),
   "devices": () => import("./devices.ts"),
   "webhooks": () => import("./webhooks.ts"),
   "audit-logs": () => import("./audit-logs.ts"),

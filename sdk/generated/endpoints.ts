@@ -148,9 +148,17 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     migrateKey: {"noun":"service-principals","verb":"migrateKey","method":"POST","path":"/service-principals/:id/migrate-key","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   agents: {
-    enroll: {"noun":"agents","verb":"enroll","method":"POST","path":"/agents/enroll","uuids":[],"status":201,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["enrollmentKey","enrollmentSecret"],"secretResult":["agentToken","watchdogToken"]},
+    enroll: {"noun":"agents","verb":"enroll","method":"POST","path":"/agents/enroll","uuids":[],"status":201,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["enrollmentKey","enrollmentSecret","enrollmentNonce"],"secretResult":["agentToken","watchdogToken"]},
     heartbeat: {"noun":"agents","verb":"heartbeat","method":"POST","path":"/agents/:id/heartbeat","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    claim: {"noun":"agents","verb":"claim","method":"GET","path":"/agents/:id/commands","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    submitResult: {"noun":"agents","verb":"submitResult","method":"POST","path":"/agents/:id/commands/:commandId/result","uuids":["commandId"],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     rotateToken: {"noun":"agents","verb":"rotateToken","method":"POST","path":"/agents/:id/rotate-token","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":["agentToken","watchdogToken"]},
+  },
+  deviceCommands: {
+    queueMany: {"noun":"device-commands","verb":"queueMany","method":"POST","path":"/devices/bulk/commands","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    queue: {"noun":"device-commands","verb":"queue","method":"POST","path":"/devices/:id/commands","uuids":["id"],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    list: {"noun":"device-commands","verb":"list","method":"GET","path":"/devices/:id/commands","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    get: {"noun":"device-commands","verb":"get","method":"GET","path":"/devices/:id/commands/:commandId","uuids":["id","commandId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   devices: {
     list: {"noun":"devices","verb":"list","method":"GET","path":"/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"cursor","items":"devices"},"secretBody":[],"secretResult":[]},

@@ -125,7 +125,13 @@ export interface OperationErrors {
   "service-principals.migrateKey": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "KEY_IN_OTHER_ORG" | "INVALID_STATE" | "SCOPE_DELEGATION_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "agents.enroll": "ENROLLMENT_KEY_NOT_FOUND" | "ENROLLMENT_KEY_EXPIRED" | "ENROLLMENT_KEY_EXHAUSTED" | "ENROLLMENT_SECRET_REQUIRED" | "ENROLLMENT_SECRET_INVALID" | "TENANT_INACTIVE" | "TENANT_OFFBOARDING" | "SITE_NOT_IN_ORG" | "DEVICE_LIMIT_REACHED" | "DEVICE_QUARANTINED" | "CONCURRENT_MODIFICATION" | Always | Body;
   "agents.heartbeat": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
+  "agents.claim": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "NOT_FOUND" | Always | Authenticated | Tenancy | User;
+  "agents.submitResult": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
   "agents.rotateToken": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User;
+  "device-commands.queueMany": "USE_SCRIPT_ENDPOINT" | "COMMAND_TYPE_NOT_ALLOWED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "device-commands.queue": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "USE_SCRIPT_ENDPOINT" | "COMMAND_TYPE_NOT_ALLOWED" | "INVALID_STATE" | "UNSUPPORTED_OS" | "DEVICE_DECOMMISSIONED" | "ORG_SUSPENDED" | "ALREADY_PENDING" | "NO_MAC" | "NO_RELAY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "device-commands.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "device-commands.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "devices.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "INVALID_CURSOR" | Always | Authenticated | Tenancy | User | Permission;
   "devices.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "webhooks.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

@@ -98,8 +98,8 @@ export const systemReasons = {
   "purge expired": {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
-      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, webhookDeliveries; " +
-      "deviceMetrics and deviceMetricHours, with ids of devices read",
+      "deviceSourceIps, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
+      "webhookDeliveries; deviceMetrics and deviceMetricHours, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {
@@ -109,6 +109,12 @@ export const systemReasons = {
   "rescue account": {
     covers: "one user with factor and tokens, addresses of administrators over them, auditOutbox, mailOutbox, jobs",
     why: "whoever holds the server's host is signed in nowhere",
+  },
+  "work commands": {
+    covers:
+      "deviceCommands that end by the clock, by an agent's answer, or with their device or organization, and what the " +
+      "rooms' hooks change for them",
+    why: "the row that a command was queued for may belong to another tenant than the agent's connection serves",
   },
   "sweep devices": {
     covers: "status of devices and deviceAvailability, of every tenant",

@@ -54,6 +54,8 @@ export const auditActions = [
   "agent.token.rotate",
   "agent.heartbeat.state_change",
   "agent.source.ip.changed",
+  "agent.command.result.submit",
+  "device.command.queue",
   "api_key.create",
   "api_key.update",
   "api_key.rotate",

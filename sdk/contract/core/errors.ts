@@ -15,6 +15,9 @@ export const errorTable = {
   INVALID_STATUS: [400, "Invalid status"],
   PSA_CONNECTION_REQUIRED: [400, "PSA connection required"],
   PSA_CONNECTION_NOT_ALLOWED: [400, "PSA connection not allowed"],
+  USE_SCRIPT_ENDPOINT: [400, "Use script endpoint"],
+  COMMAND_TYPE_NOT_ALLOWED: [400, "Command type not allowed"],
+  UNSUPPORTED_OS: [400, "Not supported on this operating system"],
   SITE_NOT_IN_ORG: [400, "Site is not in this organization"],
   "site-not-in-org": [400, "Site is not in this organization"],
   ORG_NOT_IN_PARTNER: [400, "Organization not in partner"],
@@ -101,6 +104,7 @@ export const errorTable = {
   INVALID_STATE: [409, "Not possible in the current state"],
   INVALID_TRANSITION: [409, "Status change not allowed"],
   ORG_READ_ONLY: [409, "Organization read only"],
+  ALREADY_PENDING: [409, "Already pending"],
   SLUG_TAKEN: [409, "Slug taken"],
   NAME_TAKEN: [409, "Name taken"],
   USER_EXISTS: [409, "User is already a member"],
@@ -112,6 +116,9 @@ export const errorTable = {
   CONCURRENT_MODIFICATION: [409, "Changed by someone else"],
   // 410
   INVITE_ALREADY_ACCEPTED: [410, "Invite already accepted"],
+  // 412
+  NO_MAC: [412, "No hardware address known"],
+  NO_RELAY: [412, "No relay device online"],
   // 413
   PAYLOAD_TOO_LARGE: [413, "Body too large"],
   // 422

@@ -19,6 +19,7 @@ export const refs = {
   "sso-provider": "sso-providers",
   "sso-domain": "sso-domains",
   device: "devices",
+  "device-command": "device-commands",
   "device-group": "device-groups",
   "psa-connection": "psa-connections",
   "audit-log": "audit-logs",
