@@ -22,6 +22,7 @@ import { servicePrincipals } from "../resources/credentials/service-principals.t
 import { agents } from "../resources/fleet/agents.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
+import { webhooks } from "../resources/integrations/webhooks.ts";
 import { auditLogs } from "../resources/audit/audit-logs.ts";
 import { serviceStatus } from "../resources/platform/service-status.ts";
 
@@ -49,12 +50,13 @@ export type Contract = {
   readonly agents: typeof agents;
   readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
+  readonly webhooks: typeof webhooks;
   readonly auditLogs: typeof auditLogs;
   readonly serviceStatus: typeof serviceStatus;
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, deviceCommands, devices, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, deviceCommands, devices, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -79,6 +81,7 @@ export const areaOf = {
   agents: "fleet",
   deviceCommands: "fleet",
   devices: "fleet",
+  webhooks: "integrations",
   auditLogs: "audit",
   serviceStatus: "platform",
 } as const satisfies Record<keyof Contract, Area>;
