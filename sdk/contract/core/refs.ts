@@ -19,6 +19,7 @@ export const refs = {
   "sso-provider": "sso-providers",
   "sso-domain": "sso-domains",
   device: "devices",
+  "custom-field": "custom-fields",
   "device-command": "device-commands",
   "device-group": "device-groups",
   "psa-connection": "psa-connections",
