@@ -27,6 +27,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "device-commands": () => import("./device-commands.ts"),
   "devices": () => import("./devices.ts"),
   "tags": () => import("./tags.ts"),
+  "webhooks": () => import("./webhooks.ts"),
   "audit-logs": () => import("./audit-logs.ts"),
   "service-status": () => import("./service-status.ts"),
 };

@@ -182,6 +182,16 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
   },
+  webhooks: {
+    list: {"noun":"webhooks","verb":"list","method":"GET","path":"/webhooks","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"webhooks","verb":"create","method":"POST","path":"/webhooks","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":["secret","headers[].value"],"secretResult":["secret"]},
+    get: {"noun":"webhooks","verb":"get","method":"GET","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"webhooks","verb":"update","method":"PATCH","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["secret","headers[].value"],"secretResult":[]},
+    remove: {"noun":"webhooks","verb":"remove","method":"DELETE","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    deliveries: {"noun":"webhooks","verb":"deliveries","method":"GET","path":"/webhooks/:id/deliveries","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    test: {"noun":"webhooks","verb":"test","method":"POST","path":"/webhooks/:id/test","uuids":["id"],"status":202,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    retry: {"noun":"webhooks","verb":"retry","method":"POST","path":"/webhooks/:id/retry/:deliveryId","uuids":["id","deliveryId"],"status":202,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   auditLogs: {
     list: {"noun":"audit-logs","verb":"list","method":"GET","path":"/audit-logs","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"entries"},"secretBody":[],"secretResult":[]},
     logs: {"noun":"audit-logs","verb":"logs","method":"GET","path":"/audit-logs/logs","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},

@@ -146,6 +146,14 @@ export interface OperationErrors {
   "devices.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
+  "webhooks.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "webhooks.create": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "UNSAFE_URL" | "UNKNOWN_EVENT" | "LIMIT_REACHED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "webhooks.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "webhooks.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "NO_UPDATES" | "UNSAFE_URL" | "UNKNOWN_EVENT" | "ORG_READ_ONLY" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
+  "webhooks.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "webhooks.deliveries": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "webhooks.test": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "UNKNOWN_EVENT" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "webhooks.retry": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa | Idempotent;
   "audit-logs.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.logs": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.search": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

@@ -25,6 +25,7 @@ import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { tags } from "../resources/fleet/tags.ts";
+import { webhooks } from "../resources/integrations/webhooks.ts";
 import { auditLogs } from "../resources/audit/audit-logs.ts";
 import { serviceStatus } from "../resources/platform/service-status.ts";
 
@@ -55,12 +56,13 @@ export type Contract = {
   readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
   readonly tags: typeof tags;
+  readonly webhooks: typeof webhooks;
   readonly auditLogs: typeof auditLogs;
   readonly serviceStatus: typeof serviceStatus;
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -88,6 +90,7 @@ export const areaOf = {
   deviceCommands: "fleet",
   devices: "fleet",
   tags: "fleet",
+  webhooks: "integrations",
   auditLogs: "audit",
   serviceStatus: "platform",
 } as const satisfies Record<keyof Contract, Area>;
