@@ -9,6 +9,7 @@ import { eventMutation } from "./bench/event-mutation.ts";
 import { listsLarge } from "./bench/lists-large.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 import { serverStart } from "./bench/server-start.ts";
+import { webhookDelays } from "./bench/webhook-delays.ts";
 import { webhookDeliveries } from "./bench/webhook-deliveries.ts";
 
 const ROUNDS = 3;
@@ -22,6 +23,7 @@ const benches: readonly Bench[] = [
   ...auditAppend,
   ...auditVerify,
   ...webhookDeliveries,
+  ...webhookDelays,
   coldBuild,
 ];
 const wanted = process.argv.slice(2);

