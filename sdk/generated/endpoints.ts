@@ -163,6 +163,8 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   devices: {
     list: {"noun":"devices","verb":"list","method":"GET","path":"/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"cursor","items":"devices"},"secretBody":[],"secretResult":[]},
     get: {"noun":"devices","verb":"get","method":"GET","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"devices","verb":"update","method":"PATCH","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"devices","verb":"remove","method":"DELETE","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   auditLogs: {
     list: {"noun":"audit-logs","verb":"list","method":"GET","path":"/audit-logs","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"entries"},"secretBody":[],"secretResult":[]},

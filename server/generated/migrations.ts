@@ -31,6 +31,7 @@ import { migration as m27 } from "../db/migrations/202611281541-audit-partner-or
 import { migration as m28 } from "../db/migrations/202611281820-platform-events.ts";
 import { migration as m29 } from "../db/migrations/202611281900-fleet-device-commands.ts";
 import { migration as m30 } from "../db/migrations/202611281901-fleet-repeatable-enrollment.ts";
+import { migration as m31 } from "../db/migrations/202611281945-fleet-decommissioned.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -65,4 +66,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281820-platform-events", ...m28 },
   { name: "202611281900-fleet-device-commands", ...m29 },
   { name: "202611281901-fleet-repeatable-enrollment", ...m30 },
+  { name: "202611281945-fleet-decommissioned", ...m31 },
 ];
