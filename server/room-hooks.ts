@@ -100,6 +100,15 @@ export interface KeyExpiredEvent extends KeyEvent {
   readonly now: string;
 }
 
+/** A webhook that failed by itself, not by a person's hand. */
+export interface WebhookFailedEvent extends Happened {
+  readonly webhookId: string;
+  readonly name: string;
+  readonly orgId: string;
+  readonly createdBy: string | null;
+  readonly reason: "failed deliveries" | "waiting deliveries";
+}
+
 /**
  * What an event means for a room is said in that room: a file `hooks.ts` exports `hooks: RoomHooks`, which a generated
  * registry collects. The owner of the event calls them through `services.hooks` inside its transaction, so everything
@@ -117,6 +126,8 @@ export interface RoomHooks {
   readonly onSiteRemoved?: Hook<SiteEvent>;
   /** Left a tenant, or declined its invitation (docs/people.md, "Own memberships"). */
   readonly onUserRemoved?: Hook<UserEvent>;
+  /** Its receiver is told nothing more until somebody arms it (docs/integrations.md, "Deliveries"). */
+  readonly onWebhookFailed?: Hook<WebhookFailedEvent>;
   /** It is being wound down: its people and keys lose access, its agents are told to uninstall. */
   readonly onOrganizationDraining?: Hook<OrganizationEvent & { readonly services: EventServices }>;
   /** Quarantined or decommissioned: nothing reaches it any more, and nothing waits for it. */
@@ -156,6 +167,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onPartnerClosed: joined((room) => room.onPartnerClosed),
     onSiteRemoved: joined((room) => room.onSiteRemoved),
     onUserRemoved: joined((room) => room.onUserRemoved),
+    onWebhookFailed: joined((room) => room.onWebhookFailed),
     onOrganizationDraining: joined((room) => room.onOrganizationDraining),
     onDeviceGone: joined((room) => room.onDeviceGone),
     onDeviceMoved: joined((room) => room.onDeviceMoved),

@@ -104,4 +104,5 @@ export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "audit-logs": async () => (await import("./audit/index.ts")).extendAuditLogs,
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   users: async () => (await small()).extendUsers,
+  webhooks: async () => (await import("./webhooks/index.ts")).extendWebhooks,
 };

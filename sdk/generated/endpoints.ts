@@ -154,6 +154,15 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     submitResult: {"noun":"agents","verb":"submitResult","method":"POST","path":"/agents/:id/commands/:commandId/result","uuids":["commandId"],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     rotateToken: {"noun":"agents","verb":"rotateToken","method":"POST","path":"/agents/:id/rotate-token","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":["agentToken","watchdogToken"]},
   },
+  customFields: {
+    list: {"noun":"custom-fields","verb":"list","method":"GET","path":"/custom-fields","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"custom-fields","verb":"create","method":"POST","path":"/custom-fields","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    get: {"noun":"custom-fields","verb":"get","method":"GET","path":"/custom-fields/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"custom-fields","verb":"update","method":"PATCH","path":"/custom-fields/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"custom-fields","verb":"remove","method":"DELETE","path":"/custom-fields/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    values: {"noun":"custom-fields","verb":"values","method":"GET","path":"/devices/:id/custom-fields","uuids":["id"],"status":200,"transport":"json","kinds":["user","apiKey"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    setValues: {"noun":"custom-fields","verb":"setValues","method":"PATCH","path":"/devices/:id/custom-fields","uuids":["id"],"status":200,"transport":"json","kinds":["user","apiKey"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   deviceCommands: {
     queueMany: {"noun":"device-commands","verb":"queueMany","method":"POST","path":"/devices/bulk/commands","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
     queue: {"noun":"device-commands","verb":"queue","method":"POST","path":"/devices/:id/commands","uuids":["id"],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
@@ -165,6 +174,20 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     get: {"noun":"devices","verb":"get","method":"GET","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     update: {"noun":"devices","verb":"update","method":"PATCH","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     remove: {"noun":"devices","verb":"remove","method":"DELETE","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  tags: {
+    list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+  },
+  webhooks: {
+    list: {"noun":"webhooks","verb":"list","method":"GET","path":"/webhooks","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"webhooks","verb":"create","method":"POST","path":"/webhooks","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":["secret","headers[].value"],"secretResult":["secret"]},
+    get: {"noun":"webhooks","verb":"get","method":"GET","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"webhooks","verb":"update","method":"PATCH","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["secret","headers[].value"],"secretResult":[]},
+    remove: {"noun":"webhooks","verb":"remove","method":"DELETE","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    deliveries: {"noun":"webhooks","verb":"deliveries","method":"GET","path":"/webhooks/:id/deliveries","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    test: {"noun":"webhooks","verb":"test","method":"POST","path":"/webhooks/:id/test","uuids":["id"],"status":202,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    retry: {"noun":"webhooks","verb":"retry","method":"POST","path":"/webhooks/:id/retry/:deliveryId","uuids":["id","deliveryId"],"status":202,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
   },
   auditLogs: {
     list: {"noun":"audit-logs","verb":"list","method":"GET","path":"/audit-logs","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"entries"},"secretBody":[],"secretResult":[]},

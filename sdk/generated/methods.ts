@@ -869,6 +869,58 @@ export interface AgentsMethods {
   rotateToken: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.AgentTokens>;
 }
 
+export interface CustomFieldsMethods {
+  /**
+   * List custom fields of organizations and of their partner, newest first.
+   *
+   * `GET /custom-fields` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.CustomFieldsListQuery }, options?: CallOptions) => ListCall<models.CustomField, models.CustomFieldsListResult>;
+  /**
+   * Define a custom field.
+   *
+   * `POST /custom-fields` · user · needs devices:write
+   * Errors: ORG_ID_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, ORG_READ_ONLY, DUPLICATE, LIMIT_REACHED.
+   */
+  create: (input: { body: models.CustomFieldsCreateBody }, options?: CallOptions) => ApiCall<models.CustomField>;
+  /**
+   * Show a custom field.
+   *
+   * `GET /custom-fields/:id` · user · needs devices:read
+   * Errors: NOT_FOUND.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.CustomField>;
+  /**
+   * Change a custom field; stored values are not judged again.
+   *
+   * `PATCH /custom-fields/:id` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, FIELD_IMMUTABLE, NO_UPDATES.
+   */
+  update: (input: { params: { id: string }; body?: models.CustomFieldsUpdateBody }, options?: CallOptions) => ApiCall<models.CustomField>;
+  /**
+   * Delete a custom field with its values on devices.
+   *
+   * `DELETE /custom-fields/:id` · user · needs devices:delete, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.CustomFieldsRemoveResult>;
+  /**
+   * Show the custom values of a device, over the defaults of fields it has.
+   *
+   * `GET /devices/:id/custom-fields` · user, apiKey · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  values: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.CustomValues>;
+  /**
+   * Set custom values of a device; null deletes one.
+   *
+   * `PATCH /devices/:id/custom-fields` · user, apiKey · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, CUSTOM_FIELD_UNKNOWN, CUSTOM_FIELD_INVALID.
+   */
+  setValues: (input: { params: { id: string }; body?: Record<string, string | number | boolean | null> }, options?: CallOptions) => ApiCall<models.CustomValues>;
+}
+
 export interface DeviceCommandsMethods {
   /**
    * Send a command to many devices.
@@ -934,6 +986,87 @@ export interface DevicesMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ALREADY_DECOMMISSIONED, CONCURRENT_MODIFICATION.
    */
   remove: (input: { params: { id: string }; query?: models.DevicesRemoveQuery }, options?: CallOptions) => ApiCall<models.DevicesRemoveResult>;
+}
+
+export interface TagsMethods {
+  /**
+   * List the tags of devices, the most used first.
+   * At most 1,000; `total` counts all. Decommissioned devices do not count.
+   *
+   * `GET /tags` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.TagsListQuery }, options?: CallOptions) => ListCall<models.Tag, models.TagsListResult>;
+  /**
+   * List the devices that carry a tag, by hostname.
+   *
+   * `GET /tags/devices` · user · needs devices:read
+   */
+  devices: (input: { query: models.TagsDevicesQuery }, options?: CallOptions) => ListCall<models.TaggedDevice, models.TagsDevicesResult>;
+}
+
+export interface WebhooksMethods {
+  /**
+   * List webhooks.
+   *
+   * `GET /webhooks` · user · needs organizations:read
+   * Errors: ORG_ACCESS_DENIED, SITE_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.WebhooksListQuery }, options?: CallOptions) => ListCall<models.Webhook, models.WebhooksListResult>;
+  /**
+   * Create a webhook.
+   * Its address must be https and on the public internet. Where no `secret` is given one is made, and shown in this answer alone.
+   *
+   * `POST /webhooks` · user · needs organizations:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, UNSAFE_URL, UNKNOWN_EVENT, LIMIT_REACHED, ORG_READ_ONLY.
+   */
+  create: (input: { body: models.WebhooksCreateBody }, options?: CallOptions) => ApiCall<models.WebhooksCreateResult>;
+  /**
+   * Show a webhook with the numbers of its deliveries.
+   *
+   * `GET /webhooks/:id` · user · needs organizations:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.WebhooksGetResult>;
+  /**
+   * Change, pause or activate a webhook.
+   * Another scheme, host or port takes `secret` and every header value anew. Pausing gives up the deliveries that wait; `active` arms a webhook that failed.
+   *
+   * `PATCH /webhooks/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, NO_UPDATES, UNSAFE_URL, UNKNOWN_EVENT, ORG_READ_ONLY, CONCURRENT_MODIFICATION.
+   */
+  update: (input: { params: { id: string }; body?: models.WebhooksUpdateBody }, options?: CallOptions) => ApiCall<models.Webhook>;
+  /**
+   * Delete a webhook with its deliveries.
+   *
+   * `DELETE /webhooks/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.WebhooksRemoveResult>;
+  /**
+   * List deliveries of a webhook, newest first.
+   * `payload`, `responseBody` and `errorMessage` are told to holders of organizations:write alone.
+   *
+   * `GET /webhooks/:id/deliveries` · user · needs organizations:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  deliveries: (input: { params: { id: string }; query?: models.WebhooksDeliveriesQuery }, options?: CallOptions) => ListCall<models.WebhookDelivery, models.WebhooksDeliveriesResult>;
+  /**
+   * Send a signed test delivery.
+   * The body always says `webhook.test`; `event` and `payload` are its data. One attempt, also while the webhook is paused.
+   *
+   * `POST /webhooks/:id/test` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, UNKNOWN_EVENT, ORG_READ_ONLY.
+   */
+  test: (input: { params: { id: string }; body?: models.WebhooksTestBody }, options?: CallOptions) => ApiCall<models.WebhooksTestResult>;
+  /**
+   * Send a failed delivery again.
+   * Makes a new delivery with the same payload and event id. The webhook must be active.
+   *
+   * `POST /webhooks/:id/retry/:deliveryId` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, ORG_READ_ONLY.
+   */
+  retry: (input: { params: { id: string; deliveryId: string } }, options?: CallOptions) => ApiCall<models.WebhooksRetryResult>;
 }
 
 export interface AuditLogsMethods {
@@ -1068,10 +1201,16 @@ export interface Methods {
   servicePrincipals: ServicePrincipalsMethods;
   /** What the agent on a device calls. */
   agents: AgentsMethods;
+  /** Fields of your own on devices, and their values. */
+  customFields: CustomFieldsMethods;
   /** What devices are told to do. */
   deviceCommands: DeviceCommandsMethods;
   /** Managed machines. */
   devices: DevicesMethods;
+  /** Tags of devices. */
+  tags: TagsMethods;
+  /** Addresses that are told of an organization's events. */
+  webhooks: WebhooksMethods;
   /** The tamper-evident record of what was done. */
   auditLogs: AuditLogsMethods;
   /** Health, metrics and the description of this API. */

@@ -31,7 +31,10 @@ import { migration as m27 } from "../db/migrations/202611281541-audit-partner-or
 import { migration as m28 } from "../db/migrations/202611281820-platform-events.ts";
 import { migration as m29 } from "../db/migrations/202611281900-fleet-device-commands.ts";
 import { migration as m30 } from "../db/migrations/202611281901-fleet-repeatable-enrollment.ts";
-import { migration as m31 } from "../db/migrations/202611281945-fleet-decommissioned.ts";
+import { migration as m31 } from "../db/migrations/202611281910-fleet-custom-fields.ts";
+import { migration as m32 } from "../db/migrations/202611281911-fleet-tagged-devices.ts";
+import { migration as m33 } from "../db/migrations/202611281920-integrations-webhooks.ts";
+import { migration as m34 } from "../db/migrations/202611281945-fleet-decommissioned.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -66,5 +69,8 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281820-platform-events", ...m28 },
   { name: "202611281900-fleet-device-commands", ...m29 },
   { name: "202611281901-fleet-repeatable-enrollment", ...m30 },
-  { name: "202611281945-fleet-decommissioned", ...m31 },
+  { name: "202611281910-fleet-custom-fields", ...m31 },
+  { name: "202611281911-fleet-tagged-devices", ...m32 },
+  { name: "202611281920-integrations-webhooks", ...m33 },
+  { name: "202611281945-fleet-decommissioned", ...m34 },
 ];

@@ -20,6 +20,8 @@ export const errorTable = {
   UNSUPPORTED_OS: [400, "Not supported on this operating system"],
   SITE_NOT_IN_ORG: [400, "Site is not in this organization"],
   "site-not-in-org": [400, "Site is not in this organization"],
+  CUSTOM_FIELD_UNKNOWN: [400, "Custom field unknown"],
+  CUSTOM_FIELD_INVALID: [400, "Custom field invalid"],
   ORG_NOT_IN_PARTNER: [400, "Organization not in partner"],
   "no-identifier": [400, "A name, email, phone or mobile is required"],
   "invalid-role": [400, "Invalid role"],
@@ -39,6 +41,7 @@ export const errorTable = {
   INVALID_INVITE: [400, "Invalid or expired invitation"],
   INVALID_EXCHANGE_CODE: [400, "Invalid or expired token exchange code"],
   UNSAFE_URL: [400, "Unsafe URL"],
+  UNKNOWN_EVENT: [400, "Unknown event"],
   WILDCARD_SCOPE: [400, "Wildcard API key scopes are not supported"],
   UNSUPPORTED_SCOPE: [400, "Unsupported API key scope"],
   API_KEY_NOT_ACTIVE: [400, "Cannot update revoked API key"],
@@ -107,6 +110,7 @@ export const errorTable = {
   ALREADY_DECOMMISSIONED: [409, "Device is already decommissioned"],
   SLUG_TAKEN: [409, "Slug taken"],
   NAME_TAKEN: [409, "Name taken"],
+  DUPLICATE: [409, "Entry exists already"],
   USER_EXISTS: [409, "User is already a member"],
   LAST_ADMIN: [409, "Last administrator"],
   SITE_NOT_EMPTY: [409, "Site not empty"],
@@ -121,6 +125,8 @@ export const errorTable = {
   NO_RELAY: [412, "No relay device online"],
   // 413
   PAYLOAD_TOO_LARGE: [413, "Body too large"],
+  // 422
+  LIMIT_REACHED: [422, "Limit reached"],
   // 428
   MFA_ENROLLMENT_REQUIRED: [428, "MFA enrollment required"],
   // 429

@@ -71,6 +71,15 @@ const visible = (given: z.ZodType<string, string>, max: number, min: number) =>
     .refine(isVisible, hidden)
     .meta({ published: { type: "string", minLength: min, maxLength: max } } satisfies FieldMeta);
 
+/** Text that is kept exactly as it was sent. */
+export const storableText = (max: number) =>
+  z
+    .string()
+    .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
+    .refine(isWellFormed, "must be well-formed text")
+    .refine(isVisible, hidden)
+    .meta({ published: { type: "string", maxLength: max } } satisfies FieldMeta);
+
 /** NUL cannot be stored by Postgres. */
 const isWellFormed = (value: string) => !value.includes("\u0000") && value.isWellFormed();
 

@@ -78,6 +78,106 @@ export interface AgentsSubmitResultResult {
   ignoredFields?: string[];
 }
 
+export interface CustomFieldsListQuery {
+  /** 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** 1 to 100; default `50`. */
+  limit?: number | string | undefined;
+  /** Its own fields and those of its partner; id of an organization. */
+  orgId?: string | undefined;
+  type?: "text" | "number" | "boolean" | "dropdown" | "date" | undefined;
+  deviceType?: "windows" | "macos" | "linux" | undefined;
+  /** In name and key; at most 255 characters. */
+  search?: string | undefined;
+}
+
+export interface CustomFieldsListResult {
+  data: CustomField[];
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+  };
+}
+
+export interface CustomFieldsCreateBody {
+  /** Partner: for devices of all its organizations; needs full partner access; default `"organization"`. */
+  ownerScope?: "organization" | "partner" | undefined;
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  /** Of a partner's field, from a platform administrator; id of a partner. */
+  partnerId?: string | undefined;
+  /** Unique across an organization and its partner; cannot change; at most 100 characters; matches `^[a-z][a-z0-9_]*$`. */
+  fieldKey: string;
+  /** Cannot change. */
+  type: "text" | "number" | "boolean" | "dropdown" | "date";
+  /** 1 to 100 characters. */
+  name: string;
+  /** What values must satisfy; replaced as a whole; default `null`. */
+  options?: {
+    /** Of a dropdown; a text is label and value; at most 200 items. */
+    choices?: (string | {
+      /** 1 to 255 characters. */
+      label: string;
+      /** 1 to 255 characters. */
+      value: string;
+    })[] | undefined;
+    /** Of a number. */
+    min?: number | undefined;
+    max?: number | undefined;
+    /** Of a text, in characters; 0 to 10000. */
+    minLength?: number | undefined;
+    /** 0 to 10000. */
+    maxLength?: number | undefined;
+    /** Of a text as a whole; 1 to 1000 characters. */
+    pattern?: string | undefined;
+  } | null | undefined;
+  /** Its value cannot be cleared; default `false`. */
+  required?: boolean | undefined;
+  /** Of devices without a value of their own; at most 10000 characters; default `null`. */
+  defaultValue?: string | number | boolean | null | undefined;
+  /** Operating systems that have it; null: all; 1 to 3 items; default `null`. */
+  deviceTypes?: ("windows" | "macos" | "linux")[] | null | undefined;
+}
+
+export interface CustomFieldsUpdateBody {
+  /** 1 to 100 characters. */
+  name?: string | undefined;
+  /** What values must satisfy; replaced as a whole. */
+  options?: {
+    /** Of a dropdown; a text is label and value; at most 200 items. */
+    choices?: (string | {
+      /** 1 to 255 characters. */
+      label: string;
+      /** 1 to 255 characters. */
+      value: string;
+    })[] | undefined;
+    /** Of a number. */
+    min?: number | undefined;
+    max?: number | undefined;
+    /** Of a text, in characters; 0 to 10000. */
+    minLength?: number | undefined;
+    /** 0 to 10000. */
+    maxLength?: number | undefined;
+    /** Of a text as a whole; 1 to 1000 characters. */
+    pattern?: string | undefined;
+  } | null | undefined;
+  /** Its value cannot be cleared. */
+  required?: boolean | undefined;
+  /** Of devices without a value of their own; at most 10000 characters. */
+  defaultValue?: string | number | boolean | null | undefined;
+  /** Operating systems that have it; null: all; 1 to 3 items. */
+  deviceTypes?: ("windows" | "macos" | "linux")[] | null | undefined;
+  /** Cannot change; at most 100 characters; matches `^[a-z][a-z0-9_]*$`. */
+  fieldKey?: string | undefined;
+  /** Cannot change. */
+  type?: "text" | "number" | "boolean" | "dropdown" | "date" | undefined;
+}
+
+export interface CustomFieldsRemoveResult {
+  success: true;
+}
+
 export interface DeviceCommandsQueueManyBody {
   /** 1 to 500 items. */
   deviceIds: string[];
@@ -194,6 +294,32 @@ export interface DevicesRemoveResult {
   success: true;
 }
 
+export interface TagsListQuery {
+  /** At most 255 characters. */
+  search?: string | undefined;
+  /** Id of an organization. */
+  orgId?: string | undefined;
+}
+
+export interface TagsListResult {
+  data: Tag[];
+  total: number;
+}
+
+export interface TagsDevicesQuery {
+  /** The whole tag, case and all; 1 to 50 characters. */
+  tag: string;
+  /** 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** 1 to 1000; default `1000`. */
+  limit?: number | string | undefined;
+}
+
+export interface TagsDevicesResult {
+  data: TaggedDevice[];
+  total: number;
+}
+
 export interface AgentTokens {
   /** Secret. */
   agentToken: string;
@@ -269,6 +395,44 @@ export interface CommandResult {
   /** Why the server ended it. */
   reason?: string;
   timedOutBy?: string;
+}
+
+export interface CustomField {
+  id: string;
+  ownerScope: "organization" | "partner";
+  orgId: string | null;
+  /** Lists only. */
+  orgName?: string | null;
+  partnerId: string | null;
+  name: string;
+  fieldKey: string;
+  type: "text" | "number" | "boolean" | "dropdown" | "date";
+  options: {
+    choices?: {
+      label: string;
+      value: string;
+    }[];
+    /** Of a number. */
+    min?: number;
+    max?: number;
+    /** Of a text, in characters; 0 to 10000. */
+    minLength?: number;
+    /** 0 to 10000. */
+    maxLength?: number;
+    /** Of a text as a whole; 1 to 1000 characters. */
+    pattern?: string;
+  } | null;
+  required: boolean;
+  defaultValue: string | number | boolean | null;
+  deviceTypes: ("windows" | "macos" | "linux")[] | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+}
+
+export interface CustomValues {
+  customFields: Record<string, string | number | boolean>;
 }
 
 export interface Device {
@@ -548,4 +712,21 @@ export interface NetworkReport {
   subnetMask?: string | null;
   publicIp?: string | null;
   isPrimary?: boolean;
+}
+
+export interface Tag {
+  tag: string;
+  name: string;
+  deviceCount: number;
+}
+
+export interface TaggedDevice {
+  id: string;
+  hostname: string;
+  displayName: string | null;
+  status: "pending" | "online" | "offline" | "updating" | "maintenance" | "quarantined" | "decommissioned";
+  osType: "windows" | "macos" | "linux";
+  orgId: string;
+  siteId: string | null;
+  tags: string[];
 }

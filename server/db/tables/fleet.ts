@@ -1,5 +1,6 @@
 import type { GeneratedAlways } from "kysely";
 import type { CommandType } from "#contract/core/command-types";
+import type { customFieldTypes } from "#contract/resources/fleet/custom-fields";
 import type { commandStatuses } from "#contract/resources/fleet/device-commands";
 import type { deviceRoles } from "#contract/resources/fleet/devices";
 import type { Fixed, Json } from "../column-types.ts";
@@ -141,6 +142,33 @@ export interface DeviceSourceIpsTable {
   auditedAt: string;
 }
 
+/** A field that devices have beside their own; of an organization, or of a whole partner. */
+export interface CustomFieldsTable {
+  id: Fixed<string>;
+  orgId: Fixed<string | null>;
+  partnerId: Fixed<string | null>;
+  name: string;
+  fieldKey: Fixed<string>;
+  type: Fixed<(typeof customFieldTypes)[number]>;
+  options: FieldOptions | null;
+  required: boolean;
+  /** JSON text of one value. */
+  defaultJson: string | null;
+  deviceTypes: ("windows" | "macos" | "linux")[] | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** What values of a custom field must satisfy. */
+export interface FieldOptions {
+  choices?: { label: string; value: string }[] | undefined;
+  min?: number | undefined;
+  max?: number | undefined;
+  minLength?: number | undefined;
+  maxLength?: number | undefined;
+  pattern?: string | undefined;
+}
+
 /** Something that an agent is told to do (docs/fleet.md, "Commands"). */
 export interface DeviceCommandsTable {
   id: Fixed<string>;
@@ -178,6 +206,7 @@ export interface FleetTables {
   deviceMetricHours: DeviceMetricHoursTable;
   deviceAvailability: DeviceAvailabilityTable;
   deviceSourceIps: DeviceSourceIpsTable;
+  customFields: CustomFieldsTable;
   deviceCommands: DeviceCommandsTable;
 }
 
@@ -194,5 +223,11 @@ export const fleetTables = {
   deviceMetricHours: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
   deviceAvailability: { owner: "org", writtenBy: "fleet/devices" },
   deviceSourceIps: { owner: "org", writtenBy: "fleet/agents" },
+  customFields: {
+    owner: "tenant-shared",
+    writtenBy: "fleet/custom-fields",
+    booleans: ["required"],
+    json: ["options", "deviceTypes"],
+  },
   deviceCommands: { owner: "org", writtenBy: "fleet/device-commands", json: ["payload", "outcome"] },
 } as const satisfies Declared<FleetTables>;

@@ -153,6 +153,9 @@ function valuesOf(schema: JsonSchema, example: object): unknown[] {
 
 /** The example with up to two generated fields, which gets further in the server than a fully generated value. */
 const withTwoFields = (schema: JsonSchema, example: object): fc.Arbitrary<object> =>
+  schema.properties === undefined ? (arbitraryOf(schema, example) as fc.Arbitrary<object>) : twoOf(schema, example);
+
+const twoOf = (schema: JsonSchema, example: object): fc.Arbitrary<object> =>
   fc
     .tuple(
       arbitraryOf({ ...schema, required: Object.keys(schema.properties ?? {}) }),
