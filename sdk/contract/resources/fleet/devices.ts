@@ -204,7 +204,7 @@ export const devices = resource(about, {
       "`siteId` and `quarantined` need a second factor; `quarantined: true` also `devices:execute`, `false` also `devices:delete`. Maintenance lasts 8 hours unless `maintenanceUntil` says otherwise, at most 7 days.",
     access: staff().needs("devices:write"),
     audit: "device.update",
-    mayEmit: ["device.updated"],
+    mayEmit: ["device.updated", "device.command.failed"],
     errors: [
       "NOT_FOUND",
       "SITE_ACCESS_DENIED",
@@ -235,6 +235,7 @@ export const devices = resource(about, {
     access: staff().needs("devices:delete").withMfa(),
     audit: "device.delete",
     emits: ["device.decommissioned"],
+    mayEmit: ["device.command.failed"],
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "ALREADY_DECOMMISSIONED", "CONCURRENT_MODIFICATION"],
     query: () => z.object({ uninstall: flag().optional().describe("leave it one command: to remove its agent") }),
     returns: success,

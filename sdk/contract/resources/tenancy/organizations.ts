@@ -143,7 +143,7 @@ export const organizations = resource(about, {
     description:
       "`active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding` is the slow wind-down: people and keys lose access, every agent is told to uninstall, and the organization is `churned` once all have, or after 72 hours; `active` or `trial` aborts it.",
     access: owners.needs("organizations:write").withMfa(),
-    mayEmit: ["organization.updated", "organization.offboarding"],
+    mayEmit: ["organization.updated", "organization.offboarding", "device.command.failed"],
     audit: "organization.update",
     errors: [
       "NOT_FOUND",
