@@ -828,6 +828,31 @@ export interface ServicePrincipalsMethods {
   migrateKey: (input: { params: { id: string }; body: models.ServicePrincipalsMigrateKeyBody }, options?: CallOptions) => ApiCall<models.ApiKey>;
 }
 
+export interface AgentReportsMethods {
+  /**
+   * Report hardware, disks and network interfaces.
+   * A section that is given replaces the stored one; one that is left out, or is no list, leaves it.
+   *
+   * `PUT /agents/:id/inventory` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  inventory: (input: { params: { id: string }; body?: models.AgentReportsInventoryBody }, options?: CallOptions) => ApiCall<models.AgentReportsInventoryResult>;
+  /**
+   * Report installed software.
+   *
+   * `PUT /agents/:id/software` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  software: (input: { params: { id: string }; body?: models.AgentReportsSoftwareBody }, options?: CallOptions) => ApiCall<models.AgentReportsSoftwareResult>;
+  /**
+   * Report samples that were taken while the server could not be reached.
+   *
+   * `POST /agents/:id/metrics` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  metrics: (input: { params: { id: string }; body?: models.AgentReportsMetricsBody }, options?: CallOptions) => ApiCall<models.AgentReportsMetricsResult>;
+}
+
 export interface AgentsMethods {
   /**
    * Join an organization with an enrollment key.
@@ -1199,6 +1224,8 @@ export interface Methods {
   partnerServicePrincipals: PartnerServicePrincipalsMethods;
   /** Identities of an organization that own keys and are no person. */
   servicePrincipals: ServicePrincipalsMethods;
+  /** What the agent on a device reports of it. */
+  agentReports: AgentReportsMethods;
   /** What the agent on a device calls. */
   agents: AgentsMethods;
   /** Fields of your own on devices, and their values. */
