@@ -27,13 +27,18 @@ export function unconfirmed(spec: CommandSpec): { argv: string[]; stdin?: string
     stdin.push("Secret-Value-1");
     return [`--${flag}-stdin`];
   });
-  const change =
-    spec.method === "PATCH" && flags.length === 0
-      ? [`--${fieldsOf(spec).find(({ where, spec: { type } }) => where === "body" && type === "string")!.flag}`, ANY_ID]
-      : [];
+  const change = spec.method === "PATCH" && flags.length === 0 ? changeOf(spec, stdin) : [];
   const store = spec.name === "accept-invite" ? ["--store=file"] : [];
   const argv = [spec.noun, spec.name, ...spec.params.map(() => ANY_ID), ...flags, ...change, ...store];
   return stdin.length === 0 ? { argv } : { argv, stdin: `${stdin.join("\n")}\n` };
+}
+
+/** Something to change: a text, or where the body has no names of its own one that stdin brings. */
+function changeOf(spec: CommandSpec, stdin: string[]): string[] {
+  const text = fieldsOf(spec).find(({ where, spec: { type } }) => where === "body" && type === "string");
+  if (text) return [`--${text.flag}`, ANY_ID];
+  stdin.push('{"field_1":"value"}');
+  return ["--file=-"];
 }
 
 function sample({ type, values, itemValues, itemType, format }: CommandSpec["body"][number]): string {

@@ -120,7 +120,7 @@ describe("every command", () => {
         const name = option.long?.slice(2) ?? "";
         if (
           takesText(option) &&
-          !["public-key", "exit-code", "error-code"].includes(name) &&
+          !["public-key", "field-key", "exit-code", "error-code"].includes(name) &&
           /(^|-)(password|token|secret|code|key)$/.test(name)
         ) {
           throw new Error(`${path.join(" ")} takes --${name} VALUE`);

@@ -23,7 +23,7 @@ export const followDeliveries: Register = async (group, run) => {
     .option("--follow", "go on with what is new or changes, until Ctrl-C")
     .addHelpText(
       "after",
-      "\n--follow prints a line for each delivery and each change of one; with --json or --ndjson an object.\n",
+      "\n--follow prints a line for each delivery and each change of one; with --json or\n--ndjson an object.\n",
     )
     .action((id: string | undefined) =>
       run(async (shell, globals) => {

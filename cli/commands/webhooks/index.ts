@@ -10,8 +10,8 @@ export const extendWebhooks: Register = async (group, run, program) => {
 };
 
 const secretHelp = `
-Without --secret-file a secret is made, and is all that stdout gets; the receiver
-checks signatures with it:
+Without --secret-file a secret is made, and is all that stdout gets. The
+receiver checks signatures with it:
   rmm webhooks create --name pager --url https://hooks.example/rmm \\
     --events 'device.*' > webhook.secret
 `;

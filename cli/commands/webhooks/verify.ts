@@ -41,7 +41,8 @@ export const registerVerify: Register = (command, run) => {
 
 const examples = `Examples:
   rmm webhooks verify --body-file body.json --secret-file webhook.secret \\
-    --header "X-Webhook-Timestamp: 1900000000" --header "X-Webhook-Signature: sha256=…"
+    --header "X-Webhook-Timestamp: 1900000000" \\
+    --header "X-Webhook-Signature: sha256=…"
 `;
 
 async function verify(context: Context, { bodyFile, header, secretFile, tolerance }: Options): Promise<number> {

@@ -2,9 +2,9 @@
 
 export interface AgentReportsInventoryBody {
   hardware?: HardwareReport | undefined;
-  /** At most 100 items. */
+  /** Its file systems; at most 100 items. */
   disks?: DiskReport[] | undefined;
-  /** At most 100 items. */
+  /** Its interfaces; at most 100 items. */
   network?: NetworkReport[] | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface AgentReportsInventoryResult {
 }
 
 export interface AgentReportsSoftwareBody {
-  /** At most 10000 items. */
+  /** Programs that are installed; at most 10000 items. */
   software?: SoftwareReport[] | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface AgentReportsSoftwareResult {
 }
 
 export interface AgentReportsMetricsBody {
-  /** At most 500 items. */
+  /** Each with the time it was taken; at most 500 items. */
   samples?: ({
     /** Date and time (RFC 3339). */
     timestamp: string;
@@ -105,7 +105,7 @@ export interface AgentsEnrollBody {
   isVirtual?: boolean | undefined;
   /** Id of a site. */
   siteId?: string | undefined;
-  hardware?: HardwareReport | undefined;
+  hardware?: HardwareReportInput | undefined;
   /** At most 100 items. */
   network?: NetworkReport[] | undefined;
 }
@@ -716,6 +716,23 @@ export interface HardwareReport {
   diskTotalGb?: number | null;
   gpuModel?: string | null;
   biosVersion?: string | null;
+}
+
+export interface HardwareReportInput {
+  manufacturer?: string | null | undefined;
+  model?: string | null | undefined;
+  serialNumber?: string | null | undefined;
+  cpuModel?: string | null | undefined;
+  /** 0 to 1000000. */
+  cpuCores?: number | null | undefined;
+  /** 0 to 1000000. */
+  cpuThreads?: number | null | undefined;
+  /** At least 0. */
+  ramTotalMb?: number | null | undefined;
+  /** At least 0. */
+  diskTotalGb?: number | null | undefined;
+  gpuModel?: string | null | undefined;
+  biosVersion?: string | null | undefined;
 }
 
 export interface HeartbeatReport {

@@ -68,9 +68,9 @@ export const agentReports = resource(about, {
     mayEmit: ["device.updated"],
     body: () =>
       z.object({
-        hardware: lenient(HardwareReport()),
-        disks: lenientList(DiskReport(), 100),
-        network: lenientList(NetworkReport(), 100),
+        hardware: lenient(HardwareReport()).describe("what the machine is made of"),
+        disks: lenientList(DiskReport(), 100).describe("its file systems"),
+        network: lenientList(NetworkReport(), 100).describe("its interfaces"),
       }),
     returns: taken,
   }),
@@ -79,7 +79,7 @@ export const agentReports = resource(about, {
     summary: "Report installed software",
     audit: { none: "agent report" },
     loses: "nothing",
-    body: () => z.object({ software: lenientList(SoftwareReport(), 10_000) }),
+    body: () => z.object({ software: lenientList(SoftwareReport(), 10_000).describe("programs that are installed") }),
     returns: taken,
   }),
   metrics: post("/agents/:id/metrics", {
@@ -88,7 +88,7 @@ export const agentReports = resource(about, {
     audit: { none: "agent report" },
     loses: "nothing",
     status: 201,
-    body: () => z.object({ samples: samples().optional() }),
+    body: () => z.object({ samples: samples().optional().describe("each with the time it was taken") }),
     returns: () => z.object({ received: z.int(), dropped: z.int(), ...ignored() }),
   }),
 });
