@@ -1,6 +1,4 @@
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
+import { startWorker } from "../platform/start-worker.ts";
 
 /**
  * Starts a thread and reads the `count` results it posts, in order. The thread ends with the last result, or when
@@ -12,7 +10,7 @@ export async function* workerResults<T>(
   count: number,
 ): AsyncGenerator<T> {
   if (count === 0) return;
-  const worker = startWorker(script, data);
+  const worker = startWorker(import.meta.url, script, data);
   const results: T[] = [];
   let wake = () => {};
   let failure: Error | undefined;
@@ -41,16 +39,4 @@ export async function* workerResults<T>(
   } finally {
     await worker.terminate();
   }
-}
-
-function startWorker(script: string, data: unknown): Worker {
-  if (!import.meta.url.endsWith(".ts"))
-    return new Worker(new URL(`./${script}.js`, import.meta.url), { workerData: data });
-  // Run from source (development, tests): the thread needs a TypeScript loader of its own.
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx/package.json"));
-  const loader = new URL("dist/esm/api/index.mjs", tsx);
-  const body = new URL(`./${script}.ts`, import.meta.url);
-  const start = `import(${JSON.stringify(loader.href)})
-    .then(({ register }) => { register(); return import(${JSON.stringify(body.href)}); })`;
-  return new Worker(start, { eval: true, workerData: data, execArgv: ["--conditions", "source"] });
 }

@@ -140,8 +140,8 @@ export const organizations = resource(about, {
   update: patch("/orgs/organizations/:id", {
     summary: "Change an organization",
     description:
-      "`active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.",
-    access: owners.needs("organizations:write").withMfa(),
+      "`active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. Changing `settings.billing` takes `billing:manage`; a change of nothing else takes that alone and leaves the other settings as they are. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.",
+    access: owners.needs("organizations:write").orInPart("billing:manage").withMfa(),
     audit: "organization.update",
     errors: [
       "NOT_FOUND",

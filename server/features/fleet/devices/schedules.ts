@@ -1,4 +1,5 @@
 import type { Schedule } from "#server/jobs/scheduler";
+import { dropAvailability } from "./drop-availability.ts";
 import { endExpiredMaintenance, markSilentDevicesOffline, markSilentWatchdogsOffline } from "./sweep.ts";
 
 const EACH_MINUTE = "* * * * *";
@@ -19,5 +20,10 @@ export const schedules: readonly Schedule[] = [
     name: "maintenance-expiry",
     cron: EACH_MINUTE,
     run: async (services) => void (await endExpiredMaintenance(services)),
+  },
+  {
+    name: "device-availability.retention",
+    cron: "20 4 * * *",
+    run: async (services) => void (await dropAvailability(services)),
   },
 ];
