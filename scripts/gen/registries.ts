@@ -29,12 +29,17 @@ function contractTable(nouns: readonly NounFile[]): string {
     'import type { Area } from "../areas.ts";',
     ...nouns.map(({ area, noun, key }) => `import { ${key} } from "../resources/${area}/${noun}.ts";`),
     "",
+    "/** Named noun by noun: an inferred type of them all is longer than the compiler writes into a declaration. */",
+    "export type Contract = {",
+    ...nouns.map(({ key }) => `  readonly ${key}: typeof ${key};`),
+    "};",
+    "",
     "/** Every endpoint of the product: `contract.apiKeys.rotate`. */",
-    `export const contract = { ${nouns.map(({ key }) => key).join(", ")} };`,
+    `export const contract: Contract = { ${nouns.map(({ key }) => key).join(", ")} };`,
     "",
     "export const areaOf = {",
     ...nouns.map(({ area, key }) => `  ${key}: "${area}",`),
-    "} as const satisfies Record<keyof typeof contract, Area>;",
+    "} as const satisfies Record<keyof Contract, Area>;",
   ]);
 }
 

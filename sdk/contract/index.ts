@@ -1,10 +1,8 @@
 import type { Area } from "./areas.ts";
 import type { AnyEndpoint } from "./core/endpoint.ts";
-import { areaOf, contract } from "./generated/table.ts";
+import { areaOf, type Contract, contract } from "./generated/table.ts";
 
-export { contract };
-
-export type Contract = typeof contract;
+export { type Contract, contract };
 
 /** The area of a noun, named in kebab-case; undefined for what is no noun. */
 export const areaOfNoun = (noun: string): Area | undefined =>

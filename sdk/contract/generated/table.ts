@@ -24,8 +24,35 @@ import { devices } from "../resources/fleet/devices.ts";
 import { auditLogs } from "../resources/audit/audit-logs.ts";
 import { serviceStatus } from "../resources/platform/service-status.ts";
 
+/** Named noun by noun: an inferred type of them all is longer than the compiler writes into a declaration. */
+export type Contract = {
+  readonly contacts: typeof contacts;
+  readonly organizations: typeof organizations;
+  readonly partners: typeof partners;
+  readonly sites: typeof sites;
+  readonly memberships: typeof memberships;
+  readonly roles: typeof roles;
+  readonly users: typeof users;
+  readonly loginBranding: typeof loginBranding;
+  readonly mfa: typeof mfa;
+  readonly passwords: typeof passwords;
+  readonly sessions: typeof sessions;
+  readonly ssoDomains: typeof ssoDomains;
+  readonly ssoLogins: typeof ssoLogins;
+  readonly ssoProviders: typeof ssoProviders;
+  readonly apiKeys: typeof apiKeys;
+  readonly enrollmentKeys: typeof enrollmentKeys;
+  readonly partnerApi: typeof partnerApi;
+  readonly partnerServicePrincipals: typeof partnerServicePrincipals;
+  readonly servicePrincipals: typeof servicePrincipals;
+  readonly agents: typeof agents;
+  readonly devices: typeof devices;
+  readonly auditLogs: typeof auditLogs;
+  readonly serviceStatus: typeof serviceStatus;
+};
+
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, devices, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, devices, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -51,4 +78,4 @@ export const areaOf = {
   devices: "fleet",
   auditLogs: "audit",
   serviceStatus: "platform",
-} as const satisfies Record<keyof typeof contract, Area>;
+} as const satisfies Record<keyof Contract, Area>;
