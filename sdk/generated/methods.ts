@@ -69,7 +69,7 @@ export interface OrganizationsMethods {
   get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.Organization>;
   /**
    * Change an organization.
-   * `active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.
+   * `active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. Changing `settings.billing` takes `billing:manage`; a change of nothing else takes that alone and leaves the other settings as they are. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.
    *
    * `PATCH /orgs/organizations/:id` · user · needs organizations:write, MFA
    * Errors: NOT_FOUND, FIELD_IMMUTABLE, INVALID_STATUS, NO_UPDATES, SLUG_TAKEN, INVALID_TRANSITION, CONCURRENT_MODIFICATION, ORG_READ_ONLY.

@@ -34,6 +34,6 @@ export function preparedPage<Asked extends Given, Form, DB, TB extends keyof DB,
       countOf(db, asked, form),
       pageOf(db, { ...asked, limit, offset: (page - 1) * limit }, form),
     ]);
-    return { data: data as O[], pagination: { page, limit, total: Number(counted[0]?.total) } };
+    return { data: data as O[], pagination: { page, limit, total: Number((counted[0] as { total?: number }).total) } };
   };
 }
