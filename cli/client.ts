@@ -17,7 +17,7 @@ interface Caller {
 }
 
 /** The SDK's client for this run. Talks through node:http: the first `fetch` of Node 20 costs 0.3 s. */
-export function clientOf(caller: Caller, credential: FoundCredential | undefined): RmmClient {
+export function clientOf(caller: Caller, credential: FoundCredential | undefined, hooks: Hooks = {}): RmmClient {
   const { shell, globals, settings } = caller;
   refusePlainHttp(globals, settings);
   return createClient({
@@ -27,9 +27,18 @@ export function clientOf(caller: Caller, credential: FoundCredential | undefined
     now: shell.now,
     headers: { "user-agent": `rmm/${version}` },
     ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
-    ...(globals.debug ? { hooks: debugHooks(caller) } : {}),
+    hooks: globals.debug ? joined(debugHooks(caller), hooks) : hooks,
   });
 }
+
+/** Both are told of an answer; of the rest only what is debugged is of interest. */
+const joined = (debug: Hooks, own: Hooks): Hooks => ({
+  ...debug,
+  onResponse: (event) => {
+    own.onResponse?.(event);
+    debug.onResponse?.(event);
+  },
+});
 
 /** node:http is loaded with the first request: help needs none. */
 function lazyTransport(env: Shell["env"]): Transport {

@@ -1,9 +1,11 @@
 import type { RmmClient } from "#sdk/client";
+import type { Hooks } from "#sdk/options";
 import { clientOf } from "./client.ts";
 import { CliError } from "./errors/cli-error.ts";
 import { completed } from "./errors/commands-to-type.ts";
 import type { Globals } from "./globals.ts";
 import { escapeControls } from "./output/escape.ts";
+import { fitted } from "./output/wrap.ts";
 import { type FoundCredential, findCredential } from "./profile/credential.ts";
 import { readSettings, type Settings } from "./profile/settings.ts";
 import { isInteractive, type Shell, writeTo } from "./shell.ts";
@@ -19,7 +21,7 @@ export interface Context {
   notice(text: string): Promise<void>;
   credential(): Promise<FoundCredential | undefined>;
   /** Ready for public endpoints too, for which no credential is looked up. */
-  client(use?: "credential" | "none"): Promise<RmmClient>;
+  client(use?: "credential" | "none", hooks?: Hooks): Promise<RmmClient>;
 }
 
 /** Works out where the call goes. `mayBeNew`: the command makes the profile if it does not exist. */
@@ -32,13 +34,16 @@ export async function openContext(shell: Shell, globals: Globals, { mayBeNew = f
     settings,
     interactive: isInteractive(shell, !globals.input),
     notice: async (text) => {
-      if (!globals.quiet) await writeTo(shell, "stderr", `${escapeControls(completed(text, globals.given))}\n`);
+      if (globals.quiet) return;
+      const line = escapeControls(completed(text, globals.given));
+      await writeTo(shell, "stderr", `${fitted(shell, line, 4)}\n`);
     },
     credential: () => {
       credential ??= findCredential(shell, globals, settings);
       return credential;
     },
-    client: async (use = "credential") => clientOf(context, use === "none" ? undefined : await getCredential(context)),
+    client: async (use = "credential", hooks = {}) =>
+      clientOf(context, use === "none" ? undefined : await getCredential(context), hooks),
   };
   return context;
 }

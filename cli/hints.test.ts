@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { refusal, type Stub } from "#sdk/stub-server";
+import { linkPages, linkPageText } from "#server/http/link-pages";
 import { resumeCommand } from "./commands/keys/rotate-view.ts";
 import { applyCommand } from "./commands/provisioning/options.ts";
 import type { Context } from "./context.ts";
@@ -51,7 +52,7 @@ async function parse(command: string): Promise<Record<string, unknown>> {
   return ran;
 }
 
-const here: Given = { server: "https://rmm.example", profile: "prod", "data-dir": "/srv/r m'm" };
+const here: Given = { server: "https://rmm.example", "insecure-http": "", profile: "prod", "data-dir": "/srv/r m'm" };
 
 describe("every command that the program tells a person to type", () => {
   it("is found in the source", () => {
@@ -67,8 +68,14 @@ describe("every command that the program tells a person to type", () => {
       if (group === "server") expect(flags).toMatchObject({ dataDir: "/srv/r m'm" });
       else if (!["profile", "schema", "help"].includes(group!))
         expect(flags).toMatchObject({ server: "https://rmm.example", profile: "prod" });
+      expect(flags["insecureHttp"] === true).toBe(!["server", "profile", "schema", "help", "config"].includes(group!));
     },
   );
+
+  it.each(Object.entries(linkPages))("stands on the page at %s too", async (_path, page) => {
+    const [, typed = ""] = /<code>(.*)<\/code>/.exec(linkPageText(page, "https://rmm.example")) ?? [];
+    expect(await parse(typed)).toMatchObject({ server: "https://rmm.example" });
+  });
 
   it("stands between backticks, where it is completed", async () => {
     const groups = (await programFor(undefined)).commands.map((one) => one.name()).join("|");
@@ -138,6 +145,8 @@ describe("a command that goes on", () => {
   });
 });
 
+const MEMBERSHIP = "77777777-7777-4777-8777-777777777777";
+
 describe("at a terminal", () => {
   const command = testCommand();
   let stub: Stub;
@@ -151,6 +160,12 @@ describe("at a terminal", () => {
         return { body: { ...pair, mfaRequired: false, mfaEnrollmentRequired: false, user } };
       },
       "GET /orgs/sites": () => refusal(403, "MFA_REQUIRED"),
+      "GET /users/me/memberships": () => ({
+        body: { data: [{ id: MEMBERSHIP, tenantId: "t", tenantName: "Harbor", kind: "organization" }] },
+      }),
+      [`POST /users/me/memberships/${MEMBERSHIP}/select`]: () => ({
+        body: { accessToken: "access-token", refreshToken: "refresh-token", expiresIn: 900 },
+      }),
     });
     answered = [];
   });
@@ -171,8 +186,24 @@ describe("at a terminal", () => {
     expect(out.stderr).toContain("`rmm auth login --profile prod`");
   });
 
+  it("a switch to another tenant is one of the stored sign-in, and RMM_TOKEN is named as what goes before it", async () => {
+    const login = ["auth", "login", "--email", "ana@contoso.example", "--password-stdin", "--store=file"];
+    const place = ["--profile", "switcher", "--server", stub.url];
+    await command.run([...login, ...place], { stdin: "Password-1" });
+    stub.seen.length = 0;
+    const ran = await command.run(["auth", "switch", "Harbor", ...place], { env: { RMM_TOKEN: "token-of-bo" } });
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(ran.stderr).toContain("RMM_TOKEN is set and goes before this sign-in");
+    const callers = stub.seen
+      .filter(({ path }) => path.includes("/memberships"))
+      .map(({ headers }) => headers.authorization);
+    expect(callers).toEqual(["Bearer access-token", "Bearer access-token"]);
+    expect((await command.run(["auth", "switch", "Harbor", ...place])).stderr).not.toContain("RMM_TOKEN");
+  });
+
   it("a sign-in goes where the last one of the profile went, without --store", async () => {
     const login = ["auth", "login", "--email", "ana@contoso.example", "--password-stdin", "--profile", "prod"];
+    answered.length = 0;
     expect((await command.run(login, { stdin: "Password-1" })).stderr).toContain("keychain of this machine cannot");
     expect(await command.run([...login, "--store=file"], { stdin: "Password-1" })).toMatchObject({ code: 0 });
     const explained = await command.run(["config", "explain", "--profile", "prod", "--json"]);

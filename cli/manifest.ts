@@ -77,8 +77,9 @@ export interface CommandSpec {
   };
   /** What a successful request destroys permanently; the command asks before. */
   readonly loses: Loss;
-  /** Events that a successful request emits. */
+  /** Events that every successful request tells, and those that it tells in some cases. */
   readonly emits: readonly EventKind[];
+  readonly mayEmit: readonly EventKind[];
   /** Audit action; null when it writes none. */
   readonly audit: string | null;
   readonly errors: readonly string[];

@@ -8,6 +8,7 @@ import { nouns } from "./generated/nouns.ts";
 import { addGlobalFlags, globalFlagList, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
 import type { NounSpec } from "./manifest.ts";
 import { nounAliases } from "./noun-aliases.ts";
+import { wrapWords } from "./output/wrap.ts";
 import type { Program, Run } from "./register.ts";
 import { type Shell, writeTo } from "./shell.ts";
 import { refuseForeignFlags, takesFlag } from "./taken-flags.ts";
@@ -56,7 +57,7 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
     .helpCommand(false)
     .exitOverride()
     .showSuggestionAfterError()
-    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .configureHelp({ subcommandTerm: (command) => command.name(), minWidthToWrap: 20 })
     .hook("preAction", (program, command) => refuseForeignFlags(program, command))
     .configureOutput({
       writeOut: (text) => {
@@ -70,16 +71,19 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
   addGlobalFlags(program);
   program.addHelpText("afterAll", ({ command }) => (command === program ? "" : globalFlagLine(command)));
   program.addHelpText("before", rootExamples);
-  program.addHelpText("after", "\nHelp on one command: rmm <group> <command> --help. Exit codes: rmm help exit-codes");
+  program.addHelpText("after", "\nHelp on one command: rmm <group> <command> --help\nExit codes: rmm help exit-codes");
   return program;
 }
 
-/** One line: what they do is not the business of each command. A group shows all of them, a command those it takes. */
+/** Their names alone: what they do is not the business of each command. A group shows those that its commands take. */
 function globalFlagLine(command: Command): string {
-  const all = globalFlagList.filter(({ name }) => command.commands.length > 0 || takesFlag(command, name));
-  const flags = [...new Set(all.map(({ flag }) => flag))];
-  return `\nGlobal flags (rmm help flags explains them): ${flags.join(" ")}`;
+  const flags = globalFlagList.filter(({ name }) => leavesOf(command).some((leaf) => takesFlag(leaf, name)));
+  const line = `Global flags (rmm help flags explains them): ${flags.map(({ flag }) => flag).join(" ")}`;
+  return `\n${wrapWords(line, command.configureOutput().getOutHelpWidth?.() ?? 80, 2)}`;
 }
+
+const leavesOf = (command: Command): readonly Command[] =>
+  command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 
 const rootExamples = `Examples:
   rmm auth login --server https://rmm.example

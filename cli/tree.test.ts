@@ -33,14 +33,55 @@ describe("every command", () => {
     }
   });
 
-  it("shows its own flags first and the global ones on one line", async () => {
-    for (const { path, command: leaf } of await leaves()) {
+  it("shows its own flags first, then the global ones by name: those it takes, of a group those its commands take", async () => {
+    const taken = new Map<string, Set<string>>();
+    const shownBy = async (path: readonly string[]) => {
       const { stdout } = await command.run([...path, "--help"]);
-      const [own = "", line = ""] = stdout.split(/^(?=Global flags )/m);
-      expect(line.trim().split("\n"), path.join(" ")).toHaveLength(1);
-      for (const { name, flag } of globalFlagList)
-        expect(line.trim().split(" ").includes(flag), `${path.join(" ")} ${flag}`).toBe(takesFlag(leaf, name));
+      const [own = "", global = ""] = stdout.split(/^(?=Global flags )/m);
+      return { own, flags: global.split(/\s+/).filter((word) => word.startsWith("--")) };
+    };
+    for (const { path, command: leaf } of await leaves()) {
+      const { own, flags } = await shownBy(path);
+      const ofLeaf = globalFlagList.filter(({ name }) => takesFlag(leaf, name)).map(({ flag }) => flag);
+      expect(flags, path.join(" ")).toEqual(ofLeaf);
       for (const { long, hidden } of leaf.options) if (!hidden) expect(own).toContain(long);
+      for (let end = 1; end < path.length; end++) {
+        const group = path.slice(0, end).join(" ");
+        taken.set(group, new Set([...(taken.get(group) ?? []), ...flags]));
+      }
+    }
+    expect(taken.size).toBeGreaterThan(20);
+    for (const [group, flags] of taken) expect(new Set((await shownBy(group.split(" "))).flags), group).toEqual(flags);
+  });
+
+  it("has help within 80 columns, but for examples that are pasted", async () => {
+    const paths = (await leaves()).flatMap(({ path }) => path.map((_word, at) => path.slice(0, at + 1).join(" ")));
+    const long: string[] = [];
+    for (const path of ["", ...new Set(paths)]) {
+      const { stdout } = await command.run([...path.split(" ").filter(Boolean), "--help"]);
+      const lines = stdout
+        .split("\n")
+        .filter(
+          (line) =>
+            line.length > 80 &&
+            !line.split(" ").some((word) => word.length > 40) &&
+            !/^ {2}(rmm|source|curl) |^Usage: /.test(line),
+        );
+      long.push(...lines.map((line) => `${path}: ${line}`));
+    }
+    expect(long).toEqual([]);
+  });
+
+  it("is explained by topics that fit every terminal, and are tabs in a pipe", async () => {
+    for (const topic of ["flags", "exit-codes", "environment"]) {
+      const { stdout } = await command.run(["help", topic]);
+      expect(stdout, topic).toMatch(/^(\S[^\t\n]*\t[^\t\n]{8,}\n)+$/);
+      for (const columns of [80, 60]) {
+        const shown = await command.run(["help", topic], { tty: true, columns });
+        expect(shown.stdout).not.toContain("\t");
+        for (const line of shown.stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(columns);
+        expect(shown.stdout.replaceAll(/\s/g, "")).toBe(stdout.replaceAll(/\s/g, ""));
+      }
     }
     const { stdout } = await command.run(["help", "flags"]);
     for (const name of globalFlagNames) expect(stdout).toMatch(new RegExp(`^--(no-)?${name}( <[a-z]+>)?\t.{10}`, "m"));

@@ -14,7 +14,7 @@ async function gen(root: string): Promise<void> {
   const files = generatedFiles();
   await writeAll(files);
   for (const folder of generatedFolders) {
-    for (const name of await readdir(folder)) {
+    for (const { name } of (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile())) {
       if (files.has(`${folder}/${name}`)) continue;
       await rm(join(folder, name));
       console.log(`removed ${folder}/${name}`);

@@ -1,23 +1,40 @@
 import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
 
 /**
  * `npm run prove`: the long version of every proof that `npm test` has a short one of: thousands of kills, 100,000 fuzzed
  * requests a database, generated requests by the hundred, and ten minutes at full speed. Takes hours; each prints its seed.
+ * `-- faults soak` runs these parts alone, `--share 0.05` a twentieth of every count.
  */
-const steps: readonly (readonly [command: string, ...args: string[]])[] = [
-  ["npm", "run", "build"],
-  [
-    "vitest",
-    "run",
-    "server/test/fault",
-    "server/test/conformance/sqlite/generated",
-    "server/test/conformance/postgres/generated",
-  ],
-  ["node", "dist/scripts/soak.js"],
-];
+const SOAK_MINUTES = 10;
 
-for (const [command, ...args] of steps) {
-  const env = { ...process.env, PROVE: "1" };
-  const { status } = spawnSync(command, args, { stdio: "inherit", env, shell: process.platform === "win32" });
-  if (status !== 0) process.exit(status ?? 1);
+const { values, positionals } = parseArgs({ options: { share: { type: "string" } }, allowPositionals: true });
+const share = Number(values.share ?? 1);
+const generated = ["sqlite", "postgres"].map((database) => `server/test/conformance/${database}/generated`);
+const parts: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
+  faults: ["vitest", "run", "server/test/fault"],
+  generated: ["vitest", "run", ...generated],
+  soak: ["node", "dist/scripts/soak.js", String(SOAK_MINUTES * share)],
+};
+const chosen = positionals.length > 0 ? positionals : Object.keys(parts);
+if (!(share > 0 && share <= 1) || chosen.some((part) => !(part in parts))) {
+  process.stderr.write(`usage: prove [--share 0..1] [${Object.keys(parts).join("] [")}]\n`);
+  process.exit(2);
+}
+
+const minutesOf = (ms: number) => (ms / 60_000).toFixed(1);
+const outcomes: string[] = [];
+const built = run(["npm", "run", "build"]);
+if (built !== 0) process.exit(built);
+for (const part of chosen) {
+  const began = performance.now();
+  const code = run(parts[part] as (typeof parts)[string]);
+  outcomes.push(`${code === 0 ? "ok  " : "FAIL"} ${part}: ${minutesOf(performance.now() - began)} min\n`);
+  if (code !== 0) process.exitCode = 1;
+}
+process.stdout.write(`\n${outcomes.join("")}`);
+
+function run([command, ...args]: readonly [string, ...string[]]): number {
+  const env = { ...process.env, PROVE: String(share) };
+  return spawnSync(command, args, { stdio: "inherit", env, shell: process.platform === "win32" }).status ?? 1;
 }

@@ -33,7 +33,11 @@ export async function attemptOnce(call: Call, attempt: number, presented: Presen
     const text = call.streamed && !refused ? "" : await response.text();
     const requestId = response.headers.get("x-request-id") ?? undefined;
     const durationMs = performance.now() - started;
-    tell(() => core.hooks.onResponse?.({ operation, status: response.status, requestId, durationMs, attempt }));
+    const { status } = response;
+    tell(() => {
+      if (core.hooks.onResponse === undefined) return;
+      core.hooks.onResponse({ operation, status, headers: shownHeaders(response), requestId, durationMs, attempt });
+    });
     tellDeprecation(call, response);
     if (refused) throw answerError(response, text, { operation, address: core.address, secrets, nowMs: core.now() });
     return { response, text };
@@ -43,6 +47,15 @@ export async function attemptOnce(call: Call, attempt: number, presented: Presen
   } finally {
     limit.end();
   }
+}
+
+/** Without cookies and the like. */
+function shownHeaders({ headers }: RawResponse): Record<string, string> {
+  const all: Record<string, string> = {};
+  headers.forEach((value, name) => {
+    all[name] = value;
+  });
+  return redacted(all) as Record<string, string>;
 }
 
 function headerOf(presented: Presented | undefined): Record<string, string> {

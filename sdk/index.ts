@@ -4,7 +4,7 @@ export type { CredentialKind, Credentials } from "./credential.ts";
 export type { Deprecation } from "./deprecation.ts";
 export type { EndpointInfo } from "./endpoint-info.ts";
 export * from "./errors.ts";
-export type * from "./generated/models.ts";
+export type * from "./generated/models/index.ts";
 export { isErrorOf, type OperationError, type OperationErrors } from "./operation-error.ts";
 export type { CallOptions, ClientOptions, Hooks, Validation } from "./options.ts";
 export { Page } from "./paginate.ts";

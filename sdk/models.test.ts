@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, expectTypeOf, test } from "vitest";
 import type { Contract } from "#contract/index";
 import type { ApiCall, ListCall } from "./call.ts";
@@ -44,7 +44,10 @@ test("models are named, and a method answers with them", () => {
   expectTypeOf<Organization["status"]>().extract<"trial">().toEqualTypeOf<"trial">();
 });
 
-const models = readFileSync(new URL("./generated/models.ts", import.meta.url), "utf8");
+const folder = new URL("./generated/models/", import.meta.url);
+const models = readdirSync(folder)
+  .map((name) => readFileSync(new URL(name, folder), "utf8"))
+  .join("\n");
 const fieldOf = (model: string, field: string) =>
   new RegExp(`export interface ${model} \\{[\\s\\S]*?(/\\*\\*[^\\n]*\\*/)\\n  ${field}\\??:`).exec(models)?.[1];
 

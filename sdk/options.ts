@@ -23,6 +23,7 @@ export interface Hooks {
   onResponse?(event: {
     operation: string;
     status: number;
+    headers: Readonly<Record<string, string>>;
     requestId: string | undefined;
     durationMs: number;
     attempt: number;

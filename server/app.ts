@@ -32,8 +32,14 @@ export interface Seams {
 
 const stderrLines = inTurns((text) => process.stderr.write(text));
 
-/** config → dependencies. `wakeAuditWriter` is set when the writer starts. */
-export function buildServices(config: Config, seams: Seams = {}): Services & { wakeAuditWriter: () => void } {
+/** What is set once the writer of the audit log, and the runner of events, have started. */
+export interface Wakes {
+  wakeAuditWriter: () => void;
+  wakeEvents: () => void;
+}
+
+/** config → dependencies. */
+export function buildServices(config: Config, seams: Seams = {}): Services & Wakes {
   const clock = seams.clock ?? systemClock;
   const random = seams.random ?? secureRandom(clock);
   const log = seams.log ?? jsonLog(config.logLevel, stderrLines);
@@ -66,5 +72,6 @@ export function buildServices(config: Config, seams: Seams = {}): Services & { w
     }),
     metrics,
     wakeAuditWriter: () => undefined,
+    wakeEvents: () => undefined,
   };
 }

@@ -1,7 +1,9 @@
+import type { Wakes } from "./app.ts";
 import { completeAnchorFile } from "./audit/anchor-copies.ts";
 import { anchorGrowth, writerOf } from "./audit/keeper.ts";
 import { markRestated } from "./audit/restate.ts";
-import { jobHandlers, schedules } from "./generated/background.ts";
+import { startEvents } from "./events/runner.ts";
+import { consumers, jobHandlers, schedules } from "./generated/background.ts";
 import { startJobRunner } from "./jobs/queue.ts";
 import { startScheduler } from "./jobs/scheduler.ts";
 import { HOUR } from "./platform/clock.ts";
@@ -10,14 +12,16 @@ import type { Services } from "./services.ts";
 /** How long a stopping server waits for its audit outbox; what is left waits safely for the next start. */
 const DRAIN_MS = 10_000;
 
-/** Audit writer, job runner and schedules of this process. */
+/** Audit writer, events, job runner and schedules of this process. */
 export function startBackground(
-  services: Services & { wakeAuditWriter: () => void },
+  services: Services & Wakes,
   options: { schedules: boolean },
 ): { stop(): Promise<void> } {
   const writer = writerOf(services);
   writer.start();
   services.wakeAuditWriter = () => writer.wake();
+  const events = startEvents(services, consumers);
+  services.wakeEvents = events.wake;
   const runner = startJobRunner(services, jobHandlers);
   const scheduler = options.schedules ? startScheduler(services, schedules) : undefined;
   const copies = options.schedules ? startCopies(services) : undefined;
@@ -26,6 +30,7 @@ export function startBackground(
       await scheduler?.stop();
       await copies?.stop();
       await runner.stop();
+      await events.stop();
       try {
         await writer.drain(AbortSignal.timeout(DRAIN_MS));
         if (options.schedules) await anchorGrowth(services);

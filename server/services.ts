@@ -44,4 +44,6 @@ export interface Services {
   readonly hooks: Hooks;
   /** Tells the audit writer that the outbox has work. */
   readonly wakeAuditWriter: () => void;
+  /** Tells the runner of events that some were committed. */
+  readonly wakeEvents: () => void;
 }

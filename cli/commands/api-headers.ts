@@ -1,4 +1,3 @@
-import type { RawResponse } from "#sdk/transport";
 import { usageError } from "../errors/cli-error.ts";
 import { escapeControls } from "../output/escape.ts";
 import type { ApiOptions } from "./api-request.ts";
@@ -20,11 +19,14 @@ export function headersOf({ addHeader = [] }: ApiOptions): Record<string, string
   );
 }
 
-/** `HTTP 200` and the headers; a cookie may be a session. */
-export function headText({ status, headers }: Pick<RawResponse, "status" | "headers">): string {
-  const lines: string[] = [];
-  headers.forEach((value, name) => {
-    lines.push(`${name}: ${/cookie/i.test(name) ? "********" : value}`);
-  });
+/** What came before the body of an answer; the SDK has masked its secrets. */
+export interface Head {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `HTTP 200` and the headers. */
+export function headText({ status, headers }: Head): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return `${[`HTTP ${status}`, ...lines].map(escapeControls).join("\n")}\n\n`;
 }

@@ -10,7 +10,7 @@ import { printResult } from "../output/print.ts";
 import type { Register } from "../register.ts";
 import { writeTo } from "../shell.ts";
 import { proving, takes, valued } from "../taken-flags.ts";
-import { headersOf, headText } from "./api-headers.ts";
+import { type Head, headersOf, headText } from "./api-headers.ts";
 import { type ApiOptions, bodyOf, endpointAt, fieldsOf, methodOf, methods, pathOf } from "./api-request.ts";
 
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
@@ -28,7 +28,7 @@ export const registerApi: Register = (command, run) => {
     .option("--input <path>", "the body, from a file or -")
     .option(...encodingOption)
     .option("-H, --add-header <name:value>", "send a header; never one that proves who calls", collect)
-    .option("-i, --include", "print the status and the headers of the answer before it")
+    .option("-i, --include", "print the status and the headers of the answer before it; those of an error on stderr")
     .option("--silent", "print no answer: the exit code says how it went")
     .option("--paginate", "follow all pages and print one array")
     .addHelpText("before", examples)
@@ -62,7 +62,11 @@ async function call(
   if (options.include && options.paginate) throw usageError("-i shows one answer, and --paginate joins several");
   if (context.globals.dryRun) return showRequest(context, endpoint, path, input, headers);
   await requireSecretShown(context, endpoint, options);
-  const client = await context.client(endpoint.kinds.includes("public") ? "none" : "credential");
+  let head: Head | undefined;
+  const onResponse = (answered: Head) => {
+    head = answered;
+  };
+  const client = await context.client(endpoint.kinds.includes("public") ? "none" : "credential", { onResponse });
   const send = (page: Record<string, unknown>) =>
     client.request(
       method,
@@ -70,14 +74,17 @@ async function call(
       { ...input, query: page },
       { signal: context.shell.signal, idempotencyKey: context.globals.idempotencyKey, headers },
     );
-  const { data: result, response } = options.paginate
-    ? { data: await allPages(endpoint, input.query, send), response: undefined }
-    : await send(input.query).withResponse();
+  const asked = options.paginate ? allPages(endpoint, input.query, send) : send(input.query);
+  const result = await asked.catch(async (error: unknown) => {
+    // An error leaves stdout empty.
+    if (options.include && head) await writeTo(context.shell, "stderr", headText(head));
+    throw error;
+  });
   await maskSecrets(
     context,
     endpoint.secretResult.flatMap((name) => secretAt(result, name)),
   );
-  if (options.include && response) await writeTo(context.shell, "stdout", headText(response));
+  if (options.include && head) await writeTo(context.shell, "stdout", headText(head));
   if (options.silent) return 0;
   const printed = {
     ...context,

@@ -59,6 +59,9 @@ describe("rmm api", () => {
     const shown = await run(["api", "POST", "/things", "-f", "name=x", "-i"]);
     expect(shown.stdout).toMatch(/^HTTP 201\n(\S+: .*\n)*x-request-id: req-\d+\n/);
     expect(JSON.parse(shown.stdout.split("\n\n")[1]!)).toEqual({ name: "x" });
+    const refused = await run(["api", "GET", "/nothing", "-i"]);
+    expect(refused).toMatchObject({ code: 3, stdout: "" });
+    expect(refused.stderr).toMatch(/^HTTP 404\n(\S+: .*\n)*x-request-id: req-\d+\n(\S+: .*\n)*\nrmm: /);
     expect((await run(["api", "GET", "/things", "-i", "--paginate"])).code).toBe(2);
     expect(await run(["api", "GET", "/things", "--silent"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
     expect((await run(["api", "GET", "/nothing", "--silent"])).code).toBe(3);

@@ -2,6 +2,7 @@ import { openContext } from "../context.ts";
 import { exitCodes } from "../errors/exit-codes.ts";
 import { globalFlagList } from "../globals.ts";
 import { formatOf, printResult } from "../output/print.ts";
+import { termsText } from "../output/wrap.ts";
 import type { Register } from "../register.ts";
 import { writeTo } from "../shell.ts";
 import { takes, valued } from "../taken-flags.ts";
@@ -47,8 +48,10 @@ export const registerHelp: Register = (command, run, program) => {
         if (rows === undefined) return program.run(shell, [...words, "--help"]);
         const context = await openContext(shell, globals, { mayBeNew: true });
         const format = formatOf(context);
-        if (format !== "table" && format !== "tsv") await printResult(context, rows, { fields: Object.keys(rows[0]!) });
-        else await writeTo(shell, "stdout", rows.map((row) => `${Object.values(row).join("\t")}\n`).join(""));
+        if (format === "table") {
+          const terms = rows.map((row) => Object.values(row).map(String) as [string, string]);
+          await writeTo(shell, "stdout", termsText(terms, shell.columns));
+        } else await printResult(context, rows, { fields: Object.keys(rows[0]!) });
         return 0;
       }),
     );

@@ -36,10 +36,13 @@ it("prints the link and the command that takes it, with the server that made it;
 });
 
 it("takes the link that is pasted where the command asks, and signs in", async () => {
+  const asked: string[] = [];
   const ran = await command.run(["users", "accept-invite", "--server", stub.url, "--store=file"], {
     tty: true,
     answers: [link as string, "Correct-Horse-9"],
+    asked,
   });
+  expect(asked).toEqual([expect.stringContaining("link"), expect.stringMatching(/^password \(.*8 to 128 characters/)]);
   expect(ran.code, ran.stderr).toBe(0);
   expect(writesOf(stub)[0]?.body).toMatchObject({ token: TOKEN, password: "Correct-Horse-9" });
   expect(ran.stderr).toContain("Signed in");

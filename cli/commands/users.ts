@@ -53,13 +53,15 @@ const howToAccept = ({ settings }: Context, { inviteUrl }: { inviteUrl?: string 
     : undefined;
 
 const inviteHelp = `
-Where the server sends no mail, stdout is the link of the invitation. Whoever has it types, and pastes it when asked:
+Where the server sends no mail, stdout is the link of the invitation. Whoever
+has it types, and pastes it when asked:
   rmm users accept-invite --server <url>
 `;
 
 const help = `
-You are signed in then, as by \`rmm auth login\`: no token is printed. With --secret-file the tokens go there instead,
-for another machine, and you are not signed in here.
+You are signed in then, as by \`rmm auth login\`: no token is printed. With
+--secret-file the tokens go there instead, for another machine, and you are not
+signed in here.
 `;
 
 interface SignedIn {

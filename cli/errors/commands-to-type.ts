@@ -3,6 +3,7 @@ export type Given = Readonly<Partial<Record<(typeof names)[number], string>>>;
 
 const names = [
   "server",
+  "insecure-http",
   "profile",
   "token-file",
   "store",
@@ -14,6 +15,7 @@ const names = [
   "database-url",
 ] as const;
 type Name = (typeof names)[number];
+const switches: ReadonlySet<Name> = new Set(["no-browser", "insecure-http"]);
 
 /** Commands that call no server. */
 const local = new Set(["help", "completion", "schema", "import", "quickstart", "profile"]);
@@ -21,7 +23,7 @@ const local = new Set(["help", "completion", "schema", "import", "quickstart", "
 /** Reads the flags as they were typed, also of a command line that is wrong; `words` name its command. */
 export function givenIn(argv: readonly string[], words: readonly string[]): Given {
   const given: Partial<Record<Name, string>> = {};
-  const own = new Set<Name>(["server", "profile", "token-file", "org"]);
+  const own = new Set<Name>(["server", "insecure-http", "profile", "token-file", "org"]);
   if (isLogin(words)) for (const name of ["store", "email", "partner", "no-browser"] as const) own.add(name);
   if (words[0] === "server") for (const name of ["data-dir", "database-url"] as const) own.add(name);
   for (const [index, arg] of argv.entries()) {
@@ -29,7 +31,7 @@ export function givenIn(argv: readonly string[], words: readonly string[]): Give
     const [flag = "", ...rest] = arg.split("=");
     const name = flag.slice(2) as Name;
     if (!flag.startsWith("--") || !own.has(name)) continue;
-    if (name === "no-browser") given[name] = "";
+    if (switches.has(name)) given[name] = "";
     else given[name] = rest.length > 0 ? rest.join("=") : (argv[index + 1] ?? "");
   }
   return given;
@@ -62,7 +64,7 @@ export function withPlace(command: string, given: Given): string {
     const value = given[name];
     const has = words.some((word) => word === `--${name}` || word.startsWith(`--${name}=`));
     if (value === undefined || has) return [];
-    return [name === "no-browser" ? `--${name}` : `--${name} ${quoted(value)}`];
+    return [switches.has(name) ? `--${name}` : `--${name} ${quoted(value)}`];
   });
   return [command, ...more].join(" ");
 }
@@ -71,9 +73,10 @@ function carriedBy(words: readonly string[]): readonly Name[] {
   const [first = ""] = words;
   if (first === "server") return ["data-dir", "database-url"];
   if (local.has(first)) return [];
-  if (!isLogin(words)) return ["server", "profile", "token-file"];
+  if (first === "config") return ["server", "profile", "token-file"];
+  if (!isLogin(words)) return ["server", "insecure-http", "profile", "token-file"];
   const through: readonly Name[] = words.includes("--sso") ? ["email", "partner", "org", "no-browser"] : [];
-  return ["server", "profile", ...through, "store"];
+  return ["server", "insecure-http", "profile", ...through, "store"];
 }
 
 /** A word as a shell reads it. */

@@ -50,6 +50,20 @@ it("names a partner in the path by slug or name, and says which there are when i
   expect(await get("sumit")).toMatchObject({ code: 3, stderr: expect.stringMatching(/Did you mean summit/) });
 });
 
+it("breaks no word on a terminal, and no command to type; a pipe has a line for each message", async () => {
+  answer = refusal(403, "PERMISSION_DENIED", { error: `You may not do this ${"at this partner of yours ".repeat(6)}` });
+  const argv = ["partners", "get", ids.twin, "--profile", "default"];
+  const env = { RMM_SERVER: stub.url, RMM_TOKEN: "user-token" };
+  const told = (text: string) => text.replaceAll(/\s+/g, " ").replace(/req-\d+/, "");
+  const piped = (await command.run(argv, { env })).stderr;
+  for (const columns of [40, 60, 80]) {
+    const { stderr } = await command.run(argv, { env, tty: true, columns });
+    expect(told(stderr)).toBe(told(piped));
+    expect(stderr).toContain("`rmm auth can-i --list --profile default`");
+    for (const line of stderr.split("\n")) expect(line.length, line).toBeLessThanOrEqual(Math.max(columns, 60));
+  }
+});
+
 it("says that http was meant where nothing speaks TLS", async () => {
   const { code, stderr } = await get(ids.twin, { RMM_TOKEN: "t", RMM_SERVER: stub.url.replace("http:", "https:") });
   expect(code).toBe(7);

@@ -1,11 +1,12 @@
 import { escapeControls } from "../output/escape.ts";
+import { fitted } from "../output/wrap.ts";
 import type { Shell } from "../shell.ts";
 import { writeTo } from "../shell.ts";
 import type { Described } from "./describe-error.ts";
 
 /** Prints an error on stderr: one JSON object with `--json`, otherwise lines for a person. */
 export async function reportError(shell: Shell, { error }: Described, json: boolean): Promise<void> {
-  const text = json ? `${JSON.stringify({ error: filled(error) })}\n` : lines(error);
+  const text = json ? `${JSON.stringify({ error: filled(error) })}\n` : lines(shell, error);
   await writeTo(shell, "stderr", text).catch(() => undefined);
 }
 
@@ -15,7 +16,7 @@ function filled({ code, message, status, requestId, details, hint }: Described["
   return Object.fromEntries(Object.entries(known).map(([key, value]) => [key, value ?? null]));
 }
 
-function lines({ message, code, status, requestId, details, hint }: Described["error"]): string {
+function lines(shell: Shell, { message, code, status, requestId, details, hint }: Described["error"]): string {
   const facts = [
     ...(status === undefined ? [] : [`${status} ${code}`]),
     ...(requestId === undefined ? [] : [`request ${requestId}`]),
@@ -26,7 +27,7 @@ function lines({ message, code, status, requestId, details, hint }: Described["e
     ...(code === "MISSING_INPUT" ? [] : detailLines(details, message)),
     ...(hint === undefined ? [] : [`  ${hint}`]),
   ];
-  return `${all.map((line) => escapeControls(line)).join("\n")}\n`;
+  return `${all.map((line, at) => fitted(shell, escapeControls(line), at === 0 ? "rmm: ".length : 4)).join("\n")}\n`;
 }
 
 /** What the server found wrong, one line each; not again what the message says already. */

@@ -7,6 +7,10 @@ import { takesMany } from "./endpoint-flags.ts";
 import { takesIfNotExists } from "./existing.ts";
 
 const command = testCommand();
+const partnerKey = `svc_sp_${"a".repeat(43)}`;
+const exported = (rows: object[]) => ({
+  body: { schemaVersion: "1", data: rows, nextCursor: null, withheld: 0 },
+});
 let stub: Stub;
 let busy = 0;
 let running = 0;
@@ -22,6 +26,34 @@ beforeAll(async () => {
         ? refusal(429, "RATE_LIMITED", {}, { "retry-after": "0" })
         : { status: 201, body: { id: "made", ...(body as object) } };
     },
+    "GET /partner-api/organizations": () =>
+      exported([
+        { id: ids.contoso, orgId: ids.contoso, name: "Contoso", slug: "contoso-dental" },
+        { id: ids.fabrikam, orgId: ids.fabrikam, name: "Fabrikam", slug: "fabrikam" },
+        { id: ids.twin, orgId: ids.twin, name: "Old", slug: "old", removed: true },
+      ]),
+    "POST /partner-api/organizations": () => ({ status: 201, body: { id: "made" } }),
+    "GET /partner-api/sites": () => exported([{ id: ids.hq, orgId: ids.contoso, siteId: ids.hq, name: "HQ" }]),
+    "POST /partner-api/sites": () => ({ status: 201, body: { id: "made" } }),
+    "GET /partner-service-principals": () => ({
+      body: {
+        data: [
+          { id: ids.hq, name: "B", keys: [{ id: "k0", name: "of another", status: "active" }] },
+          {
+            id: ids.twin,
+            name: "A",
+            keys: [
+              { id: "k1", name: "CI", status: "active" },
+              { id: "k2", name: "gone", status: "revoked" },
+            ],
+          },
+        ],
+      },
+    }),
+    [`POST /partner-service-principals/${ids.twin}/keys`]: () => ({
+      status: 201,
+      body: { keyId: "k3", key: partnerKey },
+    }),
     "GET /orgs/sites": (_seen, query) => paged([{ id: ids.hq, orgId: ids.contoso, name: "HQ" }], query),
   });
 });
@@ -69,6 +101,12 @@ describe("a list of entries", () => {
       expect(items[2].error).toMatchObject({ code: "MISSING_INPUT", details: [{ path: "name" }] });
       expect(writesOf(stub)).toHaveLength(2);
     }
+  });
+
+  it("tells people once what an entry lacks", async () => {
+    const argv = ["partners", "create", "-f", "-"];
+    const options = { stdin: '[{"name":"A"},{"name":"B"}]', env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" } };
+    expect((await command.run(argv, options)).stdout.match(/slug/g)).toHaveLength(2);
   });
 
   it("has items of the shape that plan and apply print", async () => {
@@ -121,12 +159,33 @@ describe("a list of entries", () => {
     expect(await keys()).toEqual(first);
   });
 
+  it("looks for rows of a partner key in its exports, without what is gone, and for keys among those of their principal", async () => {
+    const list = (text: string, ...argv: string[]) =>
+      command.run([...argv, "--json", "--if-not-exists", "-f", "-"], {
+        stdin: text,
+        env: { RMM_SERVER: stub.url, RMM_TOKEN: argv[0] === "partner-api" ? partnerKey : "token-of-ana" },
+      });
+    const outcomes = async (ran: Promise<{ stdout: string }>) =>
+      report(await ran).map(({ outcome }: { outcome: string }) => outcome);
+    const tenants = '[{"name":"Contoso","slug":"contoso-dental"},{"name":"Old","slug":"old"}]';
+    expect(await outcomes(list(tenants, "partner-api", "create-organization"))).toEqual(["exists", "done"]);
+    const places = JSON.stringify(["HQ", "Lab"].map((name) => ({ orgId: ids.contoso, name })));
+    expect(await outcomes(list(places, "partner-api", "create-site"))).toEqual(["exists", "done"]);
+    const keys = '[{"name":"ci"},{"name":"gone"},{"name":"of another"}]';
+    expect(await outcomes(list(keys, "partner-service-principals", "issue-key", ids.twin))).toEqual([
+      ...["exists", "done", "done"],
+    ]);
+  });
+
   it("is taken with --concurrency wherever it is taken, and with --if-not-exists by every create", async () => {
     for (const spec of await specs()) {
       const { stdout } = await command.run([spec.noun, spec.name, "--help"]);
       const name = `${spec.noun} ${spec.name}`;
       expect(stdout.includes("--concurrency"), name).toBe(takesMany(spec));
-      if (spec.name === "create") expect([name, takesIfNotExists(spec)]).toEqual([name, true]);
+      // A partner key sees no enrollment keys: it could not tell whether one is there.
+      if (/^(create|issue)/.test(spec.name) && name !== "partner-api create-enrollment-key")
+        expect([name, takesIfNotExists(spec)]).toEqual([name, true]);
+      expect(stdout.includes("--if-not-exists"), name).toBe(takesIfNotExists(spec));
     }
   });
 });

@@ -84,7 +84,8 @@ async function ask(context: Context, { spec, flag, where }: Field): Promise<unkn
   const prompter = prompterOf(shell);
   const label = spec.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
   if (spec.secret) {
-    return cleanTyped(context, flag, await prompter.secret(label));
+    const more = spec.description === undefined || spec.description === label ? "" : ` (${spec.description})`;
+    return cleanTyped(context, flag, await prompter.secret(`${label}${more}`));
   }
   if (spec.values) return prompter.choose(label, spec.values);
   if (spec.type === "boolean") return prompter.confirm(label);

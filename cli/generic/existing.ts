@@ -12,26 +12,41 @@ export interface Existing {
   find(draft: Draft): Promise<Row | undefined>;
 }
 
-/** By what a row of a noun is known; elsewhere by its name. */
-const knownBy: Readonly<Record<string, readonly string[]>> = {
-  organizations: ["slug"],
-  partners: ["slug"],
-  users: ["email"],
-  contacts: ["email", "name"],
-  "sso-domains": ["domain"],
+interface Place {
+  /** The command that lists the rows, of the same noun. */
+  readonly list: string;
+  /** By what a row is known: the first of these that the entry has. */
+  readonly by: readonly string[];
+  /** Where each row of the list, of which the path names one, holds what is looked for. */
+  readonly within?: string;
+}
+
+/** Where rows stand that are not found by their name in the list of their noun. */
+const places: Readonly<Record<string, Partial<Place>>> = {
+  "organizations create": { by: ["slug"] },
+  "partners create": { by: ["slug"] },
+  "users invite": { by: ["email"] },
+  "contacts create": { by: ["email", "name"] },
+  "sso-domains create": { by: ["domain"] },
+  "partner-api create-organization": { list: "organizations", by: ["slug"] },
+  "partner-api create-site": { list: "sites" },
+  "partner-service-principals issue-key": { within: "keys" },
 };
 
-/** Whether the command makes rows that can be looked up before. */
+const placeOf = ({ noun, name }: CommandSpec): Place => ({ list: "list", by: ["name"], ...places[`${noun} ${name}`] });
+
+/** Whether the command makes rows that can be looked up before. A partner key sees no enrollment keys. */
 export const takesIfNotExists = ({ noun, name, method }: CommandSpec): boolean =>
-  method === "POST" && noun !== "partner-api" && (name === "create" || (noun === "users" && name === "invite"));
+  method === "POST" && (name === "create" || Object.hasOwn(places, `${noun} ${name}`));
 
 /** Looks for rows of the same name in the same tenant and site; each list is read once, with the first that asks. */
 export function existingRows(invocation: Invocation): Existing {
   const { context, spec, given } = invocation;
   if (given.options["ifNotExists"] !== true) return { find: async () => undefined };
+  const place = placeOf(spec);
   const lists = new Map<string, Promise<Row[]>>();
   const rowsFor = async (draft: Draft): Promise<Row[]> => {
-    const list = (await commandsOf(spec.noun)).find(({ name, paging }) => name === "list" && paging !== null);
+    const list = (await commandsOf(spec.noun)).find(({ name, paging }) => name === place.list && paging !== null);
     if (list === undefined) throw new Error(`${spec.noun} has no list to look for names in`);
     const asked = scopeFor(list, draft);
     const key = JSON.stringify(asked);
@@ -44,11 +59,18 @@ export function existingRows(invocation: Invocation): Existing {
   };
   return {
     find: async (draft) => {
-      const field = (knownBy[spec.noun] ?? ["name"]).find((name) => typeof draft.body[name] === "string");
+      const field = place.by.find((name) => typeof draft.body[name] === "string");
       if (field === undefined) return undefined;
-      return (await rowsFor(draft)).find((row) => isSame(field, row, draft) && isWithin(row, draft));
+      const rows = rowsIn(await rowsFor(draft), place, draft);
+      return rows.find((row) => isSame(field, row, draft) && isWithin(row, draft));
     },
   };
+}
+
+/** Without what is gone: the exports of a partner key list removed rows, and a revoked key keeps its name. */
+function rowsIn(rows: readonly Row[], { within }: Place, { params }: Draft): readonly Row[] {
+  const all = within === undefined ? rows : (rows.find(({ id }) => id === params["id"])?.[within] as Row[] | undefined);
+  return (all ?? []).filter(({ removed, status }) => removed !== true && status !== "revoked");
 }
 
 /** The list of the tenant that the entry names. */

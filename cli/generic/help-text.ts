@@ -47,7 +47,7 @@ export function examplesOf(spec: CommandSpec): string {
 }
 
 /** Who may run it, and what it leaves on record. */
-export function accessOf({ access, audit, emits, idempotent }: CommandSpec): string {
+export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandSpec): string {
   const { kinds, scopes, permissions, keyScopes, mfa, fullPartner, ownPartner } = access;
   const names = {
     user: "user",
@@ -60,6 +60,7 @@ export function accessOf({ access, audit, emits, idempotent }: CommandSpec): str
     ...(fullPartner ? ["(access to all organizations)"] : []),
     ...(ownPartner ? ["(members of a partner)"] : []),
   ];
+  const told = [...emits, ...mayEmit.map((kind) => `${kind} (in some cases)`)];
   const rows: [string, string][] = [
     ["Permission", permissions.length === 0 ? "none" : permissions.join(", ")],
     ["Credential", kinds.map((kind) => names[kind]).join(", ")],
@@ -67,7 +68,7 @@ export function accessOf({ access, audit, emits, idempotent }: CommandSpec): str
     ...(keyScopes.length === 0 ? [] : ([["Key scope", keyScopes.join(" or ")]] as [string, string][])),
     ["MFA", mfa ? "needed" : "not needed"],
     ["Audit", audit ?? "no entry"],
-    ...(emits.length === 0 ? [] : ([["Events", emits.join(", ")]] as [string, string][])),
+    ...(told.length === 0 ? [] : ([["Events", told.join(", ")]] as [string, string][])),
     ...(idempotent ? ([["Repeatable", "yes, with --idempotency-key"]] as [string, string][]) : []),
   ];
   return rows

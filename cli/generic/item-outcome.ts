@@ -60,11 +60,17 @@ function kindOf(noun: string): string {
 export function rowOf(spec: CommandSpec, { outcome, item, result, error }: ItemOutcome): Record<string, unknown> {
   const made = (result ?? {}) as Record<string, unknown>;
   const secrets = Object.fromEntries(topSecrets(spec).map((name) => [name, made[name]]));
-  const message = error === undefined ? undefined : `${error.code}: ${error.message}${issuesOf(error.details)}`;
+  const message = error === undefined ? undefined : `${error.code}: ${error.message}${issuesOf(error)}`;
   return { line: item.line, outcome, id: made["id"], name: labelOf(made) ?? item.name, ...secrets, message };
 }
 
-const issuesOf = (details: unknown): string =>
-  Array.isArray(details)
-    ? ` (${details.map((one: { path?: string; message?: string }) => `${one.path ?? ""} ${one.message ?? ""}`.trim()).join("; ")})`
-    : "";
+/** What the message does not say already. */
+function issuesOf({ details, message, code }: DescribedError): string {
+  if (!Array.isArray(details) || code === "MISSING_INPUT") return "";
+  const issues = details
+    .map(({ path = "", message: text = "" }: { path?: string; message?: string }) =>
+      text.startsWith(path) ? text : `${path} ${text}`,
+    )
+    .filter((text) => !message.includes(text));
+  return issues.length === 0 ? "" : ` (${issues.join("; ")})`;
+}

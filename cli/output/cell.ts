@@ -16,6 +16,12 @@ export function terminalCell(value: unknown, nowMs: number): string {
   return (typeof value === "string" && relativeTime(value, nowMs)) || escapeControls(text);
 }
 
+/** For a terminal that shows one object alone: a time as it is, and how far that is from now. */
+export function recordCell(value: unknown, nowMs: number): string {
+  const distance = typeof value === "string" ? relativeTime(value, nowMs) : undefined;
+  return distance === undefined ? terminalCell(value, nowMs) : `${value as string} (${distance})`;
+}
+
 /** For a pipe: the whole value, times as RFC 3339. */
 export const pipeCell = (value: unknown): string => escapeTsv(cellText(value));
 

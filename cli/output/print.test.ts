@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Stub } from "#sdk/stub-server";
 import { paged, stubApi } from "../test-api.ts";
+import { ANY_ID } from "../test-commands.ts";
 import { NOW, testCommand } from "../test-shell.ts";
 import { isColoured } from "./colour.ts";
 import { relativeTime } from "./relative-time.ts";
@@ -18,6 +19,7 @@ const nasty = {
 let stub: Stub;
 beforeAll(async () => {
   stub = await stubApi({
+    "GET /devices/*": () => ({ body: { lastSeenAt: nasty.lastSeenAt } }),
     "GET /devices": (_seen, query) => paged(query.get("search") === "none" ? [] : [nasty], query),
   });
 });
@@ -56,6 +58,13 @@ describe("a terminal", () => {
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     expect((await devices(["--no-header"], { tty: true })).stdout).not.toContain("HOSTNAME");
     expect((await devices(["--json"], { tty: true })).stdout).not.toMatch(/[\u007f-\u009f\u001b]/);
+  });
+
+  it("gets times as they are and as distances where one object is shown alone", async () => {
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token" };
+    const { stdout } = await command.run(["devices", "get", ANY_ID], { tty: true, env: { ...env, NO_COLOR: "1" } });
+    expect(stdout).toMatch(/^LAST SEEN AT +2026-03-02T06:00:00\.000Z \(3 hours ago\)$/m);
+    expect((await command.run(["devices", "get", ANY_ID], { env })).stdout).toContain("\t2026-03-02T06:00:00.000Z\n");
   });
 
   it("gets colours unless they are turned off", async () => {

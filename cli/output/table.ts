@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 import stringWidth from "string-width";
-import { terminalCell, valueAt } from "./cell.ts";
+import { recordCell, terminalCell, valueAt } from "./cell.ts";
 import { styled, styleOfStatus } from "./colour.ts";
 import { headingOf, labelOf } from "./headings.ts";
 import { layOut } from "./layout.ts";
@@ -81,7 +81,7 @@ export function recordText(record: Record<string, unknown>, options: TableOption
   return rows
     .map(({ name, value }) => {
       const label = styled(name.padEnd(longest), "bold", options.coloured);
-      return `${label}  ${painted(terminalCell(value, options.nowMs), options.coloured)}`.trimEnd();
+      return `${label}  ${painted(recordCell(value, options.nowMs), options.coloured)}`.trimEnd();
     })
     .join("\n")
     .concat("\n");

@@ -35,7 +35,7 @@ export async function findCredential(
   }
   if (env["RMM_TOKEN"] !== undefined) return given(shell, env["RMM_TOKEN"], "RMM_TOKEN");
   if (env["RMM_API_KEY"] !== undefined) return given(shell, env["RMM_API_KEY"], "RMM_API_KEY");
-  return stored(shell, settings);
+  return storedCredential(shell, settings);
 }
 
 /** Keys and device tokens tell what they are by their prefix, wherever they come from. */
@@ -47,7 +47,8 @@ function given(shell: Shell, raw: string, source: string): FoundCredential {
   return { kind, source, credentials };
 }
 
-function stored(shell: Shell, { server, profile, stored: of }: Settings): FoundCredential | undefined {
+/** The sign-in of this server and profile, whatever else is given. */
+export function storedCredential(shell: Shell, { server, profile, stored: of }: Settings): FoundCredential | undefined {
   const signIn = of.signIns[server.value];
   if (signIn === undefined) return undefined;
   const { account, store } = signIn;

@@ -3,7 +3,7 @@ import { escapeControls, escapeTsv } from "../output/escape.ts";
 import { counted } from "./budget.ts";
 import type { ItemResult } from "./item-result.ts";
 import { isForPerson, type Note } from "./note.ts";
-import { kindNames } from "./plan-view.ts";
+import { kindNames } from "./plan-text.ts";
 
 export interface ApplySummary {
   readonly done: number;

@@ -1,7 +1,8 @@
 import { type Style, styled } from "../output/colour.ts";
 import { escapeControls } from "../output/escape.ts";
 import type { FieldChange, ObjectKind } from "./field-change.ts";
-import { kindNames, type NoteView, type PlanItem } from "./plan-view.ts";
+import { kindNames } from "./plan-text.ts";
+import type { NoteView, PlanItem } from "./plan-view.ts";
 
 export interface Differences {
   /** What stands left and right. */

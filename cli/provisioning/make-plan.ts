@@ -14,6 +14,8 @@ export interface PlanOptions {
   readonly sinks: Pick<SinkContext, "env" | "forPrograms" | "redeliver">;
   /** False: the secrets of existing keys are not looked for. */
   readonly checkSinks: boolean;
+  /** Called when every name is known, before the long read. */
+  begin?(): Promise<void>;
 }
 
 /** Reads the server and compares. Changes nothing; a plan with conflicts is not to be applied. */
@@ -21,8 +23,8 @@ export async function makePlan(
   model: ProvisioningModel,
   options: PlanOptions,
 ): Promise<{ live: LiveState; plan: Plan }> {
-  const { rmm, sender, nowMs, sinks, checkSinks } = options;
-  const live = await readLive(rmm, model, sender.read);
+  const { rmm, sender, nowMs, sinks, checkSinks, begin } = options;
+  const live = await readLive(rmm, model, sender.read, begin);
   const plan = diff(model, live, { nowMs, sinkHolds: (key) => !checkSinks || sinkHolds(key, sinks.redeliver) });
   return { live, plan: { ...plan, conflicts: [...plan.conflicts, ...sinkConflicts(plan, sinks)] } };
 }

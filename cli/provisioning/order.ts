@@ -16,7 +16,8 @@ export function orderedSteps(plan: OrganizationPlan): readonly Step[] {
   if (!status) return [organization, ...inside];
   const rest = organization.changes.filter((change) => change !== status);
   if (organization.action === "create" && closing.includes(status.after) && inside.length > 0) {
-    const open = { ...organization, body: { ...organization.body, status: "active" } };
+    const opened = organization.changes.map((one) => (one === status ? { ...one, after: "active" } : one));
+    const open = { ...organization, changes: opened, body: { ...organization.body, status: "active" } };
     return [open, ...inside, update(organization, [{ ...status, before: "active" }])];
   }
   if (organization.action === "update" && closing.includes(status.after) && inside.length > 0) {

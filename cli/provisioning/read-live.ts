@@ -7,14 +7,16 @@ import { resolvePartner } from "./resolve-partner.ts";
 
 const PAGE = 100;
 
-/** Reads everything that the file manages: all pages of every list, or it fails. */
+/** Reads everything that the file manages: all pages of every list, or it fails. `begin`: every name is known now. */
 export async function readLive(
   rmm: RmmClient,
   model: Pick<ProvisioningModel, "partner" | "organizations">,
   read: Read,
+  begin: () => Promise<void> = async () => undefined,
 ): Promise<LiveState> {
   const me = await read((options) => rmm.users.me({}, options));
   const partnerId = await resolvePartner(rmm, me, model.partner, read);
+  await begin();
   const found = await listOrganizations(rmm, { me, partnerId }, read);
   const bySlug = new Map(found.map((one) => [one.slug, one]));
   const missing = model.organizations.some(({ slug }) => !bySlug.has(slug));

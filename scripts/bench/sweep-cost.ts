@@ -4,7 +4,7 @@ import { allEndpoints } from "#contract/index";
 
 /**
  * `npm run sweep-cost`: what all sweeps together cost per endpoint and database, in seconds of tests and of setting up for
- * them. `NOUNS=sites` measures some nouns. The figure is wall-clock time, so it needs a quiet machine.
+ * them. `NOUNS=sites` measures some nouns. Fails above the limit; the figure is wall-clock time, so it needs a quiet machine.
  */
 const LIMIT_SECONDS = 0.6;
 const DATABASES = ["sqlite", "postgres"];
@@ -30,7 +30,7 @@ const each = sum(modules) / endpoints / DATABASES.length;
 process.stdout.write(
   `${each.toFixed(2)} s per endpoint and database (${endpoints} endpoints, ${availableParallelism()} cores; at most ${LIMIT_SECONDS})\n`,
 );
-process.exitCode = failed.length === 0 ? 0 : 1;
+process.exitCode = failed.length === 0 && each <= LIMIT_SECONDS ? 0 : 1;
 
 function print(value: number, name: string): void {
   process.stdout.write(`${value.toFixed(1).padStart(8)} s  ${name}\n`);

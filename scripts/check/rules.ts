@@ -37,6 +37,7 @@ export const serverRooms: readonly Room[] = [
       "server/access/",
       "server/db/",
       "server/audit/",
+      "server/events/",
       "server/jobs/",
       "server/platform/",
       "server/features/",
@@ -63,6 +64,7 @@ export const serverRooms: readonly Room[] = [
       "server/access/",
       "server/db/",
       "server/audit/",
+      "server/events/",
       "server/jobs/",
       "server/platform/",
     ],
@@ -98,6 +100,11 @@ export const serverRooms: readonly Room[] = [
     imports: ["sdk/contract/", "server/services.ts", "server/db/", "server/jobs/mail-queue.ts", "server/platform/"],
   },
   {
+    paths: ["server/events/"],
+    owns: "events: writing, numbering, handing out to consumers, purge",
+    imports: ["sdk/contract/", "server/services.ts", "server/db/", "server/jobs/scheduler.ts", "server/platform/"],
+  },
+  {
     paths: ["server/jobs/"],
     owns: "durable queue, leases, scheduler, mail",
     imports: ["server/services.ts", "server/db/", "server/platform/"],
@@ -116,7 +123,7 @@ export const serverRooms: readonly Room[] = [
     paths: ["server/features/"],
     owns:
       "`<area>/<noun>/`: `routes.ts`, one file per verb, `rules.ts` (pure), `queries.ts` (Kysely), `hooks.ts` " +
-      "`schedules.ts` `jobs.ts`; `<area>/core/`: what several rooms share",
+      "`schedules.ts` `jobs.ts` `consumers.ts`; `<area>/core/`: what several rooms share",
     imports: [
       "sdk/contract/",
       "server/config.ts",
@@ -129,6 +136,7 @@ export const serverRooms: readonly Room[] = [
       "server/access/",
       "server/db/",
       "server/audit/",
+      "server/events/",
       "server/jobs/",
       "server/platform/",
     ],

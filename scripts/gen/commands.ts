@@ -84,6 +84,7 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): Comma
     },
     loses: endpoint.loses,
     emits: endpoint.emits,
+    mayEmit: endpoint.mayEmit,
     audit: typeof audit === "string" ? audit : null,
     errors: endpoint.errors,
     idempotent: endpoint.idempotent,

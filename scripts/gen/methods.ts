@@ -22,7 +22,7 @@ export function sdkMethods(models: Models): string {
     banner,
     'import type { ApiCall, ListCall } from "../call.ts";',
     'import type { CallOptions } from "../options.ts";',
-    'import type * as models from "./models.ts";',
+    'import type * as models from "./models/index.ts";',
     "",
     ...nouns,
     "export interface Methods {",

@@ -1,8 +1,9 @@
+import type { Area } from "#contract/areas";
 import type { AnyEndpoint } from "#contract/core/endpoint";
-import { allEndpoints } from "#contract/index";
+import { allEndpoints, areaOfNoun } from "#contract/index";
 import { alternatives, type JsonSchema, jsonSchemaOf } from "#contract/json-schema";
 import { type Components, referenced } from "#contract/openapi-components";
-import { banner } from "./text.ts";
+import { modelFiles } from "./model-files.ts";
 import { fieldLines, type Place, typeText } from "./type-text.ts";
 
 /** The types of one endpoint as its method writes them. */
@@ -18,9 +19,9 @@ export interface Shown {
   readonly item: string | undefined;
 }
 
-/** What `sdk/generated/models.ts` holds, and the names that the methods use of it. */
+/** The files of `sdk/generated/models`, and the names that the methods use of them. */
 export interface Models {
-  readonly text: string;
+  readonly files: ReadonlyMap<string, string>;
   of(endpoint: AnyEndpoint): Shown;
 }
 
@@ -28,16 +29,22 @@ export interface Models {
 export function sdkModels(): Models {
   const components: Components = new Map();
   const declared = new Map<string, string>();
+  // A type stands with the area whose endpoint names it first.
+  const areas = new Map<string, Area>();
+  const noted = <T>(endpoint: AnyEndpoint, made: T): T => {
+    const area = areaOfNoun(endpoint.noun) as Area;
+    for (const name of [...components.keys(), ...declared.keys()]) if (!areas.has(name)) areas.set(name, area);
+    return made;
+  };
   // Answers name the components first, as they do in the OpenAPI document.
-  const results = new Map(allEndpoints().map((one) => [one, schemaOf(one, "result", components)] as const));
-  const shown = new Map(allEndpoints().map((one) => [one, show(one, results.get(one), components, declared)] as const));
+  const results = new Map(allEndpoints().map((one) => [one, noted(one, schemaOf(one, "result", components))] as const));
+  const shown = new Map(
+    allEndpoints().map((one) => [one, noted(one, show(one, results.get(one), components, declared))] as const),
+  );
   const shapes = [...components].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const places = inputsAmong(components);
   for (const [name, schema] of shapes) declare(declared, name, schema, places.has(name) ? "input" : "output");
-  return {
-    text: [banner, "", ...[...declared].map(([, text]) => text)].join("\n"),
-    of: (endpoint) => shown.get(endpoint) as Shown,
-  };
+  return { files: modelFiles(declared, areas), of: (endpoint) => shown.get(endpoint) as Shown };
 }
 
 /** A shape whose name ends in `Input` is one that reads differently when it is sent. */
@@ -74,7 +81,9 @@ function show(
     schema && nameOf(declared, `${typeNameOf(endpoint)}${suffix}`, schema, place);
   const items = endpoint.paging?.items ?? "";
   const listed =
-    result && alternatives(result).find(({ properties }) => properties?.[items])?.properties?.[items]?.items;
+    result &&
+    alternatives(resolved(result, components)).find(({ properties }) => properties?.[items])?.properties?.[items]
+      ?.items;
   return {
     params:
       params &&
@@ -89,6 +98,10 @@ function show(
     item: listed && nameOf(declared, `${typeNameOf(endpoint)}Item`, listed, "output"),
   };
 }
+
+/** What a reference to a component stands for. */
+const resolved = (schema: JsonSchema, components: Components): JsonSchema =>
+  components.get(String(schema["$ref"]).split("/").at(-1) as string) ?? schema;
 
 const isObject = (schema: JsonSchema | undefined): boolean => schema?.type === "object";
 

@@ -13,7 +13,7 @@ export function generatedFiles(): Map<string, string> {
   return new Map([
     ["sdk/generated/endpoints.ts", sdkEndpoints()],
     ["sdk/generated/methods.ts", sdkMethods(models)],
-    ["sdk/generated/models.ts", models.text],
+    ...models.files,
     ["sdk/generated/operation-errors.ts", sdkOperationErrors()],
     ...openApiGoldens(),
     ...cliManifest(),
@@ -22,4 +22,4 @@ export function generatedFiles(): Map<string, string> {
 }
 
 /** Folders that hold nothing but generated files: what is no longer made there is deleted. */
-export const generatedFolders = ["sdk/generated", "cli/generated"] as const;
+export const generatedFolders = ["sdk/generated", "sdk/generated/models", "cli/generated"] as const;

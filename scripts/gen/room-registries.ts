@@ -18,7 +18,10 @@ function rooms(): Room[] {
       folder: `features/${area}/${room}`,
     })),
   );
-  return [...features, ...["access", "audit", "http", "jobs"].map((room) => ({ key: `${room}Room`, folder: room }))];
+  return [
+    ...features,
+    ...["access", "audit", "events", "http", "jobs"].map((room) => ({ key: `${room}Room`, folder: room })),
+  ];
 }
 
 interface Registered {
@@ -34,21 +37,26 @@ function exporting(name: string): Registered[] {
     .map(({ key, folder }) => ({ key, file: `../${folder}/${name}.ts` }));
 }
 
-/** What runs without a request: `jobs` and `schedules` of the rooms. */
+/** What runs without a request: `jobs`, `schedules` and `consumers` of the rooms. */
 export function backgroundTable(banner: string): string {
-  const [schedules, jobs] = [exporting("schedules"), exporting("jobs")];
+  const [schedules, jobs, consumers] = [exporting("schedules"), exporting("jobs"), exporting("consumers")];
   return lines([
     banner,
+    'import type { Consumer } from "#server/events/consumer";',
     'import type { JobHandlers } from "#server/jobs/queue";',
     'import type { Schedule } from "#server/jobs/scheduler";',
     ...jobs.map(({ key, file }) => `import { jobs as ${key}Jobs } from "${file}";`),
     ...schedules.map(({ key, file }) => `import { schedules as ${key}Schedules } from "${file}";`),
+    ...consumers.map(({ key, file }) => `import { consumers as ${key}Consumers } from "${file}";`),
     "",
     "/** Durable jobs by kind. */",
     `export const jobHandlers: JobHandlers = { ${jobs.map(({ key }) => `...${key}Jobs`).join(", ")} };`,
     "",
     "/** What runs by the clock. */",
     `export const schedules: readonly Schedule[] = [${schedules.map(({ key }) => `...${key}Schedules`).join(", ")}];`,
+    "",
+    "/** Who is told of events. */",
+    `export const consumers: readonly Consumer[] = [${consumers.map(({ key }) => `...${key}Consumers`).join(", ")}];`,
   ]);
 }
 

@@ -3,7 +3,7 @@ import { alternatives, type JsonSchema } from "#contract/json-schema";
 /** Whether fields may be left out as `undefined`, and how text is spelled: a body, an answer, or a query string. */
 export type Place = "input" | "output" | "query";
 
-/** TypeScript of a schema; `$ref` names an interface of `sdk/generated/models.ts`. */
+/** TypeScript of a schema; `$ref` names an interface of `sdk/generated/models`. */
 export function typeText(schema: JsonSchema, place: Place, indent = ""): string {
   const { $ref, anyOf, oneOf, type } = schema;
   if (typeof $ref === "string") return $ref.split("/").at(-1) as string;

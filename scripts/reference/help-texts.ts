@@ -34,7 +34,7 @@ function leavesOf(command: Command, path: string): GroupHelp["commands"] {
       path,
       help: written
         .join("")
-        .replace(/^Global flags .*$/m, "")
+        .replace(/^Global flags [\s\S]*/m, "")
         .trim(),
     },
   ];

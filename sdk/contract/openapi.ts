@@ -110,6 +110,7 @@ function operation(endpoint: AnyEndpoint, schemas: Components): Json {
     "x-audit": typeof audit === "string" ? audit : null,
     "x-loses": endpoint.loses,
     "x-events": endpoint.emits,
+    "x-events-in-some-cases": endpoint.mayEmit,
   };
 }
 

@@ -4,7 +4,6 @@ import { readStatements } from "./anchor-file.ts";
 import type { ChainStatement } from "./anchor-format.ts";
 import type { ChainRef } from "./chain.ts";
 import type { ChainSource } from "./chain-source.ts";
-import { postgresChainSource } from "./postgres-source.ts";
 import { sqliteChainSource } from "./sqlite-source.ts";
 import { verifyChain } from "./verify.ts";
 import type { VerifyOptions, VerifyOutcome, VerifyPost } from "./verify-in-worker.ts";
@@ -50,7 +49,10 @@ async function outsideOf(path: string | undefined, chains: ChainRef[]) {
 }
 
 async function openSource(database: VerifyOptions["database"], chain: ChainRef): Promise<ChainSource> {
-  if ("url" in database) return postgresChainSource(database.url, chain);
+  if ("url" in database) {
+    const { postgresChainSource } = await import("./postgres-source.ts");
+    return postgresChainSource(database.url, chain);
+  }
   const db = openSqliteFile(database.file, { readonly: true, fileMustExist: true, timeout: 10_000 });
   const source = sqliteChainSource(db, chain);
   return { ...source, close: () => source.close().finally(() => db.close()) };

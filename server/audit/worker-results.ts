@@ -10,7 +10,7 @@ export async function* workerResults<T>(
   count: number,
 ): AsyncGenerator<T> {
   if (count === 0) return;
-  const worker = startWorker(import.meta.url, script, data);
+  const worker = await startWorker(import.meta.url, script, data);
   const results: T[] = [];
   let wake = () => {};
   let failure: Error | undefined;

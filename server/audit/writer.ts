@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Kysely, Transaction } from "kysely";
+import { interruptibleSleep } from "#server/platform/sleep";
 import { chainOf, parseCanonicalContent, sha256 } from "./chain.ts";
 import type { AuditTables } from "./tables.ts";
 
@@ -192,37 +193,4 @@ async function retrying<T>(ask: () => Promise<T>, signal: AbortSignal | undefine
       await new Promise((resolve) => setTimeout(resolve, BACKOFF_MIN_MS));
     }
   }
-}
-
-/** A pause that `wake` ends early. A wake outside a pause skips the next pause. */
-function interruptibleSleep() {
-  let end: (() => void) | undefined;
-  let wakeable = true;
-  let woken = false;
-  return {
-    sleep(ms: number, mayWake: boolean): Promise<void> {
-      if (mayWake && woken) {
-        woken = false;
-        return Promise.resolve();
-      }
-      wakeable = mayWake;
-      return new Promise((resolve) => {
-        const timer = setTimeout(() => end?.(), ms);
-        timer.unref();
-        end = () => {
-          clearTimeout(timer);
-          end = undefined;
-          woken = false;
-          resolve();
-        };
-      });
-    },
-    wake() {
-      if (end && wakeable) end();
-      else woken = true;
-    },
-    interrupt() {
-      end?.();
-    },
-  };
 }

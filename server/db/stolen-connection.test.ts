@@ -377,6 +377,28 @@ describe("a tenant's connection, taken over with everything it was ever told", (
     expect(await state()).toEqual(before);
   });
 
+  it("reads its own tenant's events, and tells, changes or takes back none", async () => {
+    const columns = "(id, kind, org_id, subject_type, subject_id, data, occurred_at)";
+    const forged = (orgId: string) =>
+      `insert into events ${columns} values (gen_random_uuid(), 'site.created', '${orgId}', 'site', gen_random_uuid(), '{}', now())`;
+    for (const { orgId } of [world.a, world.b]) await base.look(forged(orgId));
+    const before = await base.look("select * from events order by seq");
+    const { rows } = await thief.query<{ org_id: string }>("select org_id from events");
+    expect(rows.map((row) => row.org_id)).toEqual([world.a.orgId]);
+    await refused(thief, forged(world.a.orgId)).toThrow(/row-level security/);
+    await refused(thief, forged(world.b.orgId)).toThrow(/row-level security/);
+    for (const statement of [
+      "update events set kind = 'site.deleted'",
+      "update events set position = null",
+      "delete from events",
+      "update event_cursors set position = 0",
+      "delete from event_cursors",
+    ])
+      expect((await thief.query(statement)).rowCount, statement).toBe(0);
+    await refused(thief, "select setval('events_seq_seq', 1)").toThrow(/permission denied/);
+    expect(await base.look("select * from events order by seq")).toEqual(before);
+  });
+
   const state = async () => [
     await base.look("select id, password_hash, is_platform_admin from users order by id"),
     await base.look("select id, name, org_id, partner_id from roles order by id"),

@@ -86,12 +86,16 @@ export const systemReasons = {
     why: "uses of all tenants' keys are gathered and written together, after their requests",
   },
   "run jobs": { covers: "jobs, mailOutbox", why: "the queue is the installation's" },
+  "hand out events": {
+    covers: "events and eventCursors, and what each consumer of events writes for the tenants it tells",
+    why: "events of all tenants are handed out in one order",
+  },
   "lead schedules": { covers: "leases", why: "leadership is between processes" },
   "purge expired": {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
-      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox; deviceMetrics, " +
-      "deviceMetricHours and deviceAvailability, with ids of devices read",
+      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events; " +
+      "deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {
@@ -119,7 +123,7 @@ export const systemReasons = {
   },
   "report health": {
     covers:
-      "leases, jobs, auditOutbox, number of devices by status, migrations that ran: read; a lease that is written and taken back",
+      "leases, jobs, auditOutbox, events, eventCursors, number of devices by status, migrations that ran: read; a lease that is written and taken back",
     why: "whoever watches the installation sees no tenant's rows",
   },
   "inspect installation": {

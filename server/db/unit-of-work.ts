@@ -22,6 +22,8 @@ export class UnitOfWork {
   #wall: string;
   #beforeCommit: ((tx: Tx) => Promise<void>) | undefined;
   #afterCommit: (() => void)[] = [];
+  #afterRollback: (() => void) | undefined;
+  #closes = false;
 
   constructor(exit: Exit, scope: Scope) {
     this.#exit = exit;
@@ -39,23 +41,45 @@ export class UnitOfWork {
     return this.#scoped(base);
   }
 
-  /** Runs `work` and the closing step of the unit (audit entry, idempotency record) atomically. */
+  /** True inside a transaction that ends with the closing step. */
+  get closes(): boolean {
+    return this.#closes;
+  }
+
+  /** Runs `work` and the closing step of the unit (audit entry, events, idempotency record) atomically. */
   async transaction<R>(work: (tx: Tx) => Promise<R>): Promise<R> {
     if (this.#open) return work(this.#scoped(this.#open));
-    const result = await this.#begin(this.#wall, async (raw) => {
-      const done = await work(this.#scoped(raw));
-      const closing = this.#beforeCommit;
-      // Nothing comes after it, and the wall stands again with the end of the transaction.
-      if (closing) await this.#lifted(raw, closing, { last: true });
-      return done;
-    });
+    const result = await this.#closed(work);
     for (const wake of this.#afterCommit.splice(0)) wake();
     return result;
+  }
+
+  async #closed<R>(work: (tx: Tx) => Promise<R>): Promise<R> {
+    this.#closes = true;
+    try {
+      return await this.#begin(this.#wall, async (raw) => {
+        const done = await work(this.#scoped(raw));
+        const closing = this.#beforeCommit;
+        // Nothing comes after it, and the wall stands again with the end of the transaction.
+        if (closing) await this.#lifted(raw, closing, { last: true });
+        return done;
+      });
+    } catch (error) {
+      this.#afterRollback?.();
+      throw error;
+    } finally {
+      this.#closes = false;
+    }
   }
 
   /** Set once by the pipeline: runs, unscoped, as the last step of the outermost transaction. */
   beforeCommit(step: (tx: Tx) => Promise<void>): void {
     this.#beforeCommit = step;
+  }
+
+  /** Set once by the pipeline: runs when such a transaction failed. */
+  afterRollback(step: () => void): void {
+    this.#afterRollback = step;
   }
 
   /** Runs once the outermost transaction is durable. */

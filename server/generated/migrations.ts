@@ -28,6 +28,7 @@ import { migration as m24 } from "../db/migrations/202611281530-sign-in-sso-bind
 import { migration as m25 } from "../db/migrations/202611281531-fleet-metric-hours.ts";
 import { migration as m26 } from "../db/migrations/202611281540-fleet-device-lists.ts";
 import { migration as m27 } from "../db/migrations/202611281541-audit-partner-order.ts";
+import { migration as m28 } from "../db/migrations/202611281820-platform-events.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -59,4 +60,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281531-fleet-metric-hours", ...m25 },
   { name: "202611281540-fleet-device-lists", ...m26 },
   { name: "202611281541-audit-partner-order", ...m27 },
+  { name: "202611281820-platform-events", ...m28 },
 ];

@@ -1,10 +1,12 @@
 import type { AuditAction } from "#contract/core/audit-actions";
 import type { EndpointTypes } from "#contract/core/endpoint";
+import type { EventKind } from "#contract/core/events";
 import type { Principal, UserPrincipal } from "#server/access/principal";
 import type { Config } from "#server/config";
 import type { SystemReason } from "#server/db/system-reasons";
 import type { Scope } from "#server/db/tenant-predicate";
 import type { Reader, Tx } from "#server/db/unit-of-work";
+import type { Told } from "#server/events/emit";
 import type { Clock } from "#server/platform/clock";
 import type { Log } from "#server/platform/log";
 import type { Random } from "#server/platform/random";
@@ -78,6 +80,11 @@ export interface Call<T extends EndpointTypes = EndpointTypes> {
   /** Unscoped work for one of the listed reasons; joins an open transaction, else opens its own without audit. */
   asSystem<R>(reason: SystemReason, work: (tx: Tx) => Promise<R>): Promise<R>;
   readAsSystem<R>(reason: SystemReason, work: (db: Reader) => Promise<R>): Promise<R>;
+  /**
+   * Tells of an event that the endpoint declares, inside the transaction of the change and while the row of its subject
+   * is held: it commits with the change or not at all (docs/platform.md, "Events").
+   */
+  emit<K extends EventKind>(kind: K, told: Told<K>): void;
   /** Runs when what this call wrote is durable. */
   afterCommit(step: () => void): void;
   header(name: string): string | undefined;

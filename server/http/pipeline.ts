@@ -5,11 +5,13 @@ import { callerKey, nobody, type Principal, scopeOf } from "#server/access/princ
 import { auditHandle } from "#server/audit/handle";
 import { enqueueAudit } from "#server/audit/outbox";
 import { UnitOfWork } from "#server/db/unit-of-work";
+import { eventRow, storeEvents } from "#server/events/emit";
 import type { Problem } from "#server/problem";
 import type { Services } from "#server/services";
 import { AuditNotes } from "./audit-entry.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Call } from "./call.ts";
+import { isBrowsed } from "./error-page.ts";
 import { beginIdempotent, type IdempotentRun, type Remembered, readIdempotencyKey } from "./idempotency.ts";
 import type { Implementation } from "./implement.ts";
 import { limitRequest } from "./limit-request.ts";
@@ -18,6 +20,7 @@ import { readJson } from "./request-body.ts";
 import type { RequestFacts } from "./request-facts.ts";
 import { sendError, sendResult } from "./respond.ts";
 import { responseHoldsSecret, responseHoldsTokens } from "./secret-response.ts";
+import { ToldEvents } from "./told-events.ts";
 import { readQuery, validate } from "./validate.ts";
 
 /** Everything one request carries through the pipeline. */
@@ -28,8 +31,10 @@ interface Passage {
   response: ServerResponse;
   facts: RequestFacts;
   notes: AuditNotes;
+  events: ToldEvents;
   who: Principal;
   written: boolean;
+  readonly browsed: boolean;
   readonly startedMs: number;
 }
 
@@ -51,8 +56,10 @@ export async function answer(
     response,
     facts,
     notes: new AuditNotes(),
+    events: new ToldEvents(implementation.endpoint),
     who: nobody,
     written: false,
+    browsed: isBrowsed(implementation.endpoint, request),
     startedMs: services.clock.nowMs(),
   };
   try {
@@ -79,9 +86,10 @@ async function pass(passage: Passage): Promise<void> {
     body,
   });
   const unit = new UnitOfWork(services, scopeOf(passage.who));
+  unit.afterRollback(() => passage.events.drop());
   const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
   if (key === undefined) {
-    armAudit(passage, unit);
+    armClosing(passage, unit);
     const call = makeCall(passage, unit, input);
     const result = await implementation.handler(call);
     await recordSuccess(passage, unit);
@@ -128,7 +136,7 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
   const run: IdempotentRun = begun;
   try {
     let result: unknown;
-    armAudit(passage, unit, (tx) => run.finish(tx, { status: endpoint.status, body: result }));
+    armClosing(passage, unit, (tx) => run.finish(tx, { status: endpoint.status, body: result }));
     const call = makeCall(passage, unit, input);
     await implementation.handler.prepare?.(call);
     await unit.transaction(async () => {
@@ -145,10 +153,10 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
 const audited = ({ implementation, notes }: Passage) => mutates(implementation.endpoint) || notes.named;
 
 /**
- * The entry, and the record of the answer, commit with the change itself. An endpoint without an action of its own
+ * Entry, events and the record of the answer commit with the change itself. An endpoint without an action of its own
  * (an agent's report) still writes the entries its handler added with `audit.also`.
  */
-function armAudit(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWork["beforeCommit"]>[0]): void {
+function armClosing(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWork["beforeCommit"]>[0]): void {
   unit.beforeCommit(async (tx) => {
     if (audited(passage) || passage.notes.added) {
       await enqueueAudit(auditHandle(tx), entriesOf(passage, { result: "success", errorMessage: null }));
@@ -156,6 +164,11 @@ function armAudit(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWo
         passage.written = true;
         passage.services.wakeAuditWriter();
       });
+    }
+    const told = passage.events.take();
+    if (told.length > 0) {
+      await storeEvents(tx, told);
+      unit.afterCommit(() => passage.services.wakeEvents());
     }
     await also?.(tx);
   });
@@ -174,7 +187,7 @@ async function recordReplay(
   const told = isPartnerApi(passage) ? { ...partnerCall(passage, remembered.status), recordCount: 1 } : {};
   passage.notes.note({ details: { ...told, replayed: true } });
   replayed(makeCall(passage, unit, input), remembered.body);
-  armAudit(passage, unit);
+  armClosing(passage, unit);
   await unit.transaction(async () => undefined);
 }
 
@@ -268,6 +281,10 @@ function makeCall(passage: Passage, unit: UnitOfWork, input: { params: unknown; 
     asSystem: (reason, work) => unit.asSystem(reason, work),
     readAsSystem: (reason, work) => unit.readAsSystem(reason, work),
     afterCommit: (step) => unit.afterCommit(step),
+    emit(kind, told) {
+      if (!unit.closes) throw new Error(`${kind} is told outside the transaction of its change`);
+      passage.events.add(kind, eventRow(services, kind, told));
+    },
     header: (name) => headerOf(request, name),
     setHeader: (name, value) => response.setHeader(name, value),
     serverUrl: services.config.publicUrl ?? facts.origin,

@@ -2,8 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { AnyEndpoint, Transport } from "#contract/core/endpoint";
 import type { ErrorBody } from "#contract/core/errors";
 import { isUnavailable } from "#server/db/dialect/unavailable";
+import { pageHeaders } from "#server/platform/html-page";
 import { Problem, problem } from "#server/problem";
 import type { Services } from "#server/services";
+import { errorPage } from "./error-page.ts";
 import { JsonText } from "./implement.ts";
 import type { RequestFacts } from "./request-facts.ts";
 
@@ -11,6 +13,8 @@ import type { RequestFacts } from "./request-facts.ts";
 interface Recipient {
   readonly response: ServerResponse;
   readonly facts: Pick<RequestFacts, "requestId">;
+  /** A person reads the answer: an error is a page, not JSON. */
+  readonly browsed?: boolean;
 }
 
 export function sendResult(
@@ -58,8 +62,15 @@ export function sendError(services: Services, to: Recipient, error: unknown): Pr
   if (wait !== undefined) response.setHeader("Retry-After", String(wait));
   // The rest of an oversized body is never read, so the connection cannot be used again.
   if (told.status === 413) response.setHeader("Connection", "close");
-  write(to, told.status, JSON.stringify(body), "application/json; charset=utf-8");
+  if (to.browsed) sendPage(to, told.status, errorPage(told, facts.requestId));
+  else write(to, told.status, JSON.stringify(body), "application/json; charset=utf-8");
   return told;
+}
+
+/** A page without script. */
+export function sendPage(to: Recipient, status: number, html: string): void {
+  for (const [name, value] of Object.entries(pageHeaders())) to.response.setHeader(name, value);
+  write(to, status, html, "text/html; charset=utf-8");
 }
 
 function tell(error: unknown): Problem {

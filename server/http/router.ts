@@ -2,16 +2,18 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 import { docsFileAt, sendDocsFile } from "./docs-files.ts";
+import { isBrowsed } from "./error-page.ts";
 import type { Implementation } from "./implement.ts";
+import { linkPageAt, linkPageText } from "./link-pages.ts";
 import { answer } from "./pipeline.ts";
 import { factsOf, type RequestFacts } from "./request-facts.ts";
 import { watchRequest } from "./request-log.ts";
-import { sendError } from "./respond.ts";
+import { sendError, sendPage } from "./respond.ts";
 import { type Match, parametersOf, routeTable } from "./route-table.ts";
 
 export const API_PREFIX = "/api/v1";
 
-/** Every request matches an endpoint of the contract, or a file of the page that shows the API, or is refused. */
+/** Every request matches an endpoint of the contract, a page, or a file of the page that shows the API, or is refused. */
 export function httpApp(services: Services, implementations: readonly Implementation[]): RequestListener {
   const find = routeTable(implementations, API_PREFIX);
   return (request, response) => {
@@ -29,6 +31,8 @@ function pass(services: Services, find: ReturnType<typeof routeTable>, exchange:
   const { path } = exchange.facts;
   if (hasTwoHosts(exchange.request)) return refuse(services, exchange, twoHosts());
   const match = find(path);
+  const page = match === undefined ? linkPageAt(path) : undefined;
+  if (page !== undefined) return showPage(services, exchange, (server) => linkPageText(page, server));
   const file = match === undefined && services.config.apiDocsUi ? docsFileAt(path) : undefined;
   if (file !== undefined) return sendFile(services, file, exchange);
   return dispatch(services, match, exchange);
@@ -50,6 +54,7 @@ interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   facts: RequestFacts;
+  browsed?: boolean;
 }
 
 /** A path that exists answers other methods with 405; HEAD is GET without a body. */
@@ -63,10 +68,29 @@ function dispatch(services: Services, match: Match | undefined, exchange: Exchan
     return refuse(services, exchange, problem("METHOD_NOT_ALLOWED"));
   }
   const params = parametersOf(target, values);
-  if (!params) return refuse(services, exchange, problem("VALIDATION_ERROR", { message: "The path cannot be read" }));
+  if (!params) {
+    const browsed = isBrowsed(target.implementation.endpoint, exchange.request);
+    return refuse(
+      services,
+      { ...exchange, browsed },
+      problem("VALIDATION_ERROR", { message: "The path cannot be read" }),
+    );
+  }
   watchRequest(services, { ...exchange, route: route.label });
   const { request, response, facts } = exchange;
   return answer(services, target.implementation, Object.assign(request, { params }), response, facts);
+}
+
+/** Pages only answer; the metrics count them together. */
+function showPage(services: Services, exchange: Exchange, textFor: (server: string) => string): void {
+  const { request, response, facts } = exchange;
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    response.setHeader("Allow", "GET, HEAD");
+    refuse(services, exchange, problem("METHOD_NOT_ALLOWED"));
+    return;
+  }
+  watchRequest(services, { ...exchange, route: "page" });
+  sendPage(exchange, 200, textFor(services.config.publicUrl ?? facts.origin));
 }
 
 function sendFile(services: Services, name: string, exchange: Exchange): void {

@@ -14,8 +14,10 @@ export const registerAudit: Register = (group, run) => {
 };
 
 const elsewhere = `
-Entries are read with rmm audit-logs list, logs and search; anchors with rmm audit-logs anchors.
-A bundle to verify elsewhere is written on the server's machine with rmm server audit-bundle.
+Entries are read with rmm audit-logs list, logs and search; anchors with rmm
+audit-logs anchors.
+A bundle to verify elsewhere is written on the server's machine with rmm server
+audit-bundle.
 `;
 
 /** A broken chain is an answer of the API, but no success for a script: \`rmm audit-logs verify\` exits 11 too. */
@@ -26,7 +28,7 @@ export const extendAuditLogs: Register = (group, run) => {
   verify
     .addHelpText(
       "after",
-      "\nExits 11 when the chain is broken. With a verdict, and anchors kept elsewhere: rmm audit verify\n",
+      "\nExits 11 when the chain is broken. With a verdict, and anchors kept elsewhere:\n  rmm audit verify\n",
     )
     .action(() =>
       run(async (shell, globals) => {

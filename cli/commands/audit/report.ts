@@ -1,6 +1,7 @@
 import type { AuditVerify } from "#server/audit/verify-result";
 import { type Style, styled } from "../../output/colour.ts";
 import { escapeControls } from "../../output/escape.ts";
+import { counted } from "../../provisioning/budget.ts";
 import type { Finding } from "./findings.ts";
 import type { Anchored, Judgement, Verdict } from "./judge.ts";
 
@@ -78,6 +79,16 @@ export function reportText(report: ChainReport, coloured: boolean): string {
   ];
   // The first line has control characters of its own: those of the style.
   return `${[lines[0], ...lines.slice(1).map(escapeControls)].join("\n")}\n`;
+}
+
+/** What `--all` came to: how many of each verdict, and of the entries. */
+export function totalText(reports: readonly ChainReport[]): string {
+  const counts = (Object.keys(words) as ChainReport["verdict"][])
+    .map((verdict) => ({ verdict, count: reports.filter((report) => report.verdict === verdict).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ verdict, count }) => `${count} ${words[verdict][0]}`);
+  const entries = reports.reduce((sum, { entriesChecked = 0 }) => sum + entriesChecked, 0);
+  return `${counted(reports.length, "chain")}: ${counts.join(", ")}; ${entries.toLocaleString("en-US")} entries checked\n`;
 }
 
 const findingText = ({ kind, chainSeq, message }: Finding): string =>

@@ -121,6 +121,7 @@ describe("--all", () => {
     expect(cut.stdout.match(/^\S.*$/gm)).toEqual([
       "OK  partner Acme\\u001b[31m",
       ...["Contoso Dental", "Twins", "Twins"].map((name) => `NOT VERIFIED  organization ${name}`),
+      "4 chains: 1 OK, 3 NOT VERIFIED; 1 entries checked",
     ]);
     expect(cut.stderr).toContain("3 of 4 chains were not verified");
     expect(cut.stderr).toContain("organization Contoso Dental, organization Twins, organization Twins");

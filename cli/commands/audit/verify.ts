@@ -8,7 +8,7 @@ import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { proving, tabular, takes } from "../../taken-flags.ts";
 import { readPublicKeys } from "./anchor-keys.ts";
-import { type ChainReport, reportFields, reportText } from "./report.ts";
+import { type ChainReport, reportFields, reportText, totalText } from "./report.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
 /** `rmm audit verify`: through the server, or offline from a bundle. Exit 11 when a chain is broken, 12 when it is not provable. */
@@ -57,15 +57,21 @@ const examples = `Examples:
 `;
 
 const meaning = `
-Exit 0: whole. 11: broken; the verdict names each position. 12: not provable, though nothing contradicts: the
-beginning is gone and no signed prune record says why, a signature is of an unknown key, the bundle is cut off, or
---require-anchor finds entries at the end that no anchor covers. 9: with --all, some chains could not be verified.
-Anchors are taken hourly, and by a verification through the server that passes: what is newer is covered by none yet.
+Exit 0: whole. 11: broken; the verdict names each position. 12: not provable,
+though nothing contradicts: the beginning is gone and no signed prune record
+says why, a signature is of an unknown key, the bundle is cut off, or
+--require-anchor finds entries at the end that no anchor covers. 9: with --all,
+some chains could not be verified.
+Anchors are taken hourly, and by a verification through the server that passes:
+what is newer is covered by none yet.
 --require-anchor=any is content with an anchor anywhere before the head.
-A server that was taken over can lie about its own chain. Anchors and the public key that you got another way,
---anchor-file and --public-key, are what it cannot lie about.
-The server allows 30 verifications of a chain an hour, and 2,000 of all together. --all begins with the chains that
-this installation verified least recently; where the limit ends it, the next run goes on with the rest, and --wait waits.
+A server that was taken over can lie about its own chain. Anchors and the public
+key that you got another way, --anchor-file and --public-key, are what it cannot
+lie about.
+The server allows 30 verifications of a chain an hour, and 2,000 of all
+together. --all begins with the chains that this installation verified least
+recently; where the limit ends it, the next run goes on with the rest, and
+--wait waits.
 
 Permission: audit:read
 Credential: a signed-in user; none with --bundle
@@ -103,7 +109,9 @@ async function show(context: Context, reports: ChainReport[]): Promise<number> {
   const format = formatOf(context);
   if ((format === "table" || format === "tsv") && globals.columns === undefined) {
     const coloured = isColoured(shell, "stdout");
-    await writeTo(shell, "stdout", reports.map((report) => reportText(report, coloured)).join("\n"));
+    const texts = reports.map((report) => reportText(report, coloured));
+    if (globals.all) texts.push(totalText(reports));
+    await writeTo(shell, "stdout", texts.join("\n"));
   } else {
     await printResult(context, globals.all ? reports : reports[0], { fields: reportFields });
   }

@@ -41,9 +41,11 @@ const examples = `Examples:
 `;
 
 const rules = `
-Exit 0: yes. Exit 5: no, with the reason on stderr. Exit 4: no credential, or only a second factor is missing.
-Exit 1: this cannot be told. A user is judged by GET /users/me and the rules of the API. A key is asked: by a read of
-one row, or by a request that cannot be carried out, which counts against its limit and stands in the audit log.
+Exit 0: yes. Exit 5: no, with the reason on stderr. Exit 4: no credential, or
+only a second factor is missing.
+Exit 1: this cannot be told. A user is judged by GET /users/me and the rules of
+the API. A key is asked: by a read of one row, or by a request that cannot be
+carried out, which counts against its limit and stands in the audit log.
 `;
 
 const fields = ["what", "allowed", "reasons", "credential", "source"];

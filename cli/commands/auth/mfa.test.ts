@@ -98,6 +98,11 @@ describe("the first code", () => {
     for (const code of made.recoveryCodes) expect(ran.stderr).not.toContain(code);
   });
 
+  it("or the secret is typed, in fours on a line of its own", async () => {
+    const { stderr } = await setUp([], { tty: true, answers: ["", "333333"], columns: 40 });
+    expect(stderr).toContain("\n\n  JBSW Y3DP EHPK 3PXP\n\n");
+  });
+
   it("is read from a picture that is black on white on every terminal", async () => {
     const { stderr } = await setUp([], { tty: true, answers: ["", "333333"], columns: 80 });
     const lines = stderr.split("\n").filter((line) => /[█▀▄]/.test(line));

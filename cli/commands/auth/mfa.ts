@@ -124,6 +124,7 @@ async function showSecret({ shell }: Context, url: string, secret: string): Prom
   const [black, white, plain] = [ownSequence(30, "m"), ownSequence(107, "m"), ownSequence(0, "m")];
   const lines = (await qrText(url, { type: "utf8" })).split("\n").filter((line) => line !== "");
   const picture = lines.map((line) => `${black}${white}${line}${plain}\n`).join("");
-  const text = `${picture}\nScan this with your authenticator app, or type the secret: ${secret}\n`;
+  const grouped = secret.match(/.{1,4}/g)?.join(" ");
+  const text = `${picture}\nScan this with your authenticator app, or type this secret into it:\n\n  ${grouped}\n\n`;
   await showSecretText(shell, text);
 }

@@ -1,5 +1,7 @@
+import { clientOf } from "../../client.ts";
 import { type Context, openContext } from "../../context.ts";
 import { CliError } from "../../errors/cli-error.ts";
+import { storedCredential } from "../../profile/credential.ts";
 import type { Register } from "../../register.ts";
 import { keepSignIn } from "../../sign-in/keep-sign-in.ts";
 import { reportSignIn } from "../../sign-in/report-sign-in.ts";
@@ -28,7 +30,8 @@ async function switchTo(context: Context, tenant: string): Promise<number> {
     });
   }
   const { signal } = shell;
-  const client = await context.client();
+  // What is switched is the stored session, also where RMM_TOKEN goes before it.
+  const client = clientOf(context, storedCredential(shell, settings));
   const { items } = await client.memberships.list({}, { signal });
   const found = items.filter(({ id, tenantId, tenantName }) => [id, tenantId, tenantName].includes(tenant));
   const [chosen] = found;

@@ -51,5 +51,6 @@ const examples = `Examples:
 `;
 
 const access = `
-Filters add up. Needs organizations:read and a signed-in user; partner keys need partner or system scope.
+Filters add up. Needs organizations:read and a signed-in user; partner keys need
+partner or system scope.
 `;

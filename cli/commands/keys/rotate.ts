@@ -65,10 +65,13 @@ const examples = `Examples:
 `;
 
 const rules = `
-Filters add up, and choose only keys that work now. --all chooses all of them, with --confirm=<number of keys>.
-What was begun stands in a journal, without the secret: a run that was killed is finished by the next one, within a
-day with the very secret that was made. Exit 9: some keys failed, or a secret is still to be fetched with --resume.
-Needs organizations:write and a session with a second factor; partner keys need access to the whole partner.
+Filters add up, and choose only keys that work now. --all chooses all of them,
+with --confirm=<number of keys>.
+What was begun stands in a journal, without the secret: a run that was killed is
+finished by the next one, within a day with the very secret that was made. Exit
+9: some keys failed, or a secret is still to be fetched with --resume.
+Needs organizations:write and a session with a second factor; partner keys need
+access to the whole partner.
 `;
 
 /** A journal for each server and profile; two runs take turns at it. */

@@ -10,7 +10,8 @@ import { idempotencyKeysOf } from "../../provisioning/idempotency-keys.ts";
 import type { ItemResult } from "../../provisioning/item-result.ts";
 import { conflictError, located } from "../../provisioning/load-file.ts";
 import { hasChanges } from "../../provisioning/plan.ts";
-import { planText, planView } from "../../provisioning/plan-view.ts";
+import { planText } from "../../provisioning/plan-text.ts";
+import { planView } from "../../provisioning/plan-view.ts";
 import { requireUnmoved } from "../../provisioning/saved-plan.ts";
 import { deliver, prepareSinks } from "../../provisioning/sinks.ts";
 import type { Register } from "../../register.ts";
@@ -57,16 +58,22 @@ const examples = `Examples:
 `;
 
 const secrets = `
-The secret of a new enrollment key goes to its sink before the key counts as done. Running the command again is
-always safe: a key is never minted twice, and within a day a secret that did not arrive is fetched again.
-Needs organizations:write (and sites:write for sites) and a session with a second factor.
-A saved plan is refused (exit 6) where the server has changed such that something else would be done.
+The secret of a new enrollment key goes to its sink before the key counts as
+done. Running the command again is always safe: a key is never minted twice, and
+within a day a secret that did not arrive is fetched again.
+Needs organizations:write (and sites:write for sites) and a session with a
+second factor.
+A saved plan is refused (exit 6) where the server has changed such that
+something else would be done.
 
-Exit 9: a part of it is as the file says, and the rest is not. 1, 5, 6 or 7: nothing went through.
+Exit 9: a part of it is as the file says, and the rest is not. 1, 5, 6 or 7:
+nothing went through.
 
-With a partner key in RMM_API_KEY it works unattended: it creates organizations, sites and enrollment keys within the
-key's budgets (120 writes and 10 minted keys an hour; --pace waits for the next hour) and prints what is left to a
-person. Such a key sees no enrollment keys: one whose secret is in its file counts as made.
+With a partner key in RMM_API_KEY it works unattended: it creates organizations,
+sites and enrollment keys within the key's budgets (120 writes and 10 minted
+keys an hour; --pace waits for the next hour) and prints what is left to a
+person. Such a key sees no enrollment keys: one whose secret is in its file
+counts as made.
 `;
 
 async function applyRun(planned: Planned, options: FileOptions): Promise<number> {

@@ -57,7 +57,8 @@ export const registerImport: Register = (command, run) => {
 const examples = `Examples:
   rmm import customers.csv > tenants.yaml
   rmm import kunden.csv --map organization.name=Firma --map "contact.name=Vorname+Nachname" --map-value type:Kunde=customer
-  rmm import companies.csv --timezone America/Denver -o tenants.yaml && rmm plan tenants.yaml
+  rmm import companies.csv --timezone America/Denver -o tenants.yaml
+  rmm plan tenants.yaml --partner summit   # --partner: of system scope alone
   rmm import offices.csv --map site.name=City
   rmm import offices.csv --org harbor-dental
 `;

@@ -91,6 +91,47 @@ describe("what is left", () => {
   });
 });
 
+describe("a plan", () => {
+  it("counts as apply does: an organization that is made and then suspended is two changes in both", async () => {
+    const file = write("closed.yaml", "  - { slug: s, name: S, status: suspended, sites: [{ name: HQ }] }\n");
+    const plan = await run("plan", file);
+    expect(plan.stdout).toContain("+ create organization s\n    slug: s\n    name: S\n    status: active\n");
+    expect(plan.stdout).toContain("~ update organization s\n    status: active → suspended\n");
+    const { summary, budget } = JSON.parse((await run("plan", file, "--json")).stdout);
+    expect(summary).toMatchObject({ create: 2, update: 1 });
+    expect(budget.requests).toBe(3);
+    const saved = join(command.dir, "closed.json");
+    expect((await run("plan", file, "-o", saved)).code).toBe(0);
+    const applied = await run("apply", saved, "--yes", "--json");
+    expect(JSON.parse(applied.stdout).summary).toMatchObject({ done: 3, failed: 0 });
+    expect((await run("diff", file)).code).toBe(0);
+  });
+
+  it("shows an address field by field, and of a change those that change", async () => {
+    const site = (address: string) =>
+      write("site.yaml", `  - { slug: a, name: A, sites: [{ name: HQ, address: ${address} }] }\n`);
+    const made = site("{ line1: 1 Main St, city: Denver }");
+    expect((await run("plan", made)).stdout).toContain("    address.line1: 1 Main St\n    address.city: Denver\n");
+    expect((await run("apply", made, "--yes")).code).toBe(0);
+    const moved = (await run("plan", site("{ line1: 1 Main St, city: Boulder, country: US }"))).stdout;
+    expect(moved).toContain("    address.city: Denver → Boulder\n    address.country: (none) → US\n");
+    expect(moved).not.toContain("line1");
+    expect((await run("plan", site("null"))).stdout).toContain("    address.city: Denver → (none)\n");
+  });
+
+  it("knows the partner before it says what it reads", async () => {
+    const file = write("any.yaml", "  - { slug: a, name: A }\n");
+    const { token: system } = await server.signIn({ role: "System Admin" });
+    const env = { RMM_SERVER: server.url, RMM_TOKEN: system };
+    for (const name of ["plan", "apply", "diff"]) {
+      const argv = [name, file, "--partner", "nosuch", ...(name === "apply" ? ["--yes"] : [])];
+      const ran = await command.run(argv, { now: () => server.clock.nowMs(), env });
+      expect(ran.code).toBe(3);
+      expect(ran.stderr).toMatch(/^rmm: There is no partner nosuch/);
+    }
+  });
+});
+
 describe("an export", () => {
   it("names both of two that share a name, and numbers them where that is asked", async () => {
     const org = await rmm.organizations.create({ body: { name: "T", slug: "t" } });

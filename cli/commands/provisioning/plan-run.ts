@@ -45,7 +45,6 @@ export async function planRun(
   const model = await loadModel(source.text, source.name, { partner, only, sinkDir: source.sinkFolder });
   const { kind } = await getCredential(context);
   if (source.saved) requireSameCaller(source.saved, context, kind);
-  await tellReading(context, model, { byKey: kind === "partnerKey", perMinute });
   const pace = options.pace === true;
   const byKey = kind === "partnerKey";
   const sender = paced({
@@ -67,6 +66,7 @@ export async function planRun(
     pace,
     ...namesOf(file, source),
     by: kind,
+    tellReading: () => tellReading(context, model, { byKey, perMinute }),
   };
   return byKey ? plannedByPartnerKey(input, model) : plannedByUser(input, model);
 }

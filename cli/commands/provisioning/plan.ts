@@ -4,7 +4,8 @@ import { isColoured } from "../../output/colour.ts";
 import { formatOf, printResult } from "../../output/print.ts";
 import { conflictError } from "../../provisioning/load-file.ts";
 import { hasChanges, hasDifferences } from "../../provisioning/plan.ts";
-import { planText, planView } from "../../provisioning/plan-view.ts";
+import { planText } from "../../provisioning/plan-text.ts";
+import { planView } from "../../provisioning/plan-view.ts";
 import { savePlan } from "../../provisioning/saved-plan.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
@@ -42,9 +43,10 @@ const examples = `Examples:
 `;
 
 export const rules = `
-A file lists organizations by slug; those it does not name are left alone. Inside an organization a key that is
-absent keeps what is there, null or an empty value clears it, and a list of sites, contacts or enrollment keys
-is complete: what it does not list is deleted, with --allow-delete only.
+A file lists organizations by slug; those it does not name are left alone.
+Inside an organization a key that is absent keeps what is there, null or an
+empty value clears it, and a list of sites, contacts or enrollment keys is
+complete: what it does not list is deleted, with --allow-delete only.
 `;
 
 /** Prints the plan on stdout and its cost on stderr. Throws when it cannot be carried out. */

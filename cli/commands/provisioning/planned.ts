@@ -51,13 +51,16 @@ export interface PlanningInput {
   readonly checkSinks: boolean;
   readonly allowDelete: boolean;
   readonly pace: boolean;
+  /** Says what is read, and how long that takes. */
+  tellReading(): Promise<void>;
 }
 
 /** What a signed-in user may read and change: everything in the file. */
 export async function plannedByUser(input: PlanningInput, model: ProvisioningModel): Promise<Planned> {
   const { context, sender, sinks, perMinute, checkSinks, allowDelete } = input;
   const rmm = await context.client();
-  const { live, plan: made } = await makePlan(model, { rmm, sender, nowMs: context.shell.now(), sinks, checkSinks });
+  const reading = { rmm, sender, nowMs: context.shell.now(), sinks, checkSinks, begin: input.tellReading };
+  const { live, plan: made } = await makePlan(model, reading);
   const plan = withPlaces(made, context.globals.given);
   const budget = budgetOf(plan, { perMinute, allowDelete });
   return {
@@ -77,6 +80,7 @@ export async function plannedByUser(input: PlanningInput, model: ProvisioningMod
 export async function plannedByPartnerKey(input: PlanningInput, model: ProvisioningModel): Promise<Planned> {
   const { context, sender, sinks, perMinute, checkSinks, pace } = input;
   const rmm = await context.client();
+  await input.tellReading();
   const live = await readExports(rmm, sender.read);
   const { redeliver } = sinks;
   const compared = diffExports(model, live, {

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { passwordRule } from "#contract/core/password-rule";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
@@ -23,7 +24,7 @@ export function registerCreateAdmin(group: Command, run: Run): void {
     .description("Create a system administrator in the database of this machine. The server need not run")
     .option("--email <email>", "email address to sign in with")
     .option("--name <name>", "name", "System Administrator")
-    .option("--password-file <path>", "read the password from a file")
+    .option("--password-file <path>", `read the password from a file: ${passwordRule}`)
     .option("--password-stdin", "read the password from stdin")
     .addHelpText(
       "before",
@@ -40,9 +41,7 @@ async function createAdmin(context: Context, options: Options): Promise<number> 
   const { shell } = context;
   const { email, password } = await admin(context, options);
   const { buildServices } = await import("#server/app");
-  const { bootstrap, createSystemAdmin, passwordProblem } = await import("#server/bootstrap");
-  const weak = passwordProblem(password);
-  if (weak !== undefined) throw usageError(`The password ${weak}`);
+  const { bootstrap, createSystemAdmin } = await import("#server/bootstrap");
   const config = await serverConfig(shell, options);
   const services = buildServices({ ...config, logLevel: "silent" });
   try {
@@ -73,11 +72,20 @@ async function admin(context: Context, options: Options): Promise<{ email: strin
   const { email: emailSchema } = await import("#contract/core/fields");
   if (!emailSchema().safeParse(email).success) throw usageError("--email is not an email address");
   const typed = secrets.get("password");
-  if (typed !== undefined) return { email, password: typed };
-  const password = await prompter.secret("Password");
+  if (typed !== undefined) return { email, password: await strong(typed) };
+  const password = await prompter.secret(`Password (${passwordRule})`);
   context.shell.secrets.add(password);
+  await strong(password);
   if ((await prompter.secret("Password again")) !== password) throw usageError("The passwords differ");
   return { email, password };
+}
+
+/** A weak password is refused before it is typed again. */
+async function strong(password: string): Promise<string> {
+  const { passwordProblem } = await import("#server/bootstrap");
+  const weak = passwordProblem(password);
+  if (weak !== undefined) throw usageError(`The password ${weak}`, `It takes ${passwordRule}`);
+  return password;
 }
 
 const unique = /unique|duplicate/i;

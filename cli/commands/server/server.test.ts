@@ -44,6 +44,17 @@ describe("rmm server", () => {
     expect(weak.stderr).not.toContain("weakling");
   });
 
+  it("create-admin says what a password must be before it asks, and refuses a weak one before it asks again", async () => {
+    const asked: string[] = [];
+    const argv = ["server", "create-admin", "--email", "c@d.example", "--data-dir", dataDir];
+    const ran = await command.run(argv, { tty: true, answers: ["weakling"], asked });
+    expect(ran.code).toBe(2);
+    expect(asked).toEqual([expect.stringMatching(/^Password \(8 to 128 characters.*digit\)$/)]);
+    expect(ran.stderr).toContain("upper-case letter");
+    const word = "Correct-Horse-9";
+    expect((await command.run(argv, { tty: true, answers: [word, word] })).code).toBe(0);
+  });
+
   it("doctor fails when others can read the server's secrets, and says what to do", async () => {
     expect(await doctor()).toMatchObject({
       code: 0,

@@ -1,10 +1,12 @@
 /** What PSA tools call their columns, without case, accents and punctuation, by where they go. */
 const synonyms: Readonly<Record<string, string>> = {
   "organization.name":
-    "companyname company accountname account client clientname customer customername businessname organization organisation organizationname organisationname firma firmenname kunde kundenname unternehmen societe raisonsociale cliente nombrecliente empresa azienda bedrijf bedrijfsnaam klant",
-  "organization.slug": "slug identifier companyidentifier",
-  "organization.type": "companytype accounttype clienttype customertype type typ kundentyp",
-  "organization.status": "status companystatus accountstatus clientstatus customerstatus",
+    "companyname company accountname account client clientname customer customername businessname organization organisation organizationname organisationname org orgname tenant tenantname firma firmenname kunde kundenname unternehmen societe raisonsociale cliente nombrecliente empresa azienda bedrijf bedrijfsnaam klant",
+  "organization.slug":
+    "slug identifier companyidentifier shortname companyshortname clientshortname customershortname organizationshortname abbreviation companycode clientcode customercode accountcode kurzname kuerzel kurzel",
+  "organization.type":
+    "companytype accounttype clienttype customertype organizationtype organisationtype type typ kundentyp",
+  "organization.status": "status companystatus accountstatus clientstatus customerstatus organizationstatus",
   "organization.maxDevices": "maxdevices devicelimit",
   "organization.contractStart": "contractstart contractstartdate vertragsbeginn debutcontrat",
   "organization.contractEnd": "contractend contractenddate vertragsende fincontrat",
@@ -24,7 +26,7 @@ const synonyms: Readonly<Record<string, string>> = {
   "site.contact.email": "siteemail sitecontactemail locationemail locationcontactemail",
   "site.contact.phone": "sitephone sitecontactphone locationphone locationcontactphone standorttelefon",
   "contact.name":
-    "contact contactname fullname contactfullname primarycontact ansprechpartner kontakt kontaktperson contacto",
+    "contact contactname fullname contactfullname primarycontact maincontact ansprechpartner kontakt kontaktperson contacto",
   "contact.email": "email emailaddress contactemail primaryemail mail mailadresse emailadresse courriel correo",
   "contact.phone":
     "phone phonenumber contactphone telephone telefon telefonnummer officephone directphone workphone businessphone telefono",
@@ -54,9 +56,23 @@ const plain = (header: string): string =>
     .normalize("NFKD")
     .replace(/[^\p{L}\p{N}]/gu, "");
 
+const prefixed =
+  /^(?:company|account|client|customer|organi[sz]ation|site|location|office|address)(?<ofCustomer>.+)|^contact(?<ofContact>.+)/;
+
+/** `Company: City` and `address_city` name the city too; of the customer only what is not a person's. */
+function targetNamed(name: string): string | undefined {
+  const known = byName.get(name);
+  if (known !== undefined) return known;
+  const found = prefixed.exec(name)?.groups;
+  const target = byName.get(found?.["ofCustomer"] ?? found?.["ofContact"] ?? "");
+  return target?.startsWith("contact.") === (found?.["ofContact"] !== undefined) ? target : undefined;
+}
+
 /** What stands above a column in one tool or another. */
 export const isHeading = (cell: string): boolean =>
-  byName.has(plain(cell)) || firstNames.has(plain(cell)) || lastNames.has(plain(cell));
+  targetNamed(plain(cell)) !== undefined || firstNames.has(plain(cell)) || lastNames.has(plain(cell));
+
+const saysSlug = new Set(["slug", "identifier", "companyidentifier"]);
 
 export interface Taken {
   /** Columns that are spoken for. */
@@ -64,6 +80,10 @@ export interface Taken {
   readonly targets: ReadonlySet<string>;
   /** Columns whose cells all say yes or no. */
   readonly yesOrNo: ReadonlySet<string>;
+  /** Columns with a cell that is no slug: a short name may be any text. */
+  readonly noSlugs: ReadonlySet<string>;
+  /** A column that is called `Name` alone, in a list without people, holds the customers' names. */
+  readonly mayBeCustomers: boolean;
 }
 
 /** Columns by target as far as their names say; what is `taken` is settled. The first of two wins. */
@@ -80,10 +100,16 @@ export function guessColumns(header: readonly string[], taken: Taken): Map<strin
     );
   }
   for (const column of free) {
-    const target = taken.yesOrNo.has(column) ? flagNamed(plain(column)) : byName.get(plain(column));
+    const name = plain(column);
+    const target = taken.yesOrNo.has(column) ? flagNamed(name) : targetNamed(name);
     if (target === undefined || guesses.has(target) || taken.targets.has(target)) continue;
+    if (target === "organization.slug" && !saysSlug.has(name) && taken.noSlugs.has(column)) continue;
     guesses.set(target, [column]);
   }
+  const bare = named.find((column) => plain(column) === "name");
+  const settled = ["organization.name", "contact.name", "contact.email"];
+  if (bare !== undefined && taken.mayBeCustomers && !settled.some((one) => guesses.has(one) || taken.targets.has(one)))
+    guesses.set("organization.name", [bare]);
   return guesses;
 }
 

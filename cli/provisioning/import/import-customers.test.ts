@@ -229,6 +229,37 @@ Acme,Boulder,CO,80302,+1 303 2,Bob
     ]);
   });
 
+  it("is guessed from the headings of well-known exports, also from those with a prefix", () => {
+    const guess = (text: string, more: Partial<ImportOptions> = {}) => {
+      const { mapping } = importCustomers(utf8(text), { map: [], mapValue: [], guess: true, ...more });
+      return Object.fromEntries([...mapping.columns].map(([target, columns]) => [target, columns.join("+")]));
+    };
+    expect(
+      guess("Name,Short name,Organization type,Location name,address_1,City\nA,a-b,Customer,HQ,1 St,Denver\n"),
+    ).toEqual({
+      "organization.name": "Name",
+      "organization.slug": "Short name",
+      "organization.type": "Organization type",
+      "site.name": "Location name",
+      "site.address.line1": "address_1",
+      "site.address.city": "City",
+    });
+    const prefixed =
+      "Company: Company Name,Company: City,Company: Phone,Contact: Job Title,Contact: First Name\nA,B,1,C,D\n";
+    expect(guess(prefixed)).toEqual({
+      "organization.name": "Company: Company Name",
+      "site.address.city": "Company: City",
+      "contact.title": "Contact: Job Title",
+      "contact.name": "Contact: First Name",
+    });
+    expect(guess("Company,Short name\nContoso Dental,Contoso\nFabrikam,Fab & Co\n")).toEqual({
+      "organization.name": "Company",
+    });
+    expect(guess("Name,Email,Company\nAna,ana@x.example,A\n")).toMatchObject({ "organization.name": "Company" });
+    expect(() => guess("Name,Email\nAna,ana@x.example\n")).toThrow(/No column holds the name/);
+    expect(guess("Name,Site\nA,HQ\n", { org: "harbor-dental" })).toEqual({ "site.name": "Site" });
+  });
+
   it("puts columns into the contact of a site", () => {
     const text = "Company,Site,Keyholder,Site Phone,Mail\nA,HQ,Ann,+1 1,ann@x.example\n";
     const map = ["site.contact.name=Keyholder", "site.contact.email=Mail"];

@@ -2,7 +2,7 @@ import { usageError } from "../../errors/cli-error.ts";
 import type { CsvTable } from "../../input/csv-table.ts";
 import { didYouMean } from "../../suggest.ts";
 import { guessColumns } from "./guess-columns.ts";
-import { saysYesOrNo, targetAliases, targetNames } from "./targets.ts";
+import { isSlug, saysYesOrNo, targetAliases, targetNames } from "./targets.ts";
 
 export interface Mapping {
   /** Columns by target; several are joined with a blank. */
@@ -32,8 +32,10 @@ export function mappingOf(table: Pick<CsvTable, "header" | "records">, options: 
   const { header } = table;
   const said = new Map(options.map.map((one) => mapped(one, header)));
   const yesOrNo = new Set(header.filter((_column, at) => saysYesOrNo(cellsAt(table, at))));
+  const noSlugs = new Set(header.filter((_column, at) => !cellsAt(table, at).every(isSlug)));
+  const known = { yesOrNo, noSlugs, mayBeCustomers: options.oneOrganization !== true };
   const guess = (columns: ReadonlySet<string>, targets: ReadonlySet<string>) =>
-    options.guess ? guessColumns(header, { columns, targets, yesOrNo }) : new Map<string, readonly string[]>();
+    options.guess ? guessColumns(header, { ...known, columns, targets }) : new Map<string, readonly string[]>();
   const targets = new Set(said.keys());
   // A site may have its name from a part of its address, which it keeps.
   const named = new Set(said.get("site.name"));

@@ -53,8 +53,9 @@ const email: ReadCell = (cell) => {
 const whole: ReadCell = (cell) =>
   /^\d{1,9}$/.test(cell) ? { value: Number(cell) } : { reason: `"${cell}" is not a whole number` };
 
-const slug: ReadCell = (cell) =>
-  /^[a-z0-9][a-z0-9_-]{0,99}$/i.test(cell) ? { value: cell.toLowerCase() } : { reason: `"${cell}" is not a slug` };
+export const isSlug = (cell: string): boolean => /^[a-z0-9][a-z0-9_-]{0,99}$/i.test(cell);
+
+const slug: ReadCell = (cell) => (isSlug(cell) ? { value: cell.toLowerCase() } : { reason: `"${cell}" is not a slug` });
 
 const timezone: ReadCell = (cell) =>
   isTimezone(cell)

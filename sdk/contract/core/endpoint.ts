@@ -90,8 +90,10 @@ export interface EndpointSpec<
   readonly columns?: readonly string[];
   /** Default: a DELETE loses its row, everything else nothing. */
   readonly loses?: Loss;
-  /** Event kinds that a successful call publishes. */
+  /** Kinds of events that every successful call tells. */
   readonly emits?: readonly EventKind[];
+  /** Kinds that it tells in some cases only. */
+  readonly mayEmit?: readonly EventKind[];
   /** Default: what an agent may call comes from a machine. */
   readonly from?: Origin;
   /**
@@ -124,6 +126,7 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly columns: readonly string[];
   readonly loses: Loss;
   readonly emits: readonly EventKind[];
+  readonly mayEmit: readonly EventKind[];
   readonly from: Origin;
   /** What each path parameter names. */
   readonly refs: Readonly<Record<string, RefName | "opaque">>;
@@ -209,6 +212,7 @@ function define<
     columns: spec.columns ?? [],
     loses: spec.loses ?? (method === "DELETE" ? "row" : "nothing"),
     emits: spec.emits ?? [],
+    mayEmit: spec.mayEmit ?? [],
     from: spec.from ?? (spec.access.kinds.includes("agent") ? "machine" : "person"),
     idempotent: spec.idempotent ?? false,
     transport: spec.transport ?? "json",

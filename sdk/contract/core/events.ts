@@ -1,29 +1,17 @@
-/** Every event kind of the product (docs/platform.md, "Events"). */
-export const eventKinds = [
-  "device.enrolled",
-  "device.online",
-  "device.offline",
-  "device.updated",
-  "device.moved",
-  "device.decommissioned",
-  "device.main_agent_silent",
-  "device.command.completed",
-  "device.command.failed",
-  "organization.created",
-  "organization.updated",
-  "organization.deleted",
-  "organization.offboarding",
-  "organization.archived",
-  "organization.restored",
-  "organization.merged",
-  "site.created",
-  "site.updated",
-  "site.deleted",
-  "user.login",
-  "user.logout",
-  "user.invited",
-  "user.removed",
-  "user.mfa.enabled",
-] as const;
+import type { z } from "zod";
+import type { EventSpec } from "./events/define.ts";
+import { fleetEvents } from "./events/fleet.ts";
+import { peopleEvents } from "./events/people.ts";
+import { tenancyEvents } from "./events/tenancy.ts";
 
-export type EventKind = (typeof eventKinds)[number];
+/** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
+const table = { ...fleetEvents, ...tenancyEvents, ...peopleEvents };
+
+export type EventKind = keyof typeof table;
+/** What an event of this kind tells. */
+export type EventData<K extends EventKind = EventKind> = z.output<ReturnType<(typeof table)[K]["data"]>>;
+
+export const events: Readonly<Record<EventKind, EventSpec>> = table as unknown as Readonly<
+  Record<EventKind, EventSpec>
+>;
+export const eventKinds = Object.keys(table) as readonly EventKind[];

@@ -36,6 +36,7 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
   const threads = new Set<Thread>();
   const waiting: Asked[] = [];
   let [isLarge, lookedMs] = [false, Number.NEGATIVE_INFINITY];
+  let starting = 0;
   let closed = false;
 
   function sizeOf(): number {
@@ -45,19 +46,32 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
 
   /** Gives what waits to idle threads; they start when they are first needed. */
   function pass(): void {
-    while (waiting.length > 0) {
-      const idle = [...threads].find(({ asked }) => !asked) ?? (threads.size < THREADS_MAX ? start() : undefined);
-      if (!idle) return;
-      const asked = waiting.shift() as Asked;
-      idle.asked = asked;
+    for (const thread of threads) {
+      if (thread.asked) continue;
+      const asked = waiting.shift();
+      if (!asked) return;
+      thread.asked = asked;
       // What is waited for keeps the process alive; an idle thread does not.
-      idle.worker.ref();
-      idle.worker.postMessage({ sql: asked.sql, parameters: asked.parameters } satisfies ThreadRead);
+      thread.worker.ref();
+      thread.worker.postMessage({ sql: asked.sql, parameters: asked.parameters } satisfies ThreadRead);
     }
+    if (waiting.length > starting && threads.size + starting < THREADS_MAX) void start();
   }
 
-  function start(): Thread {
-    const worker = startWorker(import.meta.url, "sqlite-read-worker", { file });
+  async function start(): Promise<void> {
+    starting += 1;
+    try {
+      add(await startWorker(import.meta.url, "sqlite-read-worker", { file }));
+    } catch (error) {
+      for (const asked of waiting.splice(0)) asked.failed(error as Error);
+    } finally {
+      starting -= 1;
+    }
+    pass();
+  }
+
+  function add(worker: Worker): void {
+    if (closed) return void worker.terminate();
     const thread: Thread = { worker, columns: new Map(), asked: undefined };
     threads.add(thread);
     worker.unref();
@@ -75,7 +89,6 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
     };
     worker.on("error", (error) => lost(error instanceof Error ? error : new Error(String(error))));
     worker.on("exit", () => lost(new Error("a thread that reads the database ended")));
-    return thread;
   }
 
   return {

@@ -1,3 +1,5 @@
+import type { ColumnType } from "kysely";
+import type { EventKind } from "#contract/core/events";
 import type { Fixed, Json } from "../column-types.ts";
 import type { Declared } from "../table-declaration.ts";
 
@@ -72,12 +74,43 @@ export interface MailOutboxTable {
   sentAt: string | null;
 }
 
+/** What happened, written with the change it tells of. */
+export interface EventsTable {
+  seq: ColumnType<number, never, never>;
+  /** Its place in the order in which events are handed out: without gaps, given after the commit. */
+  position: ColumnType<number | null, null | undefined, number>;
+  /** The same wherever the event is told. */
+  id: Fixed<string>;
+  kind: Fixed<EventKind>;
+  orgId: Fixed<string | null>;
+  /** Set where there is no organization. */
+  partnerId: Fixed<string | null>;
+  siteId: Fixed<string | null>;
+  subjectType: Fixed<string>;
+  subjectId: Fixed<string>;
+  data: Fixed<Json>;
+  occurredAt: Fixed<string>;
+}
+
+/** How far each consumer of events has come; `numbering` has the last position given. */
+export interface EventCursorsTable {
+  consumer: Fixed<string>;
+  position: number;
+  /** Failures at the next event. */
+  attempts: number;
+  retryAt: string | null;
+  /** Events that were given up. */
+  setAside: number;
+}
+
 export interface PlatformTables {
   jobs: JobsTable;
   leases: LeasesTable;
   rateLimits: RateLimitsTable;
   idempotencyKeys: IdempotencyKeysTable;
   mailOutbox: MailOutboxTable;
+  events: EventsTable;
+  eventCursors: EventCursorsTable;
 }
 
 export const platformTables = {
@@ -86,4 +119,6 @@ export const platformTables = {
   rateLimits: { owner: "system", writtenBy: "db" },
   idempotencyKeys: { owner: "system", writtenBy: "http", booleans: ["sealed"] },
   mailOutbox: { owner: "system", writtenBy: "jobs" },
+  events: { owner: "tenant", writtenBy: "events", lifted: ["insert", "update", "delete"], json: ["data"] },
+  eventCursors: { owner: "system", writtenBy: "events" },
 } as const satisfies Declared<PlatformTables>;

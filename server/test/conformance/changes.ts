@@ -5,7 +5,7 @@ import { type TableName, tableNames, tables } from "#server/db/tables";
 import type { TestServer } from "../harness.ts";
 
 /** Tables that record every call, refused or not, besides the tables of the audit room. */
-const recordsOfCalls: readonly TableName[] = ["rateLimits", "idempotencyKeys", "leases"];
+const recordsOfCalls: readonly TableName[] = ["rateLimits", "idempotencyKeys", "leases", "eventCursors"];
 
 /** Columns that a refused call may change, with their meaning. */
 const marksOfCalls: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -16,8 +16,8 @@ const marksOfCalls: Readonly<Record<string, Readonly<Record<string, string>>>> =
   userTokens: { failures: "wrong codes" },
 };
 
-/** Tables whose rows jobs change after the answer; here only inserts count. */
-const workedLater: readonly TableName[] = ["jobs", "mailOutbox"];
+/** Tables whose rows background work changes after the answer; here only inserts count. */
+const workedLater: readonly TableName[] = ["jobs", "mailOutbox", "events"];
 
 const watched = tableNames.filter((name) => tables[name].writtenBy !== "audit" && !recordsOfCalls.includes(name));
 

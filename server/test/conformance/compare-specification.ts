@@ -13,6 +13,8 @@ export interface Declaration {
   readonly errors: readonly string[];
   /** Null: it writes no entry. */
   readonly audit: string | null;
+  /** Every kind it may tell. */
+  readonly events: readonly string[];
 }
 
 /** What the specification says of an endpoint; null where it says nothing. */
@@ -29,6 +31,7 @@ export interface Specified {
   readonly errors: readonly string[];
   /** The actions of which a successful call writes one; empty: it writes none. */
   readonly audit: readonly string[] | null;
+  readonly events: readonly string[];
 }
 
 /** A table of endpoints, keyed `METHOD /path`. */
@@ -64,6 +67,7 @@ function differencesOf(has: Declaration, says: Specified): string[] {
     ...flag("watchdog", has.watchdog, says.watchdog),
     ...(person ? lists("exempt", has.exempt, says.exempt) : []),
     ...auditDifferences(has.audit, says.audit),
+    ...says.events.filter((kind) => !has.events.includes(kind)).map((kind) => `events: ${kind} is not declared`),
     ...says.errors.filter((code) => !has.errors.includes(code)).map((code) => `errors: ${code} is not declared`),
   ];
 }

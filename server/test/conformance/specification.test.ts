@@ -24,6 +24,7 @@ const declared: readonly Declaration[] = allEndpoints().map((endpoint) => ({
   exempt: Object.entries(endpoint.access.exempt).flatMap(([guard, holds]) => (holds ? [guard] : [])),
   errors: possibleErrors(endpoint),
   audit: typeof endpoint.audit === "string" ? endpoint.audit : null,
+  events: [...endpoint.emits, ...endpoint.mayEmit],
 }));
 
 const catalogues: Catalogues = {
@@ -129,6 +130,15 @@ describe("the comparison itself", () => {
       }
     }
     expect(made).toBeGreaterThan(declared.length / 2);
+  });
+
+  it("finds every event that is specified and not declared", () => {
+    const telling = declared.filter(({ endpoint }) => (golden.endpoints[endpoint]?.events.length ?? 0) > 0);
+    expect(telling.length).toBeGreaterThan(8);
+    for (const one of telling)
+      expect(found({ ...one, events: [] })).toEqual(
+        golden.endpoints[one.endpoint]?.events.map((kind) => `${one.endpoint} events: ${kind} is not declared`),
+      );
   });
 
   it("finds an endpoint that the specification does not have", () => {

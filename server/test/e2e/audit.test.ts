@@ -6,7 +6,7 @@ import { anchorSigner } from "#server/audit/anchor-signing";
 import { anchorPublicKey } from "#server/audit/keeper";
 import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type Actor, actorOf, ways } from "./actors.ts";
-import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+import { type Rmm, rmmHere, rmmProcess } from "./rmm-process.ts";
 import { placeOf, tamper } from "./tamper.ts";
 
 const ENTRIES = 6;
@@ -14,7 +14,8 @@ const strangersKey = anchorSigner(Buffer.alloc(32, 7).toString("base64")).public
 
 describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }, (database) => {
   let server: TestServer;
-  let rmm: RmmProcess;
+  let rmm: Rmm;
+  let asProcess: Rmm;
   let publicKey: string;
   let orgId: string;
   let actors: Actor[];
@@ -24,7 +25,9 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     const { partnerId, orgIds } = await seedPartner(server, "acme", ["acme-west", "acme-east"]);
     orgId = orgIds[0]!;
     const { token } = await server.signIn({ role: "Partner Admin", partnerId });
-    rmm = rmmProcess({ RMM_SERVER: server.url, RMM_TOKEN: token });
+    const env = { RMM_SERVER: server.url, RMM_TOKEN: token };
+    rmm = rmmHere(env);
+    asProcess = rmmProcess(env, rmm.dir);
     actors = ways.map((way) => actorOf(way, server.url, token));
     for (let index = 0; index < ENTRIES; index += 1)
       await actors[index % 2]!.call("sites", "create", { body: { orgId, name: `Site ${index + 1}` } });
@@ -39,6 +42,8 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
 
   const verify = (...more: string[]) => rmm.run(["audit", "verify", ...more]);
   const ofOrg = (...more: string[]) => verify("--org", "acme-west", ...more);
+  const exitCode = async (...more: string[]) =>
+    (await asProcess.run(["audit", "verify", "--org", "acme-west", ...more])).code;
   const bundle = (name: string) =>
     rmm.run(["server", "audit-bundle", "--org", orgId, "--output", name, ...placeOf(server)]);
   const at = (name: string) => join(rmm.dir, name);
@@ -56,6 +61,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
   it("an untouched chain verifies: exit 0, as text and as JSON", async () => {
     const read = await ofOrg();
     expect(read).toMatchObject({ code: 0 });
+    expect(await exitCode()).toBe(0);
     expect(read.stdout).toMatch(/^OK {2}organization acme-west\n {2}entries {2}6 checked, positions 1 to 6\n/);
     const report = JSON.parse((await ofOrg("--json")).stdout);
     expect(report).toMatchObject({ verdict: "ok", ok: true, orgId, breakCount: 0, findings: [] });
@@ -84,6 +90,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     expect(good.stderr).toBe("");
     const unknown = await ofOrg(...strict, strangersKey);
     expect(unknown.code).toBe(12);
+    expect(await exitCode(...strict, strangersKey)).toBe(12);
     expect(unknown.stdout).toMatch(/^NOT PROVABLE/);
     writeFileSync(at("none.ndjson"), "");
     const none = await ofOrg("--anchor-file", "none.ndjson", "--require-anchor", "--json");
@@ -179,6 +186,7 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     await tamper(server, `update audit_logs set resource_name = 'Nothing happened here' where ${third}`);
     const read = await ofOrg();
     expect(read.code).toBe(11);
+    expect(await exitCode()).toBe(11);
     expect(read.stdout).toMatch(/^BROKEN {2}organization acme-west\n/);
     expect(read.stdout).toContain("at position 3: the entry was altered after it was sealed");
     const plain = await rmm.run(["audit-logs", "verify", "--org", "acme-west", "--json=ok"]);

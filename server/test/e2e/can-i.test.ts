@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { auditEntries } from "../audit-entries.ts";
 import { seedPartner, startTestServer, type TestServer } from "../harness.ts";
-import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+import { type Rmm, rmmHere } from "./rmm-process.ts";
 
 /** Here the answer depends on the target: all users of an organization may list its members. */
 const ofTarget = (path: string, code: string): boolean =>
@@ -10,7 +10,7 @@ const ofTarget = (path: string, code: string): boolean =>
 
 describe("rmm auth can-i", () => {
   let server: TestServer;
-  let rmm: RmmProcess;
+  let rmm: Rmm;
   let partnerId: string;
   let orgId: string;
 
@@ -19,7 +19,7 @@ describe("rmm auth can-i", () => {
     const seeded = await seedPartner(server, "acme", ["acme-west"]);
     partnerId = seeded.partnerId;
     orgId = seeded.orgIds[0] as string;
-    rmm = rmmProcess({ RMM_SERVER: server.url });
+    rmm = rmmHere({ RMM_SERVER: server.url });
   });
   afterAll(async () => {
     rmm?.close();

@@ -3,20 +3,20 @@ import { enrollFleet } from "#fixtures/simulators/agents";
 import { createClient } from "#sdk/client";
 import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type Actor, actorOf, ways } from "./actors.ts";
-import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+import { type Rmm, rmmHere } from "./rmm-process.ts";
 
 const FLEET = 10;
 
 describe.each(databases)("enrolling a fleet, on %s", (database) => {
   let server: TestServer;
-  let rmm: RmmProcess;
+  let rmm: Rmm;
   let token: string;
 
   beforeAll(async () => {
     server = await startTestServer(database, { AGENT_ENROLL_RATE_LIMIT: "1000" });
     const { partnerId } = await seedPartner(server, "acme", ["acme-west", "acme-east"]);
     ({ token } = await server.signIn({ role: "Partner Admin", partnerId }));
-    rmm = rmmProcess({ RMM_SERVER: server.url, RMM_TOKEN: token });
+    rmm = rmmHere({ RMM_SERVER: server.url, RMM_TOKEN: token });
   });
   afterAll(async () => {
     rmm.close();

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "#sdk/client";
 import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { actorOf, type Refused, ways } from "./actors.ts";
-import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+import { type Rmm, rmmHere } from "./rmm-process.ts";
 
 const KEY = /^[0-9a-f]{64}$/;
 
 describe.each(databases)("minting an enrollment key, on %s", (database) => {
   let server: TestServer;
-  let rmm: RmmProcess;
+  let rmm: Rmm;
   let token: string;
   let orgId: string;
 
@@ -19,7 +19,7 @@ describe.each(databases)("minting an enrollment key, on %s", (database) => {
     const { partnerId, orgIds } = await seedPartner(server, "acme", ["acme-west"]);
     orgId = orgIds[0]!;
     ({ token } = await server.signIn({ role: "Partner Admin", partnerId }));
-    rmm = rmmProcess({ RMM_SERVER: server.url, RMM_TOKEN: token });
+    rmm = rmmHere({ RMM_SERVER: server.url, RMM_TOKEN: token });
   });
   afterAll(async () => {
     rmm.close();

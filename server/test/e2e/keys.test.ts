@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { databases } from "../harness.ts";
 import { type RotationWorld, rotationWorld } from "./key-rotation-world.ts";
-import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+import { type Rmm, rmmHere, rmmProcess } from "./rmm-process.ts";
 
 describe.each(databases)("keys of every kind, on %s", (database) => {
   let world: RotationWorld;
-  let rmm: RmmProcess;
+  let rmm: Rmm;
 
+  const env = () => ({ RMM_SERVER: world.server.url, RMM_TOKEN: world.admin.token });
   beforeEach(async () => {
     world = await rotationWorld(database);
-    rmm = rmmProcess({ RMM_SERVER: world.server.url, RMM_TOKEN: world.admin.token });
+    rmm = rmmHere(env());
   });
   afterEach(async () => {
     rmm?.close();
@@ -63,7 +64,7 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
     expect(nowhere.stderr).toContain("--secret-dir");
     expect(await world.ownerOf(world.keys.api.secret)).toBeDefined();
 
-    const ran = await rmm.run([...old, "--secret-dir", "new", "--yes", "--json"]);
+    const ran = await rmmProcess(env(), rmm.dir).run([...old, "--secret-dir", "new", "--yes", "--json"]);
     expect(ran.code, ran.stderr).toBe(0);
     const secrets = secretsIn("new");
     const owners = (await Promise.all(secrets.map(world.ownerOf))).map((owner) => owner?.split(" ")[0]).toSorted();
@@ -146,7 +147,8 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
       join(rmm.dir, "keep.sh"),
       `cat > "got-$RMM_KEY_KIND"; env | tr '\\0' '\\n' >> env.txt; tr '\\0' ' ' < /proc/$$/cmdline >> argv.txt\n`,
     );
-    const ran = await rmm.run(["keys", "rotate", "--older-than", "90d", "--secret-command", "sh keep.sh", "--yes"]);
+    const argv = ["keys", "rotate", "--older-than", "90d", "--secret-command", "sh keep.sh", "--yes"];
+    const ran = await rmmProcess(env(), rmm.dir).run(argv);
     expect(ran.code, ran.stderr).toBe(0);
     const told = readFileSync(join(rmm.dir, "env.txt"), "utf8") + readFileSync(join(rmm.dir, "argv.txt"), "utf8");
     expect(told).toContain("RMM_KEY_NAME=rollout");
@@ -237,17 +239,9 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
     writeFileSync(join(rmm.dir, "there.key"), "mine");
     expect(await rmm.run([...rotate, "--dry-run"])).toMatchObject({ code: 1, stdout: "" });
     const locks = join(rmm.dir, "config", "locks");
+    const { start } = rmmProcess(env(), rmm.dir);
     const spellings = ["j", "./j", join(rmm.dir, "j")].map((journal) =>
-      rmm.start([
-        "keys",
-        "rotate",
-        api.id,
-        "--yes",
-        "--journal",
-        journal,
-        "--secret-command",
-        `ls ${locks} >&2; sleep 1`,
-      ]),
+      start(["keys", "rotate", api.id, "--yes", "--journal", journal, "--secret-command", `ls ${locks} >&2; sleep 1`]),
     );
     const seen = (await Promise.all(spellings.map(({ done }) => done))).map(({ stderr }) => stderr);
     expect(new Set(seen.map((text) => /rotation-\w+\.lock/.exec(text)?.[0])).size).toBe(1);
@@ -267,15 +261,17 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
   });
 
   it("a day later the idempotency key has expired: every kind is rotated again, and the secret is delivered", async () => {
+    let token = world.admin.token;
     for (const name of ["partner", "api", "service", "enrollment"] as const) {
-      await rmm.run(["keys", "rotate", world.keys[name].id, "--secret-command", "exit 1", "--yes"]);
+      const lost = ["keys", "rotate", world.keys[name].id, "--secret-command", "exit 1", "--yes"];
+      await rmm.run(lost, { env: { RMM_TOKEN: token } });
       world.server.clock.advance(25 * 3_600_000);
       const admin = await world.server.signIn({ role: "Partner Admin", partnerId: world.partnerId });
       const late = ["keys", "rotate", "--resume", "--secret-file", `${name}.key`, "--yes"];
       const ran = await rmm.run(late, { env: { RMM_TOKEN: admin.token } });
       expect(ran.code, ran.stderr).toBe(0);
       expect(await world.ownerOf(readFileSync(join(rmm.dir, `${name}.key`), "utf8").trim()), name).toBeDefined();
-      rmm = rmmProcess({ RMM_SERVER: world.server.url, RMM_TOKEN: admin.token });
+      token = admin.token;
     }
   });
 });

@@ -6,7 +6,7 @@ import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-servic
 import { auditEntries } from "../audit-entries.ts";
 import { RMM } from "../fault/processes.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
-import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+import { type Rmm, rmmHere } from "./rmm-process.ts";
 
 const bookOf = (count: number) => `apiVersion: rmm/v1
 organizations:
@@ -20,7 +20,7 @@ ${Array.from({ length: count }, (_, at) => `      - { name: k${at}, site: HQ, ex
 
 describe.each(databases)("rmm apply with a partner key, on %s", (database) => {
   let server: TestServer;
-  let rmm: RmmProcess;
+  let rmm: Rmm;
   let env: Record<string, string>;
   let principalId: string;
 
@@ -30,7 +30,7 @@ describe.each(databases)("rmm apply with a partner key, on %s", (database) => {
     const seeded = await seedPartnerPrincipal(server.db, server.services, partnerId);
     principalId = seeded.partnerPrincipalId;
     env = { RMM_SERVER: server.url, RMM_API_KEY: seeded.partnerKey, CI: "true" };
-    rmm = rmmProcess(env);
+    rmm = rmmHere(env);
     writeFileSync(join(rmm.dir, "book.yaml"), bookOf(12));
     writeFileSync(join(rmm.dir, "small.yaml"), bookOf(2));
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type Actor, actorOf, ways } from "./actors.ts";
-import { type RmmProcess, rmmProcess } from "./rmm-process.ts";
+import { type Rmm, rmmHere } from "./rmm-process.ts";
 
 interface Book {
   apiVersion: string;
@@ -27,14 +27,14 @@ const book: Book = { ...shipped, organizations: shipped.organizations.filter(({ 
 
 describe.each(databases)("provisioning from a file, on %s", (database) => {
   let server: TestServer;
-  let rmm: RmmProcess;
+  let rmm: Rmm;
   let token: string;
 
   beforeAll(async () => {
     server = await startTestServer(database);
     const { partnerId } = await seedPartner(server, "acme");
     ({ token } = await server.signIn({ role: "Partner Admin", partnerId }));
-    rmm = rmmProcess({ RMM_SERVER: server.url, RMM_TOKEN: token });
+    rmm = rmmHere({ RMM_SERVER: server.url, RMM_TOKEN: token });
     writeFileSync(join(rmm.dir, "book.json"), JSON.stringify(book));
   });
   afterAll(async () => {

@@ -1,26 +1,29 @@
+import { fileURLToPath } from "node:url";
 import { execa } from "execa";
+import { postgresUrl } from "#fixtures/postgres";
 
-interface TestResult {
-  status: string;
-  fullName: string;
+export interface TestResult {
+  name: string;
+  state: "passed" | "failed" | "skipped" | "pending";
+  /** Messages of the errors, with their differences. */
+  failure: string;
 }
 
-interface Report {
-  testResults: { assertionResults: TestResult[] }[];
-}
+const reporter = fileURLToPath(new URL("./whole-reporter.ts", import.meta.url));
 
 /** Runs vitest in a copy of the tree; returns the tests that passed and those that failed, without skipped ones. */
-export async function runTests(copy: string, args: readonly string[], nouns?: string): Promise<TestResult[]> {
-  const { stdout } = await execa("npx", ["vitest", "run", "--reporter=json", "--passWithNoTests", ...args], {
+export async function runTests(
+  copy: string,
+  args: readonly string[],
+  nouns: readonly string[] = [],
+): Promise<TestResult[]> {
+  // One process loads the tree once; the other core has the suite's next file.
+  const vitest = ["node_modules/vitest/vitest.mjs", "run", `--reporter=${reporter}`, "--maxWorkers=1"];
+  const { stdout } = await execa(process.execPath, [...vitest, "--passWithNoTests", ...args], {
     cwd: copy,
     reject: false,
-    ...(nouns ? { env: { NOUNS: nouns } } : {}),
+    env: { TEST_DATABASE_URL: await postgresUrl(), ...(nouns.length > 0 ? { NOUNS: nouns.join(",") } : {}) },
   });
-  const { testResults } = JSON.parse(stdout.slice(stdout.indexOf("{"))) as Report;
-  return testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status }) => status === "passed" || status === "failed");
+  const results = JSON.parse(stdout.slice(stdout.lastIndexOf("\n[") + 1)) as TestResult[];
+  return results.filter(({ state }) => state === "passed" || state === "failed");
 }
-
-export const failed = (tests: readonly TestResult[]): string[] =>
-  tests.filter(({ status }) => status === "failed").map(({ fullName }) => fullName);

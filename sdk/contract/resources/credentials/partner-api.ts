@@ -215,6 +215,7 @@ export const partnerApi = resource(about, {
     summary: "Create an organization",
     description: "A key confined to chosen organizations reaches the new one as well.",
     access: partnerKey("organizations:write"),
+    emits: ["organization.created"],
     audit: "partner_api.write",
     errors: [...writeErrors, "ORG_LIMIT_REACHED", "SLUG_TAKEN"],
     body: () =>
@@ -229,6 +230,7 @@ export const partnerApi = resource(about, {
   createSite: create("/partner-api/sites", {
     summary: "Create a site",
     access: partnerKey("sites:write"),
+    emits: ["site.created"],
     audit: "partner_api.write",
     errors: writeErrors,
     body: () =>

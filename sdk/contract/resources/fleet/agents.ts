@@ -98,6 +98,8 @@ export const agents = resource(about, {
     description:
       "The second factor may also come in the header `X-Agent-Enrollment-Secret`. With the device's current token in `Authorization` the same device gets new tokens; otherwise a new device is made.",
     access: open(),
+    emits: ["device.enrolled"],
+    mayEmit: ["device.online", "site.created"],
     audit: "agent.enroll",
     loses: "nothing",
     status: 201,
@@ -145,6 +147,7 @@ export const agents = resource(about, {
     description:
       "Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential always reports as the watchdog, regardless of `role`.",
     access: agent().orWatchdog(),
+    mayEmit: ["device.online", "device.main_agent_silent"],
     audit: { none: "agent report; a change of state is audited as agent.heartbeat.state_change" },
     loses: "nothing",
     errors: ["INVALID_AGENT_CREDENTIALS", "DEVICE_DECOMMISSIONED", "DEVICE_QUARANTINED", "NOT_FOUND"],

@@ -58,6 +58,7 @@ export const memberships = resource(about, {
   remove: del("/users/me/memberships/:id", {
     summary: "Leave a tenant, or decline its invitation",
     access: own,
+    emits: ["user.removed"],
     audit: "user.remove",
     errors: ["NOT_FOUND", "LAST_ADMIN"],
     returns: success,

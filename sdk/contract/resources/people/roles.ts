@@ -5,7 +5,7 @@ import { ref } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** What members of a tenant may do (docs/people.md, "Roles"). */
-export const Role = shape("Role", () =>
+const Role = shape("Role", () =>
   z.object({
     id: z.string(),
     scope: z.enum(["partner", "organization"]),
@@ -22,8 +22,6 @@ export const Role = shape("Role", () =>
   }),
 );
 
-export const roleColumns = ["name", "scope", "isSystem", "parentRoleName", "userCount", "id"] as const;
-
 /** Whose members are meant; without either the caller's own tenant. System scope must name one. */
 export const target = () => ({
   orgId: ref("organization").optional(),
@@ -38,6 +36,18 @@ export const targetErrors = [
   "PARTNER_ID_REQUIRED",
 ] as const;
 
+const RoleList = shape("RoleList", () => wholeOf(Role()));
+
+/** What every list of roles takes and answers. */
+export const listOfRoles = {
+  access: staff().needs("users:read"),
+  errors: targetErrors,
+  paging: whole,
+  columns: ["name", "scope", "isSystem", "parentRoleName", "userCount", "id"],
+  query: () => z.object(target()),
+  returns: RoleList,
+} as const;
+
 const about: Noun = {
   name: "roles",
   summary: "What members of a tenant may do",
@@ -46,13 +56,5 @@ const about: Noun = {
 };
 
 export const roles = resource(about, {
-  list: get("/roles", {
-    summary: "List the built-in roles and those of your tenant",
-    access: staff().needs("users:read"),
-    errors: targetErrors,
-    paging: whole,
-    columns: roleColumns,
-    query: () => z.object(target()),
-    returns: () => wholeOf(Role()),
-  }),
+  list: get("/roles", { summary: "List the built-in roles and those of your tenant", ...listOfRoles }),
 });

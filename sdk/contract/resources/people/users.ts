@@ -3,10 +3,11 @@ import { open, staff } from "../../core/access.ts";
 import { isVisible } from "../../core/characters.ts";
 import { create, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import { email, freeObject, instant, ref, searchText, secret, success, text } from "../../core/fields.ts";
-import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
+import { paged, pageOf, pageQuery } from "../../core/page.ts";
+import { passwordRule } from "../../core/password-rule.ts";
 import { newPassword } from "../sign-in/passwords.ts";
 import { handedOutToken, SecondFactorNeeded, SignedIn } from "../sign-in/sessions.ts";
-import { Role, roleColumns, target, targetErrors } from "./roles.ts";
+import { listOfRoles, target, targetErrors } from "./roles.ts";
 
 export const userStatuses = ["invited", "active", "disabled"] as const;
 export const orgAccessLevels = ["all", "selected", "none"] as const;
@@ -69,6 +70,8 @@ export const Member = shape("Member", () =>
 
 const inviteUrl = () => secret(z.string()).nullable().describe("only when mail is not configured");
 
+const acceptedPassword = () => newPassword().describe(`the account's own, else a first one: ${passwordRule}`);
+
 const httpsUrl = () =>
   z
     .url({ protocol: /^https$/, hostname: z.regexes.domain })
@@ -118,15 +121,7 @@ export const users = resource(about, {
       }),
     returns: () => pageOf(Member()),
   }),
-  roles: get("/users/roles", {
-    summary: "List the roles you can give to users of your tenant",
-    access: staff().needs("users:read"),
-    errors: targetErrors,
-    paging: whole,
-    columns: roleColumns,
-    query: () => z.object(target()),
-    returns: () => wholeOf(Role()),
-  }),
+  roles: get("/users/roles", { summary: "List the roles you can give to users of your tenant", ...listOfRoles }),
   get: get("/users/:id", {
     summary: "Show a user of your tenant",
     access: staff().needs("users:read"),
@@ -138,6 +133,7 @@ export const users = resource(about, {
     summary: "Invite a user",
     description: "Nobody becomes a member before they accept. Until then `id` is the invitation's.",
     access: staff().needs("users:invite").withMfa(),
+    emits: ["user.invited"],
     audit: "user.invite",
     errors: [
       ...targetErrors,
@@ -205,10 +201,11 @@ export const users = resource(about, {
     summary: "Accept an invitation and sign in",
     description: "Sets the first password. An account that has one is signed in with it, and keeps it.",
     access: open(),
+    mayEmit: ["user.login"],
     audit: "user.invite.accepted",
     loses: "nothing",
     errors: ["INVALID_INVITE", "WEAK_PASSWORD", "SSO_REQUIRED", "INVALID_CREDENTIALS"],
-    body: () => z.object({ token: handedOutToken(), password: newPassword(), name: text(255).optional() }),
+    body: () => z.object({ token: handedOutToken(), password: acceptedPassword(), name: text(255).optional() }),
     returns: () => z.discriminatedUnion("mfaRequired", [SignedIn(), SecondFactorNeeded()]),
   }),
 });

@@ -2,10 +2,11 @@ import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
 import { type Noun, post, resource } from "../../core/endpoint.ts";
 import { email, secret, success } from "../../core/fields.ts";
+import { passwordRule } from "../../core/password-rule.ts";
 import { handedOutToken, TokenPair, typedPassword } from "./sessions.ts";
 
-/** A new password; 8 to 128 characters with a lower-case, an upper-case and a digit, else `WEAK_PASSWORD`. */
-export const newPassword = () => secret(z.string());
+/** A new password, else `WEAK_PASSWORD`. */
+export const newPassword = () => secret(z.string()).describe(passwordRule);
 
 const about: Noun = {
   name: "passwords",

@@ -82,6 +82,7 @@ export const sessions = resource(about, {
     description:
       "Every refusal is the same 401, whatever the reason. An enrolled user gets a temporary token for the second factor.",
     access: open(),
+    mayEmit: ["user.login"],
     audit: "user.login",
     loses: "nothing",
     errors: ["INVALID_CREDENTIALS"],
@@ -101,6 +102,7 @@ export const sessions = resource(about, {
   logout: post("/auth/logout", {
     summary: "End this session, or all of yours",
     access: self,
+    emits: ["user.logout"],
     audit: "user.logout",
     loses: "nothing",
     errors: ["HOME_SESSION_REQUIRED"],
@@ -118,6 +120,7 @@ export const sessions = resource(about, {
   remove: del("/auth/sessions/:id", {
     summary: "End one of your sessions",
     access: self,
+    emits: ["user.logout"],
     audit: "user.logout",
     errors: ["NOT_FOUND"],
     returns: success,

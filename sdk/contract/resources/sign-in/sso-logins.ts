@@ -45,6 +45,7 @@ const challenge = () => z.string().regex(/^[A-Za-z0-9_-]{43}$/, "must be a SHA-2
 const callback = {
   description: "Always a redirect: to the page with `#ssoCode=…`, or to `/login?error=<code>`.",
   access: open(),
+  mayEmit: ["user.login"],
   transport: "redirect",
   query: () =>
     z.object({

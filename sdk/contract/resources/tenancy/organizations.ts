@@ -97,6 +97,7 @@ export const organizations = resource(about, {
   create: create("/orgs/organizations", {
     summary: "Create an organization",
     access: owners.needs("organizations:write").withMfa(),
+    emits: ["organization.created"],
     audit: "organization.create",
     errors: [
       "PARTNER_CONTEXT_REQUIRED",
@@ -142,6 +143,7 @@ export const organizations = resource(about, {
     description:
       "`active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. Changing `settings.billing` takes `billing:manage`; a change of nothing else takes that alone and leaves the other settings as they are. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.",
     access: owners.needs("organizations:write").orInPart("billing:manage").withMfa(),
+    mayEmit: ["organization.updated"],
     audit: "organization.update",
     errors: [
       "NOT_FOUND",
@@ -169,6 +171,7 @@ export const organizations = resource(about, {
     summary: "Delete an organization",
     description: "Soft delete: users and keys lose access, agents are cut off, sites stay.",
     access: owners.needs("organizations:write").withMfa(),
+    emits: ["organization.deleted"],
     audit: "organization.delete",
     loses: "tenant",
     errors: ["NOT_FOUND"],

@@ -68,6 +68,7 @@ export const sites = resource(about, {
   create: create("/orgs/sites", {
     summary: "Create a site",
     access: staff().needs("sites:write").withMfa(),
+    emits: ["site.created"],
     audit: "site.create",
     errors: ["ORG_ID_REQUIRED", "ORG_CONTEXT_REQUIRED", "ORG_ACCESS_DENIED", "SITE_ACCESS_DENIED", "ORG_READ_ONLY"],
     body: () => {
@@ -92,6 +93,7 @@ export const sites = resource(about, {
   update: patch("/orgs/sites/:id", {
     summary: "Change a site",
     access: staff().needs("sites:write").withMfa(),
+    mayEmit: ["site.updated"],
     audit: "site.update",
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "FIELD_IMMUTABLE", "NO_UPDATES", "ORG_READ_ONLY"],
     body: () => z.object({ ...writable(), orgId: ref("organization").describe("cannot change") }).partial(),
@@ -101,6 +103,7 @@ export const sites = resource(about, {
     summary: "Delete a site",
     description: "Its contacts and enrollment keys go with it. Refused while live devices are on it.",
     access: staff().needs("sites:write").withMfa(),
+    emits: ["site.deleted"],
     audit: "site.delete",
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "SITE_NOT_EMPTY", "ORG_READ_ONLY"],
     returns: success,

@@ -3,7 +3,7 @@ import { fold } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import { refuseOverDeviceCap } from "#server/features/fleet/devices/caps";
 import { insertDevice } from "#server/features/fleet/devices/insert-device";
-import { aliveStatus, appendAvailability, reachability } from "#server/features/fleet/devices/presence";
+import { aliveStatus, appendAvailability, comesOnline } from "#server/features/fleet/devices/presence";
 import { rekeyDevice } from "#server/features/fleet/devices/rekey-device";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
@@ -54,7 +54,7 @@ export async function findPresented(call: EnrollCall, tx: Tx, key: AdmittingKey)
   return held(query, call.services.store.dialect).executeTakeFirst();
 }
 
-type Presented = NonNullable<Awaited<ReturnType<typeof findPresented>>>;
+export type Presented = NonNullable<Awaited<ReturnType<typeof findPresented>>>;
 
 /**
  * Gives a device that proves itself new tokens; the old ones stop at once. It keeps its id, its agent id and, unless
@@ -76,7 +76,7 @@ export async function rekeyPresented(
     ...(deviceRole !== undefined && device.deviceRoleSource === "auto" ? { deviceRole } : {}),
   });
   if (!rekeyed) throw problem("CONCURRENT_MODIFICATION");
-  if (reachability(device.status) === "offline" && status === "online") {
+  if (comesOnline(device.status)) {
     await appendAvailability(tx, call, "online", [device]);
   }
   return { id: device.id, orgId: key.orgId, siteId, agentId: device.agentId as string };

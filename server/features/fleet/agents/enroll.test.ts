@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { auditOf } from "../../../test/audit-of.ts";
 import { enroll, makeKey, makeSite, usageOf } from "../../../test/enroll.ts";
+import { eventsOf } from "../../../test/events-of.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 
 describe.each(databases)("enrollment on %s", (database) => {
@@ -154,6 +155,10 @@ describe.each(databases)("enrollment on %s", (database) => {
     expect(new Set(answers.map((answer) => answer.body.siteId)).size).toBe(1);
     const made = await auditOf(server, (entry) => entry.action === "site.create" && entry.orgId === empty.orgId);
     expect(made).toHaveLength(1);
+    const siteId = answers[0]?.body.siteId;
+    expect(await eventsOf(server.db, siteId)).toMatchObject([
+      { kind: "site.created", orgId: empty.orgId, siteId, data: { siteName: "Default" } },
+    ]);
   });
 
   it("asks for the key's secret, else the server's, in body or header", async () => {
@@ -241,6 +246,11 @@ describe.each(databases)("enrollment on %s", (database) => {
     expect((await beat(second.agentToken)).status).toBe(200);
     expect(await deviceCount(again.orgId)).toBe(1);
     expect(await usageOf(server, key)).toBe(2);
+    expect((await eventsOf(server.db, first.deviceId)).map(({ kind, data }) => [kind, data])).toMatchObject([
+      ["device.enrolled", { again: false }],
+      ["device.enrolled", { again: true, deviceName: "renamed" }],
+      ["device.online", { previousStatus: "offline" }],
+    ]);
   });
 
   it("makes a new device for a token of another organization, of the watchdog, or none at all", async () => {

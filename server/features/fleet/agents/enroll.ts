@@ -3,9 +3,11 @@ import { isForeignKeyViolation } from "#server/db/dialect/violations";
 import type { Tx } from "#server/db/unit-of-work";
 import { claimUse } from "#server/features/credentials/enrollment-keys/claim-use";
 import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
+import { comesOnline } from "#server/features/fleet/devices/presence";
+import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
 import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
-import { createDevice, type EnrolledDevice, findPresented, rekeyPresented } from "./enroll-device.ts";
+import { createDevice, type EnrolledDevice, findPresented, type Presented, rekeyPresented } from "./enroll-device.ts";
 import { admit, type EnrollCall } from "./enrollment-key.ts";
 import { intervals } from "./intervals.ts";
 import { newTokenPair } from "./tokens.ts";
@@ -32,6 +34,7 @@ export async function enrollAgent(call: EnrollCall) {
         : await createDevice(call, tx, { key, pair });
       await keepInventory(call, tx, device);
       record(call, device, presented);
+      await tell(call, tx, device.id, presented);
       const { id: deviceId, ...placed } = device;
       return { ...placed, deviceId, ...pair, config: intervals };
     }),
@@ -46,6 +49,13 @@ async function keepInventory(call: EnrollCall, tx: Tx, device: EnrolledDevice): 
   const { hardware, network } = call.body;
   if (hardware !== undefined) await replaceHardware(tx, device, hardware, call.clock.now());
   if (network !== undefined) await replaceInterfaces(tx, device, network, call.random);
+}
+
+async function tell(call: EnrollCall, tx: Tx, id: string, presented: Presented | undefined): Promise<void> {
+  const { place, name } = await toldOfDevice(tx, id);
+  call.emit("device.enrolled", { ...place, data: { ...name, again: presented !== undefined } });
+  if (presented && comesOnline(presented.status))
+    call.emit("device.online", { ...place, data: { ...name, previousStatus: presented.status } });
 }
 
 function record(call: EnrollCall, device: EnrolledDevice, presented: { siteId: string | null } | undefined): void {

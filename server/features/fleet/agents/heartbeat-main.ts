@@ -3,7 +3,8 @@ import type { agents } from "#contract/resources/fleet/agents";
 import type { AgentPrincipal, KnownDevice } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
 import { noteMainAgent } from "#server/features/fleet/devices/note-sign-of-life";
-import { aliveStatus, appendAvailability, reachability } from "#server/features/fleet/devices/presence";
+import { aliveStatus, appendAvailability, comesOnline } from "#server/features/fleet/devices/presence";
+import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { isDraining } from "./own-device.ts";
@@ -81,11 +82,13 @@ async function reread(tx: Tx, who: AgentPrincipal): Promise<KnownDevice> {
   return row;
 }
 
-/** Availability row and audit entry, both only when something changed. */
+/** Availability row, event and audit entry, all only when something changed. */
 async function noteChange(call: HeartbeatCall, tx: Tx, { who, known }: Seen): Promise<void> {
   const status = aliveStatus[known.status];
-  if (reachability(known.status) === "offline" && status === "online") {
+  if (comesOnline(known.status)) {
     await appendAvailability(tx, call, "online", [{ id: who.deviceId, orgId: who.orgId }]);
+    const { place, name } = await toldOfDevice(tx, who.deviceId);
+    call.emit("device.online", { ...place, data: { ...name, previousStatus: known.status } });
   }
   const heard = known.mainAgentSilentSince !== null;
   if (status === known.status && !heard) return;

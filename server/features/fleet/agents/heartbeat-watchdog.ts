@@ -1,6 +1,7 @@
 import type { AgentPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
 import { markMainAgentSilent, noteWatchdog } from "#server/features/fleet/devices/note-sign-of-life";
+import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
 import { after, MINUTE } from "#server/platform/clock";
 import type { HeartbeatCall } from "./heartbeat-main.ts";
 import { isDraining } from "./own-device.ts";
@@ -21,6 +22,10 @@ export async function recordWatchdog(call: HeartbeatCall, tx: Tx, who: AgentPrin
   await noteWatchdog(tx, who.deviceId, { status, version, ip: call.ip, now });
   const lastHeardBefore = after(now, -SILENT_AFTER_MS);
   const silent = isSilent(who, now) && (await markMainAgentSilent(tx, who.deviceId, { now, lastHeardBefore }));
+  if (silent) {
+    const { place, name } = await toldOfDevice(tx, who.deviceId);
+    call.emit("device.main_agent_silent", { ...place, data: { ...name, lastSeenAt: who.device.lastSeenAt } });
+  }
   await noteSourceIp(call, tx, who);
   if (status === who.device.watchdogStatus && !silent) return;
   call.audit.also({

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { auditOf } from "../../../test/audit-of.ts";
 import { enroll, makeKey, type TestKey } from "../../../test/enroll.ts";
+import { eventsOf } from "../../../test/events-of.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 
 const MINUTE = 60_000;
@@ -51,6 +52,7 @@ describe.each(databases)("agent reports on %s", (database) => {
         ).map((row) => row.state),
       changes: () =>
         auditOf(server, (entry) => entry.action === "agent.heartbeat.state_change" && entry.resourceId === id),
+      told: () => eventsOf(server.db, id),
       samples: () =>
         server.db.selectFrom("deviceMetrics").selectAll().where("deviceId", "=", id).orderBy("timestamp").execute(),
     };
@@ -141,7 +143,7 @@ describe.each(databases)("agent reports on %s", (database) => {
     expect((await pc.samples()).map((sample) => sample.timestamp)).toEqual([now, server.clock.now()]);
   });
 
-  it("brings a device back online, with one availability row and one audit entry, and stays silent otherwise", async () => {
+  it("brings a device back online, with one availability row, audit entry and event, and stays silent otherwise", async () => {
     const pc = await device("returns");
     await pc.beat();
     expect(await pc.states()).toEqual(["online"]);
@@ -154,8 +156,16 @@ describe.each(databases)("agent reports on %s", (database) => {
     expect(await pc.changes()).toMatchObject([
       { orgId, actorType: "agent", actorId: pc.id, details: { from: "offline", to: "online" } },
     ]);
+    const { siteId } = await pc.row();
+    const about = { orgId, siteId, partnerId: null, subjectType: "device" };
+    const name = { deviceId: pc.id, deviceName: "returns" };
+    expect(await pc.told()).toEqual([
+      { ...about, kind: "device.enrolled", data: { ...name, again: false } },
+      { ...about, kind: "device.online", data: { ...name, previousStatus: "offline" } },
+    ]);
     await pc.set({ status: "updating" });
     await pc.beat();
+    expect(await pc.told()).toHaveLength(2);
     expect((await pc.row()).status).toBe("online");
     expect(await pc.states()).toHaveLength(2);
   });
@@ -202,8 +212,13 @@ describe.each(databases)("agent reports on %s", (database) => {
       lastSeenAt: seen,
       mainAgentSilentSince: noticed,
     });
+    await pc.set({ displayName: "Front desk" });
     await pc.beat();
     expect((await pc.row()).mainAgentSilentSince).toBeNull();
+    expect(await pc.told()).toMatchObject([
+      { kind: "device.enrolled" },
+      { kind: "device.main_agent_silent", orgId, data: { deviceName: "watched", lastSeenAt: seen } },
+    ]);
     const details = (await pc.changes()).map((entry) => entry.details);
     expect(details).toMatchObject([
       { watchdog: { from: null, to: "connected" } },

@@ -22,6 +22,10 @@ export function reachability(status: DeviceStatus): "online" | "offline" | null 
   return status === "offline" || status === "pending" ? "offline" : null;
 }
 
+/** A sign of life of the main agent makes it reachable again. */
+export const comesOnline = (status: DeviceStatus): boolean =>
+  reachability(status) === "offline" && aliveStatus[status] === "online";
+
 interface Placed {
   id: string;
   orgId: string;

@@ -7,6 +7,7 @@ import {
 } from "#server/features/fleet/devices/sweep";
 import { makeDevices } from "../../../test/devices.ts";
 import { makeSite } from "../../../test/enroll.ts";
+import { eventsOf } from "../../../test/events-of.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 
 const MINUTE = 60_000;
@@ -49,13 +50,21 @@ describe.each(databases)("what time does to devices on %s", (database) => {
     for (const id of [silent, updating]) {
       expect((await row(id)).status).toBe("offline");
       expect(await states(id)).toEqual(["offline"]);
+      const { hostname: deviceName, lastSeenAt } = await row(id);
+      const about = { orgId, partnerId: null, siteId, subjectType: "device" };
+      expect(await eventsOf(server.db, id)).toEqual([
+        { ...about, kind: "device.offline", data: { deviceId: id, deviceName, lastSeenAt } },
+      ]);
     }
     expect([(await row(just)).status, (await row(held)).status, (await row(shut)).status]).toEqual([
       "online",
       "maintenance",
       "quarantined",
     ]);
-    expect(await states(just)).toEqual([]);
+    for (const id of [just, held, shut]) {
+      expect(await states(id)).toEqual([]);
+      expect(await eventsOf(server.db, id)).toEqual([]);
+    }
   });
 
   it("works through more devices than one batch, and two sweeps at once change each once", async () => {
@@ -74,6 +83,9 @@ describe.each(databases)("what time does to devices on %s", (database) => {
       .where("deviceId", "in", ids)
       .execute();
     expect(rows).toHaveLength(1_100);
+    const told = await server.db.selectFrom("events").select("subjectId").where("subjectId", "in", ids).execute();
+    expect(new Set(told.map(({ subjectId }) => subjectId)).size).toBe(1_100);
+    expect(told).toHaveLength(1_100);
   });
 
   it("marks watchdogs offline that have not reported for five minutes", async () => {
@@ -110,6 +122,8 @@ describe.each(databases)("what time does to devices on %s", (database) => {
     expect((await row(later)).status).toBe("maintenance");
     expect(await states(alive)).toEqual(["online"]);
     expect(await states(gone)).toEqual(["online", "offline"]);
+    expect((await eventsOf(server.db, alive)).map(({ kind }) => kind)).toEqual([]);
+    expect((await eventsOf(server.db, gone)).map(({ kind }) => kind)).toEqual(["device.offline"]);
   });
 
   it("forgets source addresses that may be audited again", async () => {

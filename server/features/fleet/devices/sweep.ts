@@ -1,8 +1,10 @@
 import { asSystem } from "#server/db/as-system";
 import { held } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
+import { emitEvents } from "#server/events/emit";
 import { after, MINUTE } from "#server/platform/clock";
 import type { Services } from "#server/services";
+import { nameOfDevice } from "./name-of-device.ts";
 import { appendAvailability } from "./presence.ts";
 
 const BATCH = 500;
@@ -30,9 +32,10 @@ export async function markSilentDevicesOffline(services: Services): Promise<numb
       .where("id", "in", ids(due))
       .where("status", "in", ["online", "updating"])
       .where("lastSeenAt", "<", before)
-      .returning(["id", "orgId"])
+      .returning(["id", "orgId", "siteId", "hostname", "displayName", "lastSeenAt"])
       .execute();
     await appendAvailability(tx, services, "offline", gone);
+    await emitEvents(tx, services, "device.offline", gone.map(toldOffline));
     return { found: due.length, changed: gone.length };
   });
 }
@@ -59,7 +62,7 @@ export async function endExpiredMaintenance(services: Services): Promise<number>
   return inBatches(services, async (tx) => {
     const query = tx
       .selectFrom("devices")
-      .select(["id", "orgId", "lastSeenAt"])
+      .select(["id", "orgId", "siteId", "hostname", "displayName", "lastSeenAt"])
       .where("status", "=", "maintenance")
       .where("maintenanceUntil", "<=", now)
       .limit(BATCH);
@@ -72,7 +75,10 @@ export async function endExpiredMaintenance(services: Services): Promise<number>
         .set({ status: state, maintenanceUntil: null, updatedAt: now })
         .where("id", "in", ids(here))
         .execute();
-      await appendAvailability(tx, services, state, await changedFrom(tx, here, state));
+      const changed = await changedFrom(tx, here, state);
+      await appendAvailability(tx, services, state, changed);
+      if (state === "offline") await emitEvents(tx, services, "device.offline", changed.map(toldOffline));
+      else await emitEvents(tx, services, "device.online", changed.map(toldOnline));
     }
     return { found: due.length, changed: due.length };
   });
@@ -99,6 +105,20 @@ async function changedFrom<D extends { id: string; orgId: string }>(
   }
   return changed;
 }
+
+type Swept = Parameters<typeof nameOfDevice>[0] & { orgId: string; siteId: string | null; lastSeenAt: string | null };
+
+const toldOffline = ({ orgId, siteId, lastSeenAt, ...device }: Swept) => ({
+  orgId,
+  siteId,
+  data: { ...nameOfDevice(device), lastSeenAt },
+});
+
+const toldOnline = ({ orgId, siteId, ...device }: Swept) => ({
+  orgId,
+  siteId,
+  data: { ...nameOfDevice(device), previousStatus: "maintenance" },
+});
 
 const ids = (rows: readonly { id: string }[]) => rows.map((row) => row.id);
 

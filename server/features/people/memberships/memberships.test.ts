@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { plainProvider } from "#fixtures/nouns/sign-in/sso-providers";
 import { builtInRoleId } from "#server/access/roles";
 import { auditEntries } from "../../../test/audit-entries.ts";
+import { eventsOf } from "../../../test/events-of.ts";
 import { joinOrganization, providerSession } from "../../../test/guest.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { logIn, PASSWORD, seedPerson } from "../../../test/people.ts";
@@ -65,6 +66,10 @@ describe.each(databases)("own memberships on %s", (database) => {
     expect((await me(token)).body.orgId).toBe(homeOrgId);
     expect((await logIn(server, email)).body.user.orgId).toBe(otherOrgId);
     expect((await own(token, "DELETE", `/${id}`)).body).toEqual({ success: true });
+    expect((await eventsOf(server.db, userId)).map(({ kind, orgId }) => [kind, orgId])).toEqual([
+      ["user.login", otherOrgId],
+      ["user.removed", otherOrgId],
+    ]);
     expect((await me(there.body.accessToken)).status).toBe(401);
     expect((await me(token)).status).toBe(200);
     expect((await logIn(server, email)).body.user.orgId).toBe(homeOrgId);
@@ -78,6 +83,12 @@ describe.each(databases)("own memberships on %s", (database) => {
     expect((await own(token, "DELETE", `/${id}`)).status).toBe(200);
     expect((await own(token)).body.data).toHaveLength(1);
     expect((await server.request("GET", `/users/${id}`, { token: inviter.token })).status).toBe(404);
+    const guest = { orgId: otherOrgId, partnerId: null, siteId: null, subjectType: "user" };
+    const data = { userId: id, userName: "Guest" };
+    expect(await eventsOf(server.db, id), "nothing but what the inviter wrote").toEqual([
+      { ...guest, kind: "user.invited", data },
+      { ...guest, kind: "user.removed", data: { ...data, declined: true } },
+    ]);
     for (const [method, rest] of [
       ["POST", `/${id}/accept`],
       ["POST", `/${id}/select`],

@@ -27,6 +27,11 @@ export async function leave(call: RemoveCall) {
       const now = call.clock.now();
       const accountClosed = !declined && (await closeAccount(tx, userId, now));
       await call.services.hooks.onUserRemoved({ tx, now, userId, membershipId, partnerId, orgId, accountClosed });
+      // Until an invitation is accepted, the tenant knows what it wrote itself, and no more.
+      const person = declined
+        ? { userId: membershipId, userName: found.invitedName ?? "" }
+        : { userId, userName: who.name };
+      call.emit("user.removed", { ...chainOf(found), data: { ...person, declined } });
       return { success: true as const };
     }),
   );

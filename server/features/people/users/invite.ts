@@ -47,6 +47,7 @@ export async function inviteUser(call: InviteCall) {
       resource: { type: "user", id: membershipId, name },
       details: { roleId, roleName: role.name, status: "invited", ...access, ...targetOwner(target) },
     });
+    call.emit("user.invited", { ...targetOwner(target), data: { userId: membershipId, userName: name } });
     return { id: membershipId, email, name, status: "invited" as const, roleId, ...sent };
   });
 }

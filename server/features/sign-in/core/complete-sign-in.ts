@@ -35,6 +35,7 @@ export async function completeSignIn(call: Call, tx: Tx, signIn: SignIn) {
     owner,
     details: { method: signIn.method, mfa, sessionId: session.id },
   });
+  call.emit("user.login", { ...owner, data: { userId: user.id, userName: user.name, method: signIn.method, mfa } });
   if (signIn.breaksGlass) {
     call.audit.also({
       action: "sso.break_glass.login",

@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
 import { takeAttempt } from "#server/access/attempts";
+import { ownerOf } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
 import { adoptFactor } from "#server/features/people/core/second-factor";
 import { requireHomeSession } from "#server/features/sign-in/core/home-session";
@@ -21,7 +22,8 @@ type EnableCall = typeof mfa.enable extends Endpoint<infer T> ? Call<T> : never;
  * made before there was a factor end.
  */
 export async function enableMfa(call: EnableCall) {
-  const { userId, name, sessionId } = user(call);
+  const who = user(call);
+  const { userId, name, sessionId } = who;
   call.audit.note({ resource: { type: "user", id: userId, name } });
   await requireHomeSession(call);
   const pending = await findPending(call, userId);
@@ -39,6 +41,7 @@ export async function enableMfa(call: EnableCall) {
       await markMfaVerified(tx, sessionId, now);
       await call.services.limiter.giveBack(mfaPerUser, userId);
       call.audit.note({ details: { method: "totp" } });
+      call.emit("user.mfa.enabled", { ...ownerOf(who), data: { userId, userName: name } });
       const tokens = await renewOwnTokens(call, tx);
       return { success: true as const, recoveryCodes: pending.factor.recoveryCodes, ...tokens };
     }),

@@ -3,6 +3,7 @@ import { totpCode } from "#server/features/sign-in/mfa/rules";
 import { MINUTE, SECOND } from "#server/platform/clock";
 import { jsonLog } from "#server/platform/log";
 import { auditEntries } from "../../../test/audit-entries.ts";
+import { eventsOf } from "../../../test/events-of.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { leaksInDatabase } from "../../../test/leaks.ts";
 import { enrol, freshCode, logIn, PASSWORD, seedPerson } from "../../../test/people.ts";
@@ -100,6 +101,10 @@ describe.each(databases)("mfa on %s", (database) => {
     expect((await verify(await tempToken(who.email), code)).body.code).toBe("INVALID_MFA_CODE");
     const logins = (await auditEntries(server, "user.login")).filter((entry) => entry.actorId === who.userId);
     expect(logins).toMatchObject([{ orgId, details: { mfa: true, factor: "totp" } }]);
+    const told = (await eventsOf(server.db, who.userId)).filter(({ kind }) => kind === "user.login");
+    expect(told, "the password alone is no sign-in").toMatchObject([
+      { orgId, data: { method: "password", mfa: true } },
+    ]);
     await expect
       .poll(async () => (await auditEntries(server, "user.login.failed")).filter((one) => one.actorId === who.userId))
       .toMatchObject([

@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sign-in/sessions";
+import { ownerOf } from "#server/access/membership";
 import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
 import { type Call, user } from "#server/http/call";
@@ -19,6 +20,7 @@ export async function logout(call: LogoutCall) {
       };
       const ended = await revokeSessions(tx, which, "signed out", call.clock.now());
       call.audit.note({ resource: { type: "user", id: who.userId, name: who.name }, details: { allSessions, ended } });
+      call.emit("user.logout", { ...ownerOf(who), data: { userId: who.userId, userName: who.name, allSessions } });
       return { success: true as const };
     }),
   );

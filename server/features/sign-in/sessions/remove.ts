@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sessions } from "#contract/resources/sign-in/sessions";
+import { ownerOf } from "#server/access/membership";
 import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -22,6 +23,8 @@ export async function removeSession(call: RemoveCall) {
         resource: { type: "user", id: who.userId, name: who.name },
         details: { endedSessionId: id, current: id === who.sessionId },
       });
+      const data = { userId: who.userId, userName: who.name, allSessions: false };
+      call.emit("user.logout", { ...ownerOf(who), data });
       return { success: true as const };
     }),
   );

@@ -1,4 +1,4 @@
-import { type Membership, membershipIn } from "#server/access/membership";
+import { type Membership, membershipIn, ownerOf } from "#server/access/membership";
 import { lockText } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import { findUserById, type SignInUser } from "#server/features/people/core/find-user";
@@ -49,6 +49,8 @@ export function admitPerson(call: Call, { provider, assertion, redirectPath, cha
         action: "user.login",
         details: { method: "sso", mfa, sessionId: session.id, providerId: provider.id, provisioned: !found },
       });
+      const data = { userId, userName: user.name, method: "sso" as const, mfa };
+      call.emit("user.login", { ...ownerOf(membership), data });
       return `${redirectPath}#ssoCode=${code}`;
     }),
   );

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { auditEntries } from "../../../test/audit-entries.ts";
+import { eventsAfter, lastEvent } from "../../../test/events-of.ts";
 import { databases, seedPartner } from "../../../test/harness.ts";
 import { type SsoTest, startSsoTest } from "../../../test/sso.ts";
 
@@ -81,7 +82,9 @@ describe.each(databases)("what a sign-in is bound to on %s", (database) => {
       await sso.reconfigure(provider.id, { ownCallback: true });
       const own = await browser.goToProvider(login);
       expect(new URL(own).pathname).toBe(`/api/v1/sso/callback/${provider.id}`);
+      const before = await lastEvent(sso.server.db);
       expect(await browser.goToCallback(own)).toMatch(/^\/#ssoCode=[\w-]{48}$/);
+      expect(await eventsAfter(sso.server.db, before)).toMatchObject([{ kind: "user.login", data: { method: "sso" } }]);
       await sso.reconfigure(provider.id, { ownCallback: false });
     });
 

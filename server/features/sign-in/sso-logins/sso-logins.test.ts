@@ -3,6 +3,7 @@ import { plainMembership } from "#fixtures/nouns/people/users";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { SECOND } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
+import { eventsOf } from "../../../test/events-of.ts";
 import { databases, seedPartner } from "../../../test/harness.ts";
 import { type SsoTest, startSsoTest } from "../../../test/sso.ts";
 import { purgeSsoLogins } from "./purge.ts";
@@ -82,6 +83,9 @@ describe.each(databases)("signing in through an identity provider on %s", (datab
     const entry = (await auditEntries(sso.server, "user.login")).find((one) => one.actorId === userId);
     expect(entry).toMatchObject({ orgId, result: "success", actorEmail: email, resourceId: userId });
     expect(entry?.details).toMatchObject({ method: "sso", mfa: false, providerId: provider.id, provisioned: false });
+    expect(await eventsOf(sso.server.db, userId)).toMatchObject([
+      { kind: "user.login", orgId, data: { userId, method: "sso", mfa: false } },
+    ]);
   });
 
   it("encrypts the provider's tokens: neither token nor verifier is in the database, the audit log or the answer", async () => {

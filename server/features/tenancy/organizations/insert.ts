@@ -43,6 +43,8 @@ export async function insertOrganization(call: Call, tx: Tx, partnerId: string, 
     .execute();
   if (call.scope.kind === "partner") call.scope.known.add(id);
   await call.services.hooks.onOrganizationCreated({ tx, orgId: id, now });
+  const { name, status } = chosen;
+  call.emit("organization.created", { orgId: id, data: { organizationId: id, organizationName: name, status } });
   return id;
 }
 

@@ -24,6 +24,10 @@ export async function removeOrganization(call: RemoveCall) {
     const { hooks } = call.services;
     const taken = await call.asSystem("revoke access", (all) => hooks.onOrganizationClosed({ tx: all, ...closed }));
     call.audit.note({ details: { previousStatus: org.status, ...taken } });
+    call.emit("organization.deleted", {
+      orgId: org.id,
+      data: { organizationId: org.id, organizationName: org.name },
+    });
     return { success: true as const };
   });
 }

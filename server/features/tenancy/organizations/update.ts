@@ -55,13 +55,16 @@ export async function updateOrganization(call: UpdateCall) {
       const churned = { orgId: before.id, now: call.clock.now() };
       await call.asSystem("revoke access", (all) => call.services.hooks.onOrganizationChurned({ tx: all, ...churned }));
     }
+    const changed = changedFields(before, decision === "change" ? { ...fields, status } : fields);
     call.audit.note({
       details: {
-        changedFields: changedFields(before, decision === "change" ? { ...fields, status } : fields),
+        changedFields: changed,
         ...(decision === "change" ? { fromStatus: before.status, toStatus: status } : {}),
       },
     });
-    return getOrganization(tx, before.id);
+    const now = await getOrganization(tx, before.id);
+    if (changed.length > 0) call.emit("organization.updated", toldOfChange(now, changed));
+    return now;
   });
 }
 
@@ -70,3 +73,8 @@ function changesBillingAlone(body: UpdateCall["body"]): boolean {
   const given = Object.entries(body).filter(([, value]) => value !== undefined);
   return given.length === 1 && body.settings !== undefined && Object.keys(body.settings).join() === "billing";
 }
+
+const toldOfChange = ({ id, name, status }: { id: string; name: string; status: string }, changed: string[]) => ({
+  orgId: id,
+  data: { organizationId: id, organizationName: name, status, changedFields: changed },
+});

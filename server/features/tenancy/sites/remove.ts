@@ -29,6 +29,8 @@ export async function removeSite(call: RemoveCall) {
     const removed = await call.services.hooks.onSiteRemoved({ tx, ...gone });
     await deleteRow(tx, site.id);
     call.audit.note({ details: removed });
+    const data = { siteId: site.id, siteName: site.name };
+    call.emit("site.deleted", { orgId: site.orgId, siteId: site.id, data });
     return { success: true as const };
   });
 }

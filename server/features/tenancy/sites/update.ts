@@ -21,7 +21,13 @@ export async function updateSite(call: UpdateCall) {
       .where("id", "=", site.id)
       .executeTakeFirst();
     if (updated.numUpdatedRows !== 1n) throw siteOutOfReach(call);
-    call.audit.note({ details: { changedFields: changedFields(site, fields) } });
+    const changed = changedFields(site, fields);
+    call.audit.note({ details: { changedFields: changed } });
+    if (changed.length > 0) {
+      const siteName = fields.name ?? site.name;
+      const data = { siteId: site.id, siteName, changedFields: changed };
+      call.emit("site.updated", { orgId: site.orgId, siteId: site.id, data });
+    }
     return getSite(call, tx, site.id);
   });
 }

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mutates } from "#contract/core/endpoint";
 import { type RefName, refs } from "#contract/core/refs";
+import { eventsAfter, lastEvent } from "../../events-of.ts";
 import type { Answer, DatabaseName } from "../../harness.ts";
 import { type Case, cases, scopeOfExample } from "../cases.ts";
+import { idsIn, refuseWrongEvents } from "../declared-events.ts";
 import { entriesOf } from "../entries-of.ts";
 import { type Ready, type Swept, startSweep } from "../sweep.ts";
 
-/** The example of every endpoint succeeds, and writes exactly one audit entry. */
+/** The example of every endpoint succeeds, writes exactly one audit entry, and tells the events that it declares. */
 export const sweepSuccess = (database: DatabaseName) =>
   describe(`success and its record on ${database}`, () => {
     let swept: Swept;
@@ -15,11 +17,16 @@ export const sweepSuccess = (database: DatabaseName) =>
     });
     afterAll(() => swept?.stop());
 
-    it.each(cases)("$name answers what the contract says, and leaves exactly one entry: of this call", async (item) => {
+    it.each(cases)("$name answers what the contract says, tells of it, and leaves one entry", async (item) => {
       const tenant = await swept.freshTenant();
       const options = await swept.prepared(item, tenant);
+      const before = await lastEvent(swept.db);
       const answer = await swept.call(item, options);
       expect(answer.status, JSON.stringify(answer.body)).toBe(item.endpoint.status);
+      refuseWrongEvents(item, await eventsAfter(swept.db, before), {
+        owners: [tenant.orgId, tenant.partnerId, ...idsIn([item.example(tenant).params, answer.body])],
+        ids: idsIn([tenant, options, item.example(tenant), answer.body]),
+      });
       const entries = await entriesOf(swept, answer);
       const own = entries.filter(({ action }) => action === item.endpoint.audit);
       expect(own.map(({ result }) => result)).toEqual(mutates(item.endpoint) ? ["success"] : []);
@@ -62,9 +69,6 @@ export const sweepSuccess = (database: DatabaseName) =>
 /** Actions on what belongs to a site, or hangs on something that does (server/docs/audit.md, "Who reads which entries"). */
 const ofSites =
   /^(site|contact|enrollment_key|device|device_group|agent|alert|remote_session|tunnel|patch|vulnerability|ticket|pam)\./;
-
-const uuids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-const idsIn = (value: unknown): string[] => [...JSON.stringify(value ?? null).matchAll(uuids)].map(([id]) => id);
 
 /** Ids that the entry may be about: the created row; else a row in the request or the answer, or the caller. */
 function namedBy(item: Case, { tenant, person, ...options }: Ready, answer: Answer): (string | null)[] {

@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+
+const style =
+  "body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem}" +
+  "code{display:block;margin:1rem 0;overflow-wrap:anywhere}";
+
+/** A whole page from a title and the inside of its body, in which text that comes from elsewhere is escaped. */
+export const htmlPage = (title: string, body: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+
+const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/** The page loads nothing, tells no other site its address, and lets only this script run and forms go only there. */
+export function pageHeaders({ script, formAction = "'none'" }: { script?: string; formAction?: string } = {}) {
+  const policy = [
+    "default-src 'none'",
+    ...(script === undefined ? [] : [`script-src ${hashOf(script)}`]),
+    `style-src ${hashOf(style)}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    `form-action ${formAction}`,
+  ];
+  return {
+    "Content-Security-Policy": policy.join("; "),
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+  };
+}
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (char) => entities[char] as string);
