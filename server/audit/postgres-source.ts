@@ -180,7 +180,7 @@ const owned = ({ kind, id }: ChainRef): string => {
 /** Whose lists show the chain's entries is not hashed: it follows from the owner, and is compared with it. */
 const readerOf = ({ kind, id }: ChainRef): string => {
   const readers: Record<ChainKind, string> = {
-    organization: `(select partner_id from public.organizations where id = ${pg.escapeLiteral(id)})`,
+    organization: `coalesce((select partner_id from public.organizations where id = ${pg.escapeLiteral(id)}), reader_partner_id)`,
     partner: `${pg.escapeLiteral(id)}::uuid`,
     system: "null::uuid",
   };

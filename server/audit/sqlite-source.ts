@@ -10,9 +10,12 @@ const owned: Record<ChainKind, string> = {
   system: "l.org_id is null and l.partner_id is null and @id is not null",
 };
 
-/** Whose lists show an entry is not hashed: it follows from the owner, and is compared with it. */
+/**
+ * Whose lists show an entry is not hashed: it follows from the owner, and is compared with it. Of an organization without
+ * a row nobody knows the partner any more.
+ */
 const readers: Record<ChainKind, string> = {
-  organization: "(select partner_id from organizations where id = @id)",
+  organization: "coalesce((select partner_id from organizations where id = @id), l.reader_partner_id)",
   partner: "@id",
   system: "null",
 };
