@@ -45,7 +45,7 @@ export async function sendDocsFile(
   }
 }
 
-/** Loaded at the first visit: nothing else needs the framework, which takes a third of what a request costs. */
+/** Loaded at the first visit: nothing else needs the framework. */
 async function expressApp(): Promise<Express> {
   const { default: express } = await import("express");
   return express().disable("x-powered-by");

@@ -13,7 +13,7 @@ interface Shared {
 
 /**
  * Reads of one scope follow each other on one connection without waiting for answers. Each is a transaction of its own
- * that begins after it was asked for. A connection for each would cost the machine a change of process a read (measured).
+ * that begins after it was asked for. A connection for each would be a change of process for every read.
  */
 export function pipelinedReads(pool: PostgresPool): SingleRead {
   let newest: Shared | undefined;

@@ -5,7 +5,7 @@ import { encoded, namedBy } from "./sqlite-handle.ts";
 import type { SqliteConnection } from "./sqlite-library.ts";
 import type { ThreadAnswer, ThreadRead } from "./sqlite-read-worker.ts";
 
-/** No statement takes 50 ms on a smaller database: it is read at once, since a thread costs a tenth of a millisecond. */
+/** Statements on a smaller database are short, and read at once: the way to a thread is not free. */
 export const LARGE_BYTES = 16 * 1_024 * 1_024;
 
 const THREADS_MAX = 2;
