@@ -11,3 +11,9 @@ it("every concern of the command names a test that exists", () => {
     expect(read(path!), `row ${number}: ${name}`).toContain(`"${name}"`);
   }
 });
+
+it("every concern of the SDK does so too", () => {
+  const rows = [...read("sdk/README.md").matchAll(/^\| (.+) \| `(.+\.test\.ts)`: (.+) \|$/gm)];
+  expect(rows).toHaveLength(18);
+  for (const [, concern, path, name] of rows) expect(read(`sdk/${path}`), concern).toContain(name);
+});

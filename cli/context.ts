@@ -36,7 +36,7 @@ export async function openContext(shell: Shell, globals: Globals, { mayBeNew = f
     notice: async (text) => {
       if (globals.quiet) return;
       const line = escapeControls(completed(text, globals.given));
-      await writeTo(shell, "stderr", `${fitted(shell, line, 4)}\n`);
+      await writeTo(shell, "stderr", `${fitted(shell, line)}\n`);
     },
     credential: () => {
       credential ??= findCredential(shell, globals, settings);

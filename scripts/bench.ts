@@ -5,6 +5,7 @@ import { authenticatedRead } from "./bench/authenticated-read.ts";
 import type { Bench } from "./bench/bench.ts";
 import { coldBuild } from "./bench/cold-build.ts";
 import { commandStart } from "./bench/command-start.ts";
+import { eventMutation } from "./bench/event-mutation.ts";
 import { listsLarge } from "./bench/lists-large.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 import { serverStart } from "./bench/server-start.ts";
@@ -16,6 +17,7 @@ const benches: readonly Bench[] = [
   ...listsLarge,
   ...serverStart,
   ...rateLimitCheck,
+  ...eventMutation,
   ...auditAppend,
   ...auditVerify,
   coldBuild,

@@ -46,11 +46,14 @@ async function sayHowToAccept(group: Command, run: Run, name: string): Promise<v
   );
 }
 
-/** The server has no pages of its own: its link is what this program takes. */
-const howToAccept = ({ settings }: Context, { inviteUrl }: { inviteUrl?: string | null }): string | undefined =>
+/** The command stands alone: it is for another person, on another machine. */
+const howToAccept = ({ settings }: Context, { inviteUrl }: { inviteUrl?: string | null }): string[] =>
   typeof inviteUrl === "string"
-    ? `Hand the link over. It is accepted with: rmm users accept-invite --server ${settings.server.value}, which asks for it`
-    : undefined;
+    ? [
+        "Hand the link over. Who opens it reads what to type:",
+        `  rmm users accept-invite --server ${settings.server.value}`,
+      ]
+    : [];
 
 const inviteHelp = `
 Where the server sends no mail, stdout is the link of the invitation. Whoever

@@ -107,6 +107,15 @@ describe("a list of entries", () => {
     const argv = ["partners", "create", "-f", "-"];
     const options = { stdin: '[{"name":"A"},{"name":"B"}]', env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" } };
     expect((await command.run(argv, options)).stdout.match(/slug/g)).toHaveLength(2);
+    const refused = '[{"name":"A","slug":"a","maxOrganizations":"as many as there may ever be"}]';
+    for (const columns of [40, 60, 80]) {
+      const { stdout } = await command.run(argv, {
+        ...{ stdin: refused, tty: true, columns },
+        env: { ...options.env, NO_COLOR: "1" },
+      });
+      expect(stdout.replaceAll(/\s+/g, " ")).toContain("failed");
+      for (const line of stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(Math.max(columns, 60));
+    }
   });
 
   it("has items of the shape that plan and apply print", async () => {
@@ -169,7 +178,7 @@ describe("a list of entries", () => {
       report(await ran).map(({ outcome }: { outcome: string }) => outcome);
     const tenants = '[{"name":"Contoso","slug":"contoso-dental"},{"name":"Old","slug":"old"}]';
     expect(await outcomes(list(tenants, "partner-api", "create-organization"))).toEqual(["exists", "done"]);
-    const places = JSON.stringify(["HQ", "Lab"].map((name) => ({ orgId: ids.contoso, name })));
+    const places = JSON.stringify(["HQ", "Lab"].map((name) => ({ org: "contoso-dental", name })));
     expect(await outcomes(list(places, "partner-api", "create-site"))).toEqual(["exists", "done"]);
     const keys = '[{"name":"ci"},{"name":"gone"},{"name":"of another"}]';
     expect(await outcomes(list(keys, "partner-service-principals", "issue-key", ids.twin))).toEqual([

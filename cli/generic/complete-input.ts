@@ -79,13 +79,20 @@ function flagOf(spec: CommandSpec, { spec: field, where, flag }: Field): string 
   return isScope("organization") ? "--org" : isScope("site") ? "--site" : `--${flag}`;
 }
 
+/** The library of questions breaks longer ones inside words. */
+const QUESTION_MAX = 50;
+
 async function ask(context: Context, { spec, flag, where }: Field): Promise<unknown> {
   const { shell } = context;
   const prompter = prompterOf(shell);
-  const label = spec.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+  const label =
+    flag === "field-token" ? "the link, or its token" : spec.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
   if (spec.secret) {
-    const more = spec.description === undefined || spec.description === label ? "" : ` (${spec.description})`;
-    return cleanTyped(context, flag, await prompter.secret(`${label}${more}`));
+    const told = flag === "field-token" || spec.description === label ? undefined : spec.description;
+    const more = told === undefined ? "" : ` (${told})`;
+    const fits = label.length + more.length <= QUESTION_MAX;
+    if (!fits) await context.notice(`${label}${more}`);
+    return cleanTyped(context, flag, await prompter.secret(fits ? `${label}${more}` : label));
   }
   if (spec.values) return prompter.choose(label, spec.values);
   if (spec.type === "boolean") return prompter.confirm(label);

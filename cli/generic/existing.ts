@@ -1,11 +1,9 @@
 import { asciiDomain } from "#contract/core/email";
 import type { CommandSpec } from "../manifest.ts";
+import { allRows, type Row } from "./all-rows.ts";
 import { commandsOf } from "./commands-of.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { sameName } from "./name-errors.ts";
-import { clientFor, sendList } from "./send.ts";
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** Finds what `--if-not-exists` leaves alone. */
 export interface Existing {
@@ -52,8 +50,7 @@ export function existingRows(invocation: Invocation): Existing {
     const key = JSON.stringify(asked);
     const known = lists.get(key);
     if (known !== undefined) return known;
-    const client = await clientFor(context, list);
-    const read = sendList(client, context, list, asked).toArray() as Promise<Row[]>;
+    const read = allRows(context, list, asked);
     lists.set(key, read);
     return read;
   };

@@ -1,4 +1,5 @@
 import type { CommandSpec, FlagSpec } from "../manifest.ts";
+import { wrapWords } from "../output/wrap.ts";
 import { type Field, fieldsOf } from "./fields.ts";
 import { questionBefore } from "./losses.ts";
 import { topSecrets } from "./minted.ts";
@@ -72,7 +73,7 @@ export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandS
     ...(idempotent ? ([["Repeatable", "yes, with --idempotency-key"]] as [string, string][]) : []),
   ];
   return rows
-    .map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`)
+    .map(([name, value]) => wrapWords(`${`${name}:`.padEnd(12)}${value}`, 80, 12))
     .join("\n")
     .concat("\n");
 }

@@ -10,7 +10,7 @@ export interface Arguments {
   /** Exit code that an answer stands for, where not every answer is a success. */
   readonly exitOf?: (result: unknown) => number;
   /** Said on stderr after the answer to one call was printed. */
-  readonly noteOn?: (result: unknown) => string | undefined;
+  readonly noteOn?: (result: unknown) => readonly string[];
   /** Does something else with the answer than print it; for one call, never a list. Returns the exit code. */
   readonly finish?: (result: unknown) => Promise<number>;
 }

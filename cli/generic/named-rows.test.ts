@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import type { Stub } from "#sdk/stub-server";
+import { refusal, type Stub } from "#sdk/stub-server";
 import { ids, paged, stubApi, writesOf } from "../test-api.ts";
 import { testCommand } from "../test-shell.ts";
 
@@ -7,6 +7,7 @@ const PRINCIPAL = "66666666-6666-4666-8666-666666666666";
 const KEY_ID = "77777777-7777-4777-8777-777777777777";
 const command = testCommand();
 let stub: Stub;
+let isSystem = false;
 const keys = [
   { id: ids.hq, orgId: ids.contoso, name: "ci", status: "active" },
   { id: ids.otherHq, orgId: ids.fabrikam, name: "ci", status: "active" },
@@ -24,9 +25,14 @@ beforeAll(async () => {
     "GET /users": (_seen, query) => paged([{ id: ids.hq, name: "Ana", email: "ana@a.example" }], query),
     "GET /service-principals": (_seen, query) =>
       within([{ id: ids.hq, orgId: ids.contoso, name: "robot" } as never], query),
-    "GET /partner-service-principals": () => ({
-      body: { data: [{ id: PRINCIPAL, name: "rollout", keys: [{ id: KEY_ID, name: "first", status: "active" }] }] },
-    }),
+    "GET /orgs/partners": (_seen, query) => paged([{ id: ids.twin }, { id: ids.contoso }], query),
+    "GET /partner-service-principals": (_seen, query) => {
+      if (isSystem && !query.has("partnerId")) return refusal(400, "PARTNER_ID_REQUIRED");
+      if (query.get("partnerId") === ids.twin) return { body: { data: [] } };
+      return {
+        body: { data: [{ id: PRINCIPAL, name: "rollout", keys: [{ id: KEY_ID, name: "first", status: "active" }] }] },
+      };
+    },
     "DELETE /api-keys/*": () => ({ body: { success: true } }),
     "GET /users/*": () => ({ body: { id: ids.hq } }),
     [`DELETE /partner-service-principals/${PRINCIPAL}/keys/${KEY_ID}`]: () => ({ body: { success: true } }),
@@ -59,6 +65,14 @@ it("keys, principals and people are named by name", async () => {
     expect(writesOf(stub).map((one) => one.path)).toEqual([`/api/v1${path}`]);
   }
   expect((await run("users", "get", "ana@a.example")).code).toBe(0);
+});
+
+it("a partner's principal is found by name where no partner is named: among those of all", async () => {
+  isSystem = true;
+  const ran = await run("partner-service-principals", "revoke-key", "rollout", "first", "--yes");
+  isSystem = false;
+  expect(ran.code, ran.stderr).toBe(0);
+  expect(writesOf(stub)).toHaveLength(1);
 });
 
 it("an ambiguous name is refused with the candidates, an unknown one with what is close", async () => {

@@ -1,11 +1,9 @@
 import { type RefName, refs } from "#contract/core/refs";
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
+import { allRows, type Row } from "./all-rows.ts";
 import { commandsOf } from "./commands-of.ts";
 import { ambiguousName, sameName, unknownName } from "./name-errors.ts";
-import { clientFor, sendList } from "./send.ts";
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** Rows other than tenants and sites that a command line may name, and what their names are. */
 export const namedKinds = {
@@ -55,13 +53,7 @@ async function rowsOf(context: Context, kind: NamedKind, { orgId, principalId }:
     ...(orgId !== undefined && takes("orgId") ? { orgId } : {}),
     ...(takes("limit") ? { limit: 100 } : {}),
   };
-  const client = await clientFor(context, list);
-  const rows = (await sendList(client, context, list, {
-    params: {},
-    query,
-    body: {},
-    hasBody: false,
-  }).toArray()) as Row[];
+  const rows = await allRows(context, list, { params: {}, query, body: {}, hasBody: false });
   if (kind !== "partner-key") return rows;
   return rows.filter(({ id }) => principalId === undefined || id === principalId).flatMap(({ keys }) => keys as Row[]);
 }

@@ -105,13 +105,25 @@ async function listPartners(context: Context): Promise<Tenant[]> {
     : [await client.partners.getMine({}, { signal })];
 }
 
+/** It finds names in its exports: the lists of people are closed to it. */
+const isPartnerKey = async (context: Context): Promise<boolean> => (await context.credential())?.kind === "partnerKey";
+
 async function listOrgs(context: Context): Promise<Tenant[]> {
   const client: RmmClient = await context.client();
+  if (await isPartnerKey(context)) {
+    const rows = await client.partnerApi.organizations({}, { signal: context.shell.signal }).toArray();
+    return rows.flatMap((row) => ("removed" in row ? [] : [row]));
+  }
   return client.organizations.listAccessible({}, { signal: context.shell.signal }).toArray();
 }
 
 async function listSites(context: Context, orgId: string | undefined): Promise<Site[]> {
   const client: RmmClient = await context.client();
+  if (await isPartnerKey(context)) {
+    const within = orgId === undefined ? {} : { query: { orgId } };
+    const rows = await client.partnerApi.sites(within, { signal: context.shell.signal }).toArray();
+    return rows.flatMap((row) => ("removed" in row ? [] : [row]));
+  }
   const query = { limit: "100", ...(orgId === undefined ? {} : { orgId }) };
   return client.sites.list({ query }, { signal: context.shell.signal }).toArray();
 }

@@ -55,8 +55,7 @@ async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
     await withSecretFile(path, async (file) => {
       const result = (await send(client, context, spec, draft)) as Record<string, unknown>;
       await printMinted(context, spec, result, file);
-      const note = given.noteOn?.(result);
-      if (note !== undefined) await context.notice(note);
+      for (const note of given.noteOn?.(result) ?? []) await context.notice(note);
     });
     return 0;
   }

@@ -81,7 +81,7 @@ describe("every list", () => {
       if (spec.columns.at(-1) !== "id" || /Id$/.test(spec.columns[0]!)) continue;
       const narrow = await list(spec, LONG, [], 60);
       expect(narrow.stdout).not.toContain(ID);
-      expect(narrow.stderr.replaceAll(/\n +/g, " ")).toMatch(/^No room for .*\bid: --wide shows all columns$/m);
+      expect(narrow.stderr.replaceAll(/\s+/g, " ")).toMatch(/^No room for .*\bid: --wide shows all columns $/);
       expect((await list(spec, LONG, ["--quiet"], 60)).stderr).toBe("");
       const wide = await list(spec, LONG, ["--wide"], 60);
       expect([wide.stdout.includes(ID), wide.stderr]).toEqual([true, ""]);

@@ -19,7 +19,9 @@ const nasty = {
 let stub: Stub;
 beforeAll(async () => {
   stub = await stubApi({
-    "GET /devices/*": () => ({ body: { lastSeenAt: nasty.lastSeenAt } }),
+    "GET /devices/*": () => ({
+      body: { lastSeenAt: nasty.lastSeenAt, network: { ip: "10.0.0.5", dns: { a: 1 } }, tags: {} },
+    }),
     "GET /devices": (_seen, query) => paged(query.get("search") === "none" ? [] : [nasty], query),
   });
 });
@@ -60,10 +62,11 @@ describe("a terminal", () => {
     expect((await devices(["--json"], { tty: true })).stdout).not.toMatch(/[\u007f-\u009f\u001b]/);
   });
 
-  it("gets times as they are and as distances where one object is shown alone", async () => {
+  it("gets one object field by field, with times as they are and as distances", async () => {
     const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token" };
     const { stdout } = await command.run(["devices", "get", ANY_ID], { tty: true, env: { ...env, NO_COLOR: "1" } });
     expect(stdout).toMatch(/^LAST SEEN AT +2026-03-02T06:00:00\.000Z \(3 hours ago\)$/m);
+    expect(stdout).toMatch(/^NETWORK IP +10\.0\.0\.5\nNETWORK DNS A +1\nTAGS +\{\}$/m);
     expect((await command.run(["devices", "get", ANY_ID], { env })).stdout).toContain("\t2026-03-02T06:00:00.000Z\n");
   });
 

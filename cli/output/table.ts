@@ -3,7 +3,8 @@ import stringWidth from "string-width";
 import { recordCell, terminalCell, valueAt } from "./cell.ts";
 import { styled, styleOfStatus } from "./colour.ts";
 import { headingOf, labelOf } from "./headings.ts";
-import { layOut } from "./layout.ts";
+import { type Column, GAP, layOut } from "./layout.ts";
+import { wrapWords } from "./wrap.ts";
 
 export interface TableOptions {
   columns: readonly string[];
@@ -51,13 +52,22 @@ export function tableText(
     keep: keep.includes(name),
   }));
   const room = fit === "wide" ? Number.POSITIVE_INFINITY : width;
-  const { shown, widths } = layOut(measured, room, fit === "named");
+  const layout = layOut(measured, room, fit === "named");
+  const { shown } = layout;
+  const widths =
+    fit === "wide" ? layout.widths : withLastWrapped(layout.widths, shown, { cells, keep: measured, width });
   const table = new Table({ chars: borderless, style: plain, colWidths: [...widths], wordWrap: false });
   // What is wrapped or cut would lose the end of its colour.
   const line = (of: (index: number) => string, paint: (text: string, coloured: boolean) => string) =>
     shown.map((index, at) => {
       const fits = stringWidth(of(index)) <= widths[at]!;
-      return paint(at === 0 && !fits ? wrapped(of(index), widths[0]!) : of(index), coloured && fits);
+      const isText = at === shown.length - 1 && measured[index]!.keep;
+      const broken = isText
+        ? wrapWords(of(index), widths[at]!, 0)
+        : at === 0
+          ? wrapped(of(index), widths[0]!)
+          : of(index);
+      return paint(fits ? of(index) : broken, coloured && fits);
     });
   const bold = (text: string, on: boolean) => styled(text, "bold", on);
   if (header) table.push(line((index) => headingOf(columns[index]!), bold));
@@ -72,11 +82,28 @@ export function tableText(
   return { text: `${text}\n`, left: columns.filter((_, index) => !shown.includes(index)) };
 }
 
+const NARROWEST_TEXT = 24;
+
+/** A text at the end that is never cut, such as why something failed, is broken at blanks where there is no room. */
+function withLastWrapped(
+  widths: readonly number[],
+  shown: readonly number[],
+  { cells, keep, width }: { cells: readonly string[][]; keep: readonly Pick<Column, "keep">[]; width: number },
+): readonly number[] {
+  const last = shown.at(-1);
+  if (last === undefined || shown.length < 2 || !keep[last]!.keep) return widths;
+  const before = widths.slice(0, -1);
+  const left = width - before.reduce((sum, one) => sum + one + GAP, 0);
+  const words = cells.flatMap((row) => row[last]!.split(" ")).map((word) => stringWidth(word));
+  return [...before, Math.min(widths.at(-1)!, Math.max(left, NARROWEST_TEXT, ...words))];
+}
+
 /** One object as two columns. */
 export function recordText(record: Record<string, unknown>, options: TableOptions): string {
   const rows = options.columns
     .filter((name) => valueAt(record, name) !== undefined)
-    .map((name) => ({ name: labelOf(name), value: valueAt(record, name) }));
+    .flatMap((name) => singleValues(name, valueAt(record, name)))
+    .map(({ name, value }) => ({ name: labelOf(name), value }));
   const longest = Math.max(0, ...rows.map(({ name }) => name.length));
   return rows
     .map(({ name, value }) => {
@@ -85,6 +112,15 @@ export function recordText(record: Record<string, unknown>, options: TableOption
     })
     .join("\n")
     .concat("\n");
+}
+
+/** An address and its like field by field. */
+function singleValues(name: string, value: unknown): { name: string; value: unknown }[] {
+  const isNested = typeof value === "object" && value !== null && !Array.isArray(value);
+  const fields = isNested ? Object.entries(value) : [];
+  return fields.length === 0
+    ? [{ name, value }]
+    : fields.flatMap(([field, inner]) => singleValues(`${name}.${field}`, inner));
 }
 
 function painted(cell: string, coloured: boolean): string {

@@ -19,7 +19,7 @@ export function wrapWords(line: string, width: number, hang: number): string {
 }
 
 /** For people only: what a program reads has one line for each message. */
-export const fitted = (shell: Pick<Shell, "isTty" | "columns">, line: string, hang: number): string =>
+export const fitted = (shell: Pick<Shell, "isTty" | "columns">, line: string, hang = line.search(/\S|$/)): string =>
   shell.isTty.stderr ? wrapWords(line, shell.columns, hang) : line;
 
 /** Terms and what they mean, side by side; a term that is too long has a line of its own. */

@@ -59,7 +59,16 @@ function changeText({ field, before, after }: FieldChange, action: Step["action"
 }
 
 const valueText = (value: unknown): string =>
-  value === null ? "(none)" : typeof value === "string" ? value : JSON.stringify(value);
+  value === null
+    ? "(none)"
+    : isTextList(value)
+      ? value.join(", ")
+      : typeof value === "string"
+        ? value
+        : JSON.stringify(value);
+
+const isTextList = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string");
 
 /** `no changes`, or how many of each. */
 export function summaryText(summary: PlanSummary): string {

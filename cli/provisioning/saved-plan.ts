@@ -1,4 +1,4 @@
-import { chmod, writeFile } from "node:fs/promises";
+import { chmod, stat, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import { commandToType } from "../errors/commands-to-type.ts";
@@ -44,6 +44,14 @@ export interface PlanFacts {
   readonly options: PlanOptions;
 }
 
+const takenPath = (path: string) =>
+  usageError(`${path} exists already`, "Replace it with --yes, or choose another file");
+
+/** Refuses before the long read a path that could not be written at its end. */
+export async function requireFree(path: string, { replace }: { replace: boolean }): Promise<void> {
+  if (!replace && (await stat(path).catch(() => undefined)) !== undefined) throw takenPath(path);
+}
+
 /** Writes a plan for `rmm apply PATH`, only its owner's to read: it names customers and people. */
 export async function savePlan(path: string, plan: Plan, facts: PlanFacts, { replace }: { replace: boolean }) {
   const { nowMs, server, by, name, text, sinkFolder, options } = facts;
@@ -62,9 +70,7 @@ export async function savePlan(path: string, plan: Plan, facts: PlanFacts, { rep
     if (replace) await chmod(path, 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw code === "EEXIST"
-      ? usageError(`${path} exists already`, "Replace it with --yes, or choose another file")
-      : usageError(`Cannot write ${path}: ${code ?? "failed"}`);
+    throw code === "EEXIST" ? takenPath(path) : usageError(`Cannot write ${path}: ${code ?? "failed"}`);
   }
 }
 
@@ -95,7 +101,9 @@ export function requireUnmoved(saved: SavedPlan, plan: Plan, path: string): void
   for (const item of saved.items) known.set(placeOf(item), [...(known.get(placeOf(item)) ?? []), item]);
   const moved = planItems(plan).filter((item) => !(known.get(placeOf(item)) ?? []).some((one) => covers(one, item)));
   if (moved.length === 0 && plan.conflicts.length === 0) return;
-  const again = commandToType(["plan", saved.source.name, "-o", path, "--yes"], {}, {});
+  const { allowDelete, redeliver, sinkCheck, org, partner } = saved.options;
+  const flags = { partner, org, "allow-delete": allowDelete, redeliver, "no-sink-check": !sinkCheck, yes: true };
+  const again = commandToType(["plan", saved.source.name, "-o", path], flags, {});
   throw new CliError(`The server has changed since ${path} was made on ${saved.createdAt}`, {
     exit: "conflict",
     code: "PLAN_STALE",

@@ -8,7 +8,7 @@ export interface GroupHelp {
   readonly commands: readonly { readonly path: string; readonly help: string }[];
 }
 
-const WIDTH = 100;
+const WIDTH = 80;
 
 /** The help of every command that the help lists, as the command itself prints it. */
 export async function helpTexts(): Promise<GroupHelp[]> {

@@ -22,7 +22,7 @@ export function manPage(groups: readonly GroupHelp[]): string {
     ...list(codes),
     ".SH COMMANDS",
     ...groups.flatMap(({ commands }) =>
-      commands.flatMap(({ path, help }) => [`.SS ${roff(path)}`, ".nf", ...help.split("\n").map(roff), ".fi"]),
+      commands.flatMap(({ path, help }) => [`.SS ${roff(path)}`, ".nf", ".in 0", ...help.split("\n").map(roff), ".fi"]),
     ),
     "",
   ].join("\n");

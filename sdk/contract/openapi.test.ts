@@ -1,5 +1,6 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
+import { eventKinds } from "./core/events.ts";
 import { allEndpoints, contract } from "./index.ts";
 import { jsonSchemaOf, secretPaths } from "./json-schema.ts";
 import { buildOpenApi } from "./openapi.ts";
@@ -20,6 +21,25 @@ test("the document is valid OpenAPI 3.1", async () => {
 test("there is one operation per endpoint", () => {
   const named = allEndpoints().map((endpoint) => `${endpoint.noun}.${endpoint.verb}`);
   expect(operations.map((one) => one.operationId).toSorted()).toEqual(named.toSorted());
+});
+
+test("every kind of event is a webhook with its own data, and operations name kinds that there are", () => {
+  const { webhooks } = document as unknown as {
+    webhooks: Record<string, { post: { requestBody: { content: Record<string, { schema: object }> } } }>;
+  };
+  expect(Object.keys(webhooks)).toEqual(eventKinds);
+  expect(webhooks["site.updated"]?.post.requestBody.content["application/json"]?.schema).toMatchObject({
+    required: ["id", "type", "timestamp", "orgId", "siteId", "data"],
+    properties: {
+      type: { const: "site.updated" },
+      data: {
+        required: ["siteId", "siteName", "changedFields"],
+        properties: { siteId: { type: "string", format: "uuid" } },
+      },
+    },
+  });
+  const created = document.paths["/orgs/sites"]?.["post"] as unknown as Record<string, unknown>;
+  expect(created["x-events"]).toEqual(["site.created"]);
 });
 
 test("no marker of the schema library is published, and what a schema publishes is", () => {

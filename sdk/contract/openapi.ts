@@ -5,6 +5,7 @@ import { possibleErrors } from "./core/possible-errors.ts";
 import { allEndpoints, contract } from "./index.ts";
 import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 import { type Components, referenced } from "./openapi-components.ts";
+import { webhooksOf } from "./openapi-webhooks.ts";
 
 type Json = Record<string, unknown>;
 
@@ -30,6 +31,7 @@ export function buildOpenApi(): Json {
     servers: [{ url: BASE }],
     tags: Object.values(contract).map((verbs) => ({ name: nounOf(verbs).name, description: nounOf(verbs).summary })),
     paths,
+    webhooks: webhooksOf(schemas),
     components: {
       securitySchemes,
       schemas: { Error: errorSchema, ...Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) },

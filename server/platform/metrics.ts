@@ -15,6 +15,10 @@ export interface Metrics {
   readonly droppedAuditEvents: Counter;
   /** Refused requests whose entries the database does not take (docs/audit.md, "Repeated refusals"). */
   readonly lostRefusals: Gauge;
+  /** Events that a consumer has not been told of; those of `numbering` have no place in the order yet. */
+  readonly waitingEvents: Gauge;
+  /** Events that a consumer could not take (docs/platform.md, "Events"). */
+  readonly setAsideEvents: Gauge;
 }
 
 export function processMetrics(): Metrics {
@@ -55,6 +59,18 @@ export function processMetrics(): Metrics {
     droppedAuditEvents: new Counter({
       name: "audit_events_without_tenant_total",
       help: "Audit events attributable to no tenant",
+      registers,
+    }),
+    waitingEvents: new Gauge({
+      name: "events_waiting",
+      help: "Events that a consumer has not been told of",
+      labelNames: ["consumer"],
+      registers,
+    }),
+    setAsideEvents: new Gauge({
+      name: "events_set_aside",
+      help: "Events that a consumer could not take",
+      labelNames: ["consumer"],
       registers,
     }),
     lostRefusals: new Gauge({

@@ -4,6 +4,7 @@ import { usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { isColoured } from "../../output/colour.ts";
 import { checkFields, formatOf, printResult } from "../../output/print.ts";
+import { wrapWords } from "../../output/wrap.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { proving, tabular, takes } from "../../taken-flags.ts";
@@ -111,7 +112,9 @@ async function show(context: Context, reports: ChainReport[]): Promise<number> {
     const coloured = isColoured(shell, "stdout");
     const texts = reports.map((report) => reportText(report, coloured));
     if (globals.all) texts.push(totalText(reports));
-    await writeTo(shell, "stdout", texts.join("\n"));
+    const lines = texts.join("\n").split("\n");
+    const shown = format === "table" ? lines.map((line) => wrapWords(line, shell.columns, 4)) : lines;
+    await writeTo(shell, "stdout", shown.join("\n"));
   } else {
     await printResult(context, globals.all ? reports : reports[0], { fields: reportFields });
   }

@@ -69,7 +69,7 @@ async function setUp(context: Context, spec: CommandSpec, options: Record<string
 async function passwordOf(context: Context, options: Record<string, unknown>): Promise<string | undefined> {
   const { shell } = context;
   const secrets = await readSecrets(context, ["current-password"], options);
-  const question = "Your password (nothing if you have none and sign in with --sso)";
+  const question = "Your password (just Enter if you have none)";
   const typed =
     secrets.get("current-password") ?? (context.interactive ? await prompterOf(shell).secret(question) : undefined);
   if (typed === undefined || typed === "") return undefined;

@@ -34,6 +34,7 @@ export const registerDiff: Register = (command, run) => {
       } else {
         await printResult(context, format === "ndjson" ? [...items, ...notes] : { items, notes }, { fields: [] });
       }
+      if (!hasDifferences(plan)) await context.notice("Nothing differs");
       return exitCode(hasDifferences(plan) ? "changes" : "ok");
     }),
   );

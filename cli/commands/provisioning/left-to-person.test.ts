@@ -86,7 +86,11 @@ describe("what is left", () => {
     const applied = await run("apply", less, "--yes", "--allow-delete");
     expect(applied).toMatchObject({ code: 9, stdout: expect.stringContaining("SITE_NOT_EMPTY") });
     expect((await rmm.sites.list().toArray()).map(({ name }) => name)).toEqual(["HQ", "Lab"]);
-    const again = await run("apply", less, "--yes", "--allow-delete");
+    const env = { RMM_SERVER: server.url, RMM_TOKEN: token, NO_COLOR: "1" };
+    const onTerminal = { now: () => server.clock.nowMs(), env, tty: true, columns: 50 };
+    const again = await command.run(["apply", less, "--yes", "--allow-delete"], onTerminal);
+    expect(again.stdout).toMatch(/^failed +delete site a \/ Lab : .*\n( {10}.*\n)*.*SITE_NOT_EMPTY/m);
+    for (const line of again.stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(50);
     expect(again.code, "nothing went through: the server's refusal is the exit code").toBe(6);
   });
 });
@@ -104,7 +108,14 @@ describe("a plan", () => {
     expect((await run("plan", file, "-o", saved)).code).toBe(0);
     const applied = await run("apply", saved, "--yes", "--json");
     expect(JSON.parse(applied.stdout).summary).toMatchObject({ done: 3, failed: 0 });
-    expect((await run("diff", file)).code).toBe(0);
+    expect(await run("diff", file)).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: expect.stringMatching(/^Nothing differs$/m),
+    });
+    const taken = await run("plan", file, "-o", saved);
+    expect([taken.code, taken.stdout]).toEqual([2, ""]);
+    expect(taken.stderr).toMatch(/exists already/);
   });
 
   it("shows an address field by field, and of a change those that change", async () => {

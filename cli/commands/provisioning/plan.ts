@@ -6,7 +6,7 @@ import { conflictError } from "../../provisioning/load-file.ts";
 import { hasChanges, hasDifferences } from "../../provisioning/plan.ts";
 import { planText } from "../../provisioning/plan-text.ts";
 import { planView } from "../../provisioning/plan-view.ts";
-import { savePlan } from "../../provisioning/saved-plan.ts";
+import { requireFree, savePlan } from "../../provisioning/saved-plan.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { proving, takes, valued } from "../../taken-flags.ts";
@@ -27,6 +27,7 @@ export const registerPlan: Register = (command, run) => {
     .action((file: string | undefined) =>
       run(async (shell, globals) => {
         const options = command.opts<FileOptions & { detailedExitcode?: boolean; output?: string }>();
+        if (options.output !== undefined) await requireFree(options.output, { replace: globals.yes });
         const planned = await planRun(shell, globals, file, options);
         await showPlan(planned);
         if (options.output !== undefined) await save(planned, options.output);

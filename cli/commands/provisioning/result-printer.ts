@@ -4,6 +4,7 @@ import { requireShown, SECRET } from "../../generic/secret-shown.ts";
 import { isColoured } from "../../output/colour.ts";
 import { ownSequence } from "../../output/escape.ts";
 import { checkFields, formatOf, isForPrograms, printAndTell } from "../../output/print.ts";
+import { wrapWords } from "../../output/wrap.ts";
 import { resultRow, resultText, summaryOf } from "../../provisioning/apply-view.ts";
 import { type Budget, counted } from "../../provisioning/budget.ts";
 import type { ItemResult } from "../../provisioning/item-result.ts";
@@ -18,6 +19,9 @@ export interface ResultPrinter {
   item(result: ItemResult): Promise<void>;
   end(results: readonly ItemResult[], more: { budget: Budget; notes: readonly Note[]; none: boolean }): Promise<void>;
 }
+
+/** Below what a result is about, behind its outcome. */
+const RESULT_HANG = 10;
 
 const shape = { fields: ["summary", "budget", "items", "notes"] };
 
@@ -66,7 +70,10 @@ export function resultPrinter(context: Context, plan: Plan): ResultPrinter {
       count++;
       if (format === "table" && isLeftByInterrupt(result)) return;
       if (format === "ndjson") await write(`${JSON.stringify(result)}\n`);
-      if (format === "table") await write(resultText(result, { coloured: isColoured(shell, stream) }));
+      if (format === "table") {
+        const line = resultText(result, { coloured: isColoured(shell, stream) }).trimEnd();
+        await write(`${wrapWords(line, shell.columns, RESULT_HANG)}\n`);
+      }
       if (format === "tsv")
         await write(stream === "stderr" ? resultText(result, { coloured: false }) : resultRow(result));
       await progress(`${count} of ${total}`);

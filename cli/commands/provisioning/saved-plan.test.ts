@@ -76,12 +76,13 @@ describe("a saved plan", () => {
 
   it("is refused where the server has moved such that something else would be done, and nothing is changed", async () => {
     await ok(["apply", write("book.yaml", book), "--yes"]);
-    await ok(["plan", write("edited.yaml", edited), "-o", at("plan.json")]);
+    await ok(["plan", write("edited.yaml", edited), "-o", at("plan.json"), "--allow-delete"]);
     await rmm.sites.update({ params: { id: (await site()).id }, body: { address: { city: "Denver", region: "NM" } } });
     const stale = await run(["apply", at("plan.json"), "--yes", "--json"]);
     expect(stale).toMatchObject({ code: 6, stdout: "" });
     const { error } = JSON.parse(stale.stderr.trim().split("\n").at(-1)!);
     expect(error).toMatchObject({ code: "PLAN_STALE", details: [{ path: "harbor/HQ" }] });
+    expect(error.hint).toContain(" --allow-delete --yes`");
     expect(error.details[0].message).toContain('address is {"city":"Denver","region":"NM"} now');
     expect((await org()).name).toBe("Harbor Dental");
     expect((await site()).address).toEqual({ city: "Denver", region: "NM" });

@@ -73,7 +73,8 @@ async function admin(context: Context, options: Options): Promise<{ email: strin
   if (!emailSchema().safeParse(email).success) throw usageError("--email is not an email address");
   const typed = secrets.get("password");
   if (typed !== undefined) return { email, password: await strong(typed) };
-  const password = await prompter.secret(`Password (${passwordRule})`);
+  await context.notice(`The password takes ${passwordRule}`);
+  const password = await prompter.secret("Password");
   context.shell.secrets.add(password);
   await strong(password);
   if ((await prompter.secret("Password again")) !== password) throw usageError("The passwords differ");

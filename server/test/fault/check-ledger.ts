@@ -82,6 +82,19 @@ const entriesOf = ({ noun, id, updates }: Made): string[] => [
   ...Array.from({ length: updates }, () => `${noun}.update ${id}`),
 ];
 
+/** Expects exactly one event for each creation and change of an organization or site, and no others. */
+export async function checkEvents({ db }: Installation, { made }: Ledger): Promise<void> {
+  const stored = await db.selectFrom("events").select(["kind", "subjectId"]).execute();
+  const promised = made
+    .filter(({ noun }) => noun !== "contact")
+    .flatMap(({ noun, id, updates }) => [
+      `${noun}.created ${id}`,
+      ...Array.from({ length: updates }, () => `${noun}.updated ${id}`),
+    ]);
+  const told = stored.map(({ kind, subjectId }) => `${kind} ${subjectId}`);
+  expectSame("events", told, promised);
+}
+
 function expectSame(what: string, found: readonly string[], promised: readonly string[]): void {
   const count = new Map<string, number>();
   for (const item of promised) count.set(item, (count.get(item) ?? 0) + 1);

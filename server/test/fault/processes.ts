@@ -12,6 +12,9 @@ import type { Database } from "#server/db/tables";
 import { silentLog } from "#server/platform/log";
 import type { Services } from "#server/services";
 import { type Answer, type DatabaseName, type RequestOptions, send } from "../harness.ts";
+import { migratedPostgres, migratedSqlite } from "../migrated-database.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** The command, which loads what `npm run build` has built. */
 export const RMM = fileURLToPath(new URL("../../../bin/rmm.js", import.meta.url));
@@ -54,12 +57,17 @@ export interface InstallationOptions {
   databaseUrl?: string;
   /** The server processes create their secrets in the shared data directory. */
   ownSecrets?: boolean;
+  /** The schema is there already: a copy of the tests' own. */
+  migrated?: boolean;
+  /** Text of the module that is run in place of `rmm server start`, with the built server; it prints the same line. */
+  server?: string;
 }
 
 /** An empty installation. The first server that starts creates the schema. */
 export async function install(database: DatabaseName, options: InstallationOptions = {}): Promise<Installation> {
   const dataDir = mkdtempSync(join(tmpdir(), "rmm-fault-"));
-  const made = options.databaseUrl === undefined && database === "postgres" ? await createDatabase() : undefined;
+  const made = options.databaseUrl === undefined && database === "postgres" ? await newDatabase(options) : undefined;
+  if (options.migrated && database === "sqlite") await migratedSqlite(dataDir);
   const url = options.databaseUrl ?? made;
   const env = {
     RMM_DATA_DIR: dataDir,
@@ -86,7 +94,7 @@ export async function install(database: DatabaseName, options: InstallationOptio
       return services().store.connection("system");
     },
     async start(more = {}) {
-      const started = await startProcess({ ...env, ...more });
+      const started = await startProcess({ ...env, ...more }, options.server);
       running.add(started);
       return started;
     },
@@ -109,6 +117,8 @@ export async function install(database: DatabaseName, options: InstallationOptio
   };
 }
 
+const newDatabase = ({ migrated }: InstallationOptions) => (migrated ? migratedPostgres() : createDatabase());
+
 const secrets = () => ({
   JWT_SECRET: randomBytes(32).toString("hex"),
   SECRET_ENCRYPTION_KEY: randomBytes(32).toString("hex"),
@@ -116,9 +126,12 @@ const secrets = () => ({
   AUDIT_ANCHOR_SIGNING_KEY: randomBytes(32).toString("base64"),
 });
 
-/** Runs `rmm server start` on a free port and resolves when it listens. */
-async function startProcess(env: Record<string, string>): Promise<ServerProcess> {
-  const child = startRmm(["server", "start", "--json", "--port", "0"], env);
+/** Runs `rmm server start`, or this module, on a free port and resolves when it listens. */
+async function startProcess(env: Record<string, string>, module?: string): Promise<ServerProcess> {
+  const child =
+    module === undefined
+      ? startRmm(["server", "start", "--json", "--port", "0"], env)
+      : startNode(["--input-type=module", "-e", module], env, { cwd: ROOT });
   let log = "";
   child.stderr?.on("data", (chunk: Buffer) => {
     log = (log + chunk.toString()).slice(-KEPT_LOG_CHARS);
@@ -150,7 +163,10 @@ export function renewed({ services }: Installation, token: string): string {
 
 /** Runs the command as a process; of this process's environment it gets only PATH. */
 export const startRmm = (argv: readonly string[], env: Record<string, string>): ChildProcess =>
-  spawn(process.execPath, [RMM, ...argv], { env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env } });
+  startNode([RMM, ...argv], env);
+
+const startNode = (argv: readonly string[], env: Record<string, string>, options: { cwd?: string } = {}) =>
+  spawn(process.execPath, argv, { ...options, env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env } });
 
 export const exitOf = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => child.once("exit", (code) => resolve(code)));

@@ -1,6 +1,7 @@
 import { deviceStatuses } from "#contract/resources/fleet/devices";
 import { countBrokenChains } from "#server/audit/incidents";
 import { asSystem } from "#server/db/as-system";
+import { countWaitingEvents } from "#server/events/waiting";
 import type { Call } from "#server/http/call";
 import { SECOND } from "#server/platform/clock";
 import { sameText } from "#server/platform/vault";
@@ -17,6 +18,10 @@ export async function scrapeMetrics(call: Pick<Call, "services" | "config" | "he
   await countBrokenChains(call.services).catch((error) =>
     call.services.log.warn("metrics.broken_chains_unknown", { error: error as Error }),
   );
+  await countWaitingEvents(call.services).catch((error) => {
+    call.services.metrics.waitingEvents.reset();
+    call.services.log.warn("metrics.events_unknown", { error: error as Error });
+  });
   return call.services.metrics.registry.metrics();
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allEndpoints } from "#contract/index";
+import { emitEvents } from "#server/events/emit";
 import { makeDevices } from "../../../test/devices.ts";
 import { tamper } from "../../../test/e2e/tamper.ts";
 import { makeSite } from "../../../test/enroll.ts";
@@ -108,6 +109,40 @@ describe.each(databases)("service status on %s", (database) => {
     ]);
     await tamper(server, `delete from audit_outbox where audit_id = '${held}'`);
     expect((await look())[0]).toBe(200);
+  });
+
+  it("is not ready while events wait for their position, and is while a consumer is behind", async () => {
+    const look = async () => {
+      server.clock.advance(2_000);
+      const answer = await root("/health/ready");
+      return [answer.status, JSON.parse(answer.text).reasons];
+    };
+    const numbering = await server.db
+      .deleteFrom("eventCursors")
+      .where("consumer", "=", "numbering")
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await server.db
+      .insertInto("eventCursors")
+      .values({ consumer: "slow", position: 0, attempts: 3, retryAt: "2099-01-01T00:00:00.000Z", setAside: 2 })
+      .execute();
+    const data = { siteId: server.services.random.uuid(), siteName: "HQ" };
+    await server.db
+      .transaction()
+      .execute((tx) => emitEvents(tx, server.services, "site.created", [{ orgId: null, data }]));
+    expect((await look())[0]).toBe(200);
+    server.clock.advance(5 * 60_000);
+    expect(await look()).toEqual([503, ["events wait for more than 5 minutes: nobody numbers them"]]);
+    const shown = async () => (await root("/metrics", { authorization: "Bearer scrape-me" })).text;
+    expect(await shown()).toMatch(/^events_waiting\{consumer="slow"\} 1$/m);
+    await server.db.insertInto("eventCursors").values(numbering).execute();
+    await expect.poll(shown).toMatch(/^events_waiting\{consumer="numbering"\} 0$/m);
+    expect((await look())[0]).toBe(200);
+    expect(await shown()).toMatch(/^events_waiting\{consumer="slow"\} 1$/m);
+    expect(await shown()).toMatch(/^events_set_aside\{consumer="slow"\} 2$/m);
+    await server.db.deleteFrom("eventCursors").where("consumer", "=", "slow").execute();
+    // Devices are counted once in ten seconds.
+    server.clock.advance(10_000);
   });
 
   it("keeps its answer for two seconds", async () => {
