@@ -20,7 +20,7 @@ export interface RunningServer {
 export interface StartOptions extends Seams {
   config: Config;
   host?: string;
-  /** Schedules, the job runner and the audit writer; off only where a test drives them itself. */
+  /** Schedules and deliveries; off only where a test drives them itself. */
   background?: boolean;
 }
 
@@ -53,6 +53,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       url: `http://${printableHost(options.host ?? "127.0.0.1")}:${port}`,
       services,
       stop: once(async () => {
+        services.store.signals.stopWaiting();
         await drain(server);
         await services.keyUsage.flush();
         await services.refusals.stop();

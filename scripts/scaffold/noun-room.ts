@@ -24,7 +24,7 @@ export const routes = implement(${names.key}, {
 export const listFile = (names: NounNames, { area, noun }: NewNoun): string => `\
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ${names.key} } from "#contract/resources/${area}/${noun}";
-import { getNamedOrg, listedOrgs } from "#server/access/org-access";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
 import { preparedPage } from "#server/db/paginate";
 import type { Call } from "#server/http/call";
 import { ${names.one}Columns } from "./queries.ts";
@@ -42,7 +42,7 @@ const pageOf = preparedPage((db, { orgId }: { orgId: string | undefined }) =>
   db
     .selectFrom("${names.key}")
     .select(${names.one}Columns)
-    .where("${names.key}.orgId", "in", listedOrgs(orgId))
+    .where("${names.key}.orgId", "in", orgsInList(orgId))
     .orderBy("${names.key}.createdAt", "desc")
     .orderBy("${names.key}.id", "desc"),
 );

@@ -56,8 +56,12 @@ export const systemReasons = {
   "revoke access": {
     covers:
       "what the rooms' hooks take from a tenant that closes: sessions of its members, its apiKeys, keys of its " +
-      "principals, tokens of its devices",
+      "principals, tokens of its devices, its webhooks with what waits for them",
     why: "sessions belong to persons, and a deleted tenant is out of every scope",
+  },
+  "deliver webhooks": {
+    covers: "webhooks, webhookDeliveries and webhookQueues of every organization",
+    why: "deliveries go out when nobody is signed in",
   },
   "read audit chain": {
     covers:
@@ -94,8 +98,8 @@ export const systemReasons = {
   "purge expired": {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
-      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events; " +
-      "deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "deviceSourceIps, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
+      "webhookDeliveries; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {
@@ -105,6 +109,12 @@ export const systemReasons = {
   "rescue account": {
     covers: "one user with factor and tokens, addresses of administrators over them, auditOutbox, mailOutbox, jobs",
     why: "whoever holds the server's host is signed in nowhere",
+  },
+  "work commands": {
+    covers:
+      "deviceCommands that end by the clock, by an agent's answer, or with their device or organization, and what the " +
+      "rooms' hooks change for them",
+    why: "the row that a command was queued for may belong to another tenant than the agent's connection serves",
   },
   "sweep devices": {
     covers: "status of devices and deviceAvailability, of every tenant",

@@ -50,10 +50,16 @@ export const auditActions = [
   "partner_api.export",
   "partner_api.write",
   "device.create",
+  "device.custom_field.update",
+  "custom_field.create",
+  "custom_field.update",
+  "custom_field.delete",
   "agent.enroll",
   "agent.token.rotate",
   "agent.heartbeat.state_change",
   "agent.source.ip.changed",
+  "agent.command.result.submit",
+  "device.command.queue",
   "api_key.create",
   "api_key.update",
   "api_key.rotate",
@@ -73,6 +79,11 @@ export const auditActions = [
   "sso.provider.delete",
   "sso.provider.status.update",
   "sso.provider.test",
+  "webhook.create",
+  "webhook.update",
+  "webhook.delete",
+  "webhook.test",
+  "webhook.retry",
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

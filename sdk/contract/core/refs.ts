@@ -19,9 +19,13 @@ export const refs = {
   "sso-provider": "sso-providers",
   "sso-domain": "sso-domains",
   device: "devices",
+  "custom-field": "custom-fields",
+  "device-command": "device-commands",
   "device-group": "device-groups",
   "psa-connection": "psa-connections",
   "audit-log": "audit-logs",
+  webhook: "webhooks",
+  "webhook-delivery": "webhooks",
 } as const;
 
 export type RefName = keyof typeof refs;

@@ -10,6 +10,8 @@ import { pipelinedReads } from "./pipelined-reads.ts";
 import { migratePostgres } from "./postgres-migrate.ts";
 import { connect, systemPool, tenantPool } from "./postgres-pool.ts";
 import { liftScope, lowerScope } from "./postgres-scope.ts";
+import { postgresWire } from "./postgres-signals.ts";
+import { Signals } from "./signals.ts";
 import { type SingleRead, withSingleReads } from "./single-read.ts";
 
 /** Up to three logins on one database. One that may do everything serves for all; each of its own leaves less to a thief. */
@@ -66,6 +68,7 @@ export function openPostgres(options: PostgresOptions): Store {
     max: Math.max(2, Math.ceil(size / 4)),
     settings: "-c synchronous_commit=off",
   });
+  const signals = new Signals(postgresWire({ url: systemUrl, onError, pool: hasty }));
   const open = new Map<string, Kysely<Database>>([["system", handleOn(systemPool(system, { watch }), watch)]]);
   return {
     dialect: "postgres",
@@ -73,6 +76,7 @@ export function openPostgres(options: PostgresOptions): Store {
     file: undefined,
     url: systemUrl,
     key,
+    signals,
     connection(wall) {
       const known = open.get(wall);
       if (known) return known;
@@ -86,6 +90,9 @@ export function openPostgres(options: PostgresOptions): Store {
     lower: lowerScope,
     requireOwnSessions: () => requireOwnSessions([url, systemUrl, options.ownerUrl ?? url]),
     migrate: () => migratePostgres(options.ownerUrl ?? url, handleOn, key),
-    close: async () => void (await Promise.all([tenants.end(), system.end(), hasty.end()])),
+    close: async () => {
+      await signals.close();
+      await Promise.all([tenants.end(), system.end(), hasty.end()]);
+    },
   };
 }

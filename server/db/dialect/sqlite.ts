@@ -7,6 +7,7 @@ import { refuseInsideTransaction } from "../open-transaction.ts";
 import type { Database } from "../tables.ts";
 import { SnakeCaseSqliteCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
+import { Signals } from "./signals.ts";
 import { withSingleReads } from "./single-read.ts";
 import { connectSqlite } from "./sqlite-connection.ts";
 import { type SqliteConnections, SqliteReadWriteDriver } from "./sqlite-driver.ts";
@@ -40,6 +41,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Store {
   const volatile = new Kysely<Database>({
     dialect: new EmbeddedDialect({ writer: memory, reader: memory, threads: undefined, watch: false }),
   });
+  const signals = new Signals();
   return {
     dialect: "sqlite",
     watched: watch,
@@ -50,9 +52,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Store {
     lift: async () => undefined,
     lower: async () => undefined,
     volatile,
+    signals,
     requireOwnSessions: async () => undefined,
     migrate: () => migrate(db, "sqlite"),
-    close: async () => void (await Promise.all([db.destroy(), volatile.destroy()])),
+    close: async () => void (await Promise.all([signals.close(), db.destroy(), volatile.destroy()])),
   };
 }
 

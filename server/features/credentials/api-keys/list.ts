@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { apiKeys } from "#contract/resources/credentials/api-keys";
-import { getNamedOrg, listedOrgs } from "#server/access/org-access";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
 import { withOrgNames } from "#server/access/place-names";
 import { preparedPage } from "#server/db/paginate";
 import type { Database } from "#server/db/tables";
@@ -24,7 +24,7 @@ export async function listApiKeys(call: ListCall) {
 type Asked = { orgId: string | undefined; now: string };
 
 const pageOf = preparedPage((db, { orgId, now }: Asked, { status }: { status: ApiKeyStatus | undefined }) => {
-  let query = db.selectFrom("apiKeys").select(apiKeyColumns).where("apiKeys.orgId", "in", listedOrgs(orgId));
+  let query = db.selectFrom("apiKeys").select(apiKeyColumns).where("apiKeys.orgId", "in", orgsInList(orgId));
   if (status !== undefined) query = query.where((eb) => hasStatus(eb, status, now));
   return query.orderBy("apiKeys.createdAt", "desc").orderBy("apiKeys.id", "desc");
 });

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { enrollmentKeys } from "#contract/resources/credentials/enrollment-keys";
-import { getNamedOrg, listedOrgs } from "#server/access/org-access";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
 import { withOrgNames, withSiteNames } from "#server/access/place-names";
 import { preparedPage } from "#server/db/paginate";
 import type { Call } from "#server/http/call";
@@ -22,7 +22,7 @@ const pageOf = preparedPage((db, { orgId, expired, now }: Asked) =>
   db
     .selectFrom("enrollmentKeys")
     .select(enrollmentKeyColumns)
-    .where("enrollmentKeys.orgId", "in", listedOrgs(orgId))
+    .where("enrollmentKeys.orgId", "in", orgsInList(orgId))
     .$if(expired !== undefined, (query) => query.where("enrollmentKeys.expiresAt", expired ? "<=" : ">", now))
     .orderBy("enrollmentKeys.createdAt", "desc")
     .orderBy("enrollmentKeys.id", "desc"),

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { servicePrincipals } from "#contract/resources/credentials/service-principals";
-import { getNamedOrg, listedOrgs } from "#server/access/org-access";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
 import { withOrgNames } from "#server/access/place-names";
 import { preparedPage } from "#server/db/paginate";
 import type { Call } from "#server/http/call";
@@ -22,7 +22,7 @@ const pageOf = preparedPage((db, { orgId, status }: Asked) => {
   let query = db
     .selectFrom("servicePrincipals")
     .select(servicePrincipalColumns)
-    .where("servicePrincipals.orgId", "in", listedOrgs(orgId));
+    .where("servicePrincipals.orgId", "in", orgsInList(orgId));
   if (status !== undefined) query = query.where("servicePrincipals.status", "=", status);
   return query.orderBy("servicePrincipals.createdAt", "desc").orderBy("servicePrincipals.id", "desc");
 });

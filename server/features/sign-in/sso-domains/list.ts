@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoDomains } from "#contract/resources/sign-in/sso-domains";
-import { getNamedOrg, listedOrgs } from "#server/access/org-access";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
 import { withOrgNames } from "#server/access/place-names";
 import type { Call } from "#server/http/call";
 import { shownDomain } from "./queries.ts";
@@ -14,7 +14,7 @@ export async function listDomains(call: ListCall) {
   const rows = await call.db
     .selectFrom("ssoDomains")
     .selectAll()
-    .where("orgId", "in", listedOrgs(orgId))
+    .where("orgId", "in", orgsInList(orgId))
     .orderBy("domain")
     .orderBy("id")
     .execute();

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoProviders } from "#contract/resources/sign-in/sso-providers";
-import { getNamedOrg, listedOrgs } from "#server/access/org-access";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
 import { withOrgNames } from "#server/access/place-names";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -14,7 +14,7 @@ export async function listProviders(call: ListCall) {
   if (call.query.scope !== "partner") {
     const { orgId } = call.query;
     if (orgId !== undefined) await getNamedOrg(call, orgId);
-    const rows = await query.where("orgId", "in", listedOrgs(orgId)).execute();
+    const rows = await query.where("orgId", "in", orgsInList(orgId)).execute();
     return { data: await withOrgNames(call.db, rows.map(shownProvider)) };
   }
   const { scope, partnerId } = user(call);

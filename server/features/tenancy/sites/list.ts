@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { sites } from "#contract/resources/tenancy/sites";
-import { getNamedOrg, listedOrgs } from "#server/access/org-access";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
 import { withOrgNames } from "#server/access/place-names";
 import { preparedPage } from "#server/db/paginate";
 import type { Database } from "#server/db/tables";
@@ -24,7 +24,7 @@ const pageOf = preparedPage((db, { orgId }: { orgId: string | undefined }) =>
     .selectFrom("sites")
     .select(siteColumns)
     .select(deviceCount)
-    .where("sites.orgId", "in", listedOrgs(orgId))
+    .where("sites.orgId", "in", orgsInList(orgId))
     .orderBy("sites.createdAt")
     .orderBy("sites.id"),
 );
