@@ -21,6 +21,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "partner-api": () => import("./partner-api.ts"),
   "partner-service-principals": () => import("./partner-service-principals.ts"),
   "service-principals": () => import("./service-principals.ts"),
+  "agent-reports": () => import("./agent-reports.ts"),
   "agents": () => import("./agents.ts"),
   "custom-fields": () => import("./custom-fields.ts"),
   "device-commands": () => import("./device-commands.ts"),

@@ -147,6 +147,11 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     disable: {"noun":"service-principals","verb":"disable","method":"POST","path":"/service-principals/:id/disable","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     migrateKey: {"noun":"service-principals","verb":"migrateKey","method":"POST","path":"/service-principals/:id/migrate-key","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
+  agentReports: {
+    inventory: {"noun":"agent-reports","verb":"inventory","method":"PUT","path":"/agents/:id/inventory","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    software: {"noun":"agent-reports","verb":"software","method":"PUT","path":"/agents/:id/software","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    metrics: {"noun":"agent-reports","verb":"metrics","method":"POST","path":"/agents/:id/metrics","uuids":[],"status":201,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   agents: {
     enroll: {"noun":"agents","verb":"enroll","method":"POST","path":"/agents/enroll","uuids":[],"status":201,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["enrollmentKey","enrollmentSecret","enrollmentNonce"],"secretResult":["agentToken","watchdogToken"]},
     heartbeat: {"noun":"agents","verb":"heartbeat","method":"POST","path":"/agents/:id/heartbeat","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
@@ -172,6 +177,8 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   devices: {
     list: {"noun":"devices","verb":"list","method":"GET","path":"/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"cursor","items":"devices"},"secretBody":[],"secretResult":[]},
     get: {"noun":"devices","verb":"get","method":"GET","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"devices","verb":"update","method":"PATCH","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"devices","verb":"remove","method":"DELETE","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   tags: {
     list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},

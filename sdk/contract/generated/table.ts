@@ -19,6 +19,7 @@ import { enrollmentKeys } from "../resources/credentials/enrollment-keys.ts";
 import { partnerApi } from "../resources/credentials/partner-api.ts";
 import { partnerServicePrincipals } from "../resources/credentials/partner-service-principals.ts";
 import { servicePrincipals } from "../resources/credentials/service-principals.ts";
+import { agentReports } from "../resources/fleet/agent-reports.ts";
 import { agents } from "../resources/fleet/agents.ts";
 import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
@@ -49,6 +50,7 @@ export type Contract = {
   readonly partnerApi: typeof partnerApi;
   readonly partnerServicePrincipals: typeof partnerServicePrincipals;
   readonly servicePrincipals: typeof servicePrincipals;
+  readonly agentReports: typeof agentReports;
   readonly agents: typeof agents;
   readonly customFields: typeof customFields;
   readonly deviceCommands: typeof deviceCommands;
@@ -60,7 +62,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, customFields, deviceCommands, devices, tags, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -82,6 +84,7 @@ export const areaOf = {
   partnerApi: "credentials",
   partnerServicePrincipals: "credentials",
   servicePrincipals: "credentials",
+  agentReports: "fleet",
   agents: "fleet",
   customFields: "fleet",
   deviceCommands: "fleet",

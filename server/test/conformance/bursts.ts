@@ -92,6 +92,15 @@ export const bursts: readonly Burst[] = [
     },
   },
   {
+    limit: "agent-report",
+    noun: "agent-reports",
+    left: 12,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      return always("agentReports.inventory", { tenant, token: tenant.agentToken });
+    },
+  },
+  {
     limit: "agent-enroll",
     noun: "agents",
     left: 10,

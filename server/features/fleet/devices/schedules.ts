@@ -1,5 +1,6 @@
 import type { Schedule } from "#server/jobs/scheduler";
 import { dropAvailability } from "./drop-availability.ts";
+import { forgetTokensOfTheGone } from "./sever-agents.ts";
 import { endExpiredMaintenance, markSilentDevicesOffline, markSilentWatchdogsOffline } from "./sweep.ts";
 
 const EACH_MINUTE = "* * * * *";
@@ -25,5 +26,10 @@ export const schedules: readonly Schedule[] = [
     name: "device-availability.retention",
     cron: "20 4 * * *",
     run: async (services) => void (await dropAvailability(services)),
+  },
+  {
+    name: "device-tokens.of-the-gone",
+    cron: "25 * * * *",
+    run: async (services) => void (await forgetTokensOfTheGone(services)),
   },
 ];
