@@ -82,6 +82,17 @@ describe("reads of a large embedded database", () => {
     expect(await leaseNames(db(), { like: "a" }, null)).toHaveLength(1);
   });
 
+  it("closing ends the reads that wait for a thread", async () => {
+    const closing = openSqlite(join(folder, "closing.db"), { largeBytes: 1 });
+    await closing.migrate();
+    const read = () => leaseNames(closing.connection("system"), { like: "a" }, null);
+    await read();
+    const reads = Array.from({ length: 12 }, () => read().catch((error: Error) => error.message));
+    await new Promise(setImmediate);
+    await closing.close();
+    expect(await Promise.all(reads)).toContain("the database is closed");
+  });
+
   it("a small database is read at once", async () => {
     const small = openSqlite(join(folder, "small.db"));
     await small.migrate();

@@ -108,6 +108,7 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
     },
     async close() {
       closed = true;
+      for (const asked of waiting.splice(0)) asked.failed(new Error("the database is closed"));
       await Promise.all([...threads].map(({ worker }) => worker.terminate()));
     },
   };
