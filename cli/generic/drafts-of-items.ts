@@ -47,7 +47,10 @@ const shortNames = [
   ["role", ["role"]],
 ] as const;
 
-/** The parameter or field that a key of an entry sets; `organization` and its like set the one that names such a row. */
+/**
+ * The parameter or field that a key of an entry sets; `organization` and its like set the one
+ * that names such a row. A body that declares no fields takes any.
+ */
 function namesIn(spec: CommandSpec): (key: string) => string | undefined {
   const known = knownOf(spec);
   const places = refsOf(spec).filter(({ part, holds }) => part !== "query" && holds === "one");
@@ -58,7 +61,8 @@ function namesIn(spec: CommandSpec): (key: string) => string | undefined {
       return place === undefined ? [] : keys.map((key) => [key, place.name] as const);
     }),
   );
-  return (key) => (known.includes(key) ? key : short.get(key));
+  const hasAnyName = spec.hasBody && spec.body.length === 0;
+  return (key) => (known.includes(key) ? key : (short.get(key) ?? (hasAnyName ? key : undefined)));
 }
 
 interface Entry {
@@ -87,19 +91,24 @@ function draftOfItem(
       const text = textAsWritten(value);
       if (typeof text === "string") params[name] = text;
     } else if (field && textual) body[name] = cell(context, field, String(value), place);
-    else body[name] = field ? fieldOfType(context, field, value, place) : value;
+    else body[name] = textual ? value : fieldOfType(context, field, value, place);
   }
   return { ...flags, params: { ...params, ...flags.params }, body: { ...body, ...flags.body } };
 }
 
 /** Text as it is written, times as on the command line (`30d`), everything else in the types of JSON. */
-function fieldOfType(context: Context, field: CommandSpec["body"][number], value: unknown, place: string): unknown {
+function fieldOfType(
+  context: Context,
+  field: CommandSpec["body"][number] | undefined,
+  value: unknown,
+  place: string,
+): unknown {
   const isText = (type: string | undefined) => type === "string" || type === "enum";
-  if (isText(field.type)) {
+  if (field && isText(field.type)) {
     const text = textAsWritten(value);
     return field.format === "date-time" && typeof text === "string" ? cell(context, field, text, place) : text;
   }
-  if (field.type === "array" && Array.isArray(value) && isText(field.itemType)) return value.map(textAsWritten);
+  if (field?.type === "array" && Array.isArray(value) && isText(field.itemType)) return value.map(textAsWritten);
   return jsonAsWritten(value, (_steps, message) => {
     throw usageError(`${place}: ${message}`);
   });

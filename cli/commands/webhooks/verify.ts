@@ -9,7 +9,7 @@ import { shaped, takes } from "../../taken-flags.ts";
 
 interface Options {
   bodyFile?: string;
-  header: readonly string[];
+  requestHeader: readonly string[];
   secretFile?: string;
   tolerance?: string;
 }
@@ -22,7 +22,7 @@ export const registerVerify: Register = (command, run) => {
     .description("Check the signature of a delivery that was kept, and print its event. Asks no server")
     .option("--body-file <path>", "body as it came, byte for byte; - reads stdin")
     .option(
-      "--header <header>",
+      "-H, --request-header <line>",
       'header of the request, such as "X-Webhook-Timestamp: 1900000000"; repeatable',
       collect,
       [],
@@ -41,15 +41,18 @@ export const registerVerify: Register = (command, run) => {
 
 const examples = `Examples:
   rmm webhooks verify --body-file body.json --secret-file webhook.secret \\
-    --header "X-Webhook-Timestamp: 1900000000" \\
-    --header "X-Webhook-Signature: sha256=…"
+    -H "X-Webhook-Timestamp: 1900000000" \\
+    -H "X-Webhook-Signature: sha256=…"
 `;
 
-async function verify(context: Context, { bodyFile, header, secretFile, tolerance }: Options): Promise<number> {
+async function verify(
+  context: Context,
+  { bodyFile, requestHeader: header, secretFile, tolerance }: Options,
+): Promise<number> {
   const missing = Object.entries({ "--body-file": bodyFile, "--secret-file": secretFile }).flatMap(([flag, value]) =>
     value === undefined ? [flag] : [],
   );
-  if (header.length === 0) missing.push("--header");
+  if (header.length === 0) missing.push("--request-header");
   if (bodyFile === undefined || secretFile === undefined || header.length === 0)
     throw missingInput(missing, "The signature is in X-Webhook-Signature, its time in X-Webhook-Timestamp");
   const { shell } = context;
@@ -81,7 +84,8 @@ const hints: Partial<Record<string, string>> = {
 function readHeaders(given: readonly string[]): Record<string, string> {
   const pairs = given.map((one) => {
     const [, name, value] = /^([A-Za-z0-9-]+):\s*(.*?)\s*$/.exec(one) ?? [];
-    if (name === undefined || value === undefined) throw usageError(`--header ${one}: it is written as "Name: value"`);
+    if (name === undefined || value === undefined)
+      throw usageError(`--request-header ${one}: it is written as "Name: value"`);
     return [name.toLowerCase(), value] as const;
   });
   return Object.fromEntries(pairs);

@@ -26,7 +26,12 @@ describe("rmm webhooks verify", () => {
   const at = Math.floor(NOW / 1_000);
   const headersOf = (timestamp: number, body = BODY) => {
     const mac = createHmac("sha256", SECRET).update(`${timestamp}.${body}`).digest("hex");
-    return ["--header", `X-Webhook-Timestamp: ${timestamp}`, "--header", `x-webhook-signature:sha256=${mac}`];
+    return [
+      "--request-header",
+      `X-Webhook-Timestamp: ${timestamp}`,
+      "--request-header",
+      `x-webhook-signature:sha256=${mac}`,
+    ];
   };
   const verify = (headers: readonly string[], more: readonly string[] = []) => {
     const files = ["--body-file", join(dir, "body"), "--secret-file", join(dir, "secret")];
@@ -52,7 +57,7 @@ describe("rmm webhooks verify", () => {
   it("takes an old one where the tolerance says so, and names everything that is missing", async () => {
     expect((await verify(headersOf(at - 5_000), ["--tolerance", "6000"])).code).toBe(0);
     const { code, stderr } = await command.run(["webhooks", "verify"]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/--body-file.*--secret-file.*--header/s)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/--body-file.*--secret-file.*--request-header/s)]);
   });
 });
 

@@ -168,7 +168,9 @@ export interface CustomFieldsListQuery {
   limit?: number | string | undefined;
   /** Its own fields and those of its partner; id of an organization. */
   orgId?: string | undefined;
+  /** Only those of this type. */
   type?: "text" | "number" | "boolean" | "dropdown" | "date" | undefined;
+  /** Only those that devices of this operating system have. */
   deviceType?: "windows" | "macos" | "linux" | undefined;
   /** In name and key; at most 255 characters. */
   search?: string | undefined;

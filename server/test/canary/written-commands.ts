@@ -150,7 +150,7 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
   "webhooks verify": (plant) => {
     const [secret, timestamp, body] = [plant("webhook secret"), "1900000000", '{"id":"e1"}'];
     const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
-    const header = (name: string, value: string) => ["--header", `X-Webhook-${name}: ${value}`];
+    const header = (name: string, value: string) => ["--request-header", `X-Webhook-${name}: ${value}`];
     const files = ["--body-file", `${HERE}/body.json`, "--secret-file", `${HERE}/webhook.secret`];
     return {
       argv: [

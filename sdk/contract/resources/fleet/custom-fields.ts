@@ -94,8 +94,8 @@ export const customFields = resource(about, {
       z.object({
         ...pageQuery(),
         orgId: ref("organization").optional().describe("its own fields and those of its partner"),
-        type: z.enum(customFieldTypes).optional(),
-        deviceType: z.enum(osTypes).optional(),
+        type: z.enum(customFieldTypes).optional().describe("only those of this type"),
+        deviceType: z.enum(osTypes).optional().describe("only those that devices of this operating system have"),
         search: searchText().optional().describe("in name and key"),
       }),
     returns: () => pageOf(CustomField()),
