@@ -1,5 +1,8 @@
-import type { Db } from "./db/dialect/index.ts";
+import type { ChainRef } from "./audit/chain.ts";
+import type { Db, Store } from "./db/dialect/index.ts";
 import type { Tx } from "./db/unit-of-work.ts";
+import type { Clock } from "./platform/clock.ts";
+import type { Random } from "./platform/random.ts";
 
 /** What every event brings: the transaction it happens in, under the handle of its owner, and its moment. */
 interface Happened {
@@ -28,6 +31,19 @@ export interface UserEvent extends Happened {
   readonly orgId: string | null;
   /** It was the last, so the account is closed with it. */
   readonly accountClosed: boolean;
+}
+
+/** What it takes to tell people of something. */
+export interface Teller {
+  readonly store: Pick<Store, "dialect">;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Found broken, for the first time or still on another day; the handle is unscoped. */
+export interface ChainBrokenEvent extends Happened {
+  readonly chain: ChainRef;
+  readonly services: Teller;
 }
 
 /** Why, as ended sessions keep it. */
@@ -72,6 +88,8 @@ export interface RoomHooks {
   readonly onSiteRemoved?: Hook<SiteEvent>;
   /** Left a tenant, or declined its invitation (docs/people.md, "Own memberships"). */
   readonly onUserRemoved?: Hook<UserEvent>;
+  /** Whoever may verify it is told at once and daily (docs/audit.md, "Verification"). */
+  readonly onChainBroken?: Hook<ChainBrokenEvent>;
   readonly onKeyUsed?: Hook<KeyUsedEvent>;
   readonly onKeyExpired?: Hook<KeyExpiredEvent>;
 }
@@ -99,6 +117,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onPartnerClosed: joined((room) => room.onPartnerClosed),
     onSiteRemoved: joined((room) => room.onSiteRemoved),
     onUserRemoved: joined((room) => room.onUserRemoved),
+    onChainBroken: joined((room) => room.onChainBroken),
     onKeyUsed: joined((room) => room.onKeyUsed),
     onKeyExpired: joined((room) => room.onKeyExpired),
   };

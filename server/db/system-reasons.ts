@@ -30,7 +30,8 @@ export const systemReasons = {
   },
   "own memberships": {
     covers:
-      "the caller's user, memberships with the names of their tenants, sessions, refreshTokens, userTokens, ssoDomains",
+      "the caller's user, memberships with the names of their tenants, sessions, refreshTokens, userTokens, ssoDomains, " +
+      "notifications",
     why: "memberships are their person's; those of other tenants are out of the session's scope",
   },
   "invite user": {
@@ -69,6 +70,12 @@ export const systemReasons = {
     covers: "rolePermissions of roles that the caller can name, and of their ancestors: read",
     why: "what a role grants belongs to no tenant; it is told of the caller's own and built-in roles, of others the difference",
   },
+  notify: {
+    covers:
+      "notifications of whoever is told; users with their memberships, rolePermissions, name and partner of the " +
+      "organization: read",
+    why: "who is told are other people, whom the caller need not reach",
+  },
   "unlink identities": {
     covers: "ssoIdentities of one provider",
     why: "identities belong to people; those of a provider end with the issuer that vouched for them",
@@ -94,7 +101,7 @@ export const systemReasons = {
   "purge expired": {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
-      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events; deviceMetrics and " +
+      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, notifications; deviceMetrics and " +
       "deviceMetricHours, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
@@ -118,7 +125,8 @@ export const systemReasons = {
   },
   "prune audit": { covers: "auditRetention of every organization; auditIncidents read", why: "one run for all" },
   "tell of broken chains": {
-    covers: "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read",
+    covers: "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read; " +
+      "what `notify` covers",
     why: "a chain that was tampered with concerns the installation, whoever's it is",
   },
   "report health": {

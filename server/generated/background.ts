@@ -4,6 +4,7 @@ import type { JobHandlers } from "#server/jobs/queue";
 import type { Schedule } from "#server/jobs/scheduler";
 import { jobs as passwordsJobs } from "../features/sign-in/passwords/jobs.ts";
 import { jobs as jobsRoomJobs } from "../jobs/jobs.ts";
+import { schedules as notificationsSchedules } from "../features/people/notifications/schedules.ts";
 import { schedules as signInCoreSchedules } from "../features/sign-in/core/schedules.ts";
 import { schedules as ssoDomainsSchedules } from "../features/sign-in/sso-domains/schedules.ts";
 import { schedules as ssoLoginsSchedules } from "../features/sign-in/sso-logins/schedules.ts";
@@ -20,7 +21,7 @@ import { schedules as jobsRoomSchedules } from "../jobs/schedules.ts";
 export const jobHandlers: JobHandlers = { ...passwordsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...devicesSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...devicesSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
 
 /** Who is told of events. */
 export const consumers: readonly Consumer[] = [];

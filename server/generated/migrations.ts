@@ -29,6 +29,7 @@ import { migration as m25 } from "../db/migrations/202611281531-fleet-metric-hou
 import { migration as m26 } from "../db/migrations/202611281540-fleet-device-lists.ts";
 import { migration as m27 } from "../db/migrations/202611281541-audit-partner-order.ts";
 import { migration as m28 } from "../db/migrations/202611281820-platform-events.ts";
+import { migration as m29 } from "../db/migrations/202611281930-people-notifications.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -61,4 +62,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281540-fleet-device-lists", ...m26 },
   { name: "202611281541-audit-partner-order", ...m27 },
   { name: "202611281820-platform-events", ...m28 },
+  { name: "202611281930-people-notifications", ...m29 },
 ];

@@ -1,0 +1,5 @@
+import type { RoomHooks } from "#server/room-hooks";
+import { dropUnreached } from "./drop-unreached.ts";
+import { tellOfBrokenChain } from "./tell-of-broken-chain.ts";
+
+export const hooks: RoomHooks = { onUserRemoved: dropUnreached, onChainBroken: tellOfBrokenChain };
