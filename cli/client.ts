@@ -9,14 +9,14 @@ import type { Settings } from "./profile/settings.ts";
 import { type Shell, writeTo } from "./shell.ts";
 import { version } from "./version.ts";
 
-/** The parts of a run that decide how it calls. */
+/** The settings of a run that its API calls depend on. */
 interface Caller {
   readonly shell: Shell;
   readonly globals: Globals;
   readonly settings: Settings;
 }
 
-/** The SDK's client for this run. Talks through node:http: the first `fetch` of Node 20 costs 0.3 s. */
+/** The SDK's client for this run. Uses node:http, because the first `fetch` of Node 20 takes 0.3 s. */
 export function clientOf(caller: Caller, credential: FoundCredential | undefined, hooks: Hooks = {}): RmmClient {
   const { shell, globals, settings } = caller;
   refusePlainHttp(globals, settings);

@@ -15,16 +15,16 @@ export interface Context {
   readonly shell: Shell;
   readonly globals: Globals;
   readonly settings: Settings;
-  /** True where a person can be asked. */
+  /** True if the user can be prompted. */
   readonly interactive: boolean;
-  /** A line on stderr; none with --quiet. */
+  /** Prints a line on stderr, unless --quiet. */
   notice(text: string): Promise<void>;
   credential(): Promise<FoundCredential | undefined>;
-  /** Ready for public endpoints too, for which no credential is looked up. */
+  /** Also works for public endpoints, which need no credential. */
   client(use?: "credential" | "none", hooks?: Hooks): Promise<RmmClient>;
 }
 
-/** Works out where the call goes. `mayBeNew`: the command makes the profile if it does not exist. */
+/** Determines which server to call. `mayBeNew`: the command creates the profile if it does not exist. */
 export async function openContext(shell: Shell, globals: Globals, { mayBeNew = false } = {}): Promise<Context> {
   const settings = await readSettings(shell, globals, mayBeNew);
   let credential: Promise<FoundCredential | undefined> | undefined;

@@ -17,7 +17,7 @@ export async function crash(shell: Shell, argv: readonly string[], error: unknow
   return exitCode(exit);
 }
 
-/** Where it happened, for a fault of this program. Secrets are masked by the stream. */
+/** The stack trace of an internal error. The stream masks secrets. */
 async function reportStack(shell: Shell, error: Error): Promise<void> {
   await writeTo(shell, "stderr", `debug: ${error.stack ?? error.message}\n`).catch(() => undefined);
 }

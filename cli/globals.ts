@@ -31,7 +31,7 @@ export interface Globals {
   tokenFile?: string;
   tokenStdin: boolean;
   idempotencyKey?: string;
-  /** What commands to type after this run take over from it. */
+  /** Flags that suggested follow-up commands repeat. */
   given: Given;
 }
 
@@ -103,13 +103,13 @@ export function wordsOf(argv: readonly string[]): string[] {
   return words;
 }
 
-/** True when errors are to be printed as JSON: known before the command line is parsed. */
+/** True if errors are printed as JSON. Works before the command line is parsed. */
 export const wantsJson = (argv: readonly string[]): boolean =>
   argv
     .slice(0, argv.includes("--") ? argv.indexOf("--") : undefined)
     .some((arg) => /^--(nd)?json$|^--jq(=|$)/.test(arg));
 
-/** Reads what commander parsed; throws a usage error for a value that makes no sense. */
+/** Reads what commander parsed; throws a usage error for an invalid value. */
 export function readGlobals(options: Record<string, unknown>, given: Given): Globals {
   const text = (name: string) => options[name] as string | undefined;
   const flag = (name: string) => options[name] === true;

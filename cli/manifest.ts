@@ -75,7 +75,7 @@ export interface CommandSpec {
     /** Acts on the caller's own partner; a caller without one is refused. */
     readonly ownPartner: boolean;
   };
-  /** What a successful request destroys permanently; the command asks before. */
+  /** What a successful request destroys permanently; the command asks for confirmation. */
   readonly loses: Loss;
   /** Events that every successful request tells, and those that it tells in some cases. */
   readonly emits: readonly EventKind[];

@@ -36,12 +36,12 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
   return code;
 }
 
-/** The system's own look-up cannot be ended from outside, and a process waits for it: it is told to give up in time. */
+/** A DNS look-up of the system cannot be cancelled and keeps the process alive, so it gets a timeout. */
 function limitNameServers(timeoutMs: number): void {
   process.env["RES_OPTIONS"] ??= `timeout:${Math.max(1, Math.floor(timeoutMs / 2_000))} attempts:1`;
 }
 
-/** The whole tree with one group filled in, to look at. */
+/** The whole command tree with one group loaded, for inspection. */
 export async function programFor(word: string | undefined): Promise<Command> {
   const program = newProgram({ stdout: "", stderr: "" });
   await addGroups(program, word, async () => undefined);
@@ -131,7 +131,7 @@ async function addNounOf(program: Command, { noun, summary }: NounSpec, called: 
   if (extend) await (await extend())(group, run, wholeProgram);
 }
 
-/** Help and the version are no errors; everything else is wrong usage. */
+/** Help and version are not errors; everything else is a usage error. */
 async function endOfParsing(
   shell: Shell,
   error: CommanderError,
@@ -150,7 +150,7 @@ async function endOfParsing(
   throw usageError(messageOf(error), hintOf(error));
 }
 
-/** Whatever stands behind `=` of a mistyped flag may be a secret. */
+/** The value after `=` of a mistyped flag may be a secret. */
 function messageOf({ message }: CommanderError): string {
   return message
     .replace(/^error: /, "")

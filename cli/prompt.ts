@@ -10,7 +10,7 @@ export function prompterOf(shell: Shell): Prompter {
     signal: shell.signal,
   };
   const library = () => import("@inquirer/prompts");
-  // Names of organizations and the like stand in questions, and come from elsewhere.
+  // Questions contain untrusted text, such as names of organizations.
   const onOneLine = (text: string) => printable(escapeControls(text));
   const safe = (message: string) => ({ message: onOneLine(message) });
   return {

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Transport } from "#sdk/transport";
 import { printable } from "./output/escape.ts";
 
-/** What the command sees of the outside. Tests give their own and read what was written. */
+/** Everything outside the process that the command uses. Tests replace it and read what was written. */
 export interface Shell {
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -12,19 +12,19 @@ export interface Shell {
   /** Width of the terminal. */
   readonly columns: number;
   now(): number;
-  /** Of `--timeout`: most time that any wait of this run may take. */
+  /** `--timeout`: the longest that any wait of this run may take. */
   readonly patienceMs?: number;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Strings that must never reach stderr: every secret that was read is put here. */
+  /** Strings that must never be written to stderr: every secret that was read is added. */
   readonly secrets: Set<string>;
-  /** Instead of node:http, the real prompts and the real keychain. */
+  /** Replacements for node:http, the prompts and the keychain. */
   readonly transport?: Transport;
   readonly prompter?: Prompter;
   readonly keychain?: Keychain;
 }
 
-/** The questions this program asks. Tests answer them with an object of their own. */
+/** The prompts. Tests answer them with their own object. */
 export interface Prompter {
   text(message: string): Promise<string>;
   /** Typed characters are not shown. */
@@ -40,7 +40,7 @@ export interface Keychain {
   remove(account: string): Promise<void>;
 }
 
-/** The real thing. */
+/** The shell of the real process. */
 export function processShell(signal: AbortSignal): Shell {
   const { stdin, stdout, stderr, env } = process;
   // Without a listener a closed pipe would crash the process; `writeTo` reports the failure instead.
@@ -59,16 +59,16 @@ export function processShell(signal: AbortSignal): Shell {
 }
 
 /**
- * Writes text and waits until the system took it. Rejects with the system's error (`EPIPE`, `ENOSPC` …). Everything that
- * this program prints leaves through here, without control characters and without what the log of a pipeline obeys.
+ * Writes text and waits until the system has accepted it. Rejects with the system's error (`EPIPE`, `ENOSPC` …). All output
+ * passes through here, which removes control characters and commands that the log of a CI pipeline would execute.
  */
 export const writeTo = (shell: Shell, stream: "stdout" | "stderr", text: string): Promise<void> =>
   put(shell, stream, printable(stream === "stderr" ? withoutSecrets(text, shell.secrets) : text));
 
-/** Text with a secret in it that only the person at the terminal is to see. */
+/** Text with a secret that only the user at the terminal may see. */
 export const showSecretText = (shell: Shell, text: string): Promise<void> => put(shell, "stderr", printable(text));
 
-/** A line such as `::add-mask::` that the log of a workflow is to obey. */
+/** A line such as `::add-mask::` that the log of a workflow must execute. */
 export const writeToWorkflow = (shell: Shell, line: string): Promise<void> => put(shell, "stderr", line);
 
 const put = (shell: Shell, stream: "stdout" | "stderr", text: string): Promise<void> =>
@@ -76,7 +76,7 @@ const put = (shell: Shell, stream: "stdout" | "stderr", text: string): Promise<v
     shell[stream].write(text, (error) => (error ? reject(new OutputError(stream, error)) : resolve()));
   });
 
-/** Output that could not be written; `EPIPE` means that the reader has seen enough. */
+/** Output that could not be written; `EPIPE` means that the reader closed the pipe. */
 export class OutputError extends Error {
   override readonly name = "OutputError";
   readonly code: string | undefined;
@@ -95,7 +95,7 @@ function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
   return safe;
 }
 
-/** True if a person can be asked: both ends are terminals and nothing says otherwise. */
+/** True if the user can be prompted: stdin and stderr are terminals and no setting forbids it. */
 export const isInteractive = (shell: Shell, noInput: boolean): boolean =>
   shell.isTty.stdin && shell.isTty.stdout && !isUnattended(shell, noInput);
 

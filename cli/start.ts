@@ -15,12 +15,12 @@ export async function start(argv: readonly string[]): Promise<void> {
   });
   const [{ main }, { crash }] = await Promise.all([import("./main.ts"), import("./crash.ts")]);
   process.on("uncaughtException", (error) => void crash(shell, argv, error).then((code) => process.exit(code)));
-  // Stands when the process ends first, as it does when a terminal says end of file to a question.
+  // Applies if the process ends first, for example at end of file in a prompt.
   process.exitCode = 130;
   process.exitCode = await main(shell, argv);
 }
 
-/** A reader that has seen enough is no failure. */
+/** A reader that closes the pipe is not a failure. */
 function failedToWrite(error: Error & { code?: string }): number {
   if (error.code === "EPIPE") return 0;
   process.stderr.write(`rmm: ${error.message}\n`);

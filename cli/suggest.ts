@@ -17,7 +17,7 @@ export function didYouMean(typed: string, candidates: readonly string[]): string
   return close.length === 0 ? "" : ` (did you mean ${close.join(" or ")}?)`;
 }
 
-/** Edits between two texts, a swap of neighbours being one. A prefix counts as one edit. */
+/** Edit distance of two texts; swapping two neighbours is one edit, and so is being a prefix. */
 function distanceOf(a: string, b: string): number {
   if (a.length >= 2 && b.startsWith(a)) return 1;
   const rows = Array.from({ length: a.length + 1 }, (_, i) => [i, ...Array<number>(b.length).fill(0)]);

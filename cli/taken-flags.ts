@@ -2,18 +2,18 @@ import type { Command, Option } from "commander";
 import { usageError } from "./errors/cli-error.ts";
 import type { GlobalFlag } from "./globals.ts";
 
-/** How a run goes. A command that prints, asks or sends nothing fulfils them too. */
+/** Flags about how a run behaves. A command that prints, asks or sends nothing takes them too. */
 const always: readonly GlobalFlag[] = ["json", "yes", "no-input", "debug", "quiet"];
 
-/** Of a command that prints a text of its own for people, and a value for programs. */
+/** Flags of a command that prints its own text for people and a value for programs. */
 export const valued = ["json=", "ndjson", "jq"] as const satisfies readonly GlobalFlag[];
-/** Of a command that prints one object. */
+/** Flags of a command that prints one object. */
 export const shaped = [...valued, "columns"] as const satisfies readonly GlobalFlag[];
-/** Of a command that prints a table. */
+/** Flags of a command that prints a table. */
 export const tabular = [...shaped, "no-header", "wide"] as const satisfies readonly GlobalFlag[];
-/** Of a command that calls a server. */
+/** Flags of a command that calls a server. */
 export const calling = ["server", "insecure-http", "profile", "timeout"] as const satisfies readonly GlobalFlag[];
-/** Of a command that proves who calls. */
+/** Flags of a command that authenticates. */
 export const proving = [...calling, "token-file", "token-stdin"] as const satisfies readonly GlobalFlag[];
 
 const taken = new WeakMap<Command, ReadonlySet<GlobalFlag>>();
@@ -27,11 +27,11 @@ export function takes<T extends Command>(command: T, ...flags: readonly GlobalFl
 export const takesFlag = (command: Command, flag: GlobalFlag): boolean =>
   always.includes(flag) || taken.get(command)?.has(flag) === true;
 
-/** The flag as it is called here: `--json=id,name` is an option of its own to the parser. */
+/** The flag's name in this list; the parser has `--json=id,name` as a separate option. */
 export const flagOf = ({ long }: Option): GlobalFlag =>
   (long === "--json-fields" ? "json=" : long?.slice(2)) as GlobalFlag;
 
-/** Refuses a global flag that would have no effect: what someone asked for must not silently not be. */
+/** Refuses a global flag that would have no effect, rather than ignoring it silently. */
 export function refuseForeignFlags(program: Command, command: Command): void {
   const given = program.options.filter((one) => program.getOptionValueSource(one.attributeName()) === "cli");
   const foreign = given.map(flagOf).filter((flag) => flag !== ("version" as string) && !takesFlag(command, flag));

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Put in by the bundler. */
+/** Replaced by the bundler. */
 declare const RMM_VERSION: string | undefined;
 
 /** Version of the package. */

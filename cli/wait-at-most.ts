@@ -1,4 +1,4 @@
-/** The result of `work`, or what `late` makes when its time is up: no wait of the command is without a limit. */
+/** The result of `work`, or of `late` after the time limit. Every wait of the command has a limit. */
 export async function waitAtMost<T>(limitMs: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {

@@ -88,7 +88,7 @@ test("flags carry type, choices, null, default, secrecy and a description", () =
       secret: false,
       default: null,
       minimum: 1,
-      description: "most devices that may join with it",
+      description: "maximum number of devices that may enroll with it",
     },
     {
       name: "kinds",

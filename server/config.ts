@@ -47,6 +47,8 @@ export interface Config {
   bootstrapAdmin: { email: string; password: string } | undefined;
   apiRateLimitPerMinute: number;
   agentEnrollRateLimit: number;
+  /** Longest wait of an agent that asks for commands, in seconds. */
+  agentPollMaxSeconds: number;
   enrollmentKeyTtlMinutes: number;
   /** Longest life of an enrollment key that a partner principal mints; undefined = no cap. */
   partnerApiMaxTtlMinutes: number | undefined;
@@ -122,6 +124,7 @@ export function readConfig(env: Environment): Config {
     enable2fa: read.flag("ENABLE_2FA", true),
     bootstrapAdmin: bootstrapAdmin(read.text("BOOTSTRAP_ADMIN_EMAIL"), read.text("BOOTSTRAP_ADMIN_PASSWORD")),
     apiRateLimitPerMinute: read.int("API_RATE_LIMIT_PER_MINUTE", 1000, 0),
+    agentPollMaxSeconds: read.int("AGENT_POLL_MAX_SECONDS", 30, 0),
     agentEnrollRateLimit: read.int("AGENT_ENROLL_RATE_LIMIT", 10, 1),
     enrollmentKeyTtlMinutes: read.int("ENROLLMENT_KEY_DEFAULT_TTL_MINUTES", 43_200, 1),
     partnerApiMaxTtlMinutes:

@@ -53,6 +53,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       url: `http://${printableHost(options.host ?? "127.0.0.1")}:${port}`,
       services,
       stop: once(async () => {
+        services.store.signals.stopWaiting();
         await drain(server);
         await services.keyUsage.flush();
         await services.refusals.stop();

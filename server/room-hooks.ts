@@ -1,8 +1,11 @@
+import type { CommandType } from "#contract/core/command-types";
 import type { ChainRef } from "./audit/chain.ts";
 import type { Db, Store } from "./db/dialect/index.ts";
 import type { Tx } from "./db/unit-of-work.ts";
 import type { Clock } from "./platform/clock.ts";
+import type { Log } from "./platform/log.ts";
 import type { Random } from "./platform/random.ts";
+import type { Vault } from "./platform/vault.ts";
 
 /** What every event brings: the transaction it happens in, under the handle of its owner, and its moment. */
 interface Happened {
@@ -33,17 +36,50 @@ export interface UserEvent extends Happened {
   readonly accountClosed: boolean;
 }
 
-/** What it takes to tell people of something. */
-export interface Teller {
-  readonly store: Pick<Store, "dialect">;
+/** What a room may need to act on an event. */
+export interface EventServices {
+  readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: Log;
+  readonly vault: Vault;
+  readonly hooks: Hooks;
 }
 
-/** Found broken, for the first time or still on another day; the handle is unscoped. */
+/** The transaction is unscoped: what hangs on a device may belong to people or to another organization. */
+export interface DeviceEvent extends Happened {
+  readonly services: EventServices;
+  readonly deviceId: string;
+  readonly orgId: string;
+}
+
+/** A command that has reached its end; the transaction is unscoped. */
+export interface CommandEvent extends Happened {
+  readonly services: EventServices;
+  readonly command: {
+    readonly id: string;
+    readonly orgId: string;
+    /** Null: the device has left the organization. */
+    readonly deviceId: string | null;
+    readonly hostname: string;
+    readonly type: CommandType;
+    readonly payload: Readonly<Record<string, unknown>>;
+    readonly originKind: string | null;
+    readonly originId: string | null;
+    readonly status: string;
+    readonly result: Readonly<Record<string, unknown>>;
+  };
+}
+
+export interface CommandSentEvent extends Happened {
+  readonly deviceId: string;
+  readonly type: string;
+}
+
+/** Found broken, for the first time or still on another day; the transaction is unscoped. */
 export interface ChainBrokenEvent extends Happened {
+  readonly services: EventServices;
   readonly chain: ChainRef;
-  readonly services: Teller;
 }
 
 /** Why, as ended sessions keep it. */
@@ -90,6 +126,18 @@ export interface RoomHooks {
   readonly onUserRemoved?: Hook<UserEvent>;
   /** Whoever may verify it is told at once and daily (docs/audit.md, "Verification"). */
   readonly onChainBroken?: Hook<ChainBrokenEvent>;
+  /** It is being wound down: its people and keys lose access, its agents are told to uninstall. */
+  readonly onOrganizationDraining?: Hook<OrganizationEvent & { readonly services: EventServices }>;
+  /** Quarantined or decommissioned: nothing reaches it any more, and nothing waits for it. */
+  readonly onDeviceGone?: Hook<DeviceEvent & Closing>;
+  /** Before its rows go to another organization: what happened under the old one stays there. */
+  readonly onDeviceMoved?: Hook<DeviceEvent & { readonly toOrgId: string }>;
+  /** Whatever its end: with a failure unless it is completed. Each room looks at its own types. */
+  readonly onCommandEnded?: Hook<CommandEvent>;
+  /** Completed, after the server had given it up. */
+  readonly onLateResult?: Hook<CommandEvent>;
+  /** A claim has handed them out. */
+  readonly onCommandSent?: Hook<CommandSentEvent>;
   readonly onKeyUsed?: Hook<KeyUsedEvent>;
   readonly onKeyExpired?: Hook<KeyExpiredEvent>;
 }
@@ -118,6 +166,12 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onSiteRemoved: joined((room) => room.onSiteRemoved),
     onUserRemoved: joined((room) => room.onUserRemoved),
     onChainBroken: joined((room) => room.onChainBroken),
+    onOrganizationDraining: joined((room) => room.onOrganizationDraining),
+    onDeviceGone: joined((room) => room.onDeviceGone),
+    onDeviceMoved: joined((room) => room.onDeviceMoved),
+    onCommandEnded: joined((room) => room.onCommandEnded),
+    onLateResult: joined((room) => room.onLateResult),
+    onCommandSent: joined((room) => room.onCommandSent),
     onKeyUsed: joined((room) => room.onKeyUsed),
     onKeyExpired: joined((room) => room.onKeyExpired),
   };

@@ -8,19 +8,19 @@ export type KeyKind = "apiKey" | "partnerKey";
 
 /** What a key may do, as far as the server reveals it: its scopes cannot be listed, but a refusal names them. */
 export interface KeyAccess {
-  /** True, false, or undefined where no endpoint that is there would tell. */
+  /** Undefined if no endpoint of the server reveals it. */
   holds(scope: string): Promise<boolean | undefined>;
   /** Whether the server would let the key through to this endpoint. */
   mayCall(command: CommandSpec): Promise<boolean | undefined>;
   /** Scopes, once a refusal has named them. */
   readonly scopes: readonly string[] | undefined;
-  /** False: its principal has no end or no source allowlist, so it may mint no enrollment key. */
+  /** False: its principal has no expiry or no source allowlist, so it may not mint enrollment keys. */
   readonly restricted: boolean | undefined;
 }
 
 /**
- * Asks with calls that change nothing: a read of one row, or a body that cannot be carried out. They count against
- * the key's hourly limit, and refused ones stand in the audit log.
+ * Probes with calls that change nothing: a read of one row, or an invalid body. They count against the key's hourly
+ * limit, and refused ones are recorded in the audit log.
  */
 export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyAccess {
   let scopes: readonly string[] | undefined;
@@ -32,7 +32,7 @@ export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyA
     if (scopes && keyScopes.length > 0) {
       const held = keyScopes.some((scope) => scopes?.includes(scope));
       if (!held || !mintsKeys(command)) return held;
-      // The scope is not all that minting takes.
+      // Minting needs more than the scope.
       if (restricted !== undefined) return restricted;
     }
     const path = `${command.method} ${command.path}`;
@@ -65,11 +65,11 @@ export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyA
   };
 }
 
-/** Whether a key can be refused because its principal has no end or no source allowlist, which minting takes. */
+/** Whether a key can be refused because its principal has no expiry or no source allowlist, which minting needs. */
 export const mintsKeys = ({ errors }: CommandSpec): boolean =>
   errors.includes("partner_provisioning_principal_restrictions_required");
 
-/** Reads, and writes that an empty body cannot carry out. */
+/** Reads, and writes that an empty body makes invalid. */
 const canProbe = ({ method, body }: CommandSpec): boolean => method === "GET" || body.some(({ required }) => required);
 
 interface Answer {
@@ -84,7 +84,7 @@ async function probe(rmm: RmmClient, command: CommandSpec, signal: AbortSignal):
   const input = {
     params: Object.fromEntries(params.map((name) => [name, randomUUID()])),
     ...(query.some(({ name }) => name === "limit") ? { query: { limit: 1 } } : {}),
-    // An unknown organization: a mint gets as far as the restrictions, and no further.
+    // With an unknown organization a mint is checked for restrictions and then refused.
     ...(method === "GET" ? {} : { body: mints ? { orgId: randomUUID(), name: "may this key?" } : {} }),
   };
   type Method = (input: object, options: object) => PromiseLike<unknown>;
@@ -97,7 +97,7 @@ async function probe(rmm: RmmClient, command: CommandSpec, signal: AbortSignal):
   }
 }
 
-/** What was refused for the body's sake, or for a budget that is used up, was let through before. */
+/** A refusal of the body or of a used-up budget means that authorization succeeded. */
 function answerIn(error: unknown, mints: boolean): Answer {
   if (!(error instanceof RmmError)) throw error;
   const { code, details, status = 0 } = error;

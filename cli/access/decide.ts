@@ -14,13 +14,13 @@ export interface UserAccess {
 
 export interface Verdict {
   readonly allowed: boolean;
-  /** All that is missing is a second factor in this session. */
+  /** Only a second factor is missing in this session. */
   readonly secondFactor: boolean;
   /** Why not. */
   readonly reasons: readonly string[];
 }
 
-/** What the contract's rules say of a user, in the server's order. Pure. */
+/** Applies the contract's rules to a user in the server's order. A pure function. */
 export function decideForUser(who: UserAccess, target: Target): Verdict {
   if ("grant" in target) {
     const held = grants(who.permissions, target.grant as Permission);

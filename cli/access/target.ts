@@ -7,7 +7,7 @@ import type { CommandSpec } from "../manifest.ts";
 import { nounAliases } from "../noun-aliases.ts";
 import { didYouMean } from "../suggest.ts";
 
-/** What may be asked about: a permission or a key's scope by name, or an endpoint. */
+/** What to check: a permission or a key's scope by name, or an endpoint. */
 export type Target = { readonly grant: string } | { readonly command: CommandSpec };
 
 export const targetText = (target: Target): string =>
@@ -41,7 +41,7 @@ function byPath(commands: readonly CommandSpec[], method: string, given: string)
   const matches = ({ path: pattern }: CommandSpec) =>
     new RegExp(`^${pattern.replace(/:\w+/g, "[^/]+")}$`, "i").test(path);
   const sameMethod = commands.filter((one) => one.method === method.toUpperCase());
-  // A fixed word in a path goes before a parameter at its place, as on the server.
+  // A literal path segment takes precedence over a parameter, as on the server.
   const found = sameMethod
     .filter((one) => one.path === path || matches(one))
     .sort((a, b) => a.params.length - b.params.length)[0];

@@ -2,11 +2,11 @@ import { usageError } from "../errors/cli-error.ts";
 import { escapeControls } from "../output/escape.ts";
 import type { ApiOptions } from "./api-request.ts";
 
-/** Headers that prove who calls, and those that the transport owns. */
+/** Headers for authentication, and those that the transport sets. */
 const refused =
   /^(authorization|proxy-authorization|x-api-key|cookie|host|content-length|connection|transfer-encoding)$/i;
 
-/** Reads `-H name:value`. What proves who calls is no argument: other users of the machine can see those. */
+/** Parses `-H name:value`. Credentials are refused, because other users of the machine can see arguments. */
 export function headersOf({ addHeader = [] }: ApiOptions): Record<string, string> {
   return Object.fromEntries(
     addHeader.map((text) => {

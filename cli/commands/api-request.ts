@@ -39,7 +39,7 @@ export function pathOf(given: string): { path: string; query: Record<string, str
   return { path: url.pathname.replace(/^\/api\/v1(?=\/|$)/, "") || "/", query: Object.fromEntries(url.searchParams) };
 }
 
-/** The endpoint of the contract that is called, or one that no one knows. */
+/** The endpoint of the contract that matches, or a generic one. */
 export function endpointAt(method: Method, path: string): EndpointInfo {
   const all = Object.values(endpoints).flatMap((verbs) => Object.values(verbs));
   const matches = ({ path: pattern, method: of }: EndpointInfo) =>
@@ -63,7 +63,7 @@ export function endpointAt(method: Method, path: string): EndpointInfo {
 
 const telling = /password|secret|token|^code$|api-?key/i;
 
-/** Fields given as arguments; secrets are refused. */
+/** Fields from arguments; secrets are refused. */
 export function fieldsOf(options: ApiOptions, { secretBody }: EndpointInfo): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [list, typed] of [
@@ -86,7 +86,7 @@ export function fieldsOf(options: ApiOptions, { secretBody }: EndpointInfo): Rec
   return fields;
 }
 
-/** The body: of --input, of the fields, or of both joined. */
+/** The body from --input, from fields, or from both merged. */
 export async function bodyOf(
   context: Context,
   method: Method,

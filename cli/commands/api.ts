@@ -15,7 +15,7 @@ import { type ApiOptions, bodyOf, endpointAt, fieldsOf, methodOf, methods, pathO
 
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
-/** `rmm api METHOD PATH`: the API as it is. Prints JSON; asks nothing, not even before a DELETE. */
+/** `rmm api METHOD PATH`: calls the API directly. Prints JSON and never asks for confirmation, not even before a DELETE. */
 export const registerApi: Register = (command, run) => {
   takes(command, ...valued, ...proving, "dry-run", "idempotency-key");
   command
@@ -94,12 +94,12 @@ async function call(
   return 0;
 }
 
-/** Refuses to make a secret that would then be shown nowhere. */
+/** Refuses to create a secret that would not be shown. */
 async function requireSecretShown(context: Context, { secretResult }: EndpointInfo, { silent }: ApiOptions) {
   const secrets = secretResult.filter((name) => /^\w+$/.test(name));
   const hint = `Choose ${secrets.join(" or ")} too`;
   if (silent && secrets.length > 0)
-    throw usageError("With --silent the new secret would be shown nowhere: nothing was sent", hint);
+    throw usageError("With --silent the new secret would not be shown anywhere: nothing was sent", hint);
   const sample = { id: "id", name: "name", ...Object.fromEntries(secrets.map((name) => [name, SECRET])) };
   await requireShown({ ...context, globals: { ...context.globals, json: true } }, { secrets, sample, hint });
 }

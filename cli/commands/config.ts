@@ -6,7 +6,7 @@ import { configDirOf } from "../profile/config-dir.ts";
 import type { Register } from "../register.ts";
 import { tabular, takes } from "../taken-flags.ts";
 
-/** `rmm config explain`: each value that steers a run, and where it came from. */
+/** `rmm config explain`: each setting of a run and its source. */
 export const registerConfig: Register = (group, run) => {
   group.addHelpText("before", "Examples:\n  rmm config explain\n");
   takes(group.command("explain"), ...tabular, "server", "profile", "org", "token-file", "token-stdin")
@@ -43,7 +43,7 @@ async function explain(context: Context): Promise<number> {
   return 0;
 }
 
-/** Says what is wrong with a credential instead of failing: finding that out is what the command is for. */
+/** Reports what is wrong with a credential instead of failing: that is the purpose of the command. */
 async function credentialRow(context: Context): Promise<{ value: string; source: string }> {
   try {
     const found = await context.credential();

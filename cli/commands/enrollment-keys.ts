@@ -1,6 +1,6 @@
 import type { Register } from "../register.ts";
 
-/** Says how to take the key that `rmm enrollment-keys create` makes. */
+/** Explains how to store the key that `rmm enrollment-keys create` makes. */
 export const extendEnrollmentKeys: Register = (group) => {
   group.commands.find((one) => one.name() === "create")!.addHelpText("after", secretHelp);
 };

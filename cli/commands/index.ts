@@ -10,7 +10,7 @@ interface Group {
   readonly area?: Area;
 }
 
-/** Loaded together: each file more costs a start a millisecond, and all of these are small. */
+/** Loaded together, because each extra file adds a millisecond to the start and these are small. */
 const small = () => import("./small-groups.ts");
 const provisioning = () => import("./provisioning/index.ts");
 
@@ -21,15 +21,15 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     load: async () => (await small()).registerAuth,
   },
   profile: {
-    summary: "Servers you work with",
+    summary: "Manage profiles of servers",
     load: async () => (await small()).registerProfile,
   },
   config: {
-    summary: "What is set, and where it came from",
+    summary: "Show each setting and its source",
     load: async () => (await small()).registerConfig,
   },
   keys: {
-    summary: "Keys of machines, of every kind: what ends soon, what is old, rotation in bulk",
+    summary: "Keys of every kind: list expiring and old ones, rotate many at once",
     area: "credentials",
     load: async () => (await import("./keys/index.ts")).registerKeys,
   },
@@ -62,16 +62,16 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     load: async () => (await small()).registerApi,
   },
   audit: {
-    summary: "Prove that the audit record is whole",
+    summary: "Verify the audit log",
     area: "audit",
     load: async () => (await import("./audit/index.ts")).registerAudit,
   },
   server: {
-    summary: "Run and look after a server",
+    summary: "Run and maintain a server",
     load: async () => (await import("./server/index.ts")).registerServer,
   },
   quickstart: {
-    summary: "Do the main job once, on a server of its own",
+    summary: "Try everything once on a temporary server",
     load: async () => (await import("./quickstart/index.ts")).registerQuickstart,
   },
   completion: {

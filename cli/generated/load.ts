@@ -23,7 +23,10 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "partner-service-principals": () => import("./partner-service-principals.ts"),
   "service-principals": () => import("./service-principals.ts"),
   "agents": () => import("./agents.ts"),
+  "custom-fields": () => import("./custom-fields.ts"),
+  "device-commands": () => import("./device-commands.ts"),
   "devices": () => import("./devices.ts"),
+  "tags": () => import("./tags.ts"),
   "audit-logs": () => import("./audit-logs.ts"),
   "service-status": () => import("./service-status.ts"),
 };

@@ -34,7 +34,7 @@ export function draftsOfItems(context: Context, spec: CommandSpec, given: Given,
 function unknownFields(spec: CommandSpec, who: string, names: readonly string[]) {
   const known = knownOf(spec);
   const named = names.map((name) => `${name}${didYouMean(name, known)}`).join(", ");
-  const details = names.map((path) => ({ path, message: "is no field of this command" }));
+  const details = names.map((path) => ({ path, message: "is not a field of this command" }));
   return usageError(`${who} fields this command does not know: ${named}`, `Fields: ${known.join(", ")}`, details);
 }
 

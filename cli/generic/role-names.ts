@@ -11,7 +11,7 @@ export function builtInRoleId(name: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** A built-in role, else one of the tenant's own where the server lists them. */
+/** A built-in role, else a custom role of the tenant. */
 export async function roleOf(context: Context, name: string): Promise<string> {
   return roleIdOf(name).catch(async (error: unknown) => {
     if (!(await commandsOf("roles")).some((one) => one.name === "list")) throw error;

@@ -12,7 +12,7 @@ import { readInvocation } from "./read-invocation.ts";
 import { resolveNames } from "./resolve-names.ts";
 import { sendInvocation } from "./send-invocation.ts";
 
-/** Refuses a choice of fields that are not there, or that leaves out a secret which is about to be made. */
+/** Refuses fields that do not exist, and a choice that leaves out the secret that is about to be created. */
 async function checkOutput({ context, spec, given, list }: Invocation): Promise<void> {
   const { globals } = context;
   const inList = isForPrograms(context) ? outcomeFields : outcomeColumns(spec);

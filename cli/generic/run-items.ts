@@ -17,14 +17,14 @@ import { aboutOf, type ItemOutcome, outcomeColumns, outcomeFields, rowOf } from 
 import { maskSecrets, topSecrets } from "./minted.ts";
 import { clientFor, send } from "./send.ts";
 
-/** Failures after which the next item cannot fare better. */
+/** Failures that would also affect the next item. */
 const hopeless = new Set<Described["exit"]>(["unauthenticated", "interrupted", "tryLater"]);
 
 interface Tools {
   readonly client: RmmClient;
   readonly sender: Sender;
   readonly existing: Existing;
-  /** The key of each entry: the same entry of a repeated run has the same. */
+  /** The idempotency key of each entry; a repeated run uses the same for the same entry. */
   readonly keys: readonly (string | undefined)[];
 }
 
@@ -92,8 +92,8 @@ async function toolsOf(invocation: Invocation): Promise<Tools> {
 }
 
 /**
- * One idempotency key for each entry. Without --idempotency-key it is made of what is sent, where that makes something:
- * a repeated run gets the answers of the first for a day. What replaces a secret is done again when it is asked again.
+ * One idempotency key for each entry. Without --idempotency-key it is derived from the request if that creates something:
+ * for a day a repeated run gets the answers of the first. A request that replaces a secret is carried out again.
  */
 async function keysOf({ context, spec, drafts }: Invocation): Promise<(string | undefined)[]> {
   const given = context.globals.idempotencyKey;
@@ -138,7 +138,7 @@ const secretsOf = ({ spec }: Invocation, result: unknown): string[] =>
 
 async function report({ context, spec }: Invocation, outcomes: readonly ItemOutcome[]): Promise<void> {
   const columns = outcomeColumns(spec);
-  // After Ctrl-C a person looks for what failed: what was not tried is counted, not listed.
+  // After Ctrl-C only failures are listed; entries that were not tried are counted.
   const left = formatOf(context) === "table" && context.shell.signal.aborted;
   const listed = outcomes.filter(({ outcome }) => !left || outcome !== "skipped");
   const keep = ["outcome", "name", ...topSecrets(spec), "message"];

@@ -9,7 +9,7 @@ import { clientFor, sendList } from "./send.ts";
 export const DEFAULT_LIMIT = 50;
 const LARGEST_PAGE = { page: 100, cursor: 1000, whole: 100 };
 
-/** Prints a list: the first 50, `--limit N`, or `--all`. Everything is there before anything is printed. */
+/** Prints a list: the first 50, `--limit N`, or `--all`. Everything is loaded before anything is printed. */
 export async function runList(context: Context, spec: CommandSpec, draft: Draft): Promise<number> {
   const { globals } = context;
   const limit = globals.all ? Number.POSITIVE_INFINITY : (globals.limit ?? DEFAULT_LIMIT);
@@ -26,7 +26,7 @@ export async function runList(context: Context, spec: CommandSpec, draft: Draft)
   return 0;
 }
 
-/** The size of a page, and a count where the list would be cut without one. */
+/** The page size, and a count if the list would be truncated without one. */
 function pagingOf({ query, paging }: CommandSpec, limit: number, given: Draft["query"]): Draft["query"] {
   const takes = (name: string) => query.some((field) => field.name === name);
   const largest = LARGEST_PAGE[given["page"] === undefined ? (paging?.kind ?? "whole") : "page"];
@@ -37,7 +37,7 @@ function pagingOf({ query, paging }: CommandSpec, limit: number, given: Draft["q
   };
 }
 
-/** All pages, or as many as the limit takes; a failing one throws. */
+/** All pages, or as many as the limit needs. Throws if one fails. */
 async function collect(first: Page<unknown>, limit: number, say: (text: string) => void): Promise<unknown[]> {
   const items: unknown[] = [];
   for await (const page of first.pages()) {

@@ -44,17 +44,17 @@ async function linesOfStdin(context: Context, flags: readonly string[]): Promise
   return flags.map((flag, index) => [flag, lines[index] ?? ""]);
 }
 
-/** What was typed for a secret: cleaned as if it came from a file. */
+/** A typed secret, cleaned like one from a file. */
 export const cleanTyped = (context: Context, flag: string, text: string): string =>
   clean(context, flag, text, `--${flag}`);
 
-/** A password may have spaces. Tokens may not, and the space in `123 456` of a code is for the eye. */
+/** A password may contain spaces. Tokens may not, and the space in a code like `123 456` is ignored. */
 function clean({ shell }: Context, flag: string, text: string, source: string): string {
   if (flag.endsWith("password")) return cleanPassword(shell, text, source);
   if (flag === "field-token") return cleanToken(shell, tokenOfLink(text), source);
   return cleanToken(shell, flag === "code" ? text.replace(/(?<=\d) (?=\d)/g, "") : text, source);
 }
 
-/** A link out of a mail holds the token in its fragment; either may be given. */
+/** A mailed link has the token in its fragment; either may be given. */
 const tokenOfLink = (text: string): string =>
   /^https?:\/\/\S+#(?:\S*&)?token=([^&\s]+)\s*$/.exec(text.trimStart())?.[1] ?? text;

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const minting = (await specs()).filter((spec) => mints(spec) && spec.transport === "json");
 
-describe("a secret that would be shown nowhere", () => {
+describe("a secret that would not be shown", () => {
   it.each(minting.map((spec) => [`${spec.noun} ${spec.name}`, spec] as const))(
     "%s does not make it, and makes one that is shown or kept",
     async (_name, spec) => {
@@ -55,7 +55,7 @@ describe("a secret that would be shown nowhere", () => {
       if (!(spec.noun === "users" && spec.name === "accept-invite")) {
         for (const more of choices) {
           const refused = await run(...more);
-          if (more[0] !== "--ndjson") expect(refused.stderr, more.join(" ")).toContain("shown nowhere");
+          if (more[0] !== "--ndjson") expect(refused.stderr, more.join(" ")).toContain("not be shown anywhere");
           expect(refused, more.join(" ")).toMatchObject({ code: 2, stdout: "" });
         }
         expect(writesOf(stub)).toEqual([]);

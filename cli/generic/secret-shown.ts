@@ -16,8 +16,8 @@ export interface Printed {
 export const SECRET = "secret-that-is-yet-to-be-made";
 
 /**
- * Refuses, before anything is sent, a choice of output in which a secret that is about to be made would not be: it is
- * shown once, and would be lost. A jq expression is tried on a sample.
+ * Refuses, before anything is sent, output options that would leave out the secret that is about to be created: it is
+ * shown once and would be lost. A jq expression is tested on a sample.
  */
 export async function requireShown(context: Context, printed: Printed): Promise<void> {
   const { secrets, sample, hint } = printed;
@@ -40,6 +40,6 @@ export async function requireShown(context: Context, printed: Printed): Promise<
 }
 
 const nowhere = (choice: string, secrets: readonly string[], hint: string) =>
-  usageError(`With ${choice} the new secret would be shown nowhere: nothing was sent`, hint, [
-    { path: secrets[0], message: "is shown once, when it is made" },
+  usageError(`With ${choice} the new secret would not be shown anywhere: nothing was sent`, hint, [
+    { path: secrets[0], message: "is shown only once, when it is created" },
   ]);

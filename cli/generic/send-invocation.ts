@@ -22,7 +22,7 @@ export async function sendInvocation(invocation: Invocation): Promise<number> {
   return spec.paging ? runList(context, spec, draft) : runOne(invocation, draft);
 }
 
-/** Where a change goes, before it goes there: `→ Acme MSP / Contoso (prod)`. */
+/** Shows the target before a change is sent: `→ Acme MSP / Contoso (prod)`. */
 async function sayTarget({ context, spec, drafts, names }: Invocation): Promise<void> {
   const [draft] = drafts;
   if (draft === undefined || spec.method === "GET" || spec.access.kinds.includes("public")) return;
@@ -34,7 +34,7 @@ async function sayTarget({ context, spec, drafts, names }: Invocation): Promise<
   await context.notice(`→ ${[owner, org].filter((one) => one !== undefined).join(" / ")} (${profile.value})`);
 }
 
-/** What is there by that name is printed to programs; its secret is shown no more. */
+/** Programs get the existing row with that name; its secret cannot be shown again. */
 async function leaveAlone({ context, spec }: Invocation, row: Readonly<Record<string, unknown>>): Promise<number> {
   if (isForPrograms(context)) await printResult(context, row, { fields: spec.fields });
   const secret = mints(spec) && row["key"] === undefined ? ". A key is shown only once; rotate it for a new one" : "";

@@ -9,7 +9,7 @@ import { send, sendList } from "./send.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What a request would destroy, as the server has it. */
+/** What a request would destroy, read from the server. */
 export interface Subject {
   /** `HQ (4444…)`, or the id alone where its row cannot be read. */
   readonly thing: string | undefined;
@@ -17,7 +17,7 @@ export interface Subject {
   readonly customer: string | undefined;
 }
 
-/** Reads the row that a request is about: a person is asked about that row, not about what was typed. */
+/** Reads the row of a request, so that the confirmation shows the row itself and not what was typed. */
 export async function subjectOf(invocation: Invocation, draft: Draft): Promise<Subject> {
   const { context, spec, names } = invocation;
   const id = spec.params.length === 0 ? undefined : draft.params[spec.params.at(-1) as string];
@@ -36,7 +36,7 @@ export async function subjectOf(invocation: Invocation, draft: Draft): Promise<S
 export const placeText = ({ settings: { server, profile } }: Pick<Context, "settings">): string =>
   `at ${server.value} (profile ${profile.value})`;
 
-/** The row by its own endpoint, else out of the list that has it. */
+/** The row from its own endpoint, else from a list. */
 async function rowOf({ context, spec, names }: Invocation, draft: Draft, id: string): Promise<Row | undefined> {
   const last = spec.params.at(-1) as string;
   const ref = spec.refs[last];
@@ -62,7 +62,7 @@ async function rowOf({ context, spec, names }: Invocation, draft: Draft, id: str
   return inside.find((row) => row["id"] === id);
 }
 
-/** A caller who may destroy a row need not be allowed to read it; one that is not there is nothing to ask about. */
+/** A caller who may delete a row may lack the right to read it. A missing row needs no confirmation. */
 function ifRefused(error: unknown): undefined {
   if (error instanceof NotFoundError || !(error instanceof RmmError)) throw error;
 }

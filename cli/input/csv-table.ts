@@ -12,7 +12,7 @@ export interface RefusedRow {
   readonly reason: string;
 }
 
-/** Something worth a word about a line that was taken all the same. */
+/** A notice about a line that was accepted. */
 export interface Remark {
   readonly line: number;
   readonly message: string;
@@ -26,7 +26,7 @@ export interface CsvTable {
   readonly remarks: readonly Remark[];
 }
 
-/** Reads delimited text. A broken row is refused with its line, and reading goes on with the line after it. */
+/** Reads delimited text. A malformed row is rejected with its line number, and reading continues on the next line. */
 export function readTable(text: string, givenDelimiter?: string): CsvTable {
   const { lines, first, named } = prepared(text);
   const delimiter = givenDelimiter ?? named ?? detectDelimiter(lines, first);
@@ -51,7 +51,7 @@ export function readTable(text: string, givenDelimiter?: string): CsvTable {
         message: `ends after ${cells.length} of ${names.length} columns; taken as empty: ${lacking}`,
       });
     }
-    // A stray quote swallows the lines behind it: only its own line is given up.
+    // A stray quote would include the following lines: only its own line is rejected.
     at = reason === undefined ? found.next : found.start + 1;
   }
   return {
@@ -63,13 +63,13 @@ export function readTable(text: string, givenDelimiter?: string): CsvTable {
   };
 }
 
-/** Empty cells at the end of a row, written or not, are fine; cells that belong to no column are not. */
+/** Empty cells at the end of a row may be missing; a filled cell without a column is an error. */
 function reasonAgainst(
   { unclosed, start, next }: Found,
   cells: readonly string[],
   { width, delimiter }: { width: number; delimiter: string },
 ): string | undefined {
-  // A row over several lines that has not all columns has taken others into its quotes.
+  // A row over several lines with missing columns has other rows inside its quotes.
   if (unclosed || (next - start > 1 && cells.length !== width)) return "a quote is opened and not closed in its place";
   if (cells.length > width) {
     const extra = cells.slice(width).map((cell) => JSON.stringify(cell));
@@ -80,7 +80,7 @@ function reasonAgainst(
   return other && `has 1 column, the header has ${width}: it seems to be divided by ${JSON.stringify(other)}`;
 }
 
-/** Lines without their ends, and Excel's `sep=;` where it stands first. */
+/** Lines without line ends, and Excel's `sep=;` if it is the first line. */
 function prepared(text: string): { lines: string[]; first: number; named: string | undefined } {
   const lines = text
     .replace(/^\uFEFF/, "")
@@ -98,7 +98,7 @@ interface Found {
   readonly unclosed: boolean;
 }
 
-/** The next record that is not blank: a quote at the start of a field lets it go on over line ends. */
+/** The next record that is not blank. A field that starts with a quote may contain line ends. */
 function nextRecord(lines: readonly string[], from: number, delimiter: string): Found | undefined {
   let start = from;
   while (start < lines.length && (lines[start] as string).trim() === "") start++;
@@ -151,7 +151,7 @@ const twice = (names: readonly string[], line: number): Remark[] =>
       message: `two columns are named ${name.replace(/ \(\d+\)$/, "")}: this one is called ${name} in --map`,
     }));
 
-/** Nothing can be said of a column without a name, and its cells go nowhere. */
+/** A column without a name cannot be used. */
 const nameless = (names: readonly string[], records: readonly CsvRecord[], line: number): Remark[] =>
   names.flatMap((name, at) =>
     name === "" && records.some(({ cells }) => (cells[at] ?? "") !== "")

@@ -11,13 +11,13 @@ export interface Decoding {
   readonly name: string;
   /** What `--encoding` says. */
   readonly label?: string | undefined;
-  /** Text of which no byte is UTF-8 is taken for cp1252, and every other zero byte for UTF-16. The reader says so. */
+  /** Guesses cp1252 if no byte above 127 is valid UTF-8, and UTF-16 if every other byte is zero. The reader says so. */
   readonly guess?: boolean;
 }
 
 /**
- * The one way in which bytes become text here: as `--encoding` says, as the byte-order mark says, else UTF-8. What does
- * not fit is refused with its place, and nothing is replaced.
+ * Decodes bytes by `--encoding`, else by the byte-order mark, else as UTF-8. Invalid bytes are
+ * rejected with their position, never replaced.
  */
 export function decode(bytes: Uint8Array, { name, label, guess = false }: Decoding): Decoded {
   const encoding = label === undefined ? detect(bytes, guess) : canonical(label);
@@ -49,7 +49,7 @@ function detect(bytes: Uint8Array, guess: boolean): string {
 
 const zeros = (bytes: Uint8Array): number => bytes.filter((byte) => byte === 0).length;
 
-/** A stray byte in a file that is UTF-8 otherwise makes it no file of cp1252. */
+/** One invalid byte in an otherwise valid UTF-8 file does not make it cp1252. */
 const someUtf8 = (bytes: Uint8Array): boolean =>
   /[\u0080-\ufffc\u{10000}-\u{10ffff}]/u.test(new TextDecoder().decode(bytes));
 
@@ -59,7 +59,7 @@ function decoded(bytes: Uint8Array, encoding: string, name: string, named: boole
   } catch {
     const sound = bytes.subarray(0, soundLength(bytes, encoding));
     const before = new TextDecoder(encoding, { ignoreBOM: true }).decode(sound, { stream: true });
-    // What is begun and not ended stands behind the last whole character.
+    // An incomplete character follows the last complete one.
     const start = encoding === "utf-8" ? Buffer.byteLength(before) : sound.length;
     const hex = bytes[start]?.toString(16).toUpperCase().padStart(2, "0");
     throw usageError(
@@ -69,7 +69,7 @@ function decoded(bytes: Uint8Array, encoding: string, name: string, named: boole
   }
 }
 
-/** How many bytes there are before the first that is wrong: a sound beginning has sound beginnings. */
+/** Number of bytes before the first invalid one, by bisection: every prefix of a valid prefix is valid. */
 function soundLength(bytes: Uint8Array, encoding: string): number {
   let [low, high] = [0, bytes.length];
   while (low < high) {
@@ -93,7 +93,7 @@ function isSound(bytes: Uint8Array, encoding: string, stream = false): boolean {
 const placeOf = (name: string, before: string): string =>
   `${name}:${before.split("\n").length}:${before.length - before.lastIndexOf("\n")}`;
 
-/** `cp1252` and the like are names that people use and TextDecoder does not know. */
+/** Common names of encodings that TextDecoder does not know. */
 function canonical(label: string): string {
   const name = label
     .trim()

@@ -5,15 +5,15 @@ import { Written } from "./written.ts";
 export interface ParsedDocument {
   /** Numbers and truth values are `Written`. */
   readonly value: unknown;
-  /** 1-based line of a key, or of an entry of a list; of the nearest parent where it stands nowhere of its own (merge keys). */
+  /** 1-based line of a key or list entry; for merge keys, which have no line, of the nearest parent. */
   lineOf(steps: readonly JsonStep[]): number;
   readonly problems: readonly { readonly line: number; readonly message: string }[];
 }
 
-/** Aliases are for repeating an address, not for growing a file without bound. */
+/** Limits aliases, which could otherwise expand without bound. */
 const MAX_ALIASES = 1_000;
 
-/** The one reader of YAML 1.2, and of JSON where lines matter. It remembers where everything stands. */
+/** Reads YAML 1.2, and JSON if line numbers are needed. Keeps the position of every value. */
 export async function parseDocument(text: string): Promise<ParsedDocument> {
   const { parseDocument: parse, LineCounter, visit } = await import("yaml");
   const lines = new LineCounter();

@@ -4,7 +4,7 @@ import type { Shell } from "../shell.ts";
 import { spelledMs } from "../wait-at-most.ts";
 import { decode } from "./decode.ts";
 
-/** Of every command that reads a file of people. */
+/** The flag of every command that reads a user's file. */
 export const encodingOption = ["--encoding <name>", "of the file: utf-16le, cp1252 … (default: UTF-8)"] as const;
 
 /** As messages name it. */
@@ -24,7 +24,7 @@ export async function readBytes(shell: Shell, path: string): Promise<Uint8Array>
   }
 }
 
-/** The text of a file of this program's own; errors of the system are the caller's. */
+/** The text of one of this program's own files; the caller handles system errors. */
 export const readOwnText = async (path: string): Promise<string> => decode(await readFile(path), { name: path }).text;
 
 const read = new WeakMap<object, Promise<Uint8Array>>();
@@ -40,7 +40,7 @@ function bytesOfStdin(shell: Shell): Promise<Uint8Array> {
 
 const SILENCE_MS = 60_000;
 
-/** A terminal has a person before it, who may think; anything else that is open and silent is given up. */
+/** A terminal may wait for its user; any other open stdin without data times out. */
 async function collect(shell: Shell): Promise<Uint8Array> {
   const limitMs = shell.patienceMs ?? SILENCE_MS;
   const silent = () => void shell.stdin.destroy(silence(limitMs));
@@ -58,7 +58,7 @@ async function collect(shell: Shell): Promise<Uint8Array> {
 }
 
 const silence = (limitMs: number): CliError =>
-  new CliError(`Nothing came on stdin for ${spelledMs(limitMs)}, and it is still open`, {
+  new CliError(`No input on stdin for ${spelledMs(limitMs)}, and it is still open`, {
     exit: "usage",
     code: "STDIN_SILENT",
     hint: "Close it, pipe something into it, or give --timeout for a program that takes longer",

@@ -1,4 +1,4 @@
-/** What a spreadsheet leaves in a cell whose value it could not show; undefined for what a person may have written. */
+/** Explains a spreadsheet's error value or damaged cell; undefined for text that a person may have typed. */
 export function spreadsheetFault(cell: string): string | undefined {
   if (/^[+-]?\d+([.,]\d+)?E\+\d+$/i.test(cell))
     return "lacks digits that a spreadsheet left out: give the column the format text and export again";
@@ -8,7 +8,7 @@ export function spreadsheetFault(cell: string): string | undefined {
   return undefined;
 }
 
-/** The same where digits are no number: telephones, post codes, ids. */
+/** The same for digits that are not a number: telephone numbers, post codes, ids. */
 export function digitsFault(cell: string): string | undefined {
   if (/^[+-]?\d+([.,]\d+)?e[+-]?\d+$/i.test(cell))
     return "lacks digits that a spreadsheet left out: give the column the format text and export again";
@@ -20,7 +20,7 @@ export function digitsFault(cell: string): string | undefined {
 
 const MIDNIGHT = /[ T](00?:00(:00(\.0+)?)?|12:00(:00)?\s*AM)$/i;
 
-/** A day as spreadsheets and databases write it, without the midnight they add; undefined where it is no such day. */
+/** A date as spreadsheets and databases write it, without the midnight that they add; undefined if it is not a date. */
 export const withoutMidnight = (cell: string): string => cell.replace(MIDNIGHT, "");
 
 /** Days since 1899-12-30, which is how a spreadsheet keeps a date. */
@@ -29,7 +29,7 @@ export const isDayNumber = (cell: string): boolean => /^[2-7]\d{4}([.,]\d+)?$/.t
 const total =
   /^(grand |sub|zwischen|gesamt)?-?(totals?|totale|totaal|sum|summe|gesamt|suma|somme|insgesamt)\s*[:(]?\s*\d*\)?:?$/i;
 
-/** A row of sums below or between the rows of a table: nothing in it but the word and numbers. */
+/** A totals row of a table: it has only the word and numbers. */
 export function isTotals(cells: readonly string[]): boolean {
   const filled = cells.filter((cell) => cell !== "");
   return (

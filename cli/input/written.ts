@@ -1,7 +1,7 @@
 import { isExactNumber, type JsonStep, jsonFaults, jsonTokens } from "#contract/core/exact-json";
 import { usageError } from "../errors/cli-error.ts";
 
-/** A number or a truth value of a file, and how it is written there: its place decides which of the two counts. */
+/** A number or boolean of a file with its original spelling; the field decides which of the two is used. */
 export class Written {
   readonly source: string;
   readonly value: number | boolean;
@@ -12,16 +12,16 @@ export class Written {
   }
 }
 
-/** Where text belongs: `01067` and `1.10` as they are written. */
+/** For text fields: `01067` and `1.10` keep their spelling. */
 export function textAsWritten(value: unknown): unknown {
   if (value instanceof Written) return value.source;
   return typeof value === "boolean" || typeof value === "number" ? String(value) : value;
 }
 
-/** Told of a number that no double is, and where. */
+/** Called for a number that a double cannot represent, with its position. */
 export type Inexact = (steps: readonly JsonStep[], message: string) => void;
 
-/** Where anything belongs: the types of JSON. */
+/** For fields of any type: JSON types. */
 export function jsonAsWritten(value: unknown, inexact: Inexact, steps: readonly JsonStep[] = []): unknown {
   if (value instanceof Written) {
     if (typeof value.value === "number" && !isExactNumber(value.source))
@@ -35,7 +35,7 @@ export function jsonAsWritten(value: unknown, inexact: Inexact, steps: readonly 
   );
 }
 
-/** JSON whose numbers keep how they are written. */
+/** Parses JSON and keeps the spelling of numbers. */
 export function parseWritten(text: string, source: string): unknown {
   const holder = { value: parsed(text, source) };
   for (const { kind, steps, source: written } of jsonTokens(text)) {
@@ -48,7 +48,7 @@ export function parseWritten(text: string, source: string): unknown {
   return holder.value;
 }
 
-/** JSON that comes out as it is written, or is refused. */
+/** Parses JSON without loss, or rejects it. */
 export function parseJson(text: string, source: string): unknown {
   const value = parsed(text, source);
   const [fault] = jsonFaults(text);
@@ -61,12 +61,12 @@ function parsed(text: string, source: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // The engine's message may repeat what stands there, which may be a secret.
+    // The engine's message may quote the text, which may be a secret.
     const at = / at position (\d+)/.exec((error as Error).message)?.[1];
     const line = at === undefined ? "" : `, line ${text.slice(0, Number(at)).split("\n").length}`;
     throw usageError(`${source} is not JSON${line}`);
   }
-  // A key given twice would take the number of the other.
+  // A duplicate key would get the number of the other.
   const again = jsonFaults(text).find(({ message }) => !message.includes("the number"));
   if (again) throw usageError(`${source}: ${again.message}`);
   return value;

@@ -6,42 +6,42 @@ import { readOwnText } from "../input/read-text.ts";
 import { privateFolder } from "../profile/private-files.ts";
 import type { KeyKind } from "./key-kinds.ts";
 
-/** One rotation that was begun: the server answers its idempotency key with the same secret for a day. */
+/** A rotation that was started. For a day the server answers its idempotency key with the same secret. */
 export interface Rotation {
   readonly kind: KeyKind;
   readonly id: string;
   readonly principalId: string | null;
-  /** Whose principal, for system scope. */
+  /** Partner of the principal, in system scope. */
   readonly partnerId?: string;
   readonly name: string;
   readonly organization: string | null;
   readonly idempotencyKey: string;
   readonly startedAt: string;
-  /** Of an enrollment key: its new end. Part of the request, so a repeated one has to say the same. */
+  /** New expiry of an enrollment key. It is part of the request, so a repeated request must send the same. */
   readonly expiresAt?: string;
 }
 
 /**
- * What was begun and is not finished, on disk before the server hears of it. It holds no secret; but who has it and
- * the credential of the run can fetch the secrets of its unfinished entries for a day, so it is its owner's alone.
+ * Unfinished rotations, written to disk before the request is sent. It holds no secret, but with it and the credential of
+ * the run the secrets of its unfinished entries can be fetched for a day, so only its owner may read it.
  */
 export interface Journal {
   readonly path: string;
-  /** Begun by an earlier run; their secrets did not arrive. */
+  /** Started by an earlier run; their secrets were not received. */
   readonly unfinished: readonly Rotation[];
   /** How many entries are unfinished now. */
   readonly open: number;
   /** Returns when the entry is on disk. */
   begin(rotation: Rotation): Promise<void>;
-  /** `delivered`: the secret is safe. `dropped`: nothing was rotated, or what was is of no use any more. */
+  /** `delivered`: the secret is stored. `dropped`: nothing was rotated, or the result is no longer needed. */
   settle(rotation: Rotation, how: "delivered" | "dropped"): Promise<void>;
-  /** Takes the file away when nothing is unfinished. */
+  /** Deletes the file if nothing is unfinished. */
   close(): Promise<void>;
 }
 
 const HEADER = "rmm rotation journal";
 
-/** Reads a journal, or prepares one that is made with the first entry. */
+/** Reads a journal, or prepares one whose file is created with the first entry. */
 export async function openJournal(path: string, server: string): Promise<Journal> {
   const text = await readOwnText(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
@@ -81,7 +81,7 @@ export async function openJournal(path: string, server: string): Promise<Journal
   };
 }
 
-/** What was begun and neither delivered nor dropped. A line that a kill tore was followed by no request. */
+/** Entries that were neither delivered nor dropped. After an incomplete line no request was sent. */
 function entriesOf(text: string, path: string, server: string): Rotation[] {
   if (text === "") return [];
   const [first, ...lines] = text.split("\n").map(parsed);

@@ -1,7 +1,7 @@
 import { usageError } from "../errors/cli-error.ts";
 import { didYouMean } from "../suggest.ts";
 
-/** The credentials that are handed to machines, by what `--kind` calls them. */
+/** Kinds of machine credentials, by their names in `--kind`. */
 export const keyKinds = ["api-key", "service-principal", "partner-key", "enrollment-key"] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
@@ -21,7 +21,7 @@ const others: Record<string, KeyKind> = {
   enrollment: "enrollment-key",
 };
 
-/** Reads `--kind`, given once or several times, with commas; plurals will do. Undefined: not given. */
+/** Parses `--kind`, which may be repeated, have commas and use plurals. Undefined if not given. */
 export function kindsOf(given: readonly string[] | undefined): KeyKind[] | undefined {
   if (given === undefined) return undefined;
   const words = given.flatMap((one) => one.split(",")).map((one) => one.trim().toLowerCase().replace(/s$/, ""));

@@ -1,9 +1,9 @@
 import type { KeyKind } from "./key-kinds.ts";
 
-/** One credential of a machine, whatever its kind. Its material is nowhere here. */
+/** A machine credential of any kind, without its secret. */
 export interface ListedKey {
   readonly kind: KeyKind;
-  /** What `rmm keys rotate` takes; of a service principal's key the key's own. */
+  /** Id for `rmm keys rotate`; for a service principal the id of its key. */
   readonly id: string;
   readonly name: string;
   /** Slug; null for a key of the partner. */
@@ -13,9 +13,9 @@ export interface ListedKey {
   readonly principalId: string | null;
   /** Enrollment keys have none. */
   readonly keyPrefix: string | null;
-  /** `exhausted`: an enrollment key that was used as often as it may be. `disabled`: its principal is. */
+  /** `exhausted`: an enrollment key that has reached its maximum usage. `disabled`: its principal is disabled. */
   readonly status: "active" | "expired" | "revoked" | "exhausted" | "disabled";
-  /** When the present material was made. */
+  /** When the current secret was created. */
   readonly issuedAt: string;
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;

@@ -8,15 +8,15 @@ export interface KeyReading {
   readonly read: Read;
   readonly nowMs: number;
   readonly kinds: readonly KeyKind[];
-  /** Only keys of this organization; keys of the partner are not read then. */
+  /** Only keys of this organization, and none of the partner. */
   readonly orgId?: string | undefined;
-  /** Whose partner keys, for system scope. */
+  /** Partner whose keys to read, in system scope. */
   readonly partnerId?: string | undefined;
 }
 
 const PAGE = 100;
 
-/** Every key of the kinds that are asked for, or it fails. */
+/** All keys of the requested kinds. Fails rather than return some of them. */
 export async function readKeys(reading: KeyReading): Promise<ListedKey[]> {
   const { rmm, read, kinds } = reading;
   const wants = (kind: KeyKind) => kinds.includes(kind);
@@ -35,7 +35,7 @@ export async function readKeys(reading: KeyReading): Promise<ListedKey[]> {
   );
 }
 
-/** Keys of people and keys of service principals stand in one list. */
+/** The API lists keys of users and of service principals together. */
 async function apiKeys({ rmm, read, kinds, orgId }: KeyReading): Promise<ListedKey[]> {
   const query = { limit: PAGE, ...(orgId === undefined ? {} : { orgId }) };
   const found = await readAll("API keys", (options) => rmm.apiKeys.list({ query }, options), read);
@@ -66,7 +66,7 @@ async function apiKeys({ rmm, read, kinds, orgId }: KeyReading): Promise<ListedK
   });
 }
 
-/** A key ends with its principal, if not before. */
+/** A key expires with its principal at the latest. */
 async function partnerKeys({ rmm, read, nowMs, partnerId }: KeyReading): Promise<ListedKey[]> {
   const query = partnerId === undefined ? {} : { partnerId };
   const principals = await readAll(

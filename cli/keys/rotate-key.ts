@@ -4,7 +4,7 @@ import { CliError } from "../errors/cli-error.ts";
 import type { Sender } from "../provisioning/sender.ts";
 import type { Rotation } from "./journal.ts";
 
-/** The new key; `id` is another one where a rotation makes a new row. */
+/** The new key; `id` changes if rotation creates a new row. */
 export interface Rotated {
   readonly id: string;
   readonly keyPrefix: string | null;
@@ -12,20 +12,20 @@ export interface Rotated {
 }
 
 interface Answer extends Rotated {
-  /** The server had already rotated it: another person may have rotated the key again since. */
+  /** The answer is a replay: someone may have rotated the key again since. */
   readonly replayed: boolean;
-  /** Whether the key still has this material. */
+  /** Whether the key still has this secret. */
   isCurrent(): Promise<boolean>;
 }
 
 /**
- * Rotates one key under the idempotency key of its journal entry: a repeat within a day gives the same secret. Later it
- * rotates once more, which does no harm: the previous secret was never received.
+ * Rotates one key under the idempotency key of its journal entry: a repeat within a day gives the same secret. After
+ * that it rotates again, which does no harm because the previous secret was never received.
  */
 export async function rotateKey(rmm: RmmClient, sender: Sender, rotation: Rotation): Promise<Rotated> {
   const { id, keyPrefix, secret, replayed, isCurrent } = await answerOf(rmm, sender, rotation);
   if (!replayed || (await isCurrent())) return { id, keyPrefix, secret };
-  throw new CliError("The key was rotated again since, by another person who has its secret", {
+  throw new CliError("The key has since been rotated again by someone else, who has its secret", {
     exit: "conflict",
     code: "ROTATED_SINCE",
     hint: "Nothing was lost by this run; rotate it again if you need a secret yourself",
@@ -35,17 +35,17 @@ export async function rotateKey(rmm: RmmClient, sender: Sender, rotation: Rotati
 function answerOf(rmm: RmmClient, sender: Sender, rotation: Rotation): Promise<Answer> {
   const { kind, idempotencyKey } = rotation;
   const send = tellingSender(sender);
-  // Every attempt is seen here, not only the last one of several.
+  // This sees every attempt, not only the last.
   const calls = { rmm, send, rotation, options: { idempotencyKey, retries: 0 } };
   if (kind === "api-key") return ofApiKey(calls);
   if (kind === "service-principal") return ofServicePrincipal(calls);
   return kind === "partner-key" ? ofPartnerKey(calls) : ofEnrollmentKey(calls);
 }
 
-/** Refusals of the caller: they come before the server looks whether it has done the request already. */
+/** Refusals of the caller, which the server checks before it looks for a stored answer. */
 const saysNothing = new Set([401, 403, 429]);
 
-/** Sends calls, and does not take the refusal of a later attempt for the fate of an earlier one without an answer. */
+/** Sends calls. If an earlier attempt got no answer, the refusal of a later one does not mean that nothing was done. */
 function tellingSender(sender: Sender): Calls["send"] {
   return async (call) => {
     let mayBeDone = false;
@@ -120,14 +120,14 @@ async function ofPartnerKey({ rmm, rotation, options, send }: Calls): Promise<An
 const isActive = ({ id, status }: { id: string; status: string }, wanted: string): boolean =>
   id === wanted && status === "active";
 
-/** Keys of the principal; for system scope the caller's own list says whose principals they are. */
+/** Keys of the principal; in system scope the list of the caller says which partner it belongs to. */
 async function partnerKeysOf({ rmm, rotation, send }: Pick<Calls, "rmm" | "rotation" | "send">) {
   const query = rotation.partnerId === undefined ? {} : { partnerId: rotation.partnerId };
   const principals = await send(() => rmm.partnerServicePrincipals.list({ query }).toArray());
   return principals.find(({ id }) => id === rotation.principalId)?.keys ?? [];
 }
 
-/** The key that an earlier run made of this one, where the server has forgotten its answer; undefined: none. */
+/** The key that replaced this one in an earlier run whose stored answer has expired; undefined if there is none. */
 export async function successorOf(rmm: RmmClient, sender: Sender, rotation: Rotation): Promise<string | undefined> {
   const send = <T>(call: () => PromiseLike<T>) => sender.send(call, { repeatable: true });
   const keys = await partnerKeysOf({ rmm, rotation, send });

@@ -13,7 +13,7 @@ import { type RotationSink, rotationSinkText } from "./secret-sink.ts";
 /** One key to rotate. */
 export interface RotationItem extends Omit<Rotation, "idempotencyKey" | "startedAt"> {
   readonly sink: RotationSink;
-  /** Begun by an earlier run: the secret of that rotation is fetched. */
+  /** Started by an earlier run: its secret is fetched. */
   readonly resumed?: Rotation;
 }
 
@@ -27,11 +27,11 @@ export interface RotationResult {
   readonly name: string;
   readonly organization: string | null;
   readonly outcome: "done" | "failed" | "skipped";
-  /** Of a key that is a new row: a service principal's or a partner's. */
+  /** Set if rotation creates a new row: keys of service principals and partners. */
   readonly newId?: string;
   readonly keyPrefix?: string;
   readonly sink: string;
-  /** Only where it was asked for on stdout. */
+  /** Only if it is printed on stdout. */
   readonly secret?: string;
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string | undefined };
 }
@@ -40,10 +40,10 @@ export interface RotationTools {
   readonly rmm: RmmClient;
   readonly sender: Sender;
   readonly journal: Journal;
-  /** Aborted: the key in hand is finished, the rest is left. */
+  /** After an abort the current key is finished and the others are skipped. */
   readonly signal: AbortSignal;
   now(): number;
-  /** Returns when the secret is safe; `later`: it is safe when the result is printed. */
+  /** Returns when the secret is stored; `later`: it is stored when the result is printed. */
   deliver(item: RotationItem, rotated: Rotated): Promise<"safe" | "later">;
   say(text: string): void;
 }
@@ -67,15 +67,15 @@ export const rotationResultFields = [
 export interface RotationRun {
   readonly results: readonly RotationResult[];
   readonly exits: readonly ExitName[];
-  /** To settle once the secret was printed. */
+  /** Journal entries to close after the secret was printed. */
   readonly later: readonly { readonly rotation: Rotation; readonly secret: string }[];
 }
 
-/** Failures after which the next key cannot fare better, or after which its secret would have nowhere to go. */
+/** Failures that would also affect the next key, or leave its secret undelivered. */
 const endsRun = new Set<ExitName>(["unauthenticated", "interrupted", "tryLater", "unknown"]);
 
 /**
- * Rotates one key after the other: the next begins when the secret of the previous one is stored. So at most one secret
+ * Rotates keys one at a time: the next starts when the previous secret is stored. So at most one secret
  * is in transit at any time, and the journal can fetch that one again.
  */
 export async function rotateKeys(items: readonly RotationItem[], tools: RotationTools): Promise<RotationRun> {
@@ -139,7 +139,7 @@ const begunAt = ({ sink: _sink, resumed: _resumed, ...about }: RotationItem, now
   startedAt: new Date(nowMs).toISOString(),
 });
 
-/** The key that replaced it, whose secret was never received and which the server has forgotten, is rotated instead. */
+/** Rotates the key that replaced it instead: its secret was never received and the stored answer has expired. */
 async function rotateSuccessor(
   item: RotationItem,
   tools: RotationTools,
@@ -152,7 +152,7 @@ async function rotateSuccessor(
   return rotateItem({ ...rest, id }, tools);
 }
 
-/** Whether the entry can be struck: nothing was done, or for one of an earlier run, nothing can be fetched any more. */
+/** Whether the entry can be dropped: nothing was done or, for an earlier run, nothing can be fetched any more. */
 function isOver(error: unknown, resumed: boolean): boolean {
   if (!(error instanceof RmmError)) return (error as { code?: string }).code === "ROTATED_SINCE";
   if (error.code === "IDEMPOTENCY_IN_FLIGHT") return false;

@@ -15,8 +15,8 @@ export const rotationSinkText = (sink: RotationSink): string =>
 type About = Pick<Rotation, "kind" | "id" | "principalId" | "name" | "organization">;
 
 /**
- * `contoso-dental_api-key_ci_9f2b1a2b3c4d.key`: the same for the same key, different for any other. The end of an id
- * tells keys apart: ids begin with the time, which keys of one name that were made together share.
+ * `contoso-dental_api-key_ci_9f2b1a2b3c4d.key`: unique to a key and always the same. It has the end
+ * of the id, because ids begin with the time, which keys with one name that were created together share.
  */
 export function secretPath(folder: string, { kind, id, principalId, name, organization }: About): string {
   const mark = kind === "service-principal" ? (principalId ?? id) : id;
@@ -31,10 +31,10 @@ const plain = (text: string): string =>
     .replace(/^[-.]+|-+$/g, "")
     .slice(0, 60) || "key";
 
-/** True where the file of a sink is there already. */
+/** True if the file of a sink already exists. */
 export const isOccupied = (sink: RotationSink): boolean => sink.kind === "file" && existsSync(sink.path);
 
-/** Brings a secret to its sink. When this returns, the secret is safe there. */
+/** Writes a secret to its sink. When this returns, the secret is stored. */
 export async function deliverTo(
   sink: RotationSink,
   secret: string,
@@ -47,7 +47,7 @@ export async function deliverTo(
   await feed(sink.command, secret, environment(about, context.env));
 }
 
-/** Credentials of this run are none of the command's business; which key it is tell these variables. */
+/** The command gets no credentials of this run. These variables say which key it is. */
 function environment(about: About & { newId: string }, env: SinkContext["env"]): Record<string, string> {
   const { RMM_TOKEN: _token, RMM_API_KEY: _key, ...rest } = env;
   const facts = {
@@ -65,7 +65,12 @@ function environment(about: About & { newId: string }, env: SinkContext["env"]):
 function feed(command: string, secret: string, env: Record<string, string>): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) =>
-      reject(new CliError(`The command for secrets ${why}`, { exit: "failure", code: "SECRET_COMMAND_FAILED" }));
+      reject(
+        new CliError(`The command given with --secret-command ${why}`, {
+          exit: "failure",
+          code: "SECRET_COMMAND_FAILED",
+        }),
+      );
     const child = spawn(command, { shell: true, env, stdio: ["pipe", 2, 2] });
     child.once("error", ({ message }) => fail(`could not be started: ${message}`));
     child.stdin?.on("error", () => undefined);

@@ -1,16 +1,16 @@
 import type { ListedKey } from "./listed-key.ts";
 
-/** What has to hold of a key, all of it. */
+/** Conditions for a key; all must be true. */
 export interface KeyFilter {
-  /** It works now and ends within this time. */
+  /** It is active and expires within this time. */
   readonly expiringMs?: number | undefined;
-  /** It works now, and its material is older than this. */
+  /** It is active and its secret is older than this. */
   readonly olderThanMs?: number | undefined;
   /** Also those that are revoked. */
   readonly revoked?: boolean | undefined;
 }
 
-/** The keys that the filter lets through: those that end soonest first, or else the oldest material first. */
+/** The matching keys: those that expire soonest first, otherwise the oldest secrets first. */
 export function selectKeys(keys: readonly ListedKey[], filter: KeyFilter, nowMs: number): ListedKey[] {
   const { expiringMs, olderThanMs, revoked = false } = filter;
   const timed = expiringMs !== undefined || olderThanMs !== undefined;

@@ -24,7 +24,7 @@ const codes = {
 } as const;
 export type Style = keyof typeof codes;
 
-/** Text in a style, or as it is where the stream is not coloured. */
+/** Styled text, or plain text if the stream is not coloured. */
 export function styled(text: string, style: Style, coloured: boolean): string {
   const [on, off] = codes[style];
   return coloured ? `${ownSequence(on, "m")}${text}${ownSequence(off, "m")}` : text;

@@ -1,6 +1,6 @@
 import { controlCharacters, escapeControls } from "#contract/core/characters";
 
-/** A value on one line: names, paths and messages come from machines and files that nobody vouches for. */
+/** A value on one line: names, paths and messages come from untrusted machines and files. */
 export { escapeControls };
 
 /** A field of tab-separated output: tabs, line ends and backslashes are written as escapes. */
@@ -8,7 +8,7 @@ export const escapeTsv = (text: string): string => escapeControls(text.replaceAl
 
 const number = crypto.getRandomValues(new Uint32Array(1))[0]!;
 
-/** A terminal sequence of this program. `printable` knows it by a number that no server, file or argument knows. */
+/** A terminal sequence of this program, marked with a random number so that `printable` recognises it. */
 export const ownSequence = (code: number, end: "m" | "G"): string => `\u001b[${code};${number}${end}`;
 
 const sequences = new RegExp(`(\\u001b\\[\\d+);${number}([mG])|(?![\\n\\t])[${controlCharacters}]`, "g");

@@ -9,7 +9,7 @@ const steps = [
   ["minute", 60_000],
 ] as const;
 
-/** `3 hours ago`, `in 2 days`, `just now`; undefined for what is no RFC 3339 time. */
+/** `3 hours ago`, `in 2 days`, `just now`; undefined for anything but an RFC 3339 time. */
 export function relativeTime(value: string, nowMs: number): string | undefined {
   if (!instant.test(value)) return undefined;
   const distance = Date.parse(value) - nowMs;

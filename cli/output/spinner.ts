@@ -4,14 +4,14 @@ import { escapeControls } from "./escape.ts";
 
 const PATIENCE_MS = 400;
 
-/** What a long piece of work tells while it runs. */
+/** Progress of a long operation. */
 export interface Progress {
   say(text: string): void;
 }
 
 /**
- * Shows a spinner on stderr while the work takes longer than a moment: on a terminal only, never with --quiet
- * or --debug, whose lines it would tear apart.
+ * Shows a spinner on stderr if the work takes longer than a moment: only on a terminal, and never with --quiet or
+ * --debug, whose lines it would break up.
  */
 export async function withSpinner<T>(
   context: Context,

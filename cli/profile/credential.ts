@@ -5,7 +5,7 @@ import { cleanToken, readSecretFile, readStdin } from "./secret-text.ts";
 import type { Settings } from "./settings.ts";
 import { tokenStore } from "./token-store.ts";
 
-/** What this run proves itself with, and which source won. */
+/** The credential of this run and its source. */
 export interface FoundCredential {
   kind: SecretKind;
   source: string;
@@ -38,7 +38,7 @@ export async function findCredential(
   return storedCredential(shell, settings);
 }
 
-/** Keys and device tokens tell what they are by their prefix, wherever they come from. */
+/** The prefix says what kind of key or device token it is. */
 function given(shell: Shell, raw: string, source: string): FoundCredential {
   const secret = cleanToken(shell, raw, source);
   const told = kindOfSecret(secret);

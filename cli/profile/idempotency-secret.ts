@@ -9,7 +9,7 @@ import { readPrivateJson, withFileLock, writePrivateJson } from "./private-files
 
 /**
  * The secret from which the command makes idempotency keys, so that a rerun repeats them and nobody else can guess them.
- * Of a key it follows from the key, wherever it is used; of a user's session, which changes, it belongs to this installation.
+ * For a key it is derived from the key, so it is the same everywhere. For a user, whose session changes, it belongs to this installation.
  */
 export async function idempotencySecret(
   shell: Pick<Shell, "env">,
@@ -25,7 +25,7 @@ interface Stored {
   readonly secret?: unknown;
 }
 
-/** Made once, whichever of two first runs comes first, and never printed. */
+/** Created once, also if two first runs race, and never printed. */
 async function installationSecret(path: string): Promise<string> {
   try {
     return (await readSecret(path)) ?? (await withFileLock(`${path}.lock`, () => makeSecret(path)));
@@ -34,7 +34,7 @@ async function installationSecret(path: string): Promise<string> {
     throw new CliError(error.message, {
       exit: error.exit,
       code: error.code,
-      hint: "A run that is killed goes on from what is kept there: set RMM_CONFIG_DIR to a folder you can write to. Nothing was changed",
+      hint: "A killed run resumes from what is stored there: set RMM_CONFIG_DIR to a folder you can write to. Nothing was changed",
       cause: error,
     });
   }
@@ -56,7 +56,7 @@ async function readSecret(path: string): Promise<string | undefined> {
     throw new CliError(`${path} holds no secret of this program`, {
       exit: "failure",
       code: "CONFIG_BROKEN",
-      hint: "Delete it: another one is made. A run that was killed does not go on with the old one's requests",
+      hint: "Delete it and a new one is made. A killed run will not resume the requests of the old one",
     });
   }
   if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o600);

@@ -20,8 +20,8 @@ process.stdout.write(JSON.stringify(answer), () => process.exit());
 `;
 
 /**
- * Asks the keychain from a process of its own, which is killed when its time is up: a call that hangs holds a thread,
- * and no Node process ends before its threads do.
+ * Calls the keychain in a separate process that is killed after the time limit: a call that hangs blocks a thread, and
+ * a Node process does not exit before its threads.
  */
 export async function askKeychain(
   call: KeychainCall,

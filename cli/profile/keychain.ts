@@ -25,20 +25,20 @@ export function keychainOf(shell: Pick<Shell, "keychain" | "patienceMs">): Keych
   };
 }
 
-/** Tries the keychain with a canary: some only fail, or lose what they are given, when used. Undefined: it works. */
+/** Tests the keychain with a dummy value: some only fail, or lose data, when used. Undefined if it works. */
 export async function keychainProblem(keychain: Keychain): Promise<string | undefined> {
   const account = `canary-${crypto.randomUUID()}`;
   try {
     await keychain.set(account, account);
     const read = await keychain.get(account);
     await keychain.remove(account);
-    return read === account ? undefined : "it does not keep what it is given";
+    return read === account ? undefined : "it does not store what it is given";
   } catch (error) {
     return error instanceof Error ? error.message : "it cannot be reached";
   }
 }
 
-/** Says what can be done where there is no keychain. */
+/** Explains the alternatives if there is no keychain. */
 export const noKeychain = (reason: string): CliError =>
   new CliError(`The keychain of this machine cannot be used: ${reason}`, {
     exit: "failure",

@@ -3,7 +3,7 @@ import type { Globals } from "../globals.ts";
 import type { Profile } from "./profiles.ts";
 import type { Settings } from "./settings.ts";
 
-/** A host of this machine: nobody else can listen in. */
+/** A host on this machine, where nobody else can read the traffic. */
 const isLoopback = (host: string): boolean => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
 
 const isExposed = (server: string): boolean => {
@@ -11,7 +11,7 @@ const isExposed = (server: string): boolean => {
   return url.protocol === "http:" && !isLoopback(url.hostname);
 };
 
-/** Refuses to send anything in plain http to another machine, unless the user said so, now or once for this profile. */
+/** Refuses plain http to another machine unless the user allowed it, in this run or earlier for this profile. */
 export function refusePlainHttp(globals: Pick<Globals, "insecureHttp">, { server, stored }: Settings): void {
   if (globals.insecureHttp || !isExposed(server.value) || stored.plainHttp?.includes(server.value)) return;
   throw new CliError(
@@ -24,7 +24,7 @@ export function refusePlainHttp(globals: Pick<Globals, "insecureHttp">, { server
   );
 }
 
-/** What a profile keeps of `--insecure-http`. */
+/** What a profile stores for `--insecure-http`. */
 export const withPlainHttp = (profile: Profile, globals: Pick<Globals, "insecureHttp">, server: string): Profile =>
   globals.insecureHttp && isExposed(server)
     ? { ...profile, plainHttp: [...new Set([...(profile.plainHttp ?? []), server])] }

@@ -5,7 +5,7 @@ import { PrivateFileError } from "#sdk/node/private-file-error";
 import * as files from "#sdk/node/private-json";
 import { CliError } from "../errors/cli-error.ts";
 
-/** Runs `work` while no other process holds the lock file, in a folder that is ours alone. */
+/** Runs `work` while holding the lock file, in a private folder. */
 export const withFileLock = <T>(path: string, work: () => Promise<T>, waitMs?: number): Promise<T> =>
   told(async () => {
     await folderOf(path);
@@ -15,14 +15,14 @@ export const withFileLock = <T>(path: string, work: () => Promise<T>, waitMs?: n
 /** Reads a JSON file; undefined when there is none. */
 export const readPrivateJson = <T>(path: string): Promise<T | undefined> => told(() => files.readPrivateJson<T>(path));
 
-/** Replaces a file as a whole: 0600, in a folder of mode 0700. */
+/** Replaces a file atomically: mode 0600, in a folder of mode 0700. */
 export const writePrivateJson = (path: string, value: unknown): Promise<void> =>
   told(async () => {
     await folderOf(path);
     await files.writePrivateJson(path, value);
   });
 
-/** Makes the folder, or takes from an existing one of ours what others may do in it; never from one like /tmp. */
+/** Creates the folder, or removes the permissions of others from an existing folder that is ours; never from one like /tmp. */
 export async function privateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   const { mode, uid } = await stat(path);
@@ -44,7 +44,7 @@ const remedies = {
   LOCKED: { exit: "tryLater", code: "LOCKED", hint: "If no other rmm is running, delete that file" },
 } as const;
 
-/** Says what the person at the terminal can do about it. */
+/** Adds a hint on how to fix it. */
 async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

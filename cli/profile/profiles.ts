@@ -21,11 +21,11 @@ export interface Profile {
   server?: string;
   org?: string;
   output?: OutputChoice;
-  /** Where the last sign-in put its tokens: the next one does the same. */
+  /** Where the last sign-in stored its tokens; the next one uses the same place. */
   store?: StoreKind;
-  /** Servers that may be spoken to in plain http: `--insecure-http` was given with them once. */
+  /** Servers for which `--insecure-http` was given once: plain http is allowed. */
   plainHttp?: string[];
-  /** By normalised server: one machine may be signed in to several. */
+  /** By normalised server address; a profile may be signed in to several. */
   signIns: Record<string, SignIn>;
 }
 
@@ -38,7 +38,7 @@ export const FIRST_PROFILE = "default";
 
 const bookPath = (shell: Shell): string => join(configDirOf(shell).path, "config.json");
 
-/** Every profile of this user. Without a file there is one, empty. */
+/** All profiles of this user. Without a file there is one empty profile. */
 export async function readProfiles(shell: Shell): Promise<ProfileBook> {
   const read = await readPrivateJson<Partial<ProfileBook>>(bookPath(shell));
   const profiles = Object.fromEntries(

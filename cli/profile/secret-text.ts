@@ -4,8 +4,8 @@ import { fileName, readBytes } from "../input/read-text.ts";
 import type { Shell } from "../shell.ts";
 
 /**
- * A secret as it was pasted or stored: white space around it goes. One that is empty, or has a control
- * character or space inside, is refused by the name of its source; the secret itself is never shown.
+ * Trims a pasted or stored secret. An empty one, or one with a control character or space inside, is refused; the
+ * message names its source and never shows the secret.
  */
 export function cleanToken(shell: Shell, raw: string, source: string): string {
   const token = raw.trim();
@@ -16,7 +16,7 @@ export function cleanToken(shell: Shell, raw: string, source: string): string {
   return token;
 }
 
-/** A password from a file or stdin: only the line end goes, for a space may belong to it. */
+/** A password from a file or stdin: only the line end is removed, because spaces may be part of it. */
 export function cleanPassword(shell: Shell, raw: string, source: string): string {
   const password = raw.replace(/\r?\n$/, "");
   shell.secrets.add(password);
@@ -30,7 +30,7 @@ export const readSecretFile = (shell: Shell, path: string, flag: string): Promis
 /** All of stdin, read once. */
 export const readStdin = (shell: Shell): Promise<string> => readSecret(shell, "-", "");
 
-/** Of a secret, a message may name the file and the place in it, never what stands there. */
+/** A message about a secret may name the file and position, never the text. */
 async function readSecret(shell: Shell, path: string, source: string): Promise<string> {
   const bytes = await readBytes(shell, path);
   try {

@@ -17,15 +17,15 @@ export interface Sourced<T> {
   source: string;
 }
 
-/** Where a call goes, worked out in the order flag, environment, profile, default. */
+/** Which server and tenant to call, in the order flag, environment, profile, default. */
 export interface Settings {
   profile: Sourced<string>;
   server: Sourced<string>;
   org: Sourced<string | undefined>;
   output: Sourced<OutputChoice>;
-  /** Where a sign-in puts its tokens. */
+  /** Where a sign-in stores its tokens. */
   store: Sourced<StoreKind>;
-  /** What the profile holds; empty for one that does not exist yet. */
+  /** The stored profile; empty if it does not exist yet. */
   stored: Profile;
   book: ProfileBook;
 }
@@ -62,7 +62,7 @@ export async function readSettings(shell: Shell, globals: Globals, mayBeNew = fa
   };
 }
 
-/** `--org ""` takes back what the environment or the profile would choose. */
+/** `--org ""` overrides the environment and the profile with no organization. */
 function orgOf(shell: Shell, globals: Globals, stored: Profile, from: string): Settings["org"] {
   if (globals.org === "") return { value: undefined, source: "--org" };
   return (

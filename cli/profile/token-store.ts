@@ -6,7 +6,7 @@ import { keychainOf, noKeychain } from "./keychain.ts";
 import { readPrivateJson, withFileLock, writePrivateJson } from "./private-files.ts";
 import type { StoreKind } from "./profiles.ts";
 
-/** One sign-in: the same person at two servers, or under two profiles, are two. */
+/** A sign-in; the same user on two servers or profiles has two. */
 export interface TokenKey {
   server: string;
   profile: string;
@@ -19,8 +19,8 @@ interface Vault {
 }
 
 /**
- * Where the tokens of one sign-in live. All processes take turns at it: a refresh token works once, and the
- * new pair is stored before anyone uses it.
+ * Stores the tokens of one sign-in. Processes lock it: a refresh token works once, and the new pair is stored before
+ * anyone uses it.
  */
 export function tokenStore(shell: Shell, key: TokenKey, kind: StoreKind): SessionStore {
   const { path } = configDirOf(shell);

@@ -26,7 +26,7 @@ export async function reportSignIn(
   }
   await context.notice(`Signed in to ${server.value} as ${account} (${scope}), profile ${profile.value}`);
   if (stored.server !== undefined && stored.server !== server.value) {
-    await context.notice(`Profile ${profile.value} still goes to ${stored.server}: give --server, or add a profile`);
+    await context.notice(`Profile ${profile.value} still uses ${stored.server}: give --server, or add a profile`);
   }
   const missing = mfaEnrollmentRequired ? "A second factor is required: run `rmm auth mfa setup`" : stillNeeded(mfa);
   if (missing !== undefined) await context.notice(missing);

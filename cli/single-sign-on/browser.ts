@@ -7,7 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** A program and its arguments, the address among them. */
 export type Launch = readonly [file: string, ...args: string[]];
 
-/** How the address gets to a browser: by one of these, the first that starts; or by the person, and why. */
+/** How to open the address: the first of these commands that starts; or manually, and why. */
 export type BrowserPlan = { readonly launches: readonly Launch[] } | { readonly byHand: "ssh" | "no display" };
 
 /**
@@ -37,7 +37,7 @@ function launchesOf(text: string, url: string): Launch[] {
   });
 }
 
-/** Starts the first that can be started, and lets go of it. False when none can. */
+/** Starts the first command that works and detaches it. False if none does. */
 export async function startBrowser(launches: readonly Launch[], env: Environment): Promise<boolean> {
   for (const launch of launches) if (await start(launch, env)) return true;
   return false;

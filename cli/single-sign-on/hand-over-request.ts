@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What the page handed over: the one-time code, or why there is none. */
+/** What the page sent: the one-time code, or why there is none. */
 export type HandOver = { readonly code: string } | { readonly error: string };
 
 /** Why a request is not the hand-over. */
@@ -20,13 +20,13 @@ interface Head {
 }
 
 /**
- * What the head of a request tells. The name must be the number of this machine: a page of another name that resolves
- * to 127.0.0.1 sends its own.
+ * Checks the head of a request. The host must be 127.0.0.1 itself: a page under another name that resolves to 127.0.0.1
+ * sends that name.
  */
 export function refuseHead({ method, url, headers }: Head, port: number): Refused | undefined {
   if (headers.host !== `127.0.0.1:${port}`) return { status: 421, reason: "Wrong host" };
   if (url !== "/") return { status: 404, reason: "Nothing is here" };
-  if (method !== "POST") return { status: 405, reason: "Only the sign-in is received here" };
+  if (method !== "POST") return { status: 405, reason: "Only sign-in results are accepted here" };
   if (headers["content-type"]?.split(";")[0]?.trim().toLowerCase() !== "application/x-www-form-urlencoded")
     return { status: 415, reason: "Not a form" };
   if (Number(headers["content-length"] ?? 0) > MOST_BYTES) return tooLong;
@@ -35,7 +35,7 @@ export function refuseHead({ method, url, headers }: Head, port: number): Refuse
 
 export const tooLong: Refused = { status: 413, reason: "Too long" };
 
-/** Reads the form. Every field once, none beside them; who does not know the state learns nothing else. */
+/** Parses the form, which must have each field exactly once. A wrong state is refused before anything else is checked. */
 export function readHandOver(body: string, state: string): HandOver | Refused {
   const form = new URLSearchParams(body);
   const given = form.getAll("state");

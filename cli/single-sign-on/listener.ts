@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { type HandOver, MOST_BYTES, type Refused, readHandOver, refuseHead, tooLong } from "./hand-over-request.ts";
 
-/** Waits on this machine alone for the browser to bring what the sign-in ended with. */
+/** Waits on 127.0.0.1 for the browser to send the result of the sign-in. */
 export interface Listener {
   readonly port: number;
-  /** What the hand-over must bring; without it a request is refused. */
+  /** State that the request must contain; others are refused. */
   readonly state: string;
-  /** The first and only hand-over; undefined when none came in time. Rejects with the reason of an abort. */
+  /** The first result; undefined after the time limit. Rejects with the reason of an abort. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<HandOver | undefined>;
-  /** Sends the browser on; the page there says whether it worked. */
+  /** Redirects the browser to a page that says whether it worked. */
   answer(worked: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface Listener {
 const MOST_CONNECTIONS = 16;
 const REQUEST_MS = 10_000;
 
-/** A timer that is asked to wait longer does not wait at all. */
+/** Longest delay of a timer; a longer one fires at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Listens on a free port of 127.0.0.1. `page` is where the browser is sent back to. */
@@ -40,7 +40,7 @@ export async function openListener(page: string): Promise<Listener> {
     const received = refuseHead(request, port) ?? (await receive(request, state));
     if (received === undefined) return;
     if ("status" in received) return refuse(response, received);
-    if (taken) return refuse(response, { status: 410, reason: "This sign-in was handed over already" });
+    if (taken) return refuse(response, { status: 410, reason: "This sign-in was already completed" });
     taken = true;
     arrived.resolve({ handOver: received, response });
   });
@@ -55,7 +55,7 @@ export async function openListener(page: string): Promise<Listener> {
   };
 }
 
-/** Undefined when the request broke off. */
+/** Undefined if the request was aborted. */
 async function receive(request: IncomingMessage, state: string): Promise<HandOver | Refused | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -18,9 +18,12 @@ export async function findLoginPath(context: Context, { email, partner }: WhoseP
   const given = [email, org, partner].filter((one) => one !== undefined);
   if (given.length > 1) throw usageError("Use one of --email, --org and --partner");
   const path = await pathOf(context, { email, org, partner });
-  // It is opened in a browser: only what starts a sign-in here is.
+  // The address is opened in a browser, so only a sign-in path of this server is accepted.
   if (/^\/api\/v1\/sso\/login\/(partner\/)?[\w-]{1,64}$/.test(path)) return path;
-  throw new CliError("The server names an address that starts no sign-in", { exit: "failure", code: "SSO_ADDRESS" });
+  throw new CliError("The server returned an address that does not start a sign-in", {
+    exit: "failure",
+    code: "SSO_ADDRESS",
+  });
 }
 
 async function pathOf(context: Context, { email, org, partner }: WhoseProvider & { org?: string | undefined }) {
@@ -66,7 +69,7 @@ const noSso = (message: string): CliError =>
     hint: "Ask your administrator for the id of your organization or partner, or sign in with your password",
   });
 
-/** Names are known only to people who are signed in. One who still is may use them. */
+/** Names can be resolved only by a signed-in user. */
 async function idOf(
   context: Context,
   flag: string,

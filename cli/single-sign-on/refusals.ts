@@ -3,7 +3,7 @@ import { CliError } from "../errors/cli-error.ts";
 const ask = "Ask an administrator";
 const again = "Start again";
 
-/** Why a sign-in ended without one, by the code that the server gives, and what can be done about it. */
+/** Why a sign-in was refused, by the server's code, and what to do about it. */
 export const refusals: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
   sso_error: [
     "The identity provider refused, or its answer could not be verified",
@@ -29,7 +29,7 @@ export const refusals: Readonly<Record<string, readonly [reason: string, remedy:
   invalid_role_scope: ["The role of new people does not fit this organization or partner", ask],
 };
 
-/** Exit 4: not signed in. A code that this version does not know is printed as it came. */
+/** Exit 4: not signed in. An unknown code is printed as it is. */
 export function refusedSignIn(code: string): CliError {
   const known = Object.hasOwn(refusals, code) ? refusals[code] : undefined;
   const [reason, hint] = known ?? [`The server refused it (${code})`, undefined];
@@ -45,12 +45,12 @@ export const nobodyCame = (timeoutMs: number): CliError =>
   new CliError(`No one signed in within ${spelled(timeoutMs)}`, {
     exit: "unauthenticated",
     code: "SSO_TIMEOUT",
-    hint: "Where the browser ended on /login?error=…, that is why. It must run on this machine, or its port be forwarded here. --timeout waits longer",
+    hint: "If the browser ended at /login?error=…, that is the reason. The browser must run on this machine, or its port must be forwarded here. --timeout waits longer",
   });
 
 const spelled = (ms: number): string => (ms % 60_000 === 0 ? `${ms / 60_000} min` : `${Math.round(ms / 1_000)} s`);
 
-/** Exit 2: no one is present to use the browser. */
+/** Exit 2: there is no user at a browser. */
 export const needsPerson = (): CliError =>
   new CliError("Signing in with --sso needs a person at a browser, and none is present (CI or --no-input)", {
     exit: "usage",

@@ -18,7 +18,7 @@ interface Options extends WhoseProvider {
   browser?: boolean;
 }
 
-/** Where the browser comes to with the one-time code; its script brings it here. */
+/** Page that gets the one-time code; its script sends it to the listener. */
 const PAGE = "/api/v1/sso/cli";
 const WAIT_MS = 5 * 60_000;
 
@@ -41,13 +41,13 @@ export async function signInThroughProvider(context: Context, options: Options):
     await noteOther(context, options.email, person.email);
     return await reportSignIn(context, { account: person.email, store }, person);
   } finally {
-    // Where it worked the browser has its answer already.
+    // After a success the browser already has its answer.
     await listener.answer(false);
     await listener.close();
   }
 }
 
-/** The address always, on stderr, also with --quiet: without it no one can sign in. */
+/** Always prints the address on stderr, even with --quiet: without it nobody can sign in. */
 async function showAddress({ shell }: Context, url: string, port: number, mayOpen: boolean): Promise<void> {
   const say = (text: string) => writeTo(shell, "stderr", `${escapeControls(text)}\n`);
   const plan = planBrowser(url, shell.env, process.platform);

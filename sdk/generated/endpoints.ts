@@ -155,13 +155,34 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     migrateKey: {"noun":"service-principals","verb":"migrateKey","method":"POST","path":"/service-principals/:id/migrate-key","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   agents: {
-    enroll: {"noun":"agents","verb":"enroll","method":"POST","path":"/agents/enroll","uuids":[],"status":201,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["enrollmentKey","enrollmentSecret"],"secretResult":["agentToken","watchdogToken"]},
+    enroll: {"noun":"agents","verb":"enroll","method":"POST","path":"/agents/enroll","uuids":[],"status":201,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["enrollmentKey","enrollmentSecret","enrollmentNonce"],"secretResult":["agentToken","watchdogToken"]},
     heartbeat: {"noun":"agents","verb":"heartbeat","method":"POST","path":"/agents/:id/heartbeat","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    claim: {"noun":"agents","verb":"claim","method":"GET","path":"/agents/:id/commands","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    submitResult: {"noun":"agents","verb":"submitResult","method":"POST","path":"/agents/:id/commands/:commandId/result","uuids":["commandId"],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     rotateToken: {"noun":"agents","verb":"rotateToken","method":"POST","path":"/agents/:id/rotate-token","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":["agentToken","watchdogToken"]},
+  },
+  customFields: {
+    list: {"noun":"custom-fields","verb":"list","method":"GET","path":"/custom-fields","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"custom-fields","verb":"create","method":"POST","path":"/custom-fields","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    get: {"noun":"custom-fields","verb":"get","method":"GET","path":"/custom-fields/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"custom-fields","verb":"update","method":"PATCH","path":"/custom-fields/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"custom-fields","verb":"remove","method":"DELETE","path":"/custom-fields/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    values: {"noun":"custom-fields","verb":"values","method":"GET","path":"/devices/:id/custom-fields","uuids":["id"],"status":200,"transport":"json","kinds":["user","apiKey"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    setValues: {"noun":"custom-fields","verb":"setValues","method":"PATCH","path":"/devices/:id/custom-fields","uuids":["id"],"status":200,"transport":"json","kinds":["user","apiKey"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  deviceCommands: {
+    queueMany: {"noun":"device-commands","verb":"queueMany","method":"POST","path":"/devices/bulk/commands","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    queue: {"noun":"device-commands","verb":"queue","method":"POST","path":"/devices/:id/commands","uuids":["id"],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    list: {"noun":"device-commands","verb":"list","method":"GET","path":"/devices/:id/commands","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    get: {"noun":"device-commands","verb":"get","method":"GET","path":"/devices/:id/commands/:commandId","uuids":["id","commandId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   devices: {
     list: {"noun":"devices","verb":"list","method":"GET","path":"/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"cursor","items":"devices"},"secretBody":[],"secretResult":[]},
     get: {"noun":"devices","verb":"get","method":"GET","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  tags: {
+    list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
   },
   auditLogs: {
     list: {"noun":"audit-logs","verb":"list","method":"GET","path":"/audit-logs","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"entries"},"secretBody":[],"secretResult":[]},

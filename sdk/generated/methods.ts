@@ -191,7 +191,7 @@ export interface MembershipsMethods {
    */
   accept: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.Membership>;
   /**
-   * Go on in another of your memberships.
+   * Switch to another of your memberships.
    * A new session in that tenant, with the second factor of this one; this one stays.
    *
    * `POST /users/me/memberships/:id/select` · user
@@ -867,7 +867,7 @@ export interface ServicePrincipalsMethods {
 export interface AgentsMethods {
   /**
    * Join an organization with an enrollment key.
-   * The second factor may also come in the header `X-Agent-Enrollment-Secret`. With the device's current token in `Authorization` the same device gets new tokens; otherwise a new device is made.
+   * The second factor may also come in the header `X-Agent-Enrollment-Secret`. With the device's current token in `Authorization`, or the key and `enrollmentNonce` of a first enrollment within 24 hours, the same device gets new tokens; otherwise a new device is made.
    *
    * `POST /agents/enroll` · public
    * Errors: ENROLLMENT_KEY_NOT_FOUND, ENROLLMENT_KEY_EXPIRED, ENROLLMENT_KEY_EXHAUSTED, ENROLLMENT_SECRET_REQUIRED, ENROLLMENT_SECRET_INVALID, TENANT_INACTIVE, TENANT_OFFBOARDING, SITE_NOT_IN_ORG, DEVICE_LIMIT_REACHED, DEVICE_QUARANTINED, CONCURRENT_MODIFICATION.
@@ -880,7 +880,22 @@ export interface AgentsMethods {
    * `POST /agents/:id/heartbeat` · agent
    * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, NOT_FOUND.
    */
-  heartbeat: (input: { params: { id: string }; body: models.AgentsHeartbeatBody }, options?: CallOptions) => ApiCall<models.AgentsHeartbeatResult>;
+  heartbeat: (input: { params: { id: string }; body: models.HeartbeatReport }, options?: CallOptions) => ApiCall<models.AgentsHeartbeatResult>;
+  /**
+   * Collect commands, waiting for one if there is none.
+   *
+   * `GET /agents/:id/commands` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, NOT_FOUND.
+   */
+  claim: (input: { params: { id: string }; query?: models.AgentsClaimQuery }, options?: CallOptions) => ApiCall<models.AgentsClaimResult>;
+  /**
+   * Report how a command ended.
+   * Only the first report counts; any other is answered `ignored`.
+   *
+   * `POST /agents/:id/commands/:commandId/result` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  submitResult: (input: { params: { id: string; commandId: string }; body: models.CommandReport }, options?: CallOptions) => ApiCall<models.AgentsSubmitResultResult>;
   /**
    * Replace the device's tokens; the old ones last ten more minutes.
    *
@@ -888,6 +903,91 @@ export interface AgentsMethods {
    * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND, CONCURRENT_MODIFICATION.
    */
   rotateToken: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.AgentTokens>;
+}
+
+export interface CustomFieldsMethods {
+  /**
+   * List custom fields of organizations and of their partner, newest first.
+   *
+   * `GET /custom-fields` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.CustomFieldsListQuery }, options?: CallOptions) => ListCall<models.CustomField, models.CustomFieldsListResult>;
+  /**
+   * Define a custom field.
+   *
+   * `POST /custom-fields` · user · needs devices:write
+   * Errors: ORG_ID_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, ORG_READ_ONLY, DUPLICATE, LIMIT_REACHED.
+   */
+  create: (input: { body: models.CustomFieldsCreateBody }, options?: CallOptions) => ApiCall<models.CustomField>;
+  /**
+   * Show a custom field.
+   *
+   * `GET /custom-fields/:id` · user · needs devices:read
+   * Errors: NOT_FOUND.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.CustomField>;
+  /**
+   * Change a custom field; stored values are not judged again.
+   *
+   * `PATCH /custom-fields/:id` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, FIELD_IMMUTABLE, NO_UPDATES.
+   */
+  update: (input: { params: { id: string }; body?: models.CustomFieldsUpdateBody }, options?: CallOptions) => ApiCall<models.CustomField>;
+  /**
+   * Delete a custom field with its values on devices.
+   *
+   * `DELETE /custom-fields/:id` · user · needs devices:delete, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.CustomFieldsRemoveResult>;
+  /**
+   * Show the custom values of a device, over the defaults of fields it has.
+   *
+   * `GET /devices/:id/custom-fields` · user, apiKey · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  values: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.CustomValues>;
+  /**
+   * Set custom values of a device; null deletes one.
+   *
+   * `PATCH /devices/:id/custom-fields` · user, apiKey · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, CUSTOM_FIELD_UNKNOWN, CUSTOM_FIELD_INVALID.
+   */
+  setValues: (input: { params: { id: string }; body?: Record<string, string | number | boolean | null> }, options?: CallOptions) => ApiCall<models.CustomValues>;
+}
+
+export interface DeviceCommandsMethods {
+  /**
+   * Send a command to many devices.
+   * Devices that cannot take it are listed with the reason; the others get it.
+   *
+   * `POST /devices/bulk/commands` · user · needs devices:execute, MFA
+   * Errors: USE_SCRIPT_ENDPOINT, COMMAND_TYPE_NOT_ALLOWED.
+   */
+  queueMany: (input: { body: models.DeviceCommandsQueueManyBody }, options?: CallOptions) => ApiCall<models.DeviceCommandsQueueManyResult>;
+  /**
+   * Send a device a command.
+   * Delivered at once to a connected agent, else when it next reports.
+   *
+   * `POST /devices/:id/commands` · user · needs devices:execute, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, USE_SCRIPT_ENDPOINT, COMMAND_TYPE_NOT_ALLOWED, INVALID_STATE, UNSUPPORTED_OS, DEVICE_DECOMMISSIONED, ORG_SUSPENDED, ALREADY_PENDING, NO_MAC, NO_RELAY.
+   */
+  queue: (input: { params: { id: string }; body: models.DeviceCommandsQueueBody }, options?: CallOptions) => ApiCall<models.Command>;
+  /**
+   * List a device's commands.
+   *
+   * `GET /devices/:id/commands` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  list: (input: { params: { id: string }; query?: models.DeviceCommandsListQuery }, options?: CallOptions) => ListCall<models.Command, models.DeviceCommandsListResult>;
+  /**
+   * Show a command and its result.
+   *
+   * `GET /devices/:id/commands/:commandId` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  get: (input: { params: { id: string; commandId: string } }, options?: CallOptions) => ApiCall<models.Command>;
 }
 
 export interface DevicesMethods {
@@ -906,6 +1006,23 @@ export interface DevicesMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
   get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.DeviceDetail>;
+}
+
+export interface TagsMethods {
+  /**
+   * List the tags of devices, the most used first.
+   * At most 1,000; `total` counts all. Decommissioned devices do not count.
+   *
+   * `GET /tags` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.TagsListQuery }, options?: CallOptions) => ListCall<models.Tag, models.TagsListResult>;
+  /**
+   * List the devices that carry a tag, by hostname.
+   *
+   * `GET /tags/devices` · user · needs devices:read
+   */
+  devices: (input: { query: models.TagsDevicesQuery }, options?: CallOptions) => ListCall<models.TaggedDevice, models.TagsDevicesResult>;
 }
 
 export interface AuditLogsMethods {
@@ -1042,8 +1159,14 @@ export interface Methods {
   servicePrincipals: ServicePrincipalsMethods;
   /** What the agent on a device calls. */
   agents: AgentsMethods;
+  /** Fields of your own on devices, and their values. */
+  customFields: CustomFieldsMethods;
+  /** What devices are told to do. */
+  deviceCommands: DeviceCommandsMethods;
   /** Managed machines. */
   devices: DevicesMethods;
+  /** Tags of devices. */
+  tags: TagsMethods;
   /** The tamper-evident record of what was done. */
   auditLogs: AuditLogsMethods;
   /** Health, metrics and the description of this API. */

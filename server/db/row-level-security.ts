@@ -21,6 +21,7 @@ const visible: Record<Ownership, string> = {
   partner: "partner_id = (select rmm_partner())",
   tenant: byTenant,
   "tenant-or-builtin": `${byTenant} or (org_id is null and partner_id is null)`,
+  "tenant-shared": `${byTenant} or (org_id is null and partner_id = (select rmm_partner_of_org()))`,
   member:
     "id in (select user_id from organization_users where accepted_at is not null) " +
     "or id in (select user_id from partner_users where accepted_at is not null)",
@@ -31,6 +32,8 @@ const visible: Record<Ownership, string> = {
 const written: Partial<Record<Ownership, string>> = {
   // Built-in rows are everybody's to read, and nobody's to change or take.
   "tenant-or-builtin": byTenant,
+  // Organizations read what their partner shares, and change nothing of it.
+  "tenant-shared": byTenant,
   // An organization's own connection does not hand it to another partner.
   organizations: `partner_id = (select rmm_partner()) or (id = (select rmm_org()) and partner_id = (select rmm_partner_of_org()))`,
 };

@@ -101,7 +101,8 @@ export const systemReasons = {
   "purge expired": {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
-      "deviceSourceIps, exportRemovals, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, notifications; deviceMetrics and " +
+      "deviceSourceIps, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
+      "notifications; deviceMetrics and " +
       "deviceMetricHours, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
@@ -112,6 +113,12 @@ export const systemReasons = {
   "rescue account": {
     covers: "one user with factor and tokens, addresses of administrators over them, auditOutbox, mailOutbox, jobs",
     why: "whoever holds the server's host is signed in nowhere",
+  },
+  "work commands": {
+    covers:
+      "deviceCommands that end by the clock, by an agent's answer, or with their device or organization, and what the " +
+      "rooms' hooks change for them",
+    why: "the row that a command was queued for may belong to another tenant than the agent's connection serves",
   },
   "sweep devices": {
     covers: "status of devices and deviceAvailability, of every tenant",
@@ -125,7 +132,8 @@ export const systemReasons = {
   },
   "prune audit": { covers: "auditRetention of every organization; auditIncidents read", why: "one run for all" },
   "tell of broken chains": {
-    covers: "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read; " +
+    covers:
+      "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read; " +
       "what `notify` covers",
     why: "a chain that was tampered with concerns the installation, whoever's it is",
   },

@@ -8,6 +8,7 @@
  * - `partner`: by `partnerId`.
  * - `tenant`: by `orgId`, or by `partnerId` where `orgId` is null; neither = system scope only.
  * - `tenant-or-builtin`: as `tenant`, and rows without an owner are readable by all.
+ * - `tenant-shared`: as `tenant`, and rows of a whole partner are readable by callers of its organizations.
  * - `member`: users, by their memberships.
  * - `system`: reachable through `asSystem` alone.
  */
@@ -21,6 +22,7 @@ export type Ownership =
   | "partner"
   | "tenant"
   | "tenant-or-builtin"
+  | "tenant-shared"
   | "member"
   | "system";
 

@@ -96,10 +96,17 @@ export interface MarkedScope {
 type Builder = ExpressionBuilder<any, any>;
 type Predicate = ReturnType<Builder["and"]>;
 
-/** The condition that narrows `table` (visible as `alias`) to the scope; undefined = every row. */
-export function scopePredicate(scope: Scope, table: TableName, alias: string): OperationNode | undefined {
+/** The condition that narrows `table` (visible as `alias`) to what the scope reads; undefined = every row. */
+export const scopePredicate = (scope: Scope, table: TableName, alias: string): OperationNode | undefined =>
+  narrowed(rules[ownership[table]], { scope, alias });
+
+/** The same of what it may change. */
+export const writePredicate = (scope: Scope, table: TableName, alias: string): OperationNode | undefined =>
+  narrowed(writeRules[ownership[table]] ?? rules[ownership[table]], { scope, alias });
+
+function narrowed(rule: Rule, { scope, alias }: { scope: Scope; alias: string }): OperationNode | undefined {
   const eb = expressionBuilder() as unknown as Builder;
-  const predicate = rules[ownership[table]]({ eb, scope, column: (name) => `${alias}.${name}` });
+  const predicate = rule({ eb, scope, column: (name) => `${alias}.${name}` });
   return predicate?.toOperationNode();
 }
 
@@ -189,7 +196,28 @@ function byTenant(context: Context, builtIn: boolean): Predicate | undefined {
   return eb.or(parts);
 }
 
-const rules: Record<Ownership, (context: Context) => Predicate | undefined> = {
+/** Rows of organizations within reach, and of the caller's whole partner. */
+function byOwner(context: Context): Predicate | undefined {
+  const { eb, scope, column } = context;
+  const own = byOrg(context);
+  if (own === undefined || scope.kind !== "partner") return own;
+  return eb.or([own, eb.and([eb(column("orgId"), "is", null), eb(column("partnerId"), "=", scope.partnerId)])]);
+}
+
+function sharedByOwner(context: Context): Predicate | undefined {
+  const { eb, scope, column } = context;
+  const own = byOwner(context);
+  if (own === undefined || scope.kind !== "organization") return own;
+  const partner = eb
+    .selectFrom("organizations")
+    .select("organizations.partnerId")
+    .where("organizations.id", "=", scope.orgId);
+  return eb.or([own, eb.and([eb(column("orgId"), "is", null), eb(column("partnerId"), "in", partner)])]);
+}
+
+type Rule = (context: Context) => Predicate | undefined;
+
+const rules: Record<Ownership, Rule> = {
   partners({ eb, scope, column }) {
     const live = eb(column("deletedAt"), "is", null) as Predicate;
     if (scope.kind === "system") return live;
@@ -213,6 +241,7 @@ const rules: Record<Ownership, (context: Context) => Predicate | undefined> = {
   },
   tenant: (context) => byTenant(context, false),
   "tenant-or-builtin": (context) => byTenant(context, true),
+  "tenant-shared": sharedByOwner,
   member(context) {
     const { eb, scope, column } = context;
     if (scope.kind === "system") return undefined;
@@ -242,6 +271,9 @@ const rules: Record<Ownership, (context: Context) => Predicate | undefined> = {
   },
   system: ({ eb }) => nothing(eb),
 };
+
+/** Where more may be read than changed. */
+const writeRules: Partial<Record<Ownership, Rule>> = { "tenant-shared": byOwner };
 
 /** Rows may be inserted only for owners that the scope reaches (server/README.md, "Five locks on tenancy"). */
 export function checkInsert(scope: Scope, table: TableName, node: InsertQueryNode): void {
@@ -274,6 +306,7 @@ function mayInsert(scope: Exclude<Scope, { kind: "system" }>, owner: Ownership, 
       return ownPartner();
     case "tenant":
     case "tenant-or-builtin":
+    case "tenant-shared":
       return row("orgId") === null || row("orgId") === undefined ? ownPartner() : ownOrg();
     case "partners":
     case "member":

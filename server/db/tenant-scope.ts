@@ -25,7 +25,7 @@ import {
   type WithNode,
 } from "kysely";
 import { type Ownership, ownership, type TableName } from "./tables.ts";
-import { checkInsert, type Scope, scopePredicate } from "./tenant-predicate.ts";
+import { checkInsert, type Scope, scopePredicate, writePredicate } from "./tenant-predicate.ts";
 
 export type { Scope } from "./tenant-predicate.ts";
 
@@ -126,14 +126,14 @@ class TenantTransformer extends OperationNodeTransformer {
   }
 
   #narrowedUpsert(node: OnConflictNode, table: TableName): OnConflictNode {
-    const predicate = scopePredicate(this.#scope, table, table);
+    const predicate = writePredicate(this.#scope, table, table);
     return predicate ? { ...node, updateWhere: and(node.updateWhere, predicate) } : node;
   }
 
   #narrowed<N extends UpdateQueryNode | DeleteQueryNode>(node: N, target: OperationNode): N {
     const { table, alias } = tableOf(target);
     const name = this.#declared(table);
-    const predicate = scopePredicate(this.#scope, name, alias);
+    const predicate = writePredicate(this.#scope, name, alias);
     return predicate ? { ...node, where: and(node.where, predicate) } : node;
   }
 

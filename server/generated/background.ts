@@ -10,6 +10,7 @@ import { schedules as ssoDomainsSchedules } from "../features/sign-in/sso-domain
 import { schedules as ssoLoginsSchedules } from "../features/sign-in/sso-logins/schedules.ts";
 import { schedules as partnerApiSchedules } from "../features/credentials/partner-api/schedules.ts";
 import { schedules as agentsSchedules } from "../features/fleet/agents/schedules.ts";
+import { schedules as deviceCommandsSchedules } from "../features/fleet/device-commands/schedules.ts";
 import { schedules as devicesSchedules } from "../features/fleet/devices/schedules.ts";
 import { schedules as auditLogsSchedules } from "../features/audit/audit-logs/schedules.ts";
 import { schedules as auditRetentionSchedules } from "../features/audit/audit-retention/schedules.ts";
@@ -21,7 +22,7 @@ import { schedules as jobsRoomSchedules } from "../jobs/schedules.ts";
 export const jobHandlers: JobHandlers = { ...passwordsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...devicesSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...devicesSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
 
 /** Who is told of events. */
 export const consumers: readonly Consumer[] = [];

@@ -29,7 +29,11 @@ import { migration as m25 } from "../db/migrations/202611281531-fleet-metric-hou
 import { migration as m26 } from "../db/migrations/202611281540-fleet-device-lists.ts";
 import { migration as m27 } from "../db/migrations/202611281541-audit-partner-order.ts";
 import { migration as m28 } from "../db/migrations/202611281820-platform-events.ts";
-import { migration as m29 } from "../db/migrations/202611281930-people-notifications.ts";
+import { migration as m29 } from "../db/migrations/202611281900-fleet-device-commands.ts";
+import { migration as m30 } from "../db/migrations/202611281901-fleet-repeatable-enrollment.ts";
+import { migration as m31 } from "../db/migrations/202611281910-fleet-custom-fields.ts";
+import { migration as m32 } from "../db/migrations/202611281911-fleet-tagged-devices.ts";
+import { migration as m33 } from "../db/migrations/202611281930-people-notifications.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -62,5 +66,9 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281540-fleet-device-lists", ...m26 },
   { name: "202611281541-audit-partner-order", ...m27 },
   { name: "202611281820-platform-events", ...m28 },
-  { name: "202611281930-people-notifications", ...m29 },
+  { name: "202611281900-fleet-device-commands", ...m29 },
+  { name: "202611281901-fleet-repeatable-enrollment", ...m30 },
+  { name: "202611281910-fleet-custom-fields", ...m31 },
+  { name: "202611281911-fleet-tagged-devices", ...m32 },
+  { name: "202611281930-people-notifications", ...m33 },
 ];

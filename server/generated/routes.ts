@@ -21,9 +21,12 @@ import { routes as partnerApi } from "../features/credentials/partner-api/routes
 import { routes as partnerServicePrincipals } from "../features/credentials/partner-service-principals/routes.ts";
 import { routes as servicePrincipals } from "../features/credentials/service-principals/routes.ts";
 import { routes as agents } from "../features/fleet/agents/routes.ts";
+import { routes as customFields } from "../features/fleet/custom-fields/routes.ts";
+import { routes as deviceCommands } from "../features/fleet/device-commands/routes.ts";
 import { routes as devices } from "../features/fleet/devices/routes.ts";
+import { routes as tags } from "../features/fleet/tags/routes.ts";
 import { routes as auditLogs } from "../features/audit/audit-logs/routes.ts";
 import { routes as serviceStatus } from "../features/platform/service-status/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
-export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agents, ...devices, ...auditLogs, ...serviceStatus];
+export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agents, ...customFields, ...deviceCommands, ...devices, ...tags, ...auditLogs, ...serviceStatus];

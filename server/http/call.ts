@@ -63,6 +63,8 @@ export interface Call<T extends EndpointTypes = EndpointTypes> {
   readonly params: T["params"];
   readonly query: T["query"];
   readonly body: T["body"];
+  /** As it was sent, before validation left anything out. */
+  readonly sentBody: unknown;
   readonly requestId: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
@@ -85,6 +87,8 @@ export interface Call<T extends EndpointTypes = EndpointTypes> {
    * is held: it commits with the change or not at all (docs/platform.md, "Events").
    */
   emit<K extends EventKind>(kind: K, told: Told<K>): void;
+  /** Aborts when the caller goes away before the answer. */
+  readonly gone: AbortSignal;
   /** Runs when what this call wrote is durable. */
   afterCommit(step: () => void): void;
   header(name: string): string | undefined;

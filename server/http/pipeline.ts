@@ -90,7 +90,7 @@ async function pass(passage: Passage): Promise<void> {
   const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
   if (key === undefined) {
     armClosing(passage, unit);
-    const call = makeCall(passage, unit, input);
+    const call = makeCall(passage, unit, { ...input, sentBody: body });
     const result = await implementation.handler(call);
     await recordSuccess(passage, unit);
     sendResult(endpoint, passage, result);
@@ -259,11 +259,22 @@ const entriesOf = (
     outcome,
   );
 
-function makeCall(passage: Passage, unit: UnitOfWork, input: { params: unknown; query: unknown; body: unknown }): Call {
+interface CallInput {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  sentBody?: unknown;
+}
+
+function makeCall(passage: Passage, unit: UnitOfWork, input: CallInput): Call {
   const { services, request, response, facts, notes, who } = passage;
   return {
     who,
+    sentBody: input.body,
     ...input,
+    get gone() {
+      return goneOf(response);
+    },
     requestId: facts.requestId,
     ip: facts.ip,
     userAgent: facts.userAgent,
@@ -289,6 +300,16 @@ function makeCall(passage: Passage, unit: UnitOfWork, input: { params: unknown; 
     setHeader: (name, value) => response.setHeader(name, value),
     serverUrl: services.config.publicUrl ?? facts.origin,
   };
+}
+
+/** Only where somebody asks: most calls are answered before it matters. */
+function goneOf(response: ServerResponse): AbortSignal {
+  if (response.destroyed) return AbortSignal.abort();
+  const leaving = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) leaving.abort();
+  });
+  return leaving.signal;
 }
 
 function headerOf(request: IncomingMessage, name: string): string | undefined {

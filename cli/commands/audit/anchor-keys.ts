@@ -4,9 +4,9 @@ import type { ChainStatement } from "#server/audit/anchor-format";
 import { usageError } from "../../errors/cli-error.ts";
 import { readOwnText } from "../../input/read-text.ts";
 
-/** The keys whose signatures count. */
+/** The trusted keys. */
 export interface AnchorKeys {
-  /** False: no key, so signatures say nothing. */
+  /** False: there is no key, so signatures are not checked. */
   known: boolean;
   /** SPKI base64. */
   spki: readonly string[];

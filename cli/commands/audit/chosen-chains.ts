@@ -7,7 +7,7 @@ import type { VerifyOptions } from "./verify-options.ts";
 const SYSTEM: ChainName = { kind: "system", id: "00000000-0000-0000-0000-000000000000", name: null };
 type Chosen = Pick<VerifyOptions, "partner" | "system" | "anchorFile">;
 
-/** The chains that flags, the default organization or the caller's own place choose; with `--all` every one in reach. */
+/** The chains chosen by flags, the default organization or the caller's tenant; with `--all` every accessible chain. */
 export async function chosenChains(
   context: Context,
   rmm: RmmClient,
@@ -48,8 +48,8 @@ const listPartners = (rmm: RmmClient, signal: AbortSignal) =>
   rmm.partners.list({ query: { limit: 100 } }, { signal }).toArray();
 
 /**
- * Those of everybody the caller reaches, and those that anchors tell of: of deleted organizations, and of chains that
- * vanished whole. A copy of the anchor file names more to system scope; to others, chains out of their reach.
+ * Chains of every tenant the caller can access, and those named by anchors: of deleted organizations, and chains that
+ * were removed completely. In system scope a copy of the anchor file adds more; for others it may name inaccessible chains.
  */
 async function everyChain(rmm: RmmClient, anchorFile: string | undefined, signal: AbortSignal): Promise<ChainName[]> {
   const own = await ownChain(rmm, signal);

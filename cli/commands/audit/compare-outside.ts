@@ -3,8 +3,8 @@ import type { AuditVerify } from "#server/audit/verify-result";
 import { type Finding, nameOf, positionOf } from "./findings.ts";
 
 /**
- * Holds what was kept elsewhere against what a server says. Statements leave the database when they are made, so the
- * server must have each one, and the same. `stored` are the newest of the server's; older ones are not compared.
+ * Compares external copies of statements with the server's. Statements are copied out when they are made, so the server
+ * must have each one, unchanged. `stored` are the server's newest; older ones are not compared.
  */
 export function compareOutside(
   result: AuditVerify,

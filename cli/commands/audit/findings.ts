@@ -3,9 +3,9 @@ import { type PruneFault, pruneFaults } from "#server/audit/prune-checks";
 import type { StatementFault } from "#server/audit/statement-checks";
 import type { AnchorProblem, AuditBreak, AuditVerify } from "#server/audit/verify-result";
 
-/** One thing that is wrong, and where. */
+/** A problem and its position. */
 export interface Finding {
-  /** `broken`: something contradicts something. `unproven`: what would prove it is missing. */
+  /** `broken`: there is a contradiction. `unproven`: the proof is missing. */
   severity: "broken" | "unproven";
   /** Kind of break, reason of an anchor problem, or one of this program's own. */
   kind: string;
@@ -21,9 +21,9 @@ const pruneTexts: Record<PruneFault, string> = {
   prune_of_no_organization: "cannot be: nothing is removed from chains of partners and of the system",
   prune_diverged: "contradicts the anchors around it, or a copy of it",
   prune_unsigned: "has no signature, although the chain's statements are signed",
-  prune_signature_invalid: "has no signature that verifies",
-  prune_too_young: "says that it removed entries of its own last day",
-  prune_out_of_order: "does not stand where it can stand among the others",
+  prune_signature_invalid: "has no valid signature",
+  prune_too_young: "says that it removed entries from its own last day",
+  prune_out_of_order: "is not in a valid position among the others",
   prune_not_in_file: "is missing from the anchor file, which holds what came before and after it",
   prune_beyond_anchor: "removed entries that were younger than its cutoff, as an anchor shows",
 };
@@ -69,8 +69,8 @@ export function breakFindings(breaks: readonly AuditBreak[], { breakCount, break
 }
 
 const problemTexts: Record<AnchorProblem["reason"], string> = {
-  signature_invalid: "has no signature that verifies",
-  seq_regressed: "covers entries that the chain does not have any more",
+  signature_invalid: "has no valid signature",
+  seq_regressed: "covers entries that the chain no longer has",
   anchored_entry_missing: "covers an entry that is gone",
   hash_diverged: "has another hash than the chain, or than a copy of it, or does not follow the one before",
   count_shrank: "counted more entries than there are",

@@ -7,12 +7,12 @@ import { breakFindings, type Finding, nameOf, problemFinding, pruneFaultOf, stat
 /** `head`: signed anchors reach up to the head. `any`: one stands somewhere at or before it. */
 export type RequiredAnchor = "head" | "any";
 
-/** What is known of a chain after it was walked, by the server or here. */
+/** Facts about a chain after it was verified, by the server or locally. */
 export interface Evidence {
   result: AuditVerify;
   /** Anchors and prune records of all places, looked at with the keys of this run. */
   checked: CheckedStatements;
-  /** What was kept elsewhere; undefined: nothing was given. */
+  /** External copies; undefined if none were given. */
   outside: readonly ChainStatement[] | undefined;
   keys: AnchorKeys;
   requireAnchor: RequiredAnchor | undefined;
@@ -26,7 +26,7 @@ export type Verdict = "ok" | "broken" | "not_provable";
 export interface Anchored {
   /** Newest position that a statement with a good signature covers (any statement where no key is known); 0 = none. */
   through: number;
-  /** Different anchors and prune records that were looked at, signed ones among them, and those that verify. */
+  /** Number of distinct anchors and prune records checked, of signed ones, and of those with a valid signature. */
   count: number;
   signed: number;
   verified: number;
@@ -74,7 +74,7 @@ const verdictOf = (findings: readonly Finding[]): Verdict => {
   return findings.length > 0 ? "not_provable" : "ok";
 };
 
-/** One place, one finding of a kind: what the server found and what was found here may be the same. */
+/** At most one finding per kind and position: the server and this program may find the same. */
 const distinctFindings = (findings: readonly Finding[]): Finding[] => {
   const known = new Map<string, Finding>();
   for (const finding of findings) {
@@ -113,7 +113,7 @@ const reaching = (
   valid: (statement: ChainStatement) => boolean,
 ): ChainStatement[] => statements.filter((one) => reachOf(one) <= endOf(evidence) && valid(one));
 
-/** Nothing but its record vouches for a prefix that is gone, so the record must be provable itself. */
+/** Only its record explains a removed prefix, so the record itself must be provable. */
 function beginningFindings({ result, checked, keys }: Evidence): Finding[] {
   const first = result.first?.chainSeq ?? 0;
   const record = checked.prunes.find(({ prunedThroughSeq }) => prunedThroughSeq === first - 1) ?? checked.prunes.at(-1);
@@ -134,7 +134,7 @@ function coverFindings(evidence: Evidence, seen: readonly ChainStatement[]): Fin
     { severity: "unproven", kind: "unanchored", chainSeq: null, message: `an anchor is required, and ${message}` },
   ];
   const end = endOf(evidence);
-  if (!keys.known) return unanchored("there is no key to verify one with: give --public-key");
+  if (!keys.known) return unanchored("there is no key to verify it with: give --public-key");
   if (reaching(evidence, outside ?? seen, keys.valid).length === 0) {
     const where = outside === undefined ? "" : " in the anchor file";
     return unanchored(`none${where} at or before position ${end} has a signature that verifies`);

@@ -7,14 +7,14 @@ import type { ChainName } from "./report.ts";
 
 type Times = Record<string, string>;
 
-/** When this installation last had each chain of a server verified, so that a run goes on where another ended. */
+/** When this installation last verified each chain of a server, so that a run continues where the last one ended. */
 export interface VerifiedRecord {
   /** Those that were never verified first, then the least recently verified. */
   sorted(chains: readonly ChainName[]): ChainName[];
   keep(chain: ChainName): Promise<void>;
 }
 
-/** A record that cannot be read or written costs the order, not the verification. */
+/** If the record cannot be read or written, only the order is lost. */
 export async function verifiedRecord({ shell, settings }: Context): Promise<VerifiedRecord> {
   const mark = createHash("sha256").update(settings.server.value).digest("hex").slice(0, 16);
   const path = join(configDirOf(shell).path, "verified", `${mark}.json`);

@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts";
 import { type ChainName, type ChainReport, chainText, notVerified } from "./report.ts";
 import { verifiedRecord } from "./verified-record.ts";
 
-/** A server that is busy, or was asked too much this minute, says so; a used-up limit takes most of an hour. */
+/** Longest wait for a busy server or a limit per minute; an hourly limit takes longer. */
 const BUSY_MS = 61_000;
 const BUSY_TRIES = 20;
 

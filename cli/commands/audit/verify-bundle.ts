@@ -28,7 +28,7 @@ export async function verifyBundleFile(
     incomplete(path),
   );
   const chain: ChainName = { ...head.chain, name: null };
-  await context.notice(`Bundle of ${head.exportedAt}: it proves nothing about entries made later`);
+  await context.notice(`Bundle exported at ${head.exportedAt}: it proves nothing about later entries`);
   const judgement = judge({ result, checked, outside, keys, requireAnchor, compared: [] });
   return reportOf(result, judgement, { chain, outsideAnchors: outside?.length ?? null, publicKeys: keys.spki });
 }
@@ -59,7 +59,7 @@ function parse(line: string): (Head & { type?: string; format?: number }) | unde
   }
 }
 
-/** A bundle that ends too early, or that cannot be read in the middle, proves nothing. Files that cannot be opened are no finding. */
+/** A truncated or partly unreadable bundle proves nothing. A file that cannot be opened is an error, not a finding. */
 const incomplete =
   (path: string) =>
   (error: unknown): never => {

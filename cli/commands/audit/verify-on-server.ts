@@ -59,7 +59,7 @@ async function verifyOne(
   publicKeys: readonly string[],
 ): Promise<ChainReport> {
   const call = { signal: shell.signal };
-  // Before the chain is walked: one that grows meanwhile would look cut otherwise.
+  // Read before the verification: a chain that grows meanwhile would otherwise look truncated.
   const outside = anchorFile === undefined ? undefined : await readAnchorFile(anchorFile, chain);
   const result = await rmm.auditLogs.verify({ body: selectorOf(chain) }, call);
   const { stored, published } = await storedStatements(rmm, chain, outside?.at(-NEWEST)?.anchorSeq, shell.signal);
@@ -72,7 +72,7 @@ async function verifyOne(
   return reportOf(result, judge(evidence), given);
 }
 
-/** By rising anchorSeq. A file that is not there must not pass for one without anchors. */
+/** By rising anchorSeq. A missing file must not count as a file without anchors. */
 export async function readAnchorFile(
   path: string,
   { kind, id }: Pick<ChainName, "kind" | "id">,

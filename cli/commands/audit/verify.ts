@@ -14,7 +14,7 @@ import type { VerifyOptions } from "./verify-options.ts";
 
 /** `rmm audit verify`: through the server, or offline from a bundle. Exit 11 when a chain is broken, 12 when it is not provable. */
 export function registerVerify(group: Command, run: Run): void {
-  const command = group.command("verify").summary("Verify that nothing in the audit record was changed or removed");
+  const command = group.command("verify").summary("Verify that no entry of the audit log was changed or removed");
   takes(command, ...tabular, ...proving, "org", "all", "wait", "dry-run");
   const collect = (value: string, known: string[]) => [...known, value];
   command
@@ -41,7 +41,7 @@ export function registerVerify(group: Command, run: Run): void {
     .addHelpText("after", meaning)
     .action(() =>
       run(async (shell, globals) => {
-        // A bundle needs no server, so no profile that exists either.
+        // A bundle needs no server, so the profile need not exist.
         const options = command.opts<VerifyOptions>();
         const context = await openContext(shell, globals, { mayBeNew: options.bundle !== undefined });
         return verify(context, options);

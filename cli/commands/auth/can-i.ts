@@ -11,11 +11,11 @@ import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { proving, tabular, takes } from "../../taken-flags.ts";
 
-/** `rmm auth can-i`: whether the credential at hand may do a thing. Exit 0 yes, 5 no, 4 with a second factor. */
+/** `rmm auth can-i`: whether the current credential may do something. Exit 0 yes, 5 no, 4 with a second factor. */
 export const registerCanI: Register = (command, run) => {
   takes(command, ...tabular, ...proving, "org");
   command
-    .description("Tell whether the credential at hand may do something: a permission, an endpoint or a command")
+    .description("Check whether the current credential may do something: a permission, an endpoint or a command")
     .argument("[what...]", "sites:write, POST /orgs/sites or sites create")
     .usage("<what> [flags]")
     .option("--list", "every command of the API, with whether it may be called")
@@ -57,7 +57,7 @@ async function answer(context: Context, target: Target): Promise<number> {
   const { judge, kind, source } = await judgeFor(context);
   const verdict = await judge(target);
   if (verdict === undefined) {
-    throw new CliError(`The server does not tell whether this key may ${targetText(target)}`, {
+    throw new CliError(`The server does not say whether this key may ${targetText(target)}`, {
       exit: "failure",
       code: "CANNOT_TELL",
       hint:
@@ -75,7 +75,7 @@ async function answer(context: Context, target: Target): Promise<number> {
 
 const listFields = ["command", "method", "path", "allowed", "reasons"];
 
-/** Null: cannot be told. */
+/** Null: unknown. */
 async function list(context: Context): Promise<number> {
   checkFields(context.globals, { fields: listFields });
   const { judge } = await judgeFor(context);
@@ -110,7 +110,7 @@ async function judgeFor(context: Context): Promise<{ judge: Judge; kind: string;
   return { judge: (target) => ofKey(asked, kind, target), kind, source };
 }
 
-/** Where a yes ends. */
+/** Restrictions of a yes. */
 async function tellLimits(
   context: Context,
   { orgAccess, orgIds, siteIds }: { orgAccess: string | null; orgIds: string[] | null; siteIds: string[] | null },
@@ -143,12 +143,12 @@ async function ofKey(asked: KeyAccess, kind: "apiKey" | "partnerKey", target: Ta
   if (allowed === undefined) return undefined;
   if (allowed) return yes;
   if (asked.restricted === false && (await isMint(target)))
-    return no("its principal needs an end and a source allowlist to mint enrollment keys");
+    return no("its principal needs an expiry and a source allowlist to mint enrollment keys");
   const scope = "grant" in target ? target.grant : target.command.access.keyScopes.join(" or ");
   return no(`the key does not have ${scope}${asked.scopes ? `; it has ${asked.scopes.join(", ") || "no scope"}` : ""}`);
 }
 
-/** Minting takes more than the scope. */
+/** Minting needs more than the scope. */
 async function isMint(target: Target): Promise<boolean> {
   if ("command" in target) return mintsKeys(target.command);
   return (await allCommands()).some((one) => mintsKeys(one) && one.access.keyScopes.includes(target.grant));

@@ -12,18 +12,18 @@ import { registerToken } from "./token.ts";
 export const registerAuth: Register = async (group, run, program) => {
   group.addHelpText("before", "Examples:\n  rmm auth login --server https://rmm.example\n  rmm auth status\n");
   await registerLogin(group.command("login").summary("Sign in with email and password"), run, program);
-  await registerLogout(group.command("logout").summary("Sign out and forget the tokens"), run, program);
-  await registerStatus(group.command("status").summary("Show who you are and which credential won"), run, program);
+  await registerLogout(group.command("logout").summary("Sign out and delete the stored tokens"), run, program);
+  await registerStatus(group.command("status").summary("Show who you are and which credential is used"), run, program);
   await registerToken(group.command("token").summary("Print an access token"), run, program);
   await registerMemberships(
-    group.command("memberships").summary("List where you belong, and are invited to"),
+    group.command("memberships").summary("List your memberships and invitations"),
     run,
     program,
   );
-  await registerSwitch(group.command("switch").summary("Go on in another of your memberships"), run, program);
-  await registerCanI(group.command("can-i").summary("Tell whether you may do something"), run, program);
+  await registerSwitch(group.command("switch").summary("Switch to another of your memberships"), run, program);
+  await registerCanI(group.command("can-i").summary("Check whether you may do something"), run, program);
   await registerMfa(
-    group.command("mfa").summary("Set up, prove and turn off the second factor").helpCommand(false),
+    group.command("mfa").summary("Set up, verify and turn off the second factor").helpCommand(false),
     run,
     program,
   );

@@ -11,7 +11,9 @@ import { calling, takes, valued } from "../../taken-flags.ts";
 export const registerLogout: Register = (command, run) => {
   takes(command, ...valued, ...calling);
   command
-    .description("End the session on the server and forget its tokens. Other servers and profiles stay signed in")
+    .description(
+      "End the session on the server and delete its stored tokens. Other servers and profiles stay signed in",
+    )
     .option("--all-sessions", "end your sessions on all machines too")
     .addHelpText(
       "before",
@@ -41,11 +43,11 @@ async function logout(context: Context, allSessions: boolean): Promise<number> {
   const result = { signedOut: true, server: server.value, profile: profile.value, account, sessionEnded: ended };
   if (isForPrograms(context)) await printResult(context, result, { fields: Object.keys(result) });
   await context.notice(`Signed out of ${server.value} (${account}, profile ${profile.value})`);
-  if (!ended) await context.notice("The server could not be told; the session ends by itself within seven days");
+  if (!ended) await context.notice("The server could not be reached; the session expires within seven days");
   return 0;
 }
 
-/** The tokens are forgotten whatever the server says. */
+/** The tokens are deleted whatever the server answers. */
 async function endSession(
   context: Context,
   account: string,

@@ -9,7 +9,7 @@ const fields = ["tenantName", "kind", "roleName", "status", "selected", "home", 
 export const registerMemberships: Register = (command, run) => {
   takes(command, ...tabular, ...proving);
   command
-    .description("List your memberships, and the invitations that wait for you: rmm memberships accept takes one up")
+    .description("List your memberships and pending invitations; accept one with rmm memberships accept")
     .addHelpText("before", "Examples:\n  rmm auth memberships\n  rmm auth memberships --json=tenantName,status,id\n")
     .action(() =>
       run(async (shell, globals) => {

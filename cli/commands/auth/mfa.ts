@@ -60,7 +60,10 @@ async function setUp(context: Context, spec: CommandSpec, options: Record<string
       await printMinted(context, spec, { ...made }, file);
       await context.notice("Turn it on within ten minutes: `rmm auth mfa enable --code-stdin`");
     },
-    { made: "The second factor was prepared", remedy: "It is not on yet: set it up again, with another file" },
+    {
+      made: "The second factor is set up but not yet on",
+      remedy: "It is not on yet: set it up again, with another file",
+    },
   );
   return 0;
 }
@@ -79,7 +82,7 @@ async function passwordOf(context: Context, options: Record<string, unknown>): P
 
 type Made = Awaited<ReturnType<RmmClient["mfa"]["setup"]>>;
 
-/** Shows the secret, or keeps it in the file, and turns the factor on with a first code. */
+/** Shows the secret or writes it to the file, then enables the factor with a first code. */
 async function enableHere(context: Context, client: RmmClient, made: Made, file?: SecretFile): Promise<void> {
   const { shell } = context;
   const { secret, otpAuthUrl } = made;
@@ -114,13 +117,13 @@ async function enableByCode(context: Context, client: RmmClient) {
   }
 }
 
-/** A code with a letter in it is refused before it is looked at. */
+/** The server refuses a code with letters without checking it. */
 const wrong = new Set(["INVALID_MFA_CODE", "VALIDATION_ERROR"]);
 
 /** On the terminal alone: a QR code for a phone, and the same secret to type. */
 async function showSecret({ shell }: Context, url: string, secret: string): Promise<void> {
   const { toString: qrText } = await import("qrcode");
-  // Black on white whatever the terminal's colours are: a phone reads no negative.
+  // Always black on white: phones cannot scan inverted codes.
   const [black, white, plain] = [ownSequence(30, "m"), ownSequence(107, "m"), ownSequence(0, "m")];
   const lines = (await qrText(url, { type: "utf8" })).split("\n").filter((line) => line !== "");
   const picture = lines.map((line) => `${black}${white}${line}${plain}\n`).join("");

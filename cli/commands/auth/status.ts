@@ -3,7 +3,7 @@ import { printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { proving, shaped, takes } from "../../taken-flags.ts";
 
-/** `rmm auth status`: which source won, and who that is. Exit 4 when there is no credential or it is refused. */
+/** `rmm auth status`: which credential is used, and whose it is. Exit 4 when there is no credential or it is refused. */
 export const registerStatus: Register = (command, run) => {
   takes(command, ...shaped, ...proving);
   command
@@ -31,7 +31,7 @@ async function status(context: Context): Promise<number> {
   const facts = { server: server.value, profile: profile.value, source, credential: kind };
   const who = kind === "user" ? await whoIs(context) : {};
   await printResult(context, { ...facts, ...who }, { fields });
-  if (kind !== "user") await context.notice("A key cannot be asked who it is: it was not tried out");
+  if (kind !== "user") await context.notice("The identity of a key cannot be looked up; the key was not tested");
   return 0;
 }
 

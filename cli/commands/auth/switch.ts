@@ -7,12 +7,12 @@ import { keepSignIn } from "../../sign-in/keep-sign-in.ts";
 import { reportSignIn } from "../../sign-in/report-sign-in.ts";
 import { calling, takes, valued } from "../../taken-flags.ts";
 
-/** `rmm auth switch`: a session in another tenant takes the place of the stored one. */
+/** `rmm auth switch`: replaces the stored session by one in another tenant. */
 export const registerSwitch: Register = (command, run) => {
   takes(command, ...valued, ...calling);
   command
     .description(
-      "Go on in another of your memberships: rmm auth memberships lists them. Your next sign-in takes it too",
+      "Switch to another of your memberships: rmm auth memberships lists them. Your next sign-in takes it too",
     )
     .argument("<tenant>", "name or id of the tenant, or the membership's id")
     .addHelpText("before", 'Examples:\n  rmm auth switch "Harbor Dental"\n')

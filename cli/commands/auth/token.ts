@@ -7,11 +7,11 @@ import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { proving, takes, valued } from "../../taken-flags.ts";
 
-/** `rmm auth token`: an access token for another program, renewed first where it is about to end. */
+/** `rmm auth token`: an access token for another program, renewed first if it is about to expire. */
 export const registerToken: Register = (command, run) => {
   takes(command, ...valued, ...proving);
   command
-    .description("Print an access token and nothing else, for programs such as curl. It ends within 15 minutes")
+    .description("Print an access token and nothing else, for programs such as curl. It expires within 15 minutes")
     .addHelpText(
       "before",
       'Examples:\n  curl -H "Authorization: Bearer $(rmm auth token)" https://rmm.example/api/v1/users/me\n',

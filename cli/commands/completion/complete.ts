@@ -13,7 +13,7 @@ import { liveOrgs, liveSites } from "./live-names.ts";
 
 type Candidate = readonly [text: string, about: string];
 
-/** `rmm __complete -- words…`: what the last word may become. Never fails, and says nothing on stderr. */
+/** `rmm __complete -- words…`: completions of the last word. Never fails and prints nothing on stderr. */
 export const registerComplete: Register = (command, run, program) => {
   command.argument("[words...]").action((words: string[]) =>
     run(async (shell) => {
@@ -97,7 +97,7 @@ const flagsOf = (command: Command): Candidate[] => [
 
 const scopeFlags: Partial<Record<string, string>> = { org: "organization", site: "site" };
 
-/** Undefined where the word before is no flag with a value. */
+/** Undefined if the previous word is not a flag with a value. */
 async function valuesOf(
   shell: Shell,
   spec: CommandSpec | undefined,

@@ -9,5 +9,5 @@ export const registerKeys: Register = async (group, run, program) => {
     "Examples:\n  rmm keys list --expiring 14d\n  rmm keys rotate --older-than 90d --dry-run\n",
   );
   await registerKeysList(group.command("list").summary("List keys of every kind"), run, program);
-  await registerKeysRotate(group.command("rotate").summary("Replace the material of many keys"), run, program);
+  await registerKeysRotate(group.command("rotate").summary("Replace the secrets of many keys"), run, program);
 };

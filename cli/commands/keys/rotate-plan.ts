@@ -48,7 +48,7 @@ export function checkRotateOptions({ globals }: Context, ids: readonly string[],
   }
   if (ids.length > 0 && (filtered || globals.all)) throw usageError("Give ids or a filter, not both");
   const sinks = [secretDir, secretFile, secretCommand, githubOutput].filter((one) => one !== undefined);
-  if (sinks.length > 1) throw usageError("The secrets can go to one place: give one of the --secret-… flags");
+  if (sinks.length > 1) throw usageError("Secrets can be written to one place only: give one of the --secret-… flags");
   if (globals.idempotencyKey !== undefined) {
     throw usageError("--idempotency-key has no use here: the journal keeps one for each key");
   }
@@ -199,7 +199,7 @@ export async function prepareFiles(items: readonly RotationItem[], { dryRun }: {
     });
   }
   if (problems.length === 0) return;
-  throw new CliError("A secret would have nowhere to go", {
+  throw new CliError("There is nowhere to write a secret to", {
     exit: "failure",
     code: "SINK_UNWRITABLE",
     details: problems,

@@ -31,7 +31,7 @@ function noteOn({ kind, resumed, expiresAt }: RotationItem, key: ListedKey | und
   if (key?.status === "exhausted") return "was used up: it lets as many devices in again";
   if (!key?.expiresAt || expiresAt !== undefined) return null;
   if (kind === "enrollment-key") return "keeps its end: --expires-in moves it";
-  return kind === "service-principal" ? null : "keeps its end: a rotation does not move it";
+  return kind === "service-principal" ? null : "keeps its expiry: rotation does not change it";
 }
 
 export const resultColumns = ["outcome", "kind", "id", "name", "organization", "keyPrefix", "newId", "sink", "message"];

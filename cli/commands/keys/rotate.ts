@@ -156,10 +156,10 @@ async function handOver(
   try {
     await deliverTo(item.sink, rotated.secret, { ...item, newId: rotated.id }, sinks);
   } catch (error) {
-    throw new CliError(`The key was rotated, but its secret is not where it belongs: ${(error as Error).message}`, {
+    throw new CliError(`The key was rotated, but its secret was not delivered: ${(error as Error).message}`, {
       exit: "partial",
       code: "SECRET_NOT_DELIVERED",
-      hint: "Within a day --resume fetches the same secret; later it makes another",
+      hint: "--resume within a day fetches the same secret; after that it makes a new one",
     });
   }
   return item.sink.kind === "stdout" && sinks.forPrograms ? "later" : "safe";
@@ -188,10 +188,10 @@ async function confirm(context: Context, plan: RotationPlan, named: boolean): Pr
 }
 
 const notPrinted = ({ message }: Error, resume: string): CliError =>
-  new CliError(`Keys were rotated, but their secrets are not where they belong: ${message}`, {
+  new CliError(`Keys were rotated, but their secrets were not delivered: ${message}`, {
     exit: "partial",
     code: "SECRET_NOT_DELIVERED",
-    hint: `Within a day the same secrets can be fetched: \`${resume}\``,
+    hint: `Within a day the same secrets can still be fetched: \`${resume}\``,
   });
 
 /** What can be printed, of a plan or of results. */
@@ -235,8 +235,9 @@ async function finish(
   }
   const exit = exitOf(context, results, exits, journal.open);
   if (exit === "ok") return exitCode("ok");
-  if (exit === "interrupted") await context.notice("Interrupted. What was rotated is where it belongs");
-  if (journal.open > 0) await context.notice(`A secret is still to be fetched: \`${resumeCommand(context, options)}\``);
+  if (exit === "interrupted") await context.notice("Interrupted. The secrets of all rotated keys were delivered");
+  if (journal.open > 0)
+    await context.notice(`A secret still has to be fetched: \`${resumeCommand(context, options)}\``);
   else if (count("skipped") > 0) await context.notice(goOn(context, options, results));
   return exitCode(exit);
 }

@@ -125,7 +125,7 @@ async function confirm({ context, plan, budget, allowDelete }: Planned): Promise
 async function requireSinks({ plan, sinks, file }: Planned): Promise<void> {
   const occupied = await prepareSinks(plan, sinks);
   if (occupied.length === 0) return;
-  throw new CliError("A secret would have nowhere to go", {
+  throw new CliError("There is nowhere to write a secret to", {
     exit: "failure",
     code: "SINK_UNWRITABLE",
     details: located(file, occupied),

@@ -37,9 +37,9 @@ function context(globals: Record<string, unknown>) {
 describe("the result of apply", () => {
   it("is refused beforehand where the chosen fields leave the new secrets out", async () => {
     const check = (globals: Record<string, unknown>) => checkResultFields(context(globals).made, plan);
-    await expect(check({ json: true, jsonFields: ["summary"] })).rejects.toThrow("shown nowhere");
+    await expect(check({ json: true, jsonFields: ["summary"] })).rejects.toThrow("not be shown anywhere");
     await expect(check({ json: true, jsonFields: ["nothing"] })).rejects.toThrow("no such field");
-    await expect(check({ jq: ".summary" })).rejects.toThrow("shown nowhere");
+    await expect(check({ jq: ".summary" })).rejects.toThrow("not be shown anywhere");
     await check({ json: true, jsonFields: ["items"] });
     await check({ jq: ".items[].secret" });
     await check({ json: true });

@@ -67,7 +67,7 @@ export async function startDemoServer({ dir, port, detached, signal }: Options):
 
 function listening(child: ChildProcess, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => fail(`the server said nothing for ${START_MS / 1000} s`), START_MS);
+    const timer = setTimeout(() => fail(`the server did not answer within ${START_MS / 1000} s`), START_MS);
     const fail = (reason: string) => {
       clearTimeout(timer);
       reject(new Error(reason));

@@ -18,7 +18,7 @@ interface Options extends PlaceOptions {
 
 /** `rmm server audit-bundle`: writes a chain as a file that `rmm audit verify --bundle` judges anywhere. */
 export function registerAuditBundle(group: Command, run: Run): void {
-  const command = group.command("audit-bundle").summary("Export a chain of the audit record for offline verification");
+  const command = group.command("audit-bundle").summary("Export a chain of the audit log for offline verification");
   takes(command, "org", "profile");
   addPlaceFlags(command)
     .description(

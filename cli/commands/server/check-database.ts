@@ -64,7 +64,7 @@ const remedyOf = (message: string, usual: string): string =>
 function writesCheck(writes: InstallationFacts["writes"]): Check {
   const check = "writes";
   if (writes === undefined) return { check, status: "skip", message: "not tried before every migration is applied" };
-  if (writes === "ok") return { check, status: "ok", message: "a row was written and taken back" };
+  if (writes === "ok") return { check, status: "ok", message: "a row was written and rolled back" };
   return { check, status: "fail", message: writes.what, remedy: writes.remedy };
 }
 
@@ -107,7 +107,7 @@ function outboxCheck(missing: number | undefined): Check {
       missing > 0
         ? `${missing} entries were removed before they reached the log`
         : `${-missing} entries were slipped in`,
-    remedy: "Somebody with rights of the database itself did this. What those entries said is not kept anywhere else",
+    remedy: "Someone with direct access to the database did this. There is no other copy of those entries",
   };
 }
 
@@ -123,7 +123,7 @@ function wallChecks(walls: InstallationFacts["walls"]): Check[] {
           check: "tenant wall",
           status: "fail",
           message: "a connection can choose its own scope",
-          remedy: "Somebody with rights of the database itself did this: find out who, and restore rmm_is_system()",
+          remedy: "Someone with direct access to the database did this: find out who, and restore rmm_is_system()",
         }
       : { check: "tenant wall", status: "ok", message: "a scope takes the server's signature" },
     loginCheck("tenant login", tenant, tenant.maySystem ? "do the system's work" : undefined),

@@ -21,7 +21,7 @@ export function registerCreateAdmin(group: Command, run: Run): void {
   const command = group.command("create-admin").summary("Create a system administrator");
   takes(command, ...valued);
   addPlaceFlags(command)
-    .description("Create a system administrator in the database of this machine. The server need not run")
+    .description("Create a system administrator directly in the database. The server need not be running")
     .option("--email <email>", "email address to sign in with")
     .option("--name <name>", "name", "System Administrator")
     .option("--password-file <path>", `read the password from a file: ${passwordRule}`)

@@ -10,7 +10,9 @@ export function registerMigrate(group: Command, run: Run): void {
   const command = group.command("migrate").summary("Bring the database schema up to date");
   takes(command, ...tabular);
   addPlaceFlags(command)
-    .description("Bring the database schema up to date. The server does it at start too; replicas wait for one another")
+    .description(
+      "Bring the database schema up to date. The server also does this when it starts; replicas wait for one another",
+    )
     .addHelpText(
       "before",
       "Examples:\n  rmm server migrate\n  rmm server migrate --database-url postgres://localhost/rmm --json\n",

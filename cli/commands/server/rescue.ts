@@ -15,7 +15,7 @@ interface Options extends PlaceOptions {
 
 /** `rmm server rescue`: the last way into an account, for whoever holds the host. */
 export function registerRescue(group: Command, run: Run): void {
-  const command = group.command("rescue").summary("Let a person who is locked out set a new password");
+  const command = group.command("rescue").summary("Let a locked-out user set a new password");
   takes(command, ...valued);
   addPlaceFlags(command)
     .argument("<email>", "whose account")
@@ -48,7 +48,7 @@ async function rescue(context: Context, given: string, options: Options): Promis
     await services.store.migrate();
     const token = await rescueAccount(services, { email, clearMfa: options.clearMfa === true });
     if (token === undefined) {
-      throw new CliError(`There is no active account of ${email}`, { exit: "notFound", code: "NOT_FOUND" });
+      throw new CliError(`There is no active account with the email ${email}`, { exit: "notFound", code: "NOT_FOUND" });
     }
     const base = config.publicUrl ?? `http://127.0.0.1:${config.port}`;
     const url = `${base}/reset-password#token=${token}`;

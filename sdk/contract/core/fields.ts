@@ -47,8 +47,16 @@ const named = (kind: RefName | "opaque" | undefined) => (kind === undefined || k
 /** Unicode text of 1..max characters once trimmed, all of which can be seen (docs/conventions.md, "Text"). */
 export const text = (max: number, min = 1) => visible(z.string().trim(), max, min);
 
-/** Text in a report of a machine: what shows nothing becomes U+FFFD (docs/conventions.md, "Text"). */
-export const reported = (max: number) => visible(z.string().transform(withoutInvisible), max, 1);
+/**
+ * Text in a report of a machine: what shows nothing becomes U+FFFD, what is too long is cut (docs/conventions.md,
+ * "Text").
+ */
+export const reported = (max: number) =>
+  visible(z.string().transform(withoutInvisible).transform(cutTo(max)), max, 1).meta({
+    published: { type: "string", minLength: 1 },
+  } satisfies FieldMeta);
+
+const cutTo = (max: number) => (value: string) => [...value.trim().normalize("NFC")].slice(0, max).join("");
 
 const visible = (given: z.ZodType<string, string>, max: number, min: number) =>
   given
@@ -62,6 +70,15 @@ const visible = (given: z.ZodType<string, string>, max: number, min: number) =>
     .refine(isWellFormed, "must be well-formed text")
     .refine(isVisible, hidden)
     .meta({ published: { type: "string", minLength: min, maxLength: max } } satisfies FieldMeta);
+
+/** Text that is kept exactly as it was sent. */
+export const storableText = (max: number) =>
+  z
+    .string()
+    .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
+    .refine(isWellFormed, "must be well-formed text")
+    .refine(isVisible, hidden)
+    .meta({ published: { type: "string", maxLength: max } } satisfies FieldMeta);
 
 /** NUL cannot be stored by Postgres. */
 const isWellFormed = (value: string) => !value.includes("\u0000") && value.isWellFormed();
@@ -83,7 +100,10 @@ export const email = (max = 255) =>
 export const blankable = (max: number) => blankableAs((value) => value, max);
 
 /** The same in a report of a machine. */
-export const reportedOrBlank = (max: number) => blankableAs(withoutInvisible, max);
+export const reportedOrBlank = (max: number) =>
+  blankableAs((value) => cutTo(max)(withoutInvisible(value)), max).meta({
+    published: { type: ["string", "null"] },
+  } satisfies FieldMeta);
 
 const blankableAs = (read: (value: string) => string, max: number) =>
   z

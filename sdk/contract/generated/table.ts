@@ -21,7 +21,10 @@ import { partnerApi } from "../resources/credentials/partner-api.ts";
 import { partnerServicePrincipals } from "../resources/credentials/partner-service-principals.ts";
 import { servicePrincipals } from "../resources/credentials/service-principals.ts";
 import { agents } from "../resources/fleet/agents.ts";
+import { customFields } from "../resources/fleet/custom-fields.ts";
+import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
+import { tags } from "../resources/fleet/tags.ts";
 import { auditLogs } from "../resources/audit/audit-logs.ts";
 import { serviceStatus } from "../resources/platform/service-status.ts";
 
@@ -48,13 +51,16 @@ export type Contract = {
   readonly partnerServicePrincipals: typeof partnerServicePrincipals;
   readonly servicePrincipals: typeof servicePrincipals;
   readonly agents: typeof agents;
+  readonly customFields: typeof customFields;
+  readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
+  readonly tags: typeof tags;
   readonly auditLogs: typeof auditLogs;
   readonly serviceStatus: typeof serviceStatus;
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, devices, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, customFields, deviceCommands, devices, tags, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -78,7 +84,10 @@ export const areaOf = {
   partnerServicePrincipals: "credentials",
   servicePrincipals: "credentials",
   agents: "fleet",
+  customFields: "fleet",
+  deviceCommands: "fleet",
   devices: "fleet",
+  tags: "fleet",
   auditLogs: "audit",
   serviceStatus: "platform",
 } as const satisfies Record<keyof Contract, Area>;

@@ -91,7 +91,7 @@ export interface AuditLogsAnchorsQuery {
   /** Id of a partner. */
   partnerId?: string | undefined;
   chain?: "system" | undefined;
-  /** True: the newest of every chain in reach. */
+  /** True: the newest of every accessible chain. */
   each?: boolean | "true" | "false" | undefined;
 }
 
@@ -102,9 +102,9 @@ export interface AuditLogsAnchorsResult {
     limit: number;
     total: number;
   };
-  /** Of the key that signs now: Ed25519, SPKI in base64. */
+  /** Current signing key: Ed25519, SPKI in base64. */
   publicKey: string | null;
-  /** Every key that is trusted, earlier ones included. */
+  /** All trusted keys, including earlier ones. */
   publicKeys: string[];
 }
 
@@ -176,9 +176,9 @@ export interface AuditPrune {
   cutoff: string;
   /** Date and time (RFC 3339). */
   prunedAt: string;
-  /** Repeats a record from before records were signed. */
+  /** Restates a record from before records were signed. */
   restates?: true;
-  /** Removed entries that did not hold. */
+  /** Removed entries that failed verification. */
   breakCount?: number;
   signature: string | null;
   signingKeyId: string | null;

@@ -26,7 +26,7 @@ export interface ApiKeysCreateBody {
   name: string;
   /** Default `[]`. */
   scopes?: ("devices:read" | "devices:write" | "devices:execute" | "scripts:read" | "scripts:execute" | "alerts:read" | "alerts:write" | "tickets:read" | "tickets:write" | "sites:read" | "audit:read")[] | undefined;
-  /** In the future; null: never; date and time (RFC 3339); default `null`. */
+  /** Must be in the future; null: never expires; date and time (RFC 3339); default `null`. */
   expiresAt?: string | null | undefined;
   /** Requests per hour; 1 to 100000; default `1000`. */
   rateLimit?: number | undefined;
@@ -90,7 +90,7 @@ export interface ApiKeysRotateResult {
   /** Date and time (RFC 3339). */
   lastUsedAt: string | null;
   usageCount: number;
-  /** When the present key was made: at creation, or by the last rotation; date and time (RFC 3339). */
+  /** When the current key was created or last rotated; date and time (RFC 3339). */
   keyIssuedAt: string;
   /** Date and time (RFC 3339). */
   createdAt: string;
@@ -124,13 +124,13 @@ export interface EnrollmentKeysListResult {
 export interface EnrollmentKeysCreateBody {
   /** 1 to 255 characters. */
   name: string;
-  /** Needed in partner and system scope; id of an organization. */
+  /** Required in partner and system scope; id of an organization. */
   orgId?: string | undefined;
   /** Pins enrolled devices to this site; id of a site. */
   siteId?: string | null | undefined;
   /** 1 to 100000; default `1`. */
   maxUsage?: number | undefined;
-  /** In the future; default 30 days; date and time (RFC 3339). */
+  /** Must be in the future; default: in 30 days; date and time (RFC 3339). */
   expiresAt?: string | undefined;
 }
 
@@ -148,9 +148,9 @@ export interface EnrollmentKeysRemoveResult {
 export interface PartnerApiOrganizationsQuery {
   /** Id of an organization. */
   orgId?: string | undefined;
-  /** Only rows changed or gone after this instant, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
   updatedSince?: string | Date | undefined;
-  /** NextCursor of the page before; at most 4096 characters. */
+  /** NextCursor of the previous page; at most 4096 characters. */
   cursor?: string | undefined;
   /** 1 to 500; default `100`. */
   limit?: number | string | undefined;
@@ -163,7 +163,7 @@ export interface PartnerApiOrganizationsResult {
   data: (ExportedOrganization | RemovedRow)[];
   nextCursor: string | null;
   hasMore: boolean;
-  /** Rows that are withheld because a text in them looks like a secret. */
+  /** Rows withheld because a text in them looks like a secret. */
   blocked?: {
     resource: string;
     id: string;
@@ -178,9 +178,9 @@ export type PartnerApiOrganizationsItem = ExportedOrganization | RemovedRow;
 export interface PartnerApiSitesQuery {
   /** Id of an organization. */
   orgId?: string | undefined;
-  /** Only rows changed or gone after this instant, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
   updatedSince?: string | Date | undefined;
-  /** NextCursor of the page before; at most 4096 characters. */
+  /** NextCursor of the previous page; at most 4096 characters. */
   cursor?: string | undefined;
   /** 1 to 500; default `100`. */
   limit?: number | string | undefined;
@@ -193,7 +193,7 @@ export interface PartnerApiSitesResult {
   data: (ExportedSite | RemovedRow)[];
   nextCursor: string | null;
   hasMore: boolean;
-  /** Rows that are withheld because a text in them looks like a secret. */
+  /** Rows withheld because a text in them looks like a secret. */
   blocked?: {
     resource: string;
     id: string;
@@ -208,9 +208,9 @@ export type PartnerApiSitesItem = ExportedSite | RemovedRow;
 export interface PartnerApiDevicesQuery {
   /** Id of an organization. */
   orgId?: string | undefined;
-  /** Only rows changed or gone after this instant, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
   updatedSince?: string | Date | undefined;
-  /** NextCursor of the page before; at most 4096 characters. */
+  /** NextCursor of the previous page; at most 4096 characters. */
   cursor?: string | undefined;
   /** 1 to 500; default `100`. */
   limit?: number | string | undefined;
@@ -225,7 +225,7 @@ export interface PartnerApiDevicesResult {
   data: (ExportedDevice | RemovedRow)[];
   nextCursor: string | null;
   hasMore: boolean;
-  /** Rows that are withheld because a text in them looks like a secret. */
+  /** Rows withheld because a text in them looks like a secret. */
   blocked?: {
     resource: string;
     id: string;
@@ -240,9 +240,9 @@ export type PartnerApiDevicesItem = ExportedDevice | RemovedRow;
 export interface PartnerApiDeviceInventoryQuery {
   /** Id of an organization. */
   orgId?: string | undefined;
-  /** Only rows changed or gone after this instant, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
   updatedSince?: string | Date | undefined;
-  /** NextCursor of the page before; at most 4096 characters. */
+  /** NextCursor of the previous page; at most 4096 characters. */
   cursor?: string | undefined;
   /** 1 to 500; default `100`. */
   limit?: number | string | undefined;
@@ -257,7 +257,7 @@ export interface PartnerApiDeviceInventoryResult {
   data: (ExportedInventory | RemovedRow)[];
   nextCursor: string | null;
   hasMore: boolean;
-  /** Rows that are withheld because a text in them looks like a secret. */
+  /** Rows withheld because a text in them looks like a secret. */
   blocked?: {
     resource: string;
     id: string;
@@ -272,9 +272,9 @@ export type PartnerApiDeviceInventoryItem = ExportedInventory | RemovedRow;
 export interface PartnerApiDeviceRelationshipsQuery {
   /** Id of an organization. */
   orgId?: string | undefined;
-  /** Only rows changed or gone after this instant, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
   updatedSince?: string | Date | undefined;
-  /** NextCursor of the page before; at most 4096 characters. */
+  /** NextCursor of the previous page; at most 4096 characters. */
   cursor?: string | undefined;
   /** 1 to 500; default `100`. */
   limit?: number | string | undefined;
@@ -289,7 +289,7 @@ export interface PartnerApiDeviceRelationshipsResult {
   data: (ExportedRelationships | RemovedRow)[];
   nextCursor: string | null;
   hasMore: boolean;
-  /** Rows that are withheld because a text in them looks like a secret. */
+  /** Rows withheld because a text in them looks like a secret. */
   blocked?: {
     resource: string;
     id: string;
@@ -366,11 +366,11 @@ export interface PartnerApiCreateEnrollmentKeyBody {
   siteId?: string | null | undefined;
   /** 1 to 100000; default `1`. */
   maxUsage?: number | undefined;
-  /** Gives the key a secret of its own, which enrolling then needs beside it; default `false`. */
+  /** Gives the key an additional secret that enrolling also requires; default `false`. */
   issueEnrollmentSecret?: boolean | undefined;
   /** Instead of expiresAt; 1 to 525600. */
   ttlMinutes?: number | undefined;
-  /** In the future; default 30 days; date and time (RFC 3339). */
+  /** Must be in the future; default: in 30 days; date and time (RFC 3339). */
   expiresAt?: string | undefined;
 }
 
@@ -384,7 +384,7 @@ export interface PartnerApiCreateEnrollmentKeyResult {
 }
 
 export interface PartnerServicePrincipalsListQuery {
-  /** Needed in system scope; id of a partner. */
+  /** Required in system scope; id of a partner. */
   partnerId?: string | undefined;
 }
 
@@ -393,7 +393,7 @@ export interface PartnerServicePrincipalsListResult {
 }
 
 export interface PartnerServicePrincipalsCreateBody {
-  /** Needed in system scope; id of a partner. */
+  /** Required in system scope; id of a partner. */
   partnerId?: string | undefined;
   /** 1 to 255 characters. */
   name: string;
@@ -403,11 +403,11 @@ export interface PartnerServicePrincipalsCreateBody {
   scopes?: ("organizations:read" | "sites:read" | "devices:read" | "inventory:read" | "configuration:read" | "scripts:read" | "backup-configuration:read" | "custom-fields:read" | "organizations:write" | "sites:write" | "enrollment-keys:write")[] | undefined;
   /** Default `"all"`. */
   orgAccess?: "all" | "selected" | undefined;
-  /** With orgAccess selected; at most 1000 items; default `[]`. */
+  /** For orgAccess `selected`; at most 1000 items; default `[]`. */
   orgIds?: string[] | undefined;
-  /** In the future; null: never; date and time (RFC 3339); default `null`. */
+  /** Must be in the future; null: never expires; date and time (RFC 3339); default `null`. */
   expiresAt?: string | null | undefined;
-  /** Addresses and networks its keys may come from, IPv4 or IPv6; empty: anywhere; at most 50 items; default `[]`. */
+  /** IPv4 and IPv6 addresses and networks that its keys may be used from; empty: any; at most 50 items; default `[]`. */
   sourceCidrs?: string[] | undefined;
   /** Requests per hour of all its keys together; 1 to 10000; default `600`. */
   rateLimit?: number | undefined;
@@ -420,11 +420,11 @@ export interface PartnerServicePrincipalsUpdateBody {
   description?: string | null | undefined;
   scopes?: ("organizations:read" | "sites:read" | "devices:read" | "inventory:read" | "configuration:read" | "scripts:read" | "backup-configuration:read" | "custom-fields:read" | "organizations:write" | "sites:write" | "enrollment-keys:write")[] | undefined;
   orgAccess?: "all" | "selected" | undefined;
-  /** With orgAccess selected; at most 1000 items. */
+  /** For orgAccess `selected`; at most 1000 items. */
   orgIds?: string[] | undefined;
-  /** In the future; null: never; date and time (RFC 3339). */
+  /** Must be in the future; null: never expires; date and time (RFC 3339). */
   expiresAt?: string | null | undefined;
-  /** Addresses and networks its keys may come from, IPv4 or IPv6; empty: anywhere; at most 50 items. */
+  /** IPv4 and IPv6 addresses and networks that its keys may be used from; empty: any; at most 50 items. */
   sourceCidrs?: string[] | undefined;
   /** Requests per hour of all its keys together; 1 to 10000. */
   rateLimit?: number | undefined;
@@ -434,9 +434,9 @@ export interface PartnerServicePrincipalsUpdateBody {
 export interface PartnerServicePrincipalsIssueKeyBody {
   /** 1 to 255 characters. */
   name: string;
-  /** In the future; null: never; date and time (RFC 3339); default `null`. */
+  /** Must be in the future; null: never expires; date and time (RFC 3339); default `null`. */
   expiresAt?: string | null | undefined;
-  /** Requests per hour of this key, default its principal's; it can only narrow that; 1 to 10000. */
+  /** Requests per hour of this key; default and maximum: its principal's limit; 1 to 10000. */
   rateLimit?: number | undefined;
 }
 
@@ -519,7 +519,7 @@ export interface ApiKey {
   /** Date and time (RFC 3339). */
   lastUsedAt: string | null;
   usageCount: number;
-  /** When the present key was made: at creation, or by the last rotation; date and time (RFC 3339). */
+  /** When the current key was created or last rotated; date and time (RFC 3339). */
   keyIssuedAt: string;
   /** Date and time (RFC 3339). */
   createdAt: string;
@@ -543,7 +543,7 @@ export interface EnrollmentKey {
   expiresAt: string;
   createdBy: string | null;
   createdByPrincipalId: string | null;
-  /** When the present key was made: at creation, or by the last rotation; date and time (RFC 3339). */
+  /** When the current key was created or last rotated; date and time (RFC 3339). */
   keyIssuedAt: string;
   /** Date and time (RFC 3339). */
   createdAt: string;
@@ -567,7 +567,7 @@ export interface EnrollmentKeyWithSecret {
   expiresAt: string;
   createdBy: string | null;
   createdByPrincipalId: string | null;
-  /** When the present key was made: at creation, or by the last rotation; date and time (RFC 3339). */
+  /** When the current key was created or last rotated; date and time (RFC 3339). */
   keyIssuedAt: string;
   /** Date and time (RFC 3339). */
   createdAt: string;
@@ -640,7 +640,7 @@ export interface ExportedInventory {
     interfaceName: string;
     address: string;
     family: "ipv4" | "ipv6" | null;
-    /** Null: not known. */
+    /** Null: unknown. */
     assignment: "dhcp" | "static" | null;
     active: boolean;
   })[];
@@ -728,7 +728,7 @@ export interface PartnerKey {
   status: "active" | "revoked";
   /** Date and time (RFC 3339). */
   expiresAt: string | null;
-  /** Requests per hour of this key, within its principal's. */
+  /** Requests per hour of this key; at most its principal's limit. */
   rateLimit: number;
   /** Date and time (RFC 3339). */
   lastUsedAt: string | null;

@@ -5,16 +5,18 @@ export interface AgentsEnrollBody {
   enrollmentKey: string;
   /** Secret; 1 to 512 characters. */
   enrollmentSecret?: string | undefined;
-  /** 1 to 255 characters. */
+  /** Secret; matches `^[0-9a-f]{64}$`. */
+  enrollmentNonce?: string | undefined;
+  /** At least 1 characters. */
   hostname: string;
   osType: "windows" | "macos" | "linux";
-  /** 1 to 100 characters. */
+  /** At least 1 characters. */
   osVersion: string;
-  /** 1 to 100 characters. */
+  /** At least 1 characters. */
   osBuild?: string | undefined;
-  /** 1 to 20 characters. */
+  /** At least 1 characters. */
   architecture: string;
-  /** 1 to 50 characters. */
+  /** At least 1 characters. */
   agentVersion: string;
   deviceRole?: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown" | undefined;
   isVirtual?: boolean | undefined;
@@ -38,48 +40,11 @@ export interface AgentsEnrollResult {
     heartbeatIntervalSeconds: number;
     metricsIntervalSeconds: number;
   };
-}
-
-export interface AgentsHeartbeatBody {
-  status: "ok" | "warning" | "error";
-  /** 1 to 50 characters. */
-  agentVersion: string;
-  role?: "agent" | "watchdog" | undefined;
-  watchdogState?: "CONNECTED" | "FAILOVER" | undefined;
-  metrics?: Metrics | undefined;
-  /** 1 to 255 characters. */
-  hostname?: string | undefined;
-  /** 1 to 100 characters. */
-  osVersion?: string | undefined;
-  /** 1 to 100 characters. */
-  osBuild?: string | undefined;
-  /** 1 to 255 characters. */
-  lastUser?: string | undefined;
-  /** At least 0. */
-  uptimeSeconds?: number | undefined;
-  pendingReboot?: boolean | undefined;
-  isHeadless?: boolean | undefined;
-  deviceRole?: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown" | undefined;
-  /** 1 to 50 characters. */
-  watchdogVersion?: string | undefined;
-  /** At most 1000 items. */
-  watches?: ({
-    watchType: "service" | "process";
-    /** 1 to 255 characters. */
-    name: string;
-    running: boolean;
-    autoRestarted?: boolean | undefined;
-    /** Date and time (RFC 3339). */
-    checkedAt: string;
-  })[] | undefined;
+  ignoredFields?: string[];
 }
 
 export interface AgentsHeartbeatResult {
-  commands: {
-    id: string;
-    type: string;
-    payload: Record<string, unknown>;
-  }[];
+  commands: ClaimedCommand[];
   config: {
     heartbeatIntervalSeconds: number;
     metricsIntervalSeconds: number;
@@ -95,6 +60,171 @@ export interface AgentsHeartbeatResult {
   draining: boolean;
   rotateToken?: true;
   upgradeTo?: string;
+  ignoredFields?: string[];
+}
+
+export interface AgentsClaimQuery {
+  /** Seconds; 0 to 30; default `0`. */
+  wait?: number | string | undefined;
+}
+
+export interface AgentsClaimResult {
+  commands: ClaimedCommand[];
+}
+
+export interface AgentsSubmitResultResult {
+  success: true;
+  ignored?: true;
+  ignoredFields?: string[];
+}
+
+export interface CustomFieldsListQuery {
+  /** 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** 1 to 100; default `50`. */
+  limit?: number | string | undefined;
+  /** Its own fields and those of its partner; id of an organization. */
+  orgId?: string | undefined;
+  type?: "text" | "number" | "boolean" | "dropdown" | "date" | undefined;
+  deviceType?: "windows" | "macos" | "linux" | undefined;
+  /** In name and key; at most 255 characters. */
+  search?: string | undefined;
+}
+
+export interface CustomFieldsListResult {
+  data: CustomField[];
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+  };
+}
+
+export interface CustomFieldsCreateBody {
+  /** Partner: for devices of all its organizations; needs full partner access; default `"organization"`. */
+  ownerScope?: "organization" | "partner" | undefined;
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  /** Of a partner's field, from a platform administrator; id of a partner. */
+  partnerId?: string | undefined;
+  /** Unique across an organization and its partner; cannot change; at most 100 characters; matches `^[a-z][a-z0-9_]*$`. */
+  fieldKey: string;
+  /** Cannot change. */
+  type: "text" | "number" | "boolean" | "dropdown" | "date";
+  /** 1 to 100 characters. */
+  name: string;
+  /** What values must satisfy; replaced as a whole; default `null`. */
+  options?: {
+    /** Of a dropdown; a text is label and value; at most 200 items. */
+    choices?: (string | {
+      /** 1 to 255 characters. */
+      label: string;
+      /** 1 to 255 characters. */
+      value: string;
+    })[] | undefined;
+    /** Of a number. */
+    min?: number | undefined;
+    max?: number | undefined;
+    /** Of a text, in characters; 0 to 10000. */
+    minLength?: number | undefined;
+    /** 0 to 10000. */
+    maxLength?: number | undefined;
+    /** Of a text as a whole; 1 to 1000 characters. */
+    pattern?: string | undefined;
+  } | null | undefined;
+  /** Its value cannot be cleared; default `false`. */
+  required?: boolean | undefined;
+  /** Of devices without a value of their own; at most 10000 characters; default `null`. */
+  defaultValue?: string | number | boolean | null | undefined;
+  /** Operating systems that have it; null: all; 1 to 3 items; default `null`. */
+  deviceTypes?: ("windows" | "macos" | "linux")[] | null | undefined;
+}
+
+export interface CustomFieldsUpdateBody {
+  /** 1 to 100 characters. */
+  name?: string | undefined;
+  /** What values must satisfy; replaced as a whole. */
+  options?: {
+    /** Of a dropdown; a text is label and value; at most 200 items. */
+    choices?: (string | {
+      /** 1 to 255 characters. */
+      label: string;
+      /** 1 to 255 characters. */
+      value: string;
+    })[] | undefined;
+    /** Of a number. */
+    min?: number | undefined;
+    max?: number | undefined;
+    /** Of a text, in characters; 0 to 10000. */
+    minLength?: number | undefined;
+    /** 0 to 10000. */
+    maxLength?: number | undefined;
+    /** Of a text as a whole; 1 to 1000 characters. */
+    pattern?: string | undefined;
+  } | null | undefined;
+  /** Its value cannot be cleared. */
+  required?: boolean | undefined;
+  /** Of devices without a value of their own; at most 10000 characters. */
+  defaultValue?: string | number | boolean | null | undefined;
+  /** Operating systems that have it; null: all; 1 to 3 items. */
+  deviceTypes?: ("windows" | "macos" | "linux")[] | null | undefined;
+  /** Cannot change; at most 100 characters; matches `^[a-z][a-z0-9_]*$`. */
+  fieldKey?: string | undefined;
+  /** Cannot change. */
+  type?: "text" | "number" | "boolean" | "dropdown" | "date" | undefined;
+}
+
+export interface CustomFieldsRemoveResult {
+  success: true;
+}
+
+export interface DeviceCommandsQueueManyBody {
+  /** 1 to 500 items. */
+  deviceIds: string[];
+  /** One of refresh_inventory, collect_logs, reboot, shutdown, reboot_safe_mode, lock, wake, update; matches `^\w{1,50}$`. */
+  type: string;
+  /** What the type takes. */
+  payload?: Record<string, unknown> | undefined;
+}
+
+export interface DeviceCommandsQueueManyResult {
+  commands: Command[];
+  skipped: {
+    deviceId: string;
+    code: "ALREADY_PENDING";
+    commandId: string;
+  }[];
+  failed: ({
+    deviceId: string;
+    code: "NOT_FOUND" | "SITE_ACCESS_DENIED" | "DEVICE_DECOMMISSIONED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "INVALID_STATE" | "UNSUPPORTED_OS" | "VALIDATION_ERROR" | "NO_MAC" | "NO_RELAY";
+    message: string;
+  })[];
+}
+
+export interface DeviceCommandsQueueBody {
+  /** One of refresh_inventory, collect_logs, reboot, shutdown, reboot_safe_mode, lock, wake, update; matches `^\w{1,50}$`. */
+  type: string;
+  /** What the type takes. */
+  payload?: Record<string, unknown> | undefined;
+}
+
+export interface DeviceCommandsListQuery {
+  /** 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** 1 to 100; default `50`. */
+  limit?: number | string | undefined;
+  status?: "pending" | "sent" | "completed" | "failed" | "timeout" | "cancelled" | undefined;
+  /** Matches `^\w{1,50}$`. */
+  type?: string | undefined;
+}
+
+export interface DeviceCommandsListResult {
+  data: Command[];
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+  };
 }
 
 export interface DevicesListQuery {
@@ -102,7 +232,7 @@ export interface DevicesListQuery {
   page?: number | string | undefined;
   /** Default 50; at most 1000 by cursor, 100 by page. */
   limit?: number | string | undefined;
-  /** Empty to start; at most 4096 characters. */
+  /** Empty for the first page; at most 4096 characters. */
   cursor?: string | undefined;
   sort?: "hostname" | "lastSeen" | "enrolled" | undefined;
   sortDir?: "asc" | "desc" | undefined;
@@ -139,11 +269,145 @@ export type DevicesListResult = {
   };
 };
 
+export interface TagsListQuery {
+  /** At most 255 characters. */
+  search?: string | undefined;
+  /** Id of an organization. */
+  orgId?: string | undefined;
+}
+
+export interface TagsListResult {
+  data: Tag[];
+  total: number;
+}
+
+export interface TagsDevicesQuery {
+  /** The whole tag, case and all; 1 to 50 characters. */
+  tag: string;
+  /** 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** 1 to 1000; default `1000`. */
+  limit?: number | string | undefined;
+}
+
+export interface TagsDevicesResult {
+  data: TaggedDevice[];
+  total: number;
+}
+
 export interface AgentTokens {
   /** Secret. */
   agentToken: string;
   /** Secret. */
   watchdogToken: string;
+}
+
+export interface ClaimedCommand {
+  id: string;
+  type: string;
+  payload: Record<string, unknown>;
+}
+
+export interface Command {
+  id: string;
+  /** Null: the device has left the organization. */
+  deviceId: string | null;
+  orgId: string;
+  type: string;
+  /** Null: shown where its feature is. */
+  payload: Record<string, unknown> | null;
+  status: "pending" | "sent" | "completed" | "failed" | "timeout" | "cancelled";
+  targetRole: "agent" | "watchdog";
+  origin: {
+    kind: string;
+    id: string;
+  } | null;
+  createdBy: string | null;
+  /** Date and time (RFC 3339). */
+  queuedAt: string;
+  /** Date and time (RFC 3339). */
+  sentAt: string | null;
+  /** Date and time (RFC 3339). */
+  completedAt: string | null;
+  /** Date and time (RFC 3339). */
+  expiresAt: string;
+  result: CommandResult | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+}
+
+export interface CommandReport {
+  status: "completed" | "failed" | "timeout";
+  exitCode?: number;
+  stdout?: string;
+  stderr?: string;
+  /** At least 1 characters. */
+  error?: string;
+  /** At least 1 characters. */
+  errorCode?: string;
+  /** At least 0. */
+  durationMs?: number;
+  /** Date and time (RFC 3339). */
+  startedAt?: string;
+  result?: unknown;
+}
+
+export interface CommandResult {
+  status: string;
+  exitCode?: number | null;
+  stdout?: string;
+  stderr?: string;
+  error?: string;
+  errorCode?: string;
+  durationMs?: number;
+  /** Date and time (RFC 3339). */
+  startedAt?: string;
+  /** An output was longer than is kept. */
+  truncated?: boolean;
+  data?: unknown;
+  /** Why the server ended it. */
+  reason?: string;
+  timedOutBy?: string;
+}
+
+export interface CustomField {
+  id: string;
+  ownerScope: "organization" | "partner";
+  orgId: string | null;
+  /** Lists only. */
+  orgName?: string | null;
+  partnerId: string | null;
+  name: string;
+  fieldKey: string;
+  type: "text" | "number" | "boolean" | "dropdown" | "date";
+  options: {
+    choices?: {
+      label: string;
+      value: string;
+    }[];
+    /** Of a number. */
+    min?: number;
+    max?: number;
+    /** Of a text, in characters; 0 to 10000. */
+    minLength?: number;
+    /** 0 to 10000. */
+    maxLength?: number;
+    /** Of a text as a whole; 1 to 1000 characters. */
+    pattern?: string;
+  } | null;
+  required: boolean;
+  defaultValue: string | number | boolean | null;
+  deviceTypes: ("windows" | "macos" | "linux")[] | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+}
+
+export interface CustomValues {
+  customFields: Record<string, string | number | boolean>;
 }
 
 export interface DeviceDetail {
@@ -268,13 +532,9 @@ export interface Hardware {
 }
 
 export interface HardwareReport {
-  /** At most 255 characters. */
   manufacturer?: string | null;
-  /** At most 255 characters. */
   model?: string | null;
-  /** At most 255 characters. */
   serialNumber?: string | null;
-  /** At most 255 characters. */
   cpuModel?: string | null;
   /** 0 to 1000000. */
   cpuCores?: number | null;
@@ -284,10 +544,42 @@ export interface HardwareReport {
   ramTotalMb?: number | null;
   /** At least 0. */
   diskTotalGb?: number | null;
-  /** At most 255 characters. */
   gpuModel?: string | null;
-  /** At most 255 characters. */
   biosVersion?: string | null;
+}
+
+export interface HeartbeatReport {
+  status?: "ok" | "warning" | "error";
+  /** At least 1 characters. */
+  agentVersion?: string;
+  role?: "agent" | "watchdog";
+  watchdogState?: "CONNECTED" | "FAILOVER";
+  metrics?: Metrics;
+  /** At least 1 characters. */
+  hostname?: string;
+  /** At least 1 characters. */
+  osVersion?: string;
+  /** At least 1 characters. */
+  osBuild?: string;
+  /** At least 1 characters. */
+  lastUser?: string;
+  /** At least 0. */
+  uptimeSeconds?: number;
+  pendingReboot?: boolean;
+  isHeadless?: boolean;
+  deviceRole?: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown";
+  /** At least 1 characters. */
+  watchdogVersion?: string;
+  /** At most 1000 items. */
+  watches?: ({
+    watchType: "service" | "process";
+    /** At least 1 characters. */
+    name: string;
+    running: boolean;
+    autoRestarted?: boolean;
+    /** Date and time (RFC 3339). */
+    checkedAt: string;
+  })[];
 }
 
 export interface MetricSample {
@@ -321,7 +613,7 @@ export interface Metrics {
   bandwidthOutBps?: number;
   /** At most 100 items. */
   interfaces?: {
-    /** 1 to 255 characters. */
+    /** At least 1 characters. */
     name: string;
     /** At least 0. */
     inErrors?: number;
@@ -334,7 +626,7 @@ export interface Metrics {
   }[];
   /** At most 50 items. */
   processes?: {
-    /** 1 to 255 characters. */
+    /** At least 1 characters. */
     name: string;
     /** At least 0. */
     pid?: number;
@@ -348,15 +640,28 @@ export interface Metrics {
 }
 
 export interface NetworkReport {
-  /** 1 to 255 characters. */
+  /** At least 1 characters. */
   interfaceName: string;
-  /** At most 64 characters. */
   macAddress?: string | null;
-  /** At most 64 characters. */
   ipAddress?: string | null;
-  /** At most 64 characters. */
   subnetMask?: string | null;
-  /** At most 64 characters. */
   publicIp?: string | null;
   isPrimary?: boolean;
+}
+
+export interface Tag {
+  tag: string;
+  name: string;
+  deviceCount: number;
+}
+
+export interface TaggedDevice {
+  id: string;
+  hostname: string;
+  displayName: string | null;
+  status: "pending" | "online" | "offline" | "updating" | "maintenance" | "quarantined" | "decommissioned";
+  osType: "windows" | "macos" | "linux";
+  orgId: string;
+  siteId: string | null;
+  tags: string[];
 }

@@ -60,7 +60,7 @@ export interface UsersUpdateMeBody {
   name?: string | undefined;
   /** Web address; at most 2048 characters. */
   avatarUrl?: string | null | undefined;
-  /** Merged into what is stored. */
+  /** Merged into the stored preferences. */
   preferences?: Record<string, unknown> | undefined;
 }
 
@@ -112,9 +112,9 @@ export interface UsersInviteBody {
   name: string;
   /** Id of a role. */
   roleId: string;
-  /** Members of a partner. */
+  /** Only for members of a partner. */
   orgAccess?: "all" | "selected" | "none" | undefined;
-  /** Needed with orgAccess `selected`; at most 10000 items. */
+  /** Required with orgAccess `selected`; at most 10000 items. */
   orgIds?: string[] | undefined;
   /** Members of an organization; null: all sites; at most 10000 items. */
   siteIds?: string[] | null | undefined;
@@ -224,9 +224,9 @@ export interface Member {
   mfaEnabled: boolean;
   roleId: string | null;
   roleName: string | null;
-  /** Members of a partner. */
+  /** Only for members of a partner. */
   orgAccess?: "all" | "selected" | "none";
-  /** Members of a partner. */
+  /** Only for members of a partner. */
   orgIds?: string[];
   /** Members of an organization; null: all sites. */
   siteIds?: string[] | null;
@@ -242,9 +242,9 @@ export interface Membership {
   tenantId: string;
   tenantName: string;
   roleName: string;
-  /** `invited`: gives nothing until you accept it. */
+  /** `invited`: grants nothing until you accept it. */
   status: "active" | "invited";
-  /** Your next sign-in by password takes it, if it can. */
+  /** Used by your next sign-in with a password, if possible. */
   selected: boolean;
   /** Sessions through this tenant's identity provider may change your account. */
   home: boolean;
@@ -286,9 +286,9 @@ export interface Role {
   forceMfa: boolean;
   parentRoleId: string | null;
   parentRoleName: string | null;
-  /** Of its own; those of its ancestors come on top. */
+  /** Its own permissions; those of its ancestors are added. */
   permissions: string[];
-  /** Members and invitations of your tenant that have it. */
+  /** Number of members and invitations in your tenant with this role. */
   userCount: number;
 }
 
@@ -301,7 +301,7 @@ export interface SecondFactorNeeded {
   /** Secret. */
   tempToken: string;
   mfaMethods: ("totp" | "recovery")[];
-  /** Seconds until the temporary token ends. */
+  /** Seconds until the temporary token expires. */
   expiresIn: number;
 }
 
@@ -311,11 +311,11 @@ export interface SignedIn {
   /** Secret. */
   refreshToken: string;
   tokenType: "Bearer";
-  /** Seconds until the access token ends. */
+  /** Seconds until the access token expires. */
   expiresIn: number;
   user: MeLite;
   mfaRequired: false;
-  /** A second factor must be set up before anything else is answered. */
+  /** A second factor must be set up before any other call. */
   mfaEnrollmentRequired: boolean;
 }
 
@@ -325,6 +325,6 @@ export interface TokenPair {
   /** Secret. */
   refreshToken: string;
   tokenType: "Bearer";
-  /** Seconds until the access token ends. */
+  /** Seconds until the access token expires. */
   expiresIn: number;
 }

@@ -37,7 +37,7 @@ export interface MfaEnableResult {
   /** Secret. */
   refreshToken: string;
   tokenType: "Bearer";
-  /** Seconds until the access token ends. */
+  /** Seconds until the access token expires. */
   expiresIn: number;
 }
 
@@ -98,7 +98,7 @@ export interface PasswordsChangeResult {
   /** Secret. */
   refreshToken: string;
   tokenType: "Bearer";
-  /** Seconds until the access token ends. */
+  /** Seconds until the access token expires. */
   expiresIn: number;
 }
 
@@ -167,16 +167,16 @@ export interface SsoLoginsDiscoverResult {
 }
 
 export interface SsoLoginsStartQuery {
-  /** Path of this server to end at; anything else ends at /. */
+  /** Path on this server to redirect to after the sign-in; any other value redirects to /. */
   redirect?: string | undefined;
-  /** SHA-256, base64url, of a verifier that the exchange must then bring; matches `^[A-Za-z0-9_-]{43}$`. */
+  /** Base64url SHA-256 of a verifier that the exchange must send; matches `^[A-Za-z0-9_-]{43}$`. */
   challenge?: string | undefined;
 }
 
 export interface SsoLoginsStartForPartnerQuery {
-  /** Path of this server to end at; anything else ends at /. */
+  /** Path on this server to redirect to after the sign-in; any other value redirects to /. */
   redirect?: string | undefined;
-  /** SHA-256, base64url, of a verifier that the exchange must then bring; matches `^[A-Za-z0-9_-]{43}$`. */
+  /** Base64url SHA-256 of a verifier that the exchange must send; matches `^[A-Za-z0-9_-]{43}$`. */
   challenge?: string | undefined;
 }
 
@@ -245,7 +245,7 @@ export interface SsoProvidersPresetsResult {
 export interface SsoProvidersListQuery {
   /** Id of an organization. */
   orgId?: string | undefined;
-  /** The partner's own. */
+  /** Only the partner's own provider. */
   scope?: "partner" | undefined;
 }
 
@@ -256,14 +256,14 @@ export interface SsoProvidersListResult {
 export interface SsoProvidersCreateBody {
   /** Default `"organization"`. */
   ownerScope?: "organization" | "partner" | undefined;
-  /** Of an organization's provider; your own when left out; id of an organization. */
+  /** For a provider of an organization; default: your own; id of an organization. */
   orgId?: string | undefined;
   /** 1 to 100 characters. */
   preset?: string | undefined;
   /** 1 to 255 characters. */
   name: string;
   type: "oidc" | "saml";
-  /** Of an oidc provider: its endpoints are discovered from it; web address; at most 2048 characters. */
+  /** For oidc: the endpoints are discovered from it; web address; at most 2048 characters. */
   issuer?: string | null | undefined;
   /** At most 500 characters. */
   clientId?: string | null | undefined;
@@ -273,7 +273,7 @@ export interface SsoProvidersCreateBody {
   scopes?: string | null | undefined;
   /** Null: the preset's. */
   attributeMapping?: AttributeMappingInput | null | undefined;
-  /** Role of users that are made at their first sign-in; id of a role. */
+  /** Role of users created at their first sign-in; id of a role. */
   defaultRoleId?: string | null | undefined;
   /** Comma-separated email domains; null: every domain; at most 1000 characters. */
   allowedDomains?: string | null | undefined;
@@ -291,13 +291,13 @@ export interface SsoProvidersCreateBody {
   ssoUrl?: string | null | undefined;
   /** At most 20000 characters. */
   certificate?: string | null | undefined;
-  /** Make users of people who are none yet; organization providers alone; default `true`. */
+  /** Create users at their first sign-in; only for providers of an organization; default `true`. */
   autoProvision?: boolean | undefined;
   /** Refuse passwords while the provider is active; default `false`. */
   enforceSSO?: boolean | undefined;
-  /** Take the provider's word that a second factor was used; default `false`. */
+  /** Trust the provider's claim that a second factor was used; default `false`. */
   trustsIdpMfa?: boolean | undefined;
-  /** Come back to /api/v1/sso/callback/ID, registered there in place of the common one; default `false`. */
+  /** Use /api/v1/sso/callback/ID as redirect URI instead of the shared one; default `false`. */
   ownCallback?: boolean | undefined;
 }
 
@@ -318,7 +318,7 @@ export interface SsoProvidersCreateResult {
   attributeMapping: AttributeMapping;
   autoProvision: boolean;
   defaultRoleId: string | null;
-  /** Whose permissions the default role is measured against. */
+  /** User whose permissions limit the default role. */
   defaultRoleConfiguredBy: string | null;
   allowedDomains: string | null;
   enforceSSO: boolean;
@@ -345,7 +345,7 @@ export interface SsoProvidersUpdateBody {
   /** 1 to 255 characters. */
   name?: string | undefined;
   type?: "oidc" | "saml" | undefined;
-  /** Of an oidc provider: its endpoints are discovered from it; web address; at most 2048 characters. */
+  /** For oidc: the endpoints are discovered from it; web address; at most 2048 characters. */
   issuer?: string | null | undefined;
   /** At most 500 characters. */
   clientId?: string | null | undefined;
@@ -355,15 +355,15 @@ export interface SsoProvidersUpdateBody {
   scopes?: string | null | undefined;
   /** Null: the preset's. */
   attributeMapping?: AttributeMappingInput | null | undefined;
-  /** Make users of people who are none yet; organization providers alone. */
+  /** Create users at their first sign-in; only for providers of an organization. */
   autoProvision?: boolean | undefined;
-  /** Role of users that are made at their first sign-in; id of a role. */
+  /** Role of users created at their first sign-in; id of a role. */
   defaultRoleId?: string | null | undefined;
   /** Comma-separated email domains; null: every domain; at most 1000 characters. */
   allowedDomains?: string | null | undefined;
   /** Refuse passwords while the provider is active. */
   enforceSSO?: boolean | undefined;
-  /** Take the provider's word that a second factor was used. */
+  /** Trust the provider's claim that a second factor was used. */
   trustsIdpMfa?: boolean | undefined;
   /** Web address; at most 2048 characters. */
   authorizationUrl?: string | null | undefined;
@@ -373,7 +373,7 @@ export interface SsoProvidersUpdateBody {
   userInfoUrl?: string | null | undefined;
   /** Web address; at most 2048 characters. */
   jwksUrl?: string | null | undefined;
-  /** Come back to /api/v1/sso/callback/ID, registered there in place of the common one. */
+  /** Use /api/v1/sso/callback/ID as redirect URI instead of the shared one. */
   ownCallback?: boolean | undefined;
   /** At most 500 characters. */
   entityId?: string | null | undefined;
@@ -401,12 +401,12 @@ export interface SsoProvidersTestResult {
     jwksUri: string;
   };
   signIn: {
-    /** Fields a sign-in needs; while any is missing, only discovery is tried. */
+    /** Missing fields that a sign-in requires; until they are set only discovery is tested. */
     missing: string[];
-    /** How the client secret is presented. */
+    /** How the client secret is sent. */
     tokenAuthMethod: "client_secret_basic" | "client_secret_post";
     idTokenAlgorithms: string[];
-    /** To be registered at the provider; null: PUBLIC_URL is not set. */
+    /** Redirect URI to register at the provider; null if PUBLIC_URL is not set. */
     callbackUrl: string | null;
   };
 }
@@ -420,7 +420,7 @@ export interface AttributeMapping {
   firstName?: string;
   /** 1 to 255 characters. */
   lastName?: string;
-  /** Claim that holds an array of strings; 1 to 255 characters. */
+  /** Claim with an array of strings; 1 to 255 characters. */
   groups?: string;
 }
 
@@ -433,7 +433,7 @@ export interface AttributeMappingInput {
   firstName?: string | undefined;
   /** 1 to 255 characters. */
   lastName?: string | undefined;
-  /** Claim that holds an array of strings; 1 to 255 characters. */
+  /** Claim with an array of strings; 1 to 255 characters. */
   groups?: string | undefined;
 }
 
@@ -520,7 +520,7 @@ export interface SsoDomain {
   lastCheckedAt: string | null;
   /** Name of the TXT record to publish. */
   recordName: string;
-  /** Its text. */
+  /** Value of the TXT record. */
   recordValue: string;
   /** Date and time (RFC 3339). */
   createdAt: string;
@@ -560,7 +560,7 @@ export interface SsoProvider {
   attributeMapping: AttributeMapping;
   autoProvision: boolean;
   defaultRoleId: string | null;
-  /** Whose permissions the default role is measured against. */
+  /** User whose permissions limit the default role. */
   defaultRoleConfiguredBy: string | null;
   allowedDomains: string | null;
   enforceSSO: boolean;

@@ -5,7 +5,7 @@ export interface ContactsListQuery {
   page?: number | string | undefined;
   /** 1 to 100; default `50`. */
   limit?: number | string | undefined;
-  /** `none`: only contacts of no site. */
+  /** `none`: only contacts without a site. */
   siteId?: "none" | string | undefined;
   role?: "billing" | "technical" | "escalation" | "admin" | "site" | "after_hours" | "portal" | undefined;
 }
@@ -132,7 +132,7 @@ export interface OrganizationsCreateBody {
   contractEnd?: string | null | undefined;
   /** Default `null`. */
   billingContact?: Record<string, unknown> | null | undefined;
-  /** Needed in system scope; id of a partner. */
+  /** Required in system scope; id of a partner. */
   partnerId?: string | undefined;
   /** Default `"active"`. */
   status?: "active" | "trial" | "suspended" | "churned" | undefined;
@@ -286,7 +286,7 @@ export interface SitesListResult {
 }
 
 export interface SitesCreateBody {
-  /** Needed in partner and system scope; id of an organization. */
+  /** Required in partner and system scope; id of an organization. */
   orgId?: string | undefined;
   /** 1 to 255 characters. */
   name: string;
@@ -437,7 +437,7 @@ export interface PartnerSettingsChange {
     termsAndConditions?: string | null;
     [key: string]: unknown;
   } | null;
-  /** Kept by the server; what is sent here is ignored. */
+  /** Managed by the server; values sent here are ignored. */
   organizationOrder?: unknown;
 }
 

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import type { ServerKey } from "../server-key.ts";
 import type { Database } from "../tables.ts";
+import type { Signals } from "./signals.ts";
 
 export type DialectName = "sqlite" | "postgres";
 
@@ -29,6 +30,8 @@ export interface Store {
    * caller and may be used inside one.
    */
   readonly volatile: Kysely<Database>;
+  /** Wakes what waits, in this process and the others that share the database. */
+  readonly signals: Signals;
   /** Proves the server to its database where that asks for it: on Postgres. */
   readonly key: ServerKey | undefined;
   /** Rejects with a sentence where connections do not have what requests need of them: a session of their own. */

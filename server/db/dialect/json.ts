@@ -66,3 +66,22 @@ export const arrayIsWithin = (
     : sql<SqlBool>`(${hasArray(text, name, dialect)} and not exists (
         select 1 from json_each(${text}, ${`$.${name}`}) as item
         where item.value not in (select allowed.value from json_each(${allowed}) as allowed)))`;
+
+/** True for rows whose JSON object has this key, which is a plain word. */
+export const hasKey = (column: Expression<object>, key: string, dialect: DialectName): Expression<SqlBool> =>
+  dialect === "postgres"
+    ? sql<SqlBool>`jsonb_exists(${column}, ${key})`
+    : sql<SqlBool>`json_type(${column}, ${`$.${key}`}) is not null`;
+
+/** The JSON object without this key. */
+export const withoutKey = <T extends object>(column: Expression<T>, key: string, dialect: DialectName) =>
+  dialect === "postgres" ? sql<T>`${column} - ${key}::text` : sql<T>`json_remove(${column}, ${`$.${key}`})`;
+
+/** True for rows whose JSON array has elements, spelled as indexes on such rows have it. */
+export const isFilled = (column: Expression<readonly string[]>): Expression<SqlBool> => sql<SqlBool>`${column} <> '[]'`;
+
+/** The texts of a JSON array as rows with a `value`, to join to the row that has it. */
+export const elementsOf = (column: Expression<readonly string[]>, dialect: DialectName) =>
+  dialect === "postgres"
+    ? sql<{ value: string }>`jsonb_array_elements_text(${column})`
+    : sql<{ value: string }>`json_each(${column})`;

@@ -11,6 +11,11 @@ export async function lockText(tx: Tx, dialect: DialectName, name: string): Prom
   if (dialect === "postgres") await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 1))`.execute(tx);
 }
 
+/** Shares a named lock with others that share it, until the transaction ends; `lockText` waits for all of them. */
+export async function shareText(tx: Tx, dialect: DialectName, name: string): Promise<void> {
+  if (dialect === "postgres") await sql`select pg_advisory_xact_lock_shared(hashtextextended(${name}, 1))`.execute(tx);
+}
+
 /** Holds one row until the transaction ends: for caps that count other rows. */
 export async function lockRow(tx: Tx, dialect: DialectName, table: TableName, id: string): Promise<void> {
   await lockText(tx, dialect, `${table}:${id}`);

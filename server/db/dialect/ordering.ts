@@ -33,3 +33,7 @@ export function stretchOf(instant: Expression<string>, seconds: number, dialect:
     ? sql<number>`floor(date_part('epoch', ${instant}) / ${sql.lit(seconds)})`
     : sql<number>`cast(strftime('%s', ${instant}) as integer) / ${sql.lit(seconds)}`;
 }
+
+/** Text in the order of its bytes, which both databases share. */
+export const bytewise = (text: Expression<string>, dialect: DialectName): Expression<string> =>
+  dialect === "postgres" ? sql<string>`${text} collate "C"` : text;

@@ -8,6 +8,8 @@ import { requireOwnSessions } from "./own-session.ts";
 import { migratePostgres } from "./postgres-migrate.ts";
 import { connect, systemPool, tenantPool } from "./postgres-pool.ts";
 import { liftScope, lowerScope } from "./postgres-scope.ts";
+import { postgresWire } from "./postgres-signals.ts";
+import { Signals } from "./signals.ts";
 
 /** Up to three logins on one database. One that may do everything serves for all; each of its own leaves less to a thief. */
 export interface PostgresOptions {
@@ -47,6 +49,7 @@ export function openPostgres(options: PostgresOptions): Store {
     max: Math.max(2, Math.ceil(size / 4)),
     settings: "-c synchronous_commit=off",
   });
+  const signals = new Signals(postgresWire({ url: systemUrl, onError, pool: hasty }));
   const open = new Map<string, Kysely<Database>>([["system", handleOn(systemPool(system, { watch }))]]);
   return {
     dialect: "postgres",
@@ -54,6 +57,7 @@ export function openPostgres(options: PostgresOptions): Store {
     file: undefined,
     url: systemUrl,
     key,
+    signals,
     connection(wall) {
       const known = open.get(wall);
       if (known) return known;
@@ -67,6 +71,9 @@ export function openPostgres(options: PostgresOptions): Store {
     lower: lowerScope,
     requireOwnSessions: () => requireOwnSessions([url, systemUrl, options.ownerUrl ?? url]),
     migrate: () => migratePostgres(options.ownerUrl ?? url, handleOn, key),
-    close: async () => void (await Promise.all([tenants.end(), system.end(), hasty.end()])),
+    close: async () => {
+      await signals.close();
+      await Promise.all([tenants.end(), system.end(), hasty.end()]);
+    },
   };
 }

@@ -17,6 +17,7 @@ import { encodeSqlite, sqliteDecoder } from "./codec.ts";
 import { SnakeCaseSqliteCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
 import { registerPlaceIn } from "./ordering.ts";
+import { Signals } from "./signals.ts";
 import { type SqliteConnections, SqliteReadWriteDriver } from "./sqlite-driver.ts";
 import { openSqliteFile, type SqliteConnection } from "./sqlite-library.ts";
 
@@ -37,6 +38,7 @@ export function openSqlite(file: string, options: { readonly?: boolean; watch?: 
   const volatile = new Kysely<Database>({
     dialect: new EmbeddedDialect({ writer: memory, reader: memory, watch: false }),
   });
+  const signals = new Signals();
   return {
     dialect: "sqlite",
     watched: watch,
@@ -47,9 +49,10 @@ export function openSqlite(file: string, options: { readonly?: boolean; watch?: 
     lift: async () => undefined,
     lower: async () => undefined,
     volatile,
+    signals,
     requireOwnSessions: async () => undefined,
     migrate: () => migrate(db, "sqlite"),
-    close: async () => void (await Promise.all([db.destroy(), volatile.destroy()])),
+    close: async () => void (await Promise.all([signals.close(), db.destroy(), volatile.destroy()])),
   };
 }
 

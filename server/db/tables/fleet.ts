@@ -1,4 +1,7 @@
 import type { GeneratedAlways } from "kysely";
+import type { CommandType } from "#contract/core/command-types";
+import type { customFieldTypes } from "#contract/resources/fleet/custom-fields";
+import type { commandStatuses } from "#contract/resources/fleet/device-commands";
 import type { deviceRoles } from "#contract/resources/fleet/devices";
 import type { Fixed, Json } from "../column-types.ts";
 import type { Declared } from "../table-declaration.ts";
@@ -57,6 +60,11 @@ export interface DevicesTable {
   previousWatchdogTokenHash: string | null;
   previousTokensExpireAt: string | null;
   tokensIssuedAt: string | null;
+  /** SHA-256 of the enrollment key and the nonce that the agent keeps, and how long they get it new tokens. */
+  enrollmentProof: string | null;
+  enrollmentProofUntil: string | null;
+  /** Of the key that it enrolled with. */
+  enrollmentSecretHash: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
 }
@@ -133,6 +141,62 @@ export interface DeviceSourceIpsTable {
   auditedAt: string;
 }
 
+/** A field that devices have beside their own; of an organization, or of a whole partner. */
+export interface CustomFieldsTable {
+  id: Fixed<string>;
+  orgId: Fixed<string | null>;
+  partnerId: Fixed<string | null>;
+  name: string;
+  fieldKey: Fixed<string>;
+  type: Fixed<(typeof customFieldTypes)[number]>;
+  options: FieldOptions | null;
+  required: boolean;
+  /** JSON text of one value. */
+  defaultJson: string | null;
+  deviceTypes: ("windows" | "macos" | "linux")[] | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
+/** What values of a custom field must satisfy. */
+export interface FieldOptions {
+  choices?: { label: string; value: string }[] | undefined;
+  min?: number | undefined;
+  max?: number | undefined;
+  minLength?: number | undefined;
+  maxLength?: number | undefined;
+  pattern?: string | undefined;
+}
+
+/** Something that an agent is told to do (docs/fleet.md, "Commands"). */
+export interface DeviceCommandsTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  /** Null once the device has left the organization; its name stays. */
+  deviceId: string | null;
+  hostname: Fixed<string>;
+  type: Fixed<CommandType>;
+  /** Secrets in it are masked; as long as it may still be sent, the whole stands in `payloadSealed`. */
+  payload: Fixed<Json>;
+  payloadSealed: string | null;
+  status: (typeof commandStatuses)[number];
+  targetRole: Fixed<"agent" | "watchdog">;
+  originKind: Fixed<string | null>;
+  originId: Fixed<string | null>;
+  createdBy: Fixed<string | null>;
+  queuedAt: Fixed<string>;
+  sentAt: string | null;
+  completedAt: string | null;
+  /** Of the wait until it is claimed, then of the run. */
+  expiresAt: string;
+  runMs: Fixed<number>;
+  /** `result` of the API. */
+  outcome: Json | null;
+  /** What a caller waits for, until it is taken. */
+  answerSealed: string | null;
+  updatedAt: string;
+}
+
 export interface FleetTables {
   devices: DevicesTable;
   deviceHardware: DeviceHardwareTable;
@@ -141,6 +205,8 @@ export interface FleetTables {
   deviceMetricHours: DeviceMetricHoursTable;
   deviceAvailability: DeviceAvailabilityTable;
   deviceSourceIps: DeviceSourceIpsTable;
+  customFields: CustomFieldsTable;
+  deviceCommands: DeviceCommandsTable;
 }
 
 export const fleetTables = {
@@ -156,4 +222,11 @@ export const fleetTables = {
   deviceMetricHours: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
   deviceAvailability: { owner: "org", writtenBy: "fleet/devices" },
   deviceSourceIps: { owner: "org", writtenBy: "fleet/agents" },
+  customFields: {
+    owner: "tenant-shared",
+    writtenBy: "fleet/custom-fields",
+    booleans: ["required"],
+    json: ["options", "deviceTypes"],
+  },
+  deviceCommands: { owner: "org", writtenBy: "fleet/device-commands", json: ["payload", "outcome"] },
 } as const satisfies Declared<FleetTables>;

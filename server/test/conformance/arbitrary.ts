@@ -71,7 +71,19 @@ function faultsOf(schema: JsonSchema, path: string): Fault[] {
       ),
     ];
   });
-  return [extra, ...missing, ...fields];
+  return [extra, ...missing, ...fields, ...ofAnyName(schema, path)];
+}
+
+/** In objects whose fields may have any name. */
+function ofAnyName(schema: JsonSchema, path: string): Fault[] {
+  const value = schema["additionalProperties"];
+  if (value === null || typeof value !== "object") return [];
+  return Object.entries(wrongValues(alternatives(value as JsonSchema).flatMap(typed))).map(
+    ([kind, wrong]): Fault => ({
+      what: `${path}*: ${kind}`,
+      put: wrong.map((bad) => (good) => ({ ...good, unheardOf: bad })),
+    }),
+  );
 }
 
 /** Values that no alternative of a field allows, by kind of fault. */

@@ -76,7 +76,7 @@ export async function startSweep(database: DatabaseName, options: SweepOptions =
   const server = await startTestServer(
     database,
     // All devices of the tests share one address.
-    { AGENT_ENROLL_RATE_LIMIT: "100000", ...outside?.env, ...options.env },
+    { AGENT_ENROLL_RATE_LIMIT: "100000", AGENT_POLL_MAX_SECONDS: "0", ...outside?.env, ...options.env },
     { ...options, ...(outside && { outbound: { ca: outside.authority.ca, isPublic: () => true } }) },
   );
   const world = await seedWorld(server.db, server.services);

@@ -10,7 +10,7 @@ export async function withInstallation(
   database: DatabaseName,
   test: (installation: Installation, folder: string) => Promise<void>,
 ): Promise<void> {
-  const installation = await install(database);
+  const installation = await install(database, { migrated: true });
   const folder = mkdtempSync(join(tmpdir(), "rmm-apply-"));
   try {
     await test(installation, folder);

@@ -12,7 +12,7 @@ it.concurrent.each(databases)(
   `kill -9 at ${KILLS} points of ${TOTAL} mutations loses nothing and tells of each exactly once, on %s (seed ${faultSeed})`,
   { timeout: PROOF_TIMEOUT_MS },
   async (database: DatabaseName) => {
-    const installation = await install(database);
+    const installation = await install(database, { migrated: true });
     try {
       await story(installation, database);
     } finally {

@@ -14,7 +14,7 @@ let admin: SignedInUser;
 let orgIds: string[];
 
 beforeAll(async () => {
-  installation = await install("postgres");
+  installation = await install("postgres", { migrated: true });
   processes = await Promise.all([installation.start(), installation.start()]);
   const partner = await seedPartner(installation, "chains", ["sixteen", "eight"]);
   orgIds = partner.orgIds;

@@ -28,7 +28,7 @@ it.each(databases)(
   "kill -9 loses no use of a key that is older than a second, on %s",
   { timeout: 120_000 },
   async (database) => {
-    const installation = await install(database);
+    const installation = await install(database, { migrated: true });
     try {
       await installation.services.store.migrate();
       await bootstrap(installation.services);

@@ -85,8 +85,8 @@ export const AuditPrune = shape("AuditPrune", () =>
     prunedCount: z.int(),
     cutoff: instant(),
     prunedAt: instant(),
-    restates: z.literal(true).optional().describe("repeats a record from before records were signed"),
-    breakCount: z.int().optional().describe("removed entries that did not hold"),
+    restates: z.literal(true).optional().describe("restates a record from before records were signed"),
+    breakCount: z.int().optional().describe("removed entries that failed verification"),
     ...signature(),
   }),
 );
@@ -236,15 +236,15 @@ export const auditLogs = resource(about, {
         .object({
           ...pageQuery(),
           ...selector(),
-          each: flag().optional().describe("true: the newest of every chain in reach"),
+          each: flag().optional().describe("true: the newest of every accessible chain"),
         })
         .refine(onlyOne, onlyOneMessage),
     returns: () =>
       z.object({
         data: z.array(AuditStatement()),
         pagination: z.object({ page: z.int(), limit: z.int(), total: z.int() }),
-        publicKey: z.string().nullable().describe("of the key that signs now: Ed25519, SPKI in base64"),
-        publicKeys: z.array(z.string()).describe("every key that is trusted, earlier ones included"),
+        publicKey: z.string().nullable().describe("current signing key: Ed25519, SPKI in base64"),
+        publicKeys: z.array(z.string()).describe("all trusted keys, including earlier ones"),
       }),
   }),
   verify: post("/audit-logs/verify", {

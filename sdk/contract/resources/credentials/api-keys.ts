@@ -24,7 +24,7 @@ export const ApiKey = shape("ApiKey", () =>
     createdBy: z.string().nullable(),
     lastUsedAt: instant().nullable(),
     usageCount: z.int(),
-    keyIssuedAt: instant().describe("when the present key was made: at creation, or by the last rotation"),
+    keyIssuedAt: instant().describe("when the current key was created or last rotated"),
     createdAt: instant(),
     updatedAt: instant(),
   }),
@@ -79,7 +79,7 @@ export const apiKeys = resource(about, {
         orgId: ref("organization"),
         name: text(255),
         scopes: scopeList().default([]),
-        expiresAt: timestamp().nullable().default(null).describe("in the future; null: never"),
+        expiresAt: timestamp().nullable().default(null).describe("must be in the future; null: never expires"),
         rateLimit: rateLimit().default(1000).describe("requests per hour"),
       }),
     returns: () =>

@@ -18,7 +18,7 @@ export const EnrollmentKey = shape("EnrollmentKey", () =>
     expiresAt: instant(),
     createdBy: z.string().nullable(),
     createdByPrincipalId: z.string().nullable(),
-    keyIssuedAt: instant().describe("when the present key was made: at creation, or by the last rotation"),
+    keyIssuedAt: instant().describe("when the current key was created or last rotated"),
     createdAt: instant(),
     updatedAt: instant(),
   }),
@@ -72,10 +72,10 @@ export const enrollmentKeys = resource(about, {
     body: () =>
       z.strictObject({
         name: text(255),
-        orgId: ref("organization").optional().describe("needed in partner and system scope"),
+        orgId: ref("organization").optional().describe("required in partner and system scope"),
         siteId: ref("site").nullable().optional().describe("pins enrolled devices to this site"),
         maxUsage: maxUsage().default(1),
-        expiresAt: timestamp().optional().describe("in the future; default 30 days"),
+        expiresAt: timestamp().optional().describe("must be in the future; default: in 30 days"),
       }),
     returns: EnrollmentKeyWithSecret,
   }),

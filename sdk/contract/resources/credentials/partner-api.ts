@@ -70,7 +70,7 @@ export const ExportedInventory = shape("ExportedInventory", () =>
         interfaceName: z.string(),
         address: z.string(),
         family: z.enum(["ipv4", "ipv6"]).nullable(),
-        assignment: z.enum(["dhcp", "static"]).nullable().describe("null: not known"),
+        assignment: z.enum(["dhcp", "static"]).nullable().describe("null: unknown"),
         active: z.boolean(),
       }),
     ),
@@ -125,7 +125,7 @@ const pageOf = <S extends z.ZodType>(row: S) =>
         }),
       )
       .optional()
-      .describe("rows that are withheld because a text in them looks like a secret"),
+      .describe("rows withheld because a text in them looks like a secret"),
   });
 
 const EXPORT_LIMIT = { default: 100, min: 1, max: 500 };
@@ -133,8 +133,8 @@ const walk = () => ({
   orgId: ref("organization").optional(),
   updatedSince: timestamp()
     .optional()
-    .describe("only rows changed or gone after this instant, oldest change first; at most 30 days ago"),
-  cursor: z.string().max(4096).optional().describe("nextCursor of the page before"),
+    .describe("only rows changed or removed after this time, oldest change first; at most 30 days ago"),
+  cursor: z.string().max(4096).optional().describe("nextCursor of the previous page"),
   limit: lenientInt(EXPORT_LIMIT),
 });
 const walkOfSites = () => z.strictObject({ ...walk(), siteId: ref("site").optional() });
@@ -265,9 +265,9 @@ export const partnerApi = resource(about, {
           issueEnrollmentSecret: z
             .boolean()
             .default(false)
-            .describe("gives the key a secret of its own, which enrolling then needs beside it"),
+            .describe("gives the key an additional secret that enrolling also requires"),
           ttlMinutes: z.int().min(1).max(525_600).optional().describe("instead of expiresAt"),
-          expiresAt: timestamp().optional().describe("in the future; default 30 days"),
+          expiresAt: timestamp().optional().describe("must be in the future; default: in 30 days"),
         })
         .refine(({ ttlMinutes, expiresAt }) => ttlMinutes === undefined || expiresAt === undefined, {
           path: ["ttlMinutes"],

@@ -13,7 +13,7 @@ export const PartnerKey = shape("PartnerKey", () =>
     keyPrefix: z.string(),
     status: z.enum(["active", "revoked"]),
     expiresAt: instant().nullable(),
-    rateLimit: z.int().describe("requests per hour of this key, within its principal's"),
+    rateLimit: z.int().describe("requests per hour of this key; at most its principal's limit"),
     lastUsedAt: instant().nullable(),
     revokedAt: instant().nullable(),
     rotatedFromId: z.string().nullable(),
@@ -57,12 +57,12 @@ const writable = () => ({
   description: blankable(2000),
   scopes: scopeList(),
   orgAccess: z.enum(["all", "selected"]),
-  orgIds: z.array(ref("organization")).max(1000).describe("with orgAccess selected"),
-  expiresAt: timestamp().nullable().describe("in the future; null: never"),
+  orgIds: z.array(ref("organization")).max(1000).describe("for orgAccess `selected`"),
+  expiresAt: timestamp().nullable().describe("must be in the future; null: never expires"),
   sourceCidrs: z
     .array(z.string().max(50))
     .max(50)
-    .describe("addresses and networks its keys may come from, IPv4 or IPv6; empty: anywhere"),
+    .describe("IPv4 and IPv6 addresses and networks that its keys may be used from; empty: any"),
   rateLimit: rateLimit().describe("requests per hour of all its keys together"),
 });
 
@@ -93,7 +93,7 @@ export const partnerServicePrincipals = resource(about, {
     errors: ["PARTNER_ID_REQUIRED", "PARTNER_ACCESS_DENIED", "NOT_FOUND"],
     paging: whole,
     columns: ["name", "status", "scopes", "orgAccess", "expiresAt", "id"],
-    query: () => z.object({ partnerId: ref("partner").optional().describe("needed in system scope") }),
+    query: () => z.object({ partnerId: ref("partner").optional().describe("required in system scope") }),
     returns: () => wholeOf(PartnerPrincipal()),
   }),
   create: create("/partner-service-principals", {
@@ -105,7 +105,7 @@ export const partnerServicePrincipals = resource(about, {
     body: () => {
       const fields = writable();
       return z.strictObject({
-        partnerId: ref("partner").optional().describe("needed in system scope"),
+        partnerId: ref("partner").optional().describe("required in system scope"),
         name: fields.name,
         description: fields.description.default(null),
         scopes: fields.scopes.default([...partnerReadScopes]),
@@ -134,10 +134,10 @@ export const partnerServicePrincipals = resource(about, {
     body: () =>
       z.strictObject({
         name: text(255),
-        expiresAt: timestamp().nullable().default(null).describe("in the future; null: never"),
+        expiresAt: timestamp().nullable().default(null).describe("must be in the future; null: never expires"),
         rateLimit: rateLimit()
           .optional()
-          .describe("requests per hour of this key, default its principal's; it can only narrow that"),
+          .describe("requests per hour of this key; default and maximum: its principal's limit"),
       }),
     returns: minted,
   }),

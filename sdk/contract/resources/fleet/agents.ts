@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { agent, open } from "../../core/access.ts";
-import { type Noun, post, resource, shape } from "../../core/endpoint.ts";
+import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
 import { instant, lenient, lenientList, ref, reported, reportedOrBlank, secret, timestamp } from "../../core/fields.ts";
+import { lenientInt } from "../../core/page.ts";
 import { deviceRoles, osTypes } from "./devices.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -49,9 +50,11 @@ export const Metrics = shape("Metrics", () =>
   }),
 );
 
-const fact = (max: number) => reportedOrBlank(max).optional();
-const number = () => z.int().min(0).max(1_000_000).nullable().optional();
-const quantity = () => amount().nullable().optional();
+const fact = (max: number) => lenient(reportedOrBlank(max));
+const number = () => lenient(z.int().min(0).max(1_000_000).nullable());
+const quantity = () => lenient(amount().nullable());
+/** What a machine may fail to say of itself without being kept out. */
+const named = (max: number) => reported(max).catch("unknown");
 
 /** Hardware as an agent reports it (docs/fleet.md, "Inventory"). */
 export const HardwareReport = shape("HardwareReport", () =>
@@ -77,12 +80,66 @@ export const NetworkReport = shape("NetworkReport", () =>
     ipAddress: fact(64),
     subnetMask: fact(64),
     publicIp: fact(64),
-    isPrimary: z.boolean().optional(),
+    isPrimary: lenient(z.boolean()),
   }),
 );
 
 const AgentTokens = shape("AgentTokens", () => z.object({ agentToken: secret(), watchdogToken: secret() }));
 const policy = () => z.record(z.string(), z.unknown()).nullable();
+
+/** Paths of what was left out of a report, at most 20. */
+const ignored = () => ({ ignoredFields: z.array(z.string()).optional() });
+
+const ClaimedCommand = shape("ClaimedCommand", () =>
+  z.object({ id: z.string(), type: z.string(), payload: z.record(z.string(), z.unknown()) }),
+);
+
+const output = () => lenient(z.string());
+
+/** How a command ended, over HTTP and the socket alike (docs/fleet.md, "Results of commands"). */
+export const CommandReport = shape("CommandReport", () =>
+  z.object({
+    status: z.enum(["completed", "failed", "timeout"]),
+    exitCode: lenient(z.int()),
+    stdout: output(),
+    stderr: output(),
+    error: lenient(reported(10_000)),
+    errorCode: lenient(reported(255)),
+    durationMs: lenient(count()),
+    startedAt: lenient(timestamp()),
+    result: z.unknown().optional(),
+  }),
+);
+
+/** A report that the device is alive, over HTTP and the socket alike. */
+export const HeartbeatReport = shape("HeartbeatReport", () =>
+  z.object({
+    status: lenient(z.enum(["ok", "warning", "error"])),
+    agentVersion: lenient(reported(50)),
+    role: lenient(z.enum(["agent", "watchdog"])),
+    watchdogState: lenient(z.enum(["CONNECTED", "FAILOVER"])),
+    metrics: lenient(Metrics()),
+    hostname: lenient(reported(255)),
+    osVersion: lenient(reported(100)),
+    osBuild: lenient(reported(100)),
+    lastUser: lenient(reported(255)),
+    uptimeSeconds: lenient(count()),
+    pendingReboot: lenient(z.boolean()),
+    isHeadless: lenient(z.boolean()),
+    deviceRole: lenient(z.enum(deviceRoles)),
+    watchdogVersion: lenient(reported(50)),
+    watches: lenientList(
+      z.object({
+        watchType: z.enum(["service", "process"]),
+        name: reported(255),
+        running: z.boolean(),
+        autoRestarted: lenient(z.boolean()),
+        checkedAt: timestamp(),
+      }),
+      1000,
+    ),
+  }),
+);
 
 const about: Noun = {
   name: "agents",
@@ -96,7 +153,7 @@ export const agents = resource(about, {
     from: "machine",
     summary: "Join an organization with an enrollment key",
     description:
-      "The second factor may also come in the header `X-Agent-Enrollment-Secret`. With the device's current token in `Authorization` the same device gets new tokens; otherwise a new device is made.",
+      "The second factor may also come in the header `X-Agent-Enrollment-Secret`. With the device's current token in `Authorization`, or the key and `enrollmentNonce` of a first enrollment within 24 hours, the same device gets new tokens; otherwise a new device is made.",
     access: open(),
     emits: ["device.enrolled"],
     mayEmit: ["device.online", "site.created"],
@@ -120,17 +177,18 @@ export const agents = resource(about, {
       z.object({
         enrollmentKey: secret(z.string().trim().min(1).max(512)),
         enrollmentSecret: secret(z.string().min(1).max(512)).optional(),
+        enrollmentNonce: lenient(secret(z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal characters"))),
         hostname: reported(255),
         osType: z.enum(osTypes),
-        osVersion: reported(100),
-        osBuild: reported(100).optional(),
-        architecture: reported(20),
-        agentVersion: reported(50),
-        deviceRole: z.enum(deviceRoles).optional(),
-        isVirtual: z.boolean().optional(),
-        siteId: ref("site").optional(),
-        hardware: HardwareReport().optional(),
-        network: z.array(NetworkReport()).max(100).optional(),
+        osVersion: named(100),
+        osBuild: lenient(reported(100)),
+        architecture: named(20),
+        agentVersion: named(50),
+        deviceRole: lenient(z.enum(deviceRoles)),
+        isVirtual: lenient(z.boolean()),
+        siteId: lenient(ref("site")),
+        hardware: lenient(HardwareReport()),
+        network: lenientList(NetworkReport(), 100),
       }),
     returns: () =>
       z.object({
@@ -140,6 +198,7 @@ export const agents = resource(about, {
         siteId: z.string(),
         ...AgentTokens().shape,
         config: z.object({ heartbeatIntervalSeconds: z.int(), metricsIntervalSeconds: z.int() }),
+        ...ignored(),
       }),
   }),
   heartbeat: post("/agents/:id/heartbeat", {
@@ -153,36 +212,10 @@ export const agents = resource(about, {
     errors: ["INVALID_AGENT_CREDENTIALS", "DEVICE_DECOMMISSIONED", "DEVICE_QUARANTINED", "NOT_FOUND"],
     bodyLimitBytes: 8 * MEGABYTE,
     params: agentParams,
-    body: () =>
-      z.object({
-        status: z.enum(["ok", "warning", "error"]),
-        agentVersion: reported(50),
-        role: lenient(z.enum(["agent", "watchdog"])),
-        watchdogState: lenient(z.enum(["CONNECTED", "FAILOVER"])),
-        metrics: lenient(Metrics()),
-        hostname: lenient(reported(255)),
-        osVersion: lenient(reported(100)),
-        osBuild: lenient(reported(100)),
-        lastUser: lenient(reported(255)),
-        uptimeSeconds: lenient(count()),
-        pendingReboot: lenient(z.boolean()),
-        isHeadless: lenient(z.boolean()),
-        deviceRole: lenient(z.enum(deviceRoles)),
-        watchdogVersion: lenient(reported(50)),
-        watches: lenientList(
-          z.object({
-            watchType: z.enum(["service", "process"]),
-            name: reported(255),
-            running: z.boolean(),
-            autoRestarted: lenient(z.boolean()),
-            checkedAt: timestamp(),
-          }),
-          1000,
-        ),
-      }),
+    body: HeartbeatReport,
     returns: () =>
       z.object({
-        commands: z.array(z.object({ id: z.string(), type: z.string(), payload: z.record(z.string(), z.unknown()) })),
+        commands: z.array(ClaimedCommand()),
         config: z.object({
           heartbeatIntervalSeconds: z.int(),
           metricsIntervalSeconds: z.int(),
@@ -192,7 +225,36 @@ export const agents = resource(about, {
         draining: z.boolean(),
         rotateToken: z.literal(true).optional(),
         upgradeTo: z.string().optional(),
+        ...ignored(),
       }),
+  }),
+  claim: get("/agents/:id/commands", {
+    summary: "Collect commands, waiting for one if there is none",
+    access: agent().orWatchdog(),
+    errors: ["INVALID_AGENT_CREDENTIALS", "DEVICE_DECOMMISSIONED", "DEVICE_QUARANTINED", "NOT_FOUND"],
+    params: agentParams,
+    query: () => z.object({ wait: lenientInt({ default: 0, min: 0, max: 30 }).describe("seconds") }),
+    returns: () => z.object({ commands: z.array(ClaimedCommand()) }),
+  }),
+  submitResult: post("/agents/:id/commands/:commandId/result", {
+    summary: "Report how a command ended",
+    description: "Only the first report counts; any other is answered `ignored`.",
+    access: agent().orWatchdog(),
+    audit: "agent.command.result.submit",
+    mayEmit: ["device.command.completed", "device.command.failed"],
+    loses: "nothing",
+    errors: [
+      "INVALID_AGENT_CREDENTIALS",
+      "DEVICE_DECOMMISSIONED",
+      "DEVICE_QUARANTINED",
+      "TENANT_OFFBOARDING",
+      "NOT_FOUND",
+    ],
+    bodyLimitBytes: 36 * MEGABYTE,
+    refs: { commandId: "device-command" },
+    params: () => z.object({ ...agentParams().shape, commandId: ref("device-command") }),
+    body: CommandReport,
+    returns: () => z.object({ success: z.literal(true), ignored: z.literal(true).optional(), ...ignored() }),
   }),
   rotateToken: post("/agents/:id/rotate-token", {
     summary: "Replace the device's tokens; the old ones last ten more minutes",

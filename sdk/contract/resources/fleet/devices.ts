@@ -156,7 +156,7 @@ export const devices = resource(about, {
       z.object({
         page: rawInt("chooses paging by number"),
         limit: rawInt("default 50; at most 1000 by cursor, 100 by page"),
-        cursor: z.string().max(4096).optional().describe("empty to start"),
+        cursor: z.string().max(4096).optional().describe("empty for the first page"),
         sort: z.enum(["hostname", "lastSeen", "enrolled"]).optional(),
         sortDir: z.enum(["asc", "desc"]).optional(),
         includeTotal: flag().optional(),

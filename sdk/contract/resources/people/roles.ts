@@ -17,8 +17,8 @@ const Role = shape("Role", () =>
     forceMfa: z.boolean(),
     parentRoleId: z.string().nullable(),
     parentRoleName: z.string().nullable(),
-    permissions: z.array(z.string()).describe("of its own; those of its ancestors come on top"),
-    userCount: z.int().describe("members and invitations of your tenant that have it"),
+    permissions: z.array(z.string()).describe("its own permissions; those of its ancestors are added"),
+    userCount: z.int().describe("number of members and invitations in your tenant with this role"),
   }),
 );
 

@@ -60,8 +60,8 @@ export const Member = shape("Member", () =>
     mfaEnabled: z.boolean(),
     roleId: z.string().nullable(),
     roleName: z.string().nullable(),
-    orgAccess: z.enum(orgAccessLevels).optional().describe("members of a partner"),
-    orgIds: z.array(z.string()).optional().describe("members of a partner"),
+    orgAccess: z.enum(orgAccessLevels).optional().describe("only for members of a partner"),
+    orgIds: z.array(z.string()).optional().describe("only for members of a partner"),
     siteIds: z.array(z.string()).nullable().optional().describe("members of an organization; null: all sites"),
     createdAt: instant(),
     updatedAt: instant(),
@@ -101,7 +101,7 @@ export const users = resource(about, {
         .strictObject({
           name: text(255),
           avatarUrl: httpsUrl().nullable(),
-          preferences: freeObject(64 * 1024).describe("merged into what is stored"),
+          preferences: freeObject(64 * 1024).describe("merged into the stored preferences"),
         })
         .partial(),
     returns: Me,
@@ -152,8 +152,8 @@ export const users = resource(about, {
         email: email(),
         name: text(255),
         roleId: ref("role"),
-        orgAccess: z.enum(orgAccessLevels).optional().describe("members of a partner"),
-        orgIds: z.array(ref("organization")).max(10_000).optional().describe("needed with orgAccess `selected`"),
+        orgAccess: z.enum(orgAccessLevels).optional().describe("only for members of a partner"),
+        orgIds: z.array(ref("organization")).max(10_000).optional().describe("required with orgAccess `selected`"),
         siteIds: z
           .array(ref("site"))
           .max(10_000)

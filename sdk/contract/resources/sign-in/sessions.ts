@@ -10,7 +10,7 @@ export const TokenPair = shape("TokenPair", () =>
     accessToken: secret(),
     refreshToken: secret(),
     tokenType: z.literal("Bearer"),
-    expiresIn: z.int().describe("seconds until the access token ends"),
+    expiresIn: z.int().describe("seconds until the access token expires"),
   }),
 );
 
@@ -35,7 +35,7 @@ export const SignedIn = shape("SignedIn", () =>
     ...TokenPair().shape,
     user: MeLite(),
     mfaRequired: z.literal(false),
-    mfaEnrollmentRequired: z.boolean().describe("a second factor must be set up before anything else is answered"),
+    mfaEnrollmentRequired: z.boolean().describe("a second factor must be set up before any other call"),
   }),
 );
 
@@ -45,7 +45,7 @@ export const SecondFactorNeeded = shape("SecondFactorNeeded", () =>
     mfaRequired: z.literal(true),
     tempToken: secret(),
     mfaMethods: z.array(z.enum(["totp", "recovery"])),
-    expiresIn: z.int().describe("seconds until the temporary token ends"),
+    expiresIn: z.int().describe("seconds until the temporary token expires"),
   }),
 );
 

@@ -16,7 +16,7 @@ export const SsoDomain = shape("SsoDomain", () =>
     verifiedAt: instant().nullable(),
     lastCheckedAt: instant().nullable(),
     recordName: z.string().describe("name of the TXT record to publish"),
-    recordValue: z.string().describe("its text"),
+    recordValue: z.string().describe("value of the TXT record"),
     createdAt: instant(),
   }),
 );

@@ -64,8 +64,11 @@ const start = {
   errors: ["NO_ACTIVE_SSO_PROVIDER", "PROVIDER_INVALID", "NOT_CONFIGURED"],
   query: () =>
     z.object({
-      redirect: z.string().optional().describe("path of this server to end at; anything else ends at /"),
-      challenge: challenge().optional().describe("SHA-256, base64url, of a verifier that the exchange must then bring"),
+      redirect: z
+        .string()
+        .optional()
+        .describe("path on this server to redirect to after the sign-in; any other value redirects to /"),
+      challenge: challenge().optional().describe("base64url SHA-256 of a verifier that the exchange must send"),
     }),
   returns: Redirected,
 } as const;

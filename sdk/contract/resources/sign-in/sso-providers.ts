@@ -27,7 +27,7 @@ export const AttributeMapping = shape("AttributeMapping", () =>
     name: text(255),
     firstName: text(255).optional(),
     lastName: text(255).optional(),
-    groups: text(255).optional().describe("claim that holds an array of strings"),
+    groups: text(255).optional().describe("claim with an array of strings"),
   }),
 );
 
@@ -63,7 +63,7 @@ export const SsoProvider = shape("SsoProvider", () =>
     attributeMapping: AttributeMapping(),
     autoProvision: z.boolean(),
     defaultRoleId: z.string().nullable(),
-    defaultRoleConfiguredBy: z.string().nullable().describe("whose permissions the default role is measured against"),
+    defaultRoleConfiguredBy: z.string().nullable().describe("user whose permissions limit the default role"),
     allowedDomains: z.string().nullable(),
     enforceSSO: z.boolean(),
     trustsIdpMfa: z.boolean(),
@@ -110,23 +110,21 @@ const domainsText = () =>
 const writable = () => ({
   name: text(255),
   type: z.enum(ssoProviderTypes),
-  issuer: webAddress().nullable().describe("of an oidc provider: its endpoints are discovered from it"),
+  issuer: webAddress().nullable().describe("for oidc: the endpoints are discovered from it"),
   clientId: blankable(500),
   clientSecret: secret(z.string().min(1).max(2000)).nullable(),
   scopes: scopeText().nullable().describe("space-separated; null: the preset's"),
   attributeMapping: AttributeMapping().nullable().describe("null: the preset's"),
-  autoProvision: z.boolean().describe("make users of people who are none yet; organization providers alone"),
-  defaultRoleId: ref("role").nullable().describe("role of users that are made at their first sign-in"),
+  autoProvision: z.boolean().describe("create users at their first sign-in; only for providers of an organization"),
+  defaultRoleId: ref("role").nullable().describe("role of users created at their first sign-in"),
   allowedDomains: domainsText().describe("comma-separated email domains; null: every domain"),
   enforceSSO: z.boolean().describe("refuse passwords while the provider is active"),
-  trustsIdpMfa: z.boolean().describe("take the provider's word that a second factor was used"),
+  trustsIdpMfa: z.boolean().describe("trust the provider's claim that a second factor was used"),
   authorizationUrl: webAddress().nullable(),
   tokenUrl: webAddress().nullable(),
   userInfoUrl: webAddress().nullable(),
   jwksUrl: webAddress().nullable(),
-  ownCallback: z
-    .boolean()
-    .describe("come back to /api/v1/sso/callback/ID, registered there in place of the common one"),
+  ownCallback: z.boolean().describe("use /api/v1/sso/callback/ID as redirect URI instead of the shared one"),
   entityId: blankable(500),
   ssoUrl: webAddress(500).nullable(),
   certificate: blankable(20_000),
@@ -159,7 +157,7 @@ export const ssoProviders = resource(about, {
     query: () =>
       z.object({
         orgId: ref("organization").optional(),
-        scope: z.enum(["partner"]).optional().describe("the partner's own"),
+        scope: z.enum(["partner"]).optional().describe("only the partner's own provider"),
       }),
     returns: () => wholeOf(SsoProvider()),
   }),
@@ -187,7 +185,7 @@ export const ssoProviders = resource(about, {
       const { name, type, autoProvision, enforceSSO, trustsIdpMfa, ownCallback, ...others } = writable();
       return z.strictObject({
         ownerScope: z.enum(["organization", "partner"]).default("organization"),
-        orgId: ref("organization").optional().describe("of an organization's provider; your own when left out"),
+        orgId: ref("organization").optional().describe("for a provider of an organization; default: your own"),
         preset: text(100).optional(),
         name,
         type,
@@ -263,10 +261,13 @@ export const ssoProviders = resource(about, {
         signIn: z.object({
           missing: z
             .array(z.string())
-            .describe("fields a sign-in needs; while any is missing, only discovery is tried"),
-          tokenAuthMethod: z.enum(tokenAuthMethods).describe("how the client secret is presented"),
+            .describe("missing fields that a sign-in requires; until they are set only discovery is tested"),
+          tokenAuthMethod: z.enum(tokenAuthMethods).describe("how the client secret is sent"),
           idTokenAlgorithms: z.array(z.string()),
-          callbackUrl: z.string().nullable().describe("to be registered at the provider; null: PUBLIC_URL is not set"),
+          callbackUrl: z
+            .string()
+            .nullable()
+            .describe("redirect URI to register at the provider; null if PUBLIC_URL is not set"),
         }),
       }),
   }),

@@ -66,7 +66,7 @@ export const contacts = resource(about, {
         siteId: z
           .union([z.literal("none"), ref("site")])
           .optional()
-          .describe("`none`: only contacts of no site"),
+          .describe("`none`: only contacts without a site"),
         role: z.enum(contactRoles).optional(),
       }),
     returns: () => pageOf(Contact()),

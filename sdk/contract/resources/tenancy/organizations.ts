@@ -112,7 +112,7 @@ export const organizations = resource(about, {
       return z
         .object({
           ...fields,
-          partnerId: ref("partner").optional().describe("needed in system scope"),
+          partnerId: ref("partner").optional().describe("required in system scope"),
           status: z.enum(["active", "trial", "suspended", "churned"]).default("active"),
           type: fields.type.default("customer"),
           maxDevices: fields.maxDevices.default(null),

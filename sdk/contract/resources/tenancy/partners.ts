@@ -67,7 +67,7 @@ export const PartnerSettingsChange = shape("PartnerSettingsChange", () =>
       .optional(),
     security: z.strictObject({ requireMfa: z.boolean().nullable().optional() }).nullable().optional(),
     billing: partnerBilling().nullable().optional(),
-    organizationOrder: z.unknown().optional().describe("kept by the server; what is sent here is ignored"),
+    organizationOrder: z.unknown().optional().describe("managed by the server; values sent here are ignored"),
   }),
 );
 

@@ -74,7 +74,7 @@ export const sites = resource(about, {
     body: () => {
       const fields = writable();
       return z.object({
-        orgId: ref("organization").optional().describe("needed in partner and system scope"),
+        orgId: ref("organization").optional().describe("required in partner and system scope"),
         name: fields.name,
         timezone: fields.timezone.default("UTC"),
         address: fields.address.default(null),

@@ -5,11 +5,15 @@ import { refuseOverDeviceCap } from "#server/features/fleet/devices/caps";
 import { insertDevice } from "#server/features/fleet/devices/insert-device";
 import { aliveStatus, appendAvailability, comesOnline } from "#server/features/fleet/devices/presence";
 import { rekeyDevice } from "#server/features/fleet/devices/rekey-device";
+import { after, MINUTE } from "#server/platform/clock";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import { namedSite, siteForNewDevice } from "./enroll-site.ts";
 import type { AdmittingKey, EnrollCall } from "./enrollment-key.ts";
+import { proofOf } from "./enrollment-proof.ts";
 import { hashesOf, type TokenPair } from "./tokens.ts";
+
+const GRACE_MS = 10 * MINUTE;
 
 export interface EnrolledDevice {
   readonly id: string;
@@ -33,9 +37,6 @@ const reported = (call: EnrollCall, pair: TokenPair) => {
     lastSeenAt: now,
     lastSeenIp: call.ip,
     ...hashesOf(pair),
-    previousAgentTokenHash: null,
-    previousWatchdogTokenHash: null,
-    previousTokensExpireAt: null,
     tokensIssuedAt: now,
     updatedAt: now,
   };
@@ -47,7 +48,7 @@ export async function findPresented(call: EnrollCall, tx: Tx, key: AdmittingKey)
   if (token === undefined) return undefined;
   const query = tx
     .selectFrom("devices")
-    .select(["id", "orgId", "siteId", "agentId", "status", "deviceRoleSource"])
+    .select(["id", "orgId", "siteId", "agentId", "status", "deviceRoleSource", "agentTokenHash", "watchdogTokenHash"])
     .where("agentTokenHash", "=", sha256(token))
     .where("orgId", "=", key.orgId)
     .where("status", "<>", "decommissioned");
@@ -57,20 +58,39 @@ export async function findPresented(call: EnrollCall, tx: Tx, key: AdmittingKey)
 export type Presented = NonNullable<Awaited<ReturnType<typeof findPresented>>>;
 
 /**
- * Gives a device that proves itself new tokens; the old ones stop at once. It keeps its id, its agent id and, unless
- * the key or the device names one, its site. Maintenance survives, quarantine refuses.
+ * Gives a device that proves itself new tokens; the old ones last ten more minutes. It keeps its id, its agent id and,
+ * unless the key or the device names one, its site. Maintenance survives, quarantine refuses.
  */
 export async function rekeyPresented(
   call: EnrollCall,
   tx: Tx,
   { key, pair, device }: { key: AdmittingKey; pair: TokenPair; device: Presented },
 ): Promise<EnrolledDevice> {
-  if (device.status === "quarantined") throw problem("DEVICE_QUARANTINED");
   const siteId = (await namedSite(call, tx, key)) ?? device.siteId ?? (await siteForNewDevice(call, tx, key));
+  return rekey(call, tx, { device, pair, siteId, proof: proofOf(call, key) });
+}
+
+interface Rekeying {
+  readonly device: Presented;
+  readonly pair: TokenPair;
+  readonly siteId: string;
+  readonly proof: Partial<ReturnType<typeof proofOf>>;
+}
+
+export async function rekey(
+  call: EnrollCall,
+  tx: Tx,
+  { device, pair, siteId, proof }: Rekeying,
+): Promise<EnrolledDevice> {
+  if (device.status === "quarantined") throw problem("DEVICE_QUARANTINED");
   const { deviceRole } = call.body;
   const status = aliveStatus[device.status];
   const rekeyed = await rekeyDevice(tx, device, {
     ...reported(call, pair),
+    ...proof,
+    previousAgentTokenHash: device.agentTokenHash,
+    previousWatchdogTokenHash: device.watchdogTokenHash,
+    previousTokensExpireAt: after(call.clock.now(), GRACE_MS),
     siteId,
     status,
     ...(deviceRole !== undefined && device.deviceRoleSource === "auto" ? { deviceRole } : {}),
@@ -79,7 +99,7 @@ export async function rekeyPresented(
   if (comesOnline(device.status)) {
     await appendAvailability(tx, call, "online", [device]);
   }
-  return { id: device.id, orgId: key.orgId, siteId, agentId: device.agentId as string };
+  return { id: device.id, orgId: device.orgId, siteId, agentId: device.agentId as string };
 }
 
 /** Makes the row, within the caps. A second device of the same name is welcome unless one is quarantined. */
@@ -100,6 +120,10 @@ export async function createDevice(
   const now = call.clock.now();
   await insertDevice(tx, {
     ...reported(call, pair),
+    ...proofOf(call, key),
+    previousAgentTokenHash: null,
+    previousWatchdogTokenHash: null,
+    previousTokensExpireAt: null,
     ...device,
     deviceRole: call.body.deviceRole ?? "unknown",
     status: "online",

@@ -242,8 +242,10 @@ describe.each(databases)("enrollment on %s", (database) => {
         token,
         body: { status: "ok", agentVersion: "1" },
       });
-    expect((await beat(first.agentToken)).body.code).toBe("INVALID_AGENT_CREDENTIALS");
     expect((await beat(second.agentToken)).status).toBe(200);
+    expect((await beat(first.agentToken)).status).toBe(200);
+    server.clock.advance(600_000);
+    expect((await beat(first.agentToken)).body.code).toBe("INVALID_AGENT_CREDENTIALS");
     expect(await deviceCount(again.orgId)).toBe(1);
     expect(await usageOf(server, key)).toBe(2);
     expect((await eventsOf(server.db, first.deviceId)).map(({ kind, data }) => [kind, data])).toMatchObject([
@@ -276,12 +278,64 @@ describe.each(databases)("enrollment on %s", (database) => {
     expect((await enroll(server, key, { hostname: "other" })).status).toBe(201);
   });
 
-  it("refuses what cannot be stored instead of failing", async () => {
+  it("needs a name and a system, and lets a machine in without its malformed parts, which it is told (C61)", async () => {
     const key = await makeKey(server, { orgId });
-    for (const bad of [{ hostname: "x".repeat(256) }, { hardware: { cpuCores: 1.5 } }, { osType: "beos" }]) {
+    for (const bad of [{ hostname: " " }, { hostname: 7 }, { osType: "beos" }])
       expect(await enroll(server, key, bad)).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
-    }
     expect(await usageOf(server, key)).toBe(0);
+    const { status, body } = await enroll(server, key, {
+      hostname: "x".repeat(300),
+      osVersion: "",
+      architecture: undefined,
+      agentVersion: 3,
+      siteId: "none",
+      hardware: { cpuCores: 8.5, ramTotalMb: "16384", model: "T14", gpuModel: null },
+      network: Array.from({ length: 130 }, (_, n) => ({ interfaceName: n === 3 ? "" : `eth${n}` })),
+      surprise: true,
+    });
+    expect(status).toBe(201);
+    expect(body.ignoredFields.toSorted()).toEqual(
+      ["hardware.cpuCores", "hardware.ramTotalMb", "network", "siteId", "surprise"].toSorted(),
+    );
+    const row = server.db.selectFrom("devices").selectAll().where("id", "=", body.deviceId);
+    expect(await row.executeTakeFirstOrThrow()).toMatchObject({
+      hostname: "x".repeat(255),
+      osVersion: "unknown",
+      architecture: "unknown",
+      agentVersion: "unknown",
+    });
+    const nets = server.db.selectFrom("deviceInterfaces").selectAll().where("deviceId", "=", body.deviceId);
+    expect(await nets.execute()).toHaveLength(100);
+  });
+
+  it("gives the same machine its device again when the answer was lost, and nobody else (C62)", async () => {
+    const key = await makeKey(server, { orgId, maxUsage: 1, secret: "second" });
+    const nonce = "a".repeat(64);
+    const again = (fields: object = {}) =>
+      enroll(server, key, { hostname: "lost", enrollmentNonce: nonce, enrollmentSecret: "second", ...fields });
+    const first = await again();
+    await server.db.updateTable("enrollmentKeys").set({ keyHash: "rotated" }).where("id", "=", key.id).execute();
+    server.clock.advance(3_600_000);
+    const second = await again();
+    expect(second).toMatchObject({ status: 201, body: { deviceId: first.body.deviceId, agentId: first.body.agentId } });
+    expect(second.body.agentToken).not.toBe(first.body.agentToken);
+    expect(await usageOf(server, key)).toBe(1);
+    const beat = (token: string) =>
+      server.request("POST", `/agents/${first.body.agentId}/heartbeat`, { token, body: { status: "ok" } });
+    expect((await beat(second.body.agentToken)).status).toBe(200);
+    // The pair that may never have arrived lasts ten more minutes.
+    expect((await beat(first.body.agentToken)).status).toBe(200);
+    expect((await again({ enrollmentNonce: "b".repeat(64) })).body.code).toBe("ENROLLMENT_KEY_NOT_FOUND");
+    expect((await again({ enrollmentSecret: "guess" })).body.code).toBe("ENROLLMENT_SECRET_INVALID");
+    await server.db
+      .updateTable("devices")
+      .set({ status: "quarantined" })
+      .where("id", "=", first.body.deviceId)
+      .execute();
+    expect((await again()).body.code).toBe("DEVICE_QUARANTINED");
+    await server.db.updateTable("devices").set({ status: "online" }).where("id", "=", first.body.deviceId).execute();
+    server.clock.advance(86_400_000);
+    expect((await again()).body.code).toBe("ENROLLMENT_KEY_NOT_FOUND");
   });
 });
 

@@ -1,5 +1,5 @@
 import { takeAttempt } from "#server/access/attempts";
-import { isForeignKeyViolation } from "#server/db/dialect/violations";
+import { isForeignKeyViolation, isUniqueViolation } from "#server/db/dialect/violations";
 import type { Tx } from "#server/db/unit-of-work";
 import { claimUse } from "#server/features/credentials/enrollment-keys/claim-use";
 import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
@@ -7,10 +7,19 @@ import { comesOnline } from "#server/features/fleet/devices/presence";
 import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
 import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
-import { createDevice, type EnrolledDevice, findPresented, type Presented, rekeyPresented } from "./enroll-device.ts";
+import {
+  createDevice,
+  type EnrolledDevice,
+  findPresented,
+  type Presented,
+  rekey,
+  rekeyPresented,
+} from "./enroll-device.ts";
 import { admit, type EnrollCall } from "./enrollment-key.ts";
+import { findRepeat } from "./enrollment-proof.ts";
+import { ignoredFields } from "./ignored-fields.ts";
 import { intervals } from "./intervals.ts";
-import { newTokenPair } from "./tokens.ts";
+import { newTokenPair, type TokenPair } from "./tokens.ts";
 
 /**
  * Enrolls a device in an organization (docs/fleet.md, "Enrollment"). Everything happens in one transaction, including
@@ -25,6 +34,12 @@ export async function enrollAgent(call: EnrollCall) {
   );
   const work = call.transaction(() =>
     call.asSystem("enroll device", async (tx) => {
+      const known = await findRepeat(call, tx);
+      if (known) {
+        const pair = newTokenPair(call.random);
+        const device = await rekey(call, tx, { device: known, pair, siteId: known.siteId as string, proof: {} });
+        return finish(call, tx, { device, presented: known, pair });
+      }
       const key = await admit(call, tx);
       if (!(await claimUse(tx, key, call.clock.now()))) throw problem("ENROLLMENT_KEY_EXHAUSTED");
       const pair = newTokenPair(call.random);
@@ -32,17 +47,29 @@ export async function enrollAgent(call: EnrollCall) {
       const device = presented
         ? await rekeyPresented(call, tx, { key, pair, device: presented })
         : await createDevice(call, tx, { key, pair });
-      await keepInventory(call, tx, device);
-      record(call, device, presented);
-      await tell(call, tx, device.id, presented);
-      const { id: deviceId, ...placed } = device;
-      return { ...placed, deviceId, ...pair, config: intervals };
+      return finish(call, tx, { device, presented, pair });
     }),
   );
-  // The site was deleted between its choice and the insert: the agent tries again and gets another site.
+  // The site was deleted meanwhile, or the same request is being answered: the agent tries again.
   return work.catch((error: unknown) => {
-    throw isForeignKeyViolation(error) ? problem("CONCURRENT_MODIFICATION", { cause: error }) : error;
+    throw isForeignKeyViolation(error) || isUniqueViolation(error)
+      ? problem("CONCURRENT_MODIFICATION", { cause: error })
+      : error;
   });
+}
+
+interface Enrolled {
+  readonly device: EnrolledDevice;
+  readonly presented: Presented | undefined;
+  readonly pair: TokenPair;
+}
+
+async function finish(call: EnrollCall, tx: Tx, { device, presented, pair }: Enrolled) {
+  await keepInventory(call, tx, device);
+  record(call, device, presented);
+  await tell(call, tx, device.id, presented);
+  const { id: deviceId, ...placed } = device;
+  return { ...placed, deviceId, ...pair, config: intervals, ...ignoredFields(call) };
 }
 
 async function keepInventory(call: EnrollCall, tx: Tx, device: EnrolledDevice): Promise<void> {

@@ -26,11 +26,22 @@ export async function admit(call: EnrollCall, tx: Tx) {
   if (key.expiresAt <= call.clock.now()) throw problem("ENROLLMENT_KEY_EXPIRED");
   if (key.maxUsage !== null && key.usageCount >= key.maxUsage) throw problem("ENROLLMENT_KEY_EXHAUSTED");
   checkSecret(call, key.enrollmentSecretHash);
-  if (key.orgStatus === "offboarding" && key.orgDeletedAt === null) throw problem("TENANT_OFFBOARDING");
-  const orgOpen = key.orgDeletedAt === null && (key.orgStatus === "active" || key.orgStatus === "trial");
-  const partnerOpen = key.partnerDeletedAt === null && key.partnerStatus === "active";
-  if (!orgOpen || !partnerOpen) throw problem("TENANT_INACTIVE");
+  refuseClosedTenant(key);
   return key;
+}
+
+interface TenantStatus {
+  readonly orgStatus: string;
+  readonly orgDeletedAt: string | null;
+  readonly partnerStatus: string;
+  readonly partnerDeletedAt: string | null;
+}
+
+export function refuseClosedTenant({ orgStatus, orgDeletedAt, partnerStatus, partnerDeletedAt }: TenantStatus): void {
+  if (orgStatus === "offboarding" && orgDeletedAt === null) throw problem("TENANT_OFFBOARDING");
+  const orgOpen = orgDeletedAt === null && (orgStatus === "active" || orgStatus === "trial");
+  const partnerOpen = partnerDeletedAt === null && partnerStatus === "active";
+  if (!orgOpen || !partnerOpen) throw problem("TENANT_INACTIVE");
 }
 
 export type AdmittingKey = Awaited<ReturnType<typeof admit>>;
@@ -62,7 +73,7 @@ function find(call: EnrollCall, tx: Tx) {
 }
 
 /** The key's own secret, else the server's; in production one of them must exist (docs/fleet.md, "Enrollment"). */
-function checkSecret(call: EnrollCall, keySecretHash: string | null): void {
+export function checkSecret(call: EnrollCall, keySecretHash: string | null): void {
   const { agentEnrollmentSecret, production } = call.config;
   const wanted = keySecretHash ?? (agentEnrollmentSecret === undefined ? undefined : sha256(agentEnrollmentSecret));
   if (wanted === undefined) {

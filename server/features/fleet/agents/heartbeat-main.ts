@@ -54,6 +54,7 @@ function facts(body: HeartbeatCall["body"]) {
   const { agentVersion, hostname, osVersion, osBuild, lastUser } = body;
   const { uptimeSeconds, pendingReboot, isHeadless, watchdogVersion } = body;
   const supplied = {
+    agentVersion,
     hostname,
     osVersion,
     osBuild,
@@ -63,9 +64,8 @@ function facts(body: HeartbeatCall["body"]) {
     isHeadless,
     watchdogVersion,
   };
-  return {
-    agentVersion,
-    ...(Object.fromEntries(Object.entries(supplied).filter(([, value]) => value !== undefined)) as typeof supplied),
+  return Object.fromEntries(Object.entries(supplied).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof typeof supplied]?: NonNullable<(typeof supplied)[Name]>;
   };
 }
 

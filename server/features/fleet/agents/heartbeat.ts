@@ -1,7 +1,9 @@
 import type { AgentPrincipal } from "#server/access/principal";
 import { after, DAY } from "#server/platform/clock";
+import { claimFor } from "./claim.ts";
 import { type HeartbeatCall, recordMain } from "./heartbeat-main.ts";
 import { recordWatchdog } from "./heartbeat-watchdog.ts";
+import { ignoredFields } from "./ignored-fields.ts";
 import { intervals } from "./intervals.ts";
 import { isDraining, ownDevice } from "./own-device.ts";
 
@@ -11,20 +13,24 @@ const TOKEN_AGE_MAX_MS = 30 * DAY;
  * Handles a heartbeat (docs/fleet.md, "Heartbeat"). It is the most frequent write of the product: it decides on the row
  * that authentication read, so a heartbeat that changes nothing costs one update and, with metrics, one insert.
  *
- * `commands` is always present, because agents of every version read it; it is empty while the product queues no
- * commands, and the policies are null until there are configuration policies.
+ * `commands` is always present, because agents of every version read it; the policies are null until there are
+ * configuration policies.
  */
 export async function heartbeat(call: HeartbeatCall) {
   const who = ownDevice(call);
   // The watchdog's credential cannot speak for the main agent: that would hide that it is silent.
   const watchdog = who.credential === "watchdog" || call.body.role === "watchdog";
-  await call.transaction((tx) => (watchdog ? recordWatchdog(call, tx, who) : recordMain(call, tx, who)));
+  const commands = await call.transaction(async (tx) => {
+    await (watchdog ? recordWatchdog(call, tx, who) : recordMain(call, tx, who));
+    return claimFor(call, tx, who);
+  });
   return {
-    commands: [],
+    commands,
     config: { ...intervals, policies: { pam: null, event_log: null, monitoring: null, backup: null } },
     serverTime: call.clock.now(),
     draining: isDraining(who),
     ...(!watchdog && mustRotate(who, call.clock.now()) ? { rotateToken: true as const } : {}),
+    ...ignoredFields(call),
   };
 }
 

@@ -17,6 +17,9 @@ export function ownDevice(call: Pick<Call, "who"> & { readonly params: { id: str
 /** The organization is offboarding: the device may only send heartbeats (docs/fleet.md, "Draining devices"). */
 export const isDraining = (who: AgentPrincipal): boolean => who.orgStatus === "offboarding";
 
+/** Nothing else is handed out, or taken, any more. */
+export const mayOnlyUninstall = isDraining;
+
 export function refuseDraining(who: AgentPrincipal): void {
   if (isDraining(who)) throw problem("TENANT_OFFBOARDING");
 }

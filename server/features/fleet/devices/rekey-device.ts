@@ -23,6 +23,9 @@ type Rekeyed = Pick<
   | "previousWatchdogTokenHash"
   | "previousTokensExpireAt"
   | "tokensIssuedAt"
+  | "enrollmentProof"
+  | "enrollmentProofUntil"
+  | "enrollmentSecretHash"
   | "updatedAt"
 >;
 

@@ -2,7 +2,7 @@ import type { ExpressionBuilder, Insertable } from "kysely";
 import type { Database } from "#server/db/tables";
 import type { Tx } from "#server/db/unit-of-work";
 import { after, HOUR } from "#server/platform/clock";
-import type { Teller } from "#server/room-hooks";
+import type { EventServices } from "#server/room-hooks";
 import { HOURLY_MAX, KEPT_MAX, moreUrgent } from "./rules.ts";
 
 type Row = Insertable<Database["notifications"]>;
@@ -20,7 +20,12 @@ export type Said = Omit<Row, "id" | "userId" | "more" | "readAt" | "createdAt" |
  * producers never count the same rows. Limits are those of the tenant whose sessions show the row, so that one tenant's
  * noise takes no room from another's.
  */
-export async function addNotification(tx: Tx, { clock, random }: Teller, told: Told, said: Said): Promise<void> {
+export async function addNotification(
+  tx: Tx,
+  { clock, random }: Pick<EventServices, "clock" | "random">,
+  told: Told,
+  said: Said,
+): Promise<void> {
   const now = clock.now();
   const ofTenant = inTenant(told, said);
   const recent = (query = tx.selectFrom("notifications").where(ofTenant)) =>

@@ -231,7 +231,11 @@ describe.each(databases)("notifications on %s", (database) => {
       .select("partnerId")
       .where("id", "=", strangeOrgId as string)
       .executeTakeFirstOrThrow();
-    const kept = await seedNotification(server, { userId, partnerId: strange.partnerId, orgId: strangeOrgId as string });
+    const kept = await seedNotification(server, {
+      userId,
+      partnerId: strange.partnerId,
+      orgId: strangeOrgId as string,
+    });
     const old = new Date(server.clock.nowMs() - DAY).toISOString();
     const row = { ...plainNotification(old), userId, partnerId, orgId: orgId as string };
     for (let chunk = 0; chunk < 20; chunk += 1) {

@@ -1,10 +1,10 @@
-import type { Permission } from "#contract/core/permissions";
 import type { Insertable } from "kysely";
+import type { Permission } from "#contract/core/permissions";
 import { holdersOver, membersOver, type Over } from "#server/access/holdings";
 import { lockText } from "#server/db/dialect/locks";
 import type { Database } from "#server/db/tables";
 import type { Tx } from "#server/db/unit-of-work";
-import type { Teller } from "#server/room-hooks";
+import type { EventServices } from "#server/room-hooks";
 import { addNotification, type Told } from "./add-notification.ts";
 import { cut, isOwnPath, MESSAGE_MAX, TITLE_MAX } from "./rules.ts";
 
@@ -32,7 +32,11 @@ export interface Notice extends Pick<Row, "type" | "priority" | "title" | "messa
  * Tells people of something, in the transaction in which it happens and under an unscoped handle (docs/people.md,
  * "Notifications"). Answers how many were told.
  */
-export async function notify(tx: Tx, services: Teller, notice: Notice): Promise<number> {
+export async function notify(
+  tx: Tx,
+  services: Pick<EventServices, "store" | "clock" | "random">,
+  notice: Notice,
+): Promise<number> {
   const { about, to, type, priority, title, message, link = null, metadata = {} } = notice;
   if (link !== null && !isOwnPath(link)) throw new Error(`a notification may not lead to ${link}`);
   const place = await placeOf(tx, about);

@@ -1,4 +1,4 @@
-import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool } from "kysely";
+import type { Expression, ExpressionBuilder, Selectable, SqlBool } from "kysely";
 import type { UserPrincipal } from "#server/access/principal";
 import type { Database } from "#server/db/tables";
 import type { Reader } from "#server/db/unit-of-work";

@@ -113,8 +113,11 @@ export const sweepGenerated = (database: DatabaseName) =>
 
     const withBody = cases.filter(({ endpoint }) => endpoint.schemas().body !== undefined);
     it.each(withBody)("$name: the SDK and the server accept and refuse the same bodies", async (item) => {
-      const outcomes = await run(item, "body", jsonSchemaOf(item.endpoint.schemas().body!, "input"));
-      expect(outcomes, "nothing wrong was generated").toContain("refused");
+      const schema = jsonSchemaOf(item.endpoint.schemas().body!, "input");
+      const outcomes = await run(item, "body", schema);
+      // A report of a machine is taken without its malformed parts: where nothing is required, nothing is refused.
+      const refuses = item.endpoint.from === "person" || (schema.required ?? []).length > 0;
+      if (refuses) expect(outcomes, "nothing wrong was generated").toContain("refused");
       expect(outcomes, "nothing right was generated").toContain("accepted");
     });
 
@@ -150,6 +153,9 @@ function valuesOf(schema: JsonSchema, example: object): unknown[] {
 
 /** The example with up to two generated fields, which gets further in the server than a fully generated value. */
 const withTwoFields = (schema: JsonSchema, example: object): fc.Arbitrary<object> =>
+  schema.properties === undefined ? (arbitraryOf(schema, example) as fc.Arbitrary<object>) : twoOf(schema, example);
+
+const twoOf = (schema: JsonSchema, example: object): fc.Arbitrary<object> =>
   fc
     .tuple(
       arbitraryOf({ ...schema, required: Object.keys(schema.properties ?? {}) }),

@@ -1,0 +1,77 @@
+/** Carries topics to other processes. */
+export interface Wire {
+  send(topic: string): void;
+  /** Begins to hear; what other processes send reaches `heard`, this process's own sends do not. */
+  open(heard: (topic: string) => void): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Wakes what waits for a row to change, wherever it runs. A signal may be lost: it says when to look, and the database
+ * says what there is, so that whoever waits looks by the clock as well.
+ */
+export class Signals {
+  readonly #wire: Wire | undefined;
+  readonly #listeners = new Map<string, Set<() => void>>();
+  #opened = false;
+  #closed = false;
+
+  constructor(wire?: Wire) {
+    this.#wire = wire;
+  }
+
+  /** The server stops: nothing is waited for any more. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Call it once what changed is durable. */
+  send(topic: string): void {
+    if (this.#closed) return;
+    this.#wake(topic);
+    this.#wire?.send(topic);
+  }
+
+  /** Calls `listener` at each signal until the returned function is called. */
+  on(topic: string, listener: () => void): () => void {
+    if (!this.#opened) this.#wire?.open((heard) => this.#wake(heard));
+    this.#opened = true;
+    const known = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, known.add(listener));
+    return () => {
+      known.delete(listener);
+      if (known.size === 0 && this.#listeners.get(topic) === known) this.#listeners.delete(topic);
+    };
+  }
+
+  /** Resolves at the next signal, after `ms`, or when `until` aborts or the server stops. */
+  heard(topic: string, ms: number, until?: AbortSignal): Promise<void> {
+    if (this.#closed || until?.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        off();
+        until?.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      const off = this.on(topic, done);
+      until?.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.stopWaiting();
+    await this.#wire?.close();
+  }
+
+  /** Ends every wait, so that requests which wait can be answered before the server closes. */
+  stopWaiting(): void {
+    this.#closed = true;
+    for (const topic of [...this.#listeners.keys()]) this.#wake(topic);
+  }
+
+  #wake(topic: string): void {
+    for (const listener of [...(this.#listeners.get(topic) ?? [])]) listener();
+  }
+}
