@@ -9,6 +9,7 @@ import { eventMutation } from "./bench/event-mutation.ts";
 import { listsLarge } from "./bench/lists-large.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 import { serverStart } from "./bench/server-start.ts";
+import { webhookDeliveries } from "./bench/webhook-deliveries.ts";
 
 const ROUNDS = 3;
 const benches: readonly Bench[] = [
@@ -20,6 +21,7 @@ const benches: readonly Bench[] = [
   ...eventMutation,
   ...auditAppend,
   ...auditVerify,
+  ...webhookDeliveries,
   coldBuild,
 ];
 const wanted = process.argv.slice(2);

@@ -9,10 +9,12 @@ import { roomHooks } from "./generated/hooks.ts";
 import { openStore } from "./open-store.ts";
 import { type Clock, systemClock } from "./platform/clock.ts";
 import { type GuardOptions, guardedFetch } from "./platform/guarded-fetch.ts";
+import { guardedPost } from "./platform/guarded-post.ts";
 import { inTurns, jsonLog, type Log } from "./platform/log.ts";
 import { type Mailer, mailer } from "./platform/mail.ts";
 import { processMetrics } from "./platform/metrics.ts";
-import { names } from "./platform/names.ts";
+import { type Names, names } from "./platform/names.ts";
+import { isOwnNetwork } from "./platform/public-address.ts";
 import { type Random, secureRandom } from "./platform/random.ts";
 import { Turns } from "./platform/turns.ts";
 import { vault } from "./platform/vault.ts";
@@ -26,7 +28,7 @@ export interface Seams {
   log?: Log;
   mailer?: Mailer;
   store?: Store;
-  /** Certificates, and what counts as public, for requests to identity providers. */
+  /** Certificates, and what counts as public, for requests to addresses that tenants choose. */
   outbound?: Pick<GuardOptions, "ca" | "isPublic">;
 }
 
@@ -70,8 +72,23 @@ export function buildServices(config: Config, seams: Seams = {}): Services & Wak
       allowPrivate: config.ssoAllowPrivateNetwork,
       proxies: config.proxies,
     }),
+    webhookTargets: webhookTargets(config, resolver, seams.outbound),
     metrics,
     wakeAuditWriter: () => undefined,
     wakeEvents: () => undefined,
+  };
+}
+
+/** The contract's bounds of one attempt (docs/integrations.md, "Sending"). */
+const ATTEMPT = { timeoutMs: 30_000, maxBytes: 64 * 1024 };
+
+function webhookTargets(config: Config, resolver: Names, seams: Seams["outbound"]): Services["webhookTargets"] {
+  const options = { ...seams, ...ATTEMPT, names: resolver, proxies: config.proxies };
+  const onPublic = guardedPost({ ...options, allowPrivate: false });
+  return {
+    onPublic,
+    anywhere: config.webhookAllowPrivate
+      ? guardedPost({ ...options, allowPrivate: true, isPrivate: isOwnNetwork })
+      : onPublic,
   };
 }

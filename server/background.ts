@@ -3,6 +3,7 @@ import { completeAnchorFile } from "./audit/anchor-copies.ts";
 import { anchorGrowth, writerOf } from "./audit/keeper.ts";
 import { markRestated } from "./audit/restate.ts";
 import { startEvents } from "./events/runner.ts";
+import { startDeliveries } from "./features/integrations/webhooks/sending/start-deliveries.ts";
 import { consumers, jobHandlers, schedules } from "./generated/background.ts";
 import { startJobRunner } from "./jobs/queue.ts";
 import { startScheduler } from "./jobs/scheduler.ts";
@@ -12,7 +13,7 @@ import type { Services } from "./services.ts";
 /** How long a stopping server waits for its audit outbox; what is left waits safely for the next start. */
 const DRAIN_MS = 10_000;
 
-/** Audit writer, events, job runner and schedules of this process. */
+/** Audit writer, events, job runner, deliveries and schedules of this process. */
 export function startBackground(
   services: Services & Wakes,
   options: { schedules: boolean },
@@ -24,12 +25,14 @@ export function startBackground(
   services.wakeEvents = events.wake;
   const runner = startJobRunner(services, jobHandlers);
   const scheduler = options.schedules ? startScheduler(services, schedules) : undefined;
+  const deliveries = options.schedules ? startDeliveries(services) : undefined;
   const copies = options.schedules ? startCopies(services) : undefined;
   return {
     async stop() {
       await scheduler?.stop();
       await copies?.stop();
       await runner.stop();
+      await deliveries?.stop();
       await events.stop();
       try {
         await writer.drain(AbortSignal.timeout(DRAIN_MS));
@@ -38,6 +41,7 @@ export function startBackground(
         services.log.warn("audit.not_drained", { error: error as Error });
       }
       await writer.stop();
+      await Promise.all(Object.values(services.webhookTargets).map((targets) => targets.close()));
     },
   };
 }

@@ -62,11 +62,13 @@ export interface Config {
   ssoBreakGlass: boolean;
   /** Identity providers may be reached over http and at private addresses. */
   ssoAllowPrivateNetwork: boolean;
+  /** Webhooks that partner or system scope wrote may lead to http and to addresses of the own network. */
+  webhookAllowPrivate: boolean;
   /** Presets of identity providers: those that come with the server, or the operator's. */
   ssoPresets: readonly Preset[];
-  /** `ADDRESS[:PORT]` of the DNS server asked about identity providers and domains; undefined = the system's. */
+  /** `ADDRESS[:PORT]` of the DNS server asked about identity providers, webhooks and domains; undefined = the system's. */
   dnsResolver: string | undefined;
-  /** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, for requests to identity providers. */
+  /** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, for requests to identity providers and webhooks. */
   proxies: ProxyVariables;
   smtp: { host: string; port: number; user?: string; password?: string; from: string } | undefined;
   metricsScrapeToken: string | undefined;
@@ -135,6 +137,7 @@ export function readConfig(env: Environment): Config {
     deviceOfflineThresholdMinutes: read.int("DEVICE_OFFLINE_THRESHOLD_MINUTES", 5, 1),
     ssoBreakGlass: read.flag("SSO_BREAK_GLASS", false),
     ssoAllowPrivateNetwork: read.flag("SSO_ALLOW_PRIVATE_NETWORK", false),
+    webhookAllowPrivate: read.flag("WEBHOOK_ALLOW_PRIVATE", false),
     ssoPresets: ssoPresets(read.text("SSO_PRESETS_FILE")),
     dnsResolver: dnsResolver(read.text("DNS_RESOLVER")),
     proxies: proxiesOf(env),
@@ -147,6 +150,8 @@ export function readConfig(env: Environment): Config {
   // Tenants choose identity providers on a hosted server: none of them may reach into the operator's network.
   if (hosted && config.ssoAllowPrivateNetwork)
     throw new ConfigError("SSO_ALLOW_PRIVATE_NETWORK=true is refused when IS_HOSTED is true");
+  if (hosted && config.webhookAllowPrivate)
+    throw new ConfigError("WEBHOOK_ALLOW_PRIVATE=true is refused when IS_HOSTED is true");
   return config;
 }
 

@@ -20,7 +20,7 @@ export interface RunningServer {
 export interface StartOptions extends Seams {
   config: Config;
   host?: string;
-  /** Schedules, the job runner and the audit writer; off only where a test drives them itself. */
+  /** Schedules and deliveries; off only where a test drives them itself. */
   background?: boolean;
 }
 

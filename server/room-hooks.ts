@@ -107,6 +107,16 @@ export interface KeyExpiredEvent extends KeyEvent {
   readonly now: string;
 }
 
+/** A webhook that failed by itself, not by a person's hand; the transaction is unscoped. */
+export interface WebhookFailedEvent extends Happened {
+  readonly services: EventServices;
+  readonly webhookId: string;
+  readonly name: string;
+  readonly orgId: string;
+  readonly createdBy: string | null;
+  readonly reason: "failed deliveries" | "waiting deliveries";
+}
+
 /**
  * What an event means for a room is said in that room: a file `hooks.ts` exports `hooks: RoomHooks`, which a generated
  * registry collects. The owner of the event calls them through `services.hooks` inside its transaction, so everything
@@ -126,6 +136,8 @@ export interface RoomHooks {
   readonly onUserRemoved?: Hook<UserEvent>;
   /** Whoever may verify it is told at once and daily (docs/audit.md, "Verification"). */
   readonly onChainBroken?: Hook<ChainBrokenEvent>;
+  /** Its receiver is told nothing more until somebody arms it (docs/integrations.md, "Deliveries"). */
+  readonly onWebhookFailed?: Hook<WebhookFailedEvent>;
   /** It is being wound down: its people and keys lose access, its agents are told to uninstall. */
   readonly onOrganizationDraining?: Hook<OrganizationEvent & { readonly services: EventServices }>;
   /** Quarantined or decommissioned: nothing reaches it any more, and nothing waits for it. */
@@ -166,6 +178,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onSiteRemoved: joined((room) => room.onSiteRemoved),
     onUserRemoved: joined((room) => room.onUserRemoved),
     onChainBroken: joined((room) => room.onChainBroken),
+    onWebhookFailed: joined((room) => room.onWebhookFailed),
     onOrganizationDraining: joined((room) => room.onOrganizationDraining),
     onDeviceGone: joined((room) => room.onDeviceGone),
     onDeviceMoved: joined((room) => room.onDeviceMoved),

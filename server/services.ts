@@ -7,6 +7,7 @@ import type { Config } from "./config.ts";
 import type { Store } from "./db/dialect/index.ts";
 import type { Clock } from "./platform/clock.ts";
 import type { GuardedFetch } from "./platform/guarded-fetch.ts";
+import type { GuardedPost } from "./platform/guarded-post.ts";
 import type { Log } from "./platform/log.ts";
 import type { Mailer } from "./platform/mail.ts";
 import type { Metrics } from "./platform/metrics.ts";
@@ -39,6 +40,11 @@ export interface Services {
   readonly names: Names;
   /** Reaches identity providers, whose addresses tenants choose. */
   readonly outbound: GuardedFetch;
+  /**
+   * Reaches webhooks: those an organization wrote, and those its partner or the installation wrote, which may lie in the
+   * operator's network where `WEBHOOK_ALLOW_PRIVATE` says so.
+   */
+  readonly webhookTargets: { readonly onPublic: GuardedPost; readonly anywhere: GuardedPost };
   readonly metrics: Metrics;
   /** Tells every room of an event. */
   readonly hooks: Hooks;

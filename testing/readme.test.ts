@@ -1,4 +1,7 @@
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { execa } from "execa";
@@ -35,7 +38,7 @@ async function accessToken({ baseUrl, admin }: TestServer): Promise<string> {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "rmm-readme-"));
   mkdirSync(join(folder, "node_modules"));
-  for (const name of ["@types", "undici-types"])
+  for (const name of ["@types", "undici-types", "express"])
     symlinkSync(resolve("node_modules", name), join(folder, "node_modules", name));
   symlinkSync(resolve("."), join(folder, "node_modules/rmm"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
@@ -67,16 +70,54 @@ test("every example passes the strictest type check", () => {
   expect([compiled.exitCode, compiled.all]).toEqual([0, ""]);
 });
 
-test.each(examples)("$under: $file prints what it says", async ({ code, file }) => {
+const receives = ({ code }: { code: string }) => code.includes(".listen(");
+
+test.each(examples.filter((one) => !receives(one)))("$under: $file prints what it says", async ({ code, file }) => {
   const { stdout } = await execa(process.execPath, [join(folder, file.replace(/ts$/, "js"))], { env });
   const told = [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text);
   expect(told.length).toBeGreaterThan(0);
   expect(stdout.split("\n")).toEqual(told);
 });
 
+test.each(examples.filter(receives))("$under: $file takes a signed delivery, and no other", async ({ code, file }) => {
+  const port = await freePort();
+  const secret = "whsec_of-the-example";
+  const receiver = execa(process.execPath, [join(folder, file.replace(/ts$/, "js"))], {
+    env: { PORT: String(port), WEBHOOK_SECRET: secret },
+    reject: false,
+  });
+  try {
+    const body = JSON.stringify({ id: "e1", type: "device.offline", data: { deviceName: "reception" } });
+    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const send = async (key: string) => {
+      const signature = createHmac("sha256", key).update(`${timestamp}.${body}`).digest("hex");
+      const headers = {
+        "content-type": "application/json",
+        "x-webhook-timestamp": timestamp,
+        "x-webhook-signature": `sha256=${signature}`,
+      };
+      return (await fetch(`http://127.0.0.1:${port}/rmm`, { method: "POST", body, headers })).status;
+    };
+    await expect.poll(() => send("another secret").catch(() => 0), { timeout: 10_000 }).toBe(400);
+    expect(await send(secret)).toBe(204);
+  } finally {
+    receiver.kill();
+  }
+  const [, told] = /\/\/ → (.*)$/m.exec(code) ?? [];
+  expect((await receiver).stdout).toBe(told);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 test("each concern names a test that exists", () => {
   const rows = [...readme.matchAll(/^\| [^|]+ \| `([^`]+\.test\.ts)`: ([^|]+) \|$/gm)];
-  expect(rows.length).toBe(18);
+  expect(rows.length).toBe(19);
   for (const [, file, name] of rows) {
     const source = readFileSync(join("sdk", file as string), "utf8");
     const names = [...source.matchAll(/(?:test|it|describe)(?:\.each[\s\S]*?\]\))?\(\s*["'`](.*?)["'`],/g)].map(

@@ -142,8 +142,8 @@ describe("help", () => {
         .trim()
         .split("\n")
         .map((line) => Number(line.split("\t")[0])),
-    ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 130]);
-    expect(JSON.parse((await run(["help", "exit-codes", "--json"])).stdout)).toHaveLength(16);
+    ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 130]);
+    expect(JSON.parse((await run(["help", "exit-codes", "--json"])).stdout)).toHaveLength(17);
   });
 
   it("finds the help of a command", async () => {

@@ -105,4 +105,5 @@ export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   notifications: async () => (await small()).extendNotifications,
   users: async () => (await small()).extendUsers,
+  webhooks: async () => (await import("./webhooks/index.ts")).extendWebhooks,
 };

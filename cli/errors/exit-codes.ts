@@ -18,6 +18,7 @@ export const exitCodes = {
   notProvable: [12, "the audit record cannot be proved (gap, unknown key, unanchored tail when an anchor is required)"],
   unknown: [13, "outcome unknown: the call may have been carried out"],
   notRmm: [14, "the address answers, but not as an rmm server does"],
+  notGenuine: [15, "the delivery of a webhook is not genuine: its signature, its time or its body"],
   interrupted: [130, "interrupted"],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;
 

@@ -22,11 +22,13 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "partner-api": () => import("./partner-api.ts"),
   "partner-service-principals": () => import("./partner-service-principals.ts"),
   "service-principals": () => import("./service-principals.ts"),
+  "agent-reports": () => import("./agent-reports.ts"),
   "agents": () => import("./agents.ts"),
   "custom-fields": () => import("./custom-fields.ts"),
   "device-commands": () => import("./device-commands.ts"),
   "devices": () => import("./devices.ts"),
   "tags": () => import("./tags.ts"),
+  "webhooks": () => import("./webhooks.ts"),
   "audit-logs": () => import("./audit-logs.ts"),
   "service-status": () => import("./service-status.ts"),
 };

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { cliManifest } from "./commands.ts";
 import { sdkEndpoints } from "./endpoints.ts";
+import { sdkEventData } from "./event-data.ts";
 import { sdkMethods } from "./methods.ts";
 import { sdkModels } from "./models.ts";
 import { openApiGoldens } from "./openapi-goldens.ts";
@@ -12,6 +13,7 @@ export function generatedFiles(): Map<string, string> {
   const models = sdkModels();
   return new Map([
     ["sdk/generated/endpoints.ts", sdkEndpoints()],
+    ["sdk/generated/event-data.ts", sdkEventData()],
     ["sdk/generated/methods.ts", sdkMethods(models)],
     ...models.files,
     ["sdk/generated/operation-errors.ts", sdkOperationErrors()],

@@ -154,6 +154,11 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     disable: {"noun":"service-principals","verb":"disable","method":"POST","path":"/service-principals/:id/disable","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     migrateKey: {"noun":"service-principals","verb":"migrateKey","method":"POST","path":"/service-principals/:id/migrate-key","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
+  agentReports: {
+    inventory: {"noun":"agent-reports","verb":"inventory","method":"PUT","path":"/agents/:id/inventory","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    software: {"noun":"agent-reports","verb":"software","method":"PUT","path":"/agents/:id/software","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    metrics: {"noun":"agent-reports","verb":"metrics","method":"POST","path":"/agents/:id/metrics","uuids":[],"status":201,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   agents: {
     enroll: {"noun":"agents","verb":"enroll","method":"POST","path":"/agents/enroll","uuids":[],"status":201,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":["enrollmentKey","enrollmentSecret","enrollmentNonce"],"secretResult":["agentToken","watchdogToken"]},
     heartbeat: {"noun":"agents","verb":"heartbeat","method":"POST","path":"/agents/:id/heartbeat","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
@@ -183,6 +188,16 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   tags: {
     list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+  },
+  webhooks: {
+    list: {"noun":"webhooks","verb":"list","method":"GET","path":"/webhooks","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"webhooks","verb":"create","method":"POST","path":"/webhooks","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":["secret","headers[].value"],"secretResult":["secret"]},
+    get: {"noun":"webhooks","verb":"get","method":"GET","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"webhooks","verb":"update","method":"PATCH","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["secret","headers[].value"],"secretResult":[]},
+    remove: {"noun":"webhooks","verb":"remove","method":"DELETE","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    deliveries: {"noun":"webhooks","verb":"deliveries","method":"GET","path":"/webhooks/:id/deliveries","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    test: {"noun":"webhooks","verb":"test","method":"POST","path":"/webhooks/:id/test","uuids":["id"],"status":202,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    retry: {"noun":"webhooks","verb":"retry","method":"POST","path":"/webhooks/:id/retry/:deliveryId","uuids":["id","deliveryId"],"status":202,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
   },
   auditLogs: {
     list: {"noun":"audit-logs","verb":"list","method":"GET","path":"/audit-logs","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"entries"},"secretBody":[],"secretResult":[]},

@@ -864,6 +864,31 @@ export interface ServicePrincipalsMethods {
   migrateKey: (input: { params: { id: string }; body: models.ServicePrincipalsMigrateKeyBody }, options?: CallOptions) => ApiCall<models.ApiKey>;
 }
 
+export interface AgentReportsMethods {
+  /**
+   * Report hardware, disks and network interfaces.
+   * A section that is given replaces the stored one; one that is left out, or is no list, leaves it.
+   *
+   * `PUT /agents/:id/inventory` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  inventory: (input: { params: { id: string }; body?: models.AgentReportsInventoryBody }, options?: CallOptions) => ApiCall<models.AgentReportsInventoryResult>;
+  /**
+   * Report installed software.
+   *
+   * `PUT /agents/:id/software` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  software: (input: { params: { id: string }; body?: models.AgentReportsSoftwareBody }, options?: CallOptions) => ApiCall<models.AgentReportsSoftwareResult>;
+  /**
+   * Report samples that were taken while the server could not be reached.
+   *
+   * `POST /agents/:id/metrics` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  metrics: (input: { params: { id: string }; body?: models.AgentReportsMetricsBody }, options?: CallOptions) => ApiCall<models.AgentReportsMetricsResult>;
+}
+
 export interface AgentsMethods {
   /**
    * Join an organization with an enrollment key.
@@ -1025,6 +1050,70 @@ export interface TagsMethods {
   devices: (input: { query: models.TagsDevicesQuery }, options?: CallOptions) => ListCall<models.TaggedDevice, models.TagsDevicesResult>;
 }
 
+export interface WebhooksMethods {
+  /**
+   * List webhooks.
+   *
+   * `GET /webhooks` · user · needs organizations:read
+   * Errors: ORG_ACCESS_DENIED, SITE_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.WebhooksListQuery }, options?: CallOptions) => ListCall<models.Webhook, models.WebhooksListResult>;
+  /**
+   * Create a webhook.
+   * Its address must be https and on the public internet. Where no `secret` is given one is made, and shown in this answer alone.
+   *
+   * `POST /webhooks` · user · needs organizations:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, UNSAFE_URL, UNKNOWN_EVENT, LIMIT_REACHED, ORG_READ_ONLY.
+   */
+  create: (input: { body: models.WebhooksCreateBody }, options?: CallOptions) => ApiCall<models.WebhooksCreateResult>;
+  /**
+   * Show a webhook with the numbers of its deliveries.
+   *
+   * `GET /webhooks/:id` · user · needs organizations:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.WebhooksGetResult>;
+  /**
+   * Change, pause or activate a webhook.
+   * Another scheme, host or port takes `secret` and every header value anew. Pausing gives up the deliveries that wait; `active` arms a webhook that failed.
+   *
+   * `PATCH /webhooks/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, NO_UPDATES, UNSAFE_URL, UNKNOWN_EVENT, ORG_READ_ONLY, CONCURRENT_MODIFICATION.
+   */
+  update: (input: { params: { id: string }; body?: models.WebhooksUpdateBody }, options?: CallOptions) => ApiCall<models.Webhook>;
+  /**
+   * Delete a webhook with its deliveries.
+   *
+   * `DELETE /webhooks/:id` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.WebhooksRemoveResult>;
+  /**
+   * List deliveries of a webhook, newest first.
+   * `payload`, `responseBody` and `errorMessage` are told to holders of organizations:write alone.
+   *
+   * `GET /webhooks/:id/deliveries` · user · needs organizations:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  deliveries: (input: { params: { id: string }; query?: models.WebhooksDeliveriesQuery }, options?: CallOptions) => ListCall<models.WebhookDelivery, models.WebhooksDeliveriesResult>;
+  /**
+   * Send a signed test delivery.
+   * The body always says `webhook.test`; `event` and `payload` are its data. One attempt, also while the webhook is paused.
+   *
+   * `POST /webhooks/:id/test` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, UNKNOWN_EVENT, ORG_READ_ONLY.
+   */
+  test: (input: { params: { id: string }; body?: models.WebhooksTestBody }, options?: CallOptions) => ApiCall<models.WebhooksTestResult>;
+  /**
+   * Send a failed delivery again.
+   * Makes a new delivery with the same payload and event id. The webhook must be active.
+   *
+   * `POST /webhooks/:id/retry/:deliveryId` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, ORG_READ_ONLY.
+   */
+  retry: (input: { params: { id: string; deliveryId: string } }, options?: CallOptions) => ApiCall<models.WebhooksRetryResult>;
+}
+
 export interface AuditLogsMethods {
   /**
    * List audit entries as a viewer shows them, newest first.
@@ -1157,6 +1246,8 @@ export interface Methods {
   partnerServicePrincipals: PartnerServicePrincipalsMethods;
   /** Identities of an organization that own keys and are no person. */
   servicePrincipals: ServicePrincipalsMethods;
+  /** What the agent on a device reports of it. */
+  agentReports: AgentReportsMethods;
   /** What the agent on a device calls. */
   agents: AgentsMethods;
   /** Fields of your own on devices, and their values. */
@@ -1167,6 +1258,8 @@ export interface Methods {
   devices: DevicesMethods;
   /** Tags of devices. */
   tags: TagsMethods;
+  /** Addresses that are told of an organization's events. */
+  webhooks: WebhooksMethods;
   /** The tamper-evident record of what was done. */
   auditLogs: AuditLogsMethods;
   /** Health, metrics and the description of this API. */

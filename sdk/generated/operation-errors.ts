@@ -128,6 +128,9 @@ export interface OperationErrors {
   "service-principals.rotate": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | "SCOPE_DELEGATION_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa | Idempotent;
   "service-principals.disable": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "service-principals.migrateKey": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "KEY_IN_OTHER_ORG" | "INVALID_STATE" | "SCOPE_DELEGATION_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
+  "agent-reports.inventory": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
+  "agent-reports.software": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
+  "agent-reports.metrics": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
   "agents.enroll": "ENROLLMENT_KEY_NOT_FOUND" | "ENROLLMENT_KEY_EXPIRED" | "ENROLLMENT_KEY_EXHAUSTED" | "ENROLLMENT_SECRET_REQUIRED" | "ENROLLMENT_SECRET_INVALID" | "TENANT_INACTIVE" | "TENANT_OFFBOARDING" | "SITE_NOT_IN_ORG" | "DEVICE_LIMIT_REACHED" | "DEVICE_QUARANTINED" | "CONCURRENT_MODIFICATION" | Always | Body;
   "agents.heartbeat": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
   "agents.claim": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "NOT_FOUND" | Always | Authenticated | Tenancy | User;
@@ -148,6 +151,14 @@ export interface OperationErrors {
   "devices.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
+  "webhooks.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "webhooks.create": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "UNSAFE_URL" | "UNKNOWN_EVENT" | "LIMIT_REACHED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "webhooks.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "webhooks.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "NO_UPDATES" | "UNSAFE_URL" | "UNKNOWN_EVENT" | "ORG_READ_ONLY" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
+  "webhooks.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "webhooks.deliveries": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "webhooks.test": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "UNKNOWN_EVENT" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "webhooks.retry": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa | Idempotent;
   "audit-logs.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.logs": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.search": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

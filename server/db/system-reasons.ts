@@ -57,8 +57,12 @@ export const systemReasons = {
   "revoke access": {
     covers:
       "what the rooms' hooks take from a tenant that closes: sessions of its members, its apiKeys, keys of its " +
-      "principals, tokens of its devices",
+      "principals, tokens of its devices, its webhooks with what waits for them",
     why: "sessions belong to persons, and a deleted tenant is out of every scope",
+  },
+  "deliver webhooks": {
+    covers: "webhooks, webhookDeliveries and webhookQueues of every organization",
+    why: "deliveries go out when nobody is signed in",
   },
   "read audit chain": {
     covers:
@@ -102,8 +106,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "notifications; deviceMetrics and " +
-      "deviceMetricHours, with ids of devices read",
+      "webhookDeliveries, notifications; deviceMetrics and deviceMetricHours, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {

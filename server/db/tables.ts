@@ -4,6 +4,7 @@ import type { Ownership, TableDeclaration } from "./table-declaration.ts";
 import { type AuditAreaTables, auditTables } from "./tables/audit.ts";
 import { type CredentialTables, credentialTables } from "./tables/credentials.ts";
 import { type FleetTables, fleetTables } from "./tables/fleet.ts";
+import { type IntegrationTables, integrationTables } from "./tables/integrations.ts";
 import { type PeopleTables, peopleTables } from "./tables/people.ts";
 import { type PlatformTables, platformTables } from "./tables/platform.ts";
 import { type SignInTables, signInTables } from "./tables/sign-in.ts";
@@ -21,6 +22,7 @@ export interface Database
     SignInTables,
     CredentialTables,
     FleetTables,
+    IntegrationTables,
     AuditTables,
     AuditAreaTables,
     PlatformTables {}
@@ -34,6 +36,7 @@ export const tablesByArea = {
   "sign-in": signInTables,
   credentials: credentialTables,
   fleet: fleetTables,
+  integrations: integrationTables,
   audit: auditTables,
   platform: platformTables,
 } as const satisfies Record<Area, object>;
@@ -45,6 +48,7 @@ export const tables = {
   ...signInTables,
   ...credentialTables,
   ...fleetTables,
+  ...integrationTables,
   ...auditTables,
   ...platformTables,
 } as const satisfies { readonly [T in TableName]: TableDeclaration<Database[T]> };

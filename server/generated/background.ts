@@ -12,17 +12,19 @@ import { schedules as partnerApiSchedules } from "../features/credentials/partne
 import { schedules as agentsSchedules } from "../features/fleet/agents/schedules.ts";
 import { schedules as deviceCommandsSchedules } from "../features/fleet/device-commands/schedules.ts";
 import { schedules as devicesSchedules } from "../features/fleet/devices/schedules.ts";
+import { schedules as webhooksSchedules } from "../features/integrations/webhooks/schedules.ts";
 import { schedules as auditLogsSchedules } from "../features/audit/audit-logs/schedules.ts";
 import { schedules as auditRetentionSchedules } from "../features/audit/audit-retention/schedules.ts";
 import { schedules as eventsRoomSchedules } from "../events/schedules.ts";
 import { schedules as httpRoomSchedules } from "../http/schedules.ts";
 import { schedules as jobsRoomSchedules } from "../jobs/schedules.ts";
+import { consumers as webhooksConsumers } from "../features/integrations/webhooks/consumers.ts";
 
 /** Durable jobs by kind. */
 export const jobHandlers: JobHandlers = { ...passwordsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...devicesSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...devicesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
 
 /** Who is told of events. */
-export const consumers: readonly Consumer[] = [];
+export const consumers: readonly Consumer[] = [...webhooksConsumers];

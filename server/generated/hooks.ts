@@ -8,7 +8,8 @@ import { hooks as enrollmentKeys } from "../features/credentials/enrollment-keys
 import { hooks as partnerServicePrincipals } from "../features/credentials/partner-service-principals/hooks.ts";
 import { hooks as deviceCommands } from "../features/fleet/device-commands/hooks.ts";
 import { hooks as devices } from "../features/fleet/devices/hooks.ts";
+import { hooks as webhooks } from "../features/integrations/webhooks/hooks.ts";
 import { hooks as auditRetention } from "../features/audit/audit-retention/hooks.ts";
 
 /** Each event goes through them in this order. */
-export const roomHooks: readonly RoomHooks[] = [contacts, notifications, signInCore, apiKeys, enrollmentKeys, partnerServicePrincipals, deviceCommands, devices, auditRetention];
+export const roomHooks: readonly RoomHooks[] = [contacts, notifications, signInCore, apiKeys, enrollmentKeys, partnerServicePrincipals, deviceCommands, devices, webhooks, auditRetention];

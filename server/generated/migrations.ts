@@ -33,7 +33,9 @@ import { migration as m29 } from "../db/migrations/202611281900-fleet-device-com
 import { migration as m30 } from "../db/migrations/202611281901-fleet-repeatable-enrollment.ts";
 import { migration as m31 } from "../db/migrations/202611281910-fleet-custom-fields.ts";
 import { migration as m32 } from "../db/migrations/202611281911-fleet-tagged-devices.ts";
-import { migration as m33 } from "../db/migrations/202611281930-people-notifications.ts";
+import { migration as m33 } from "../db/migrations/202611281920-integrations-webhooks.ts";
+import { migration as m34 } from "../db/migrations/202611281930-fleet-agent-reports.ts";
+import { migration as m35 } from "../db/migrations/202611281930-people-notifications.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -70,5 +72,7 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281901-fleet-repeatable-enrollment", ...m30 },
   { name: "202611281910-fleet-custom-fields", ...m31 },
   { name: "202611281911-fleet-tagged-devices", ...m32 },
-  { name: "202611281930-people-notifications", ...m33 },
+  { name: "202611281920-integrations-webhooks", ...m33 },
+  { name: "202611281930-fleet-agent-reports", ...m34 },
+  { name: "202611281930-people-notifications", ...m35 },
 ];

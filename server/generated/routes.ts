@@ -20,13 +20,15 @@ import { routes as enrollmentKeys } from "../features/credentials/enrollment-key
 import { routes as partnerApi } from "../features/credentials/partner-api/routes.ts";
 import { routes as partnerServicePrincipals } from "../features/credentials/partner-service-principals/routes.ts";
 import { routes as servicePrincipals } from "../features/credentials/service-principals/routes.ts";
+import { routes as agentReports } from "../features/fleet/agent-reports/routes.ts";
 import { routes as agents } from "../features/fleet/agents/routes.ts";
 import { routes as customFields } from "../features/fleet/custom-fields/routes.ts";
 import { routes as deviceCommands } from "../features/fleet/device-commands/routes.ts";
 import { routes as devices } from "../features/fleet/devices/routes.ts";
 import { routes as tags } from "../features/fleet/tags/routes.ts";
+import { routes as webhooks } from "../features/integrations/webhooks/routes.ts";
 import { routes as auditLogs } from "../features/audit/audit-logs/routes.ts";
 import { routes as serviceStatus } from "../features/platform/service-status/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
-export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agents, ...customFields, ...deviceCommands, ...devices, ...tags, ...auditLogs, ...serviceStatus];
+export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...devices, ...tags, ...webhooks, ...auditLogs, ...serviceStatus];

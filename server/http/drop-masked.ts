@@ -21,6 +21,7 @@ function secretsOf(endpoint: AnyEndpoint): readonly string[] {
 /**
  * Removes secrets that read as the mask from the body of a change, as if they had not been sent. What is made, and an
  * entry of a list, which is replaced as a whole, have no stored secret to keep: there the mask is refused, never stored.
+ * Entries of a list that have a `key` are told apart by it, and keep theirs.
  */
 export function dropMasked(endpoint: AnyEndpoint, body: unknown): void {
   const changes = endpoint.method === "PATCH" || endpoint.method === "PUT";
@@ -28,10 +29,10 @@ export function dropMasked(endpoint: AnyEndpoint, body: unknown): void {
   const creates = endpoint.status === 201 && endpoint.from !== "machine";
   if (!changes && !creates) return;
   for (const path of secretsOf(endpoint)) {
-    const keeps = changes && !path.includes("[]");
     for (const holder of holders(body, path.replaceAll("[]", ".[]").split("."))) {
       const name = path.slice(path.lastIndexOf(".") + 1);
       if (holder[name] !== SECRET_MASK) continue;
+      const keeps = changes && (!path.includes("[]") || "key" in holder);
       if (!keeps) throw invalid({ path, message: `${path}: ${SECRET_MASK} stands for a stored secret; there is none` });
       delete holder[name];
     }

@@ -31,6 +31,14 @@ it("the mask keeps what is stored, wherever the secret stands in a change", () =
   expect(body).toEqual({ smtp: { host: "mail" } });
 });
 
+it("an entry that its key names keeps what is stored under it", () => {
+  const body = { headers: [{ key: "a", value: SECRET_MASK }] };
+  dropMasked(endpoint("PATCH", 200), body);
+  expect(body).toEqual({ headers: [{ key: "a" }] });
+  const made = { headers: [{ key: "a", value: SECRET_MASK }] };
+  expect(() => dropMasked(endpoint("POST", 201), made)).toThrow(/stands for a stored secret/);
+});
+
 it.each([
   ["PATCH", 200, inList],
   ["POST", 201, inList],

@@ -22,7 +22,8 @@ export function validate(endpoint: AnyEndpoint, given: Input): Input {
   if (given.body === undefined && changes) throw problem("NO_UPDATES");
   if (given.body === undefined && !endpoint.bodyOptional) throw invalid({ path: "", message: "A JSON body is needed" });
   clean.body = check(body, given.body === undefined ? {} : given.body, "");
-  if (changes && isEmptyObject(clean.body)) throw problem("NO_UPDATES");
+  // A report of which nothing can be used is no fault of who sends it on.
+  if (changes && endpoint.from === "person" && isEmptyObject(clean.body)) throw problem("NO_UPDATES");
   dropMasked(endpoint, clean.body);
   return clean;
 }

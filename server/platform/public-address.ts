@@ -43,6 +43,25 @@ export function isPublicAddress(address: string): boolean {
   return global6.check(address, "ipv6") && !notPublic6.check(address, "ipv6");
 }
 
+const ownNetwork4 = subnets("ipv4", ["10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]);
+const ownNetwork6 = subnets("ipv6", ["::1/128", "fc00::/7"]);
+/** Where clouds hand credentials to their machines, inside ranges that are anybody's otherwise. */
+const metadata4 = subnets("ipv4", ["100.100.100.200/32"]);
+const metadata6 = subnets("ipv6", ["fd00:ec2::254/128", "fd20:ce::254/128"]);
+
+/**
+ * Whether an address is of this machine or a network of one's own. Link-local addresses and those of a cloud's metadata
+ * are not: nobody has a receiver there.
+ */
+export function isOwnNetwork(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return ownNetwork4.check(address, "ipv4") && !metadata4.check(address, "ipv4");
+  if (family === 0 || address.includes("%")) return false;
+  const carried = carriedIpv4(address);
+  if (carried !== undefined) return isOwnNetwork(carried);
+  return ownNetwork6.check(address, "ipv6") && !metadata6.check(address, "ipv6");
+}
+
 function carriedIpv4(address: string): string | undefined {
   const carrier = carriers.find(([prefixes]) => prefixes.check(address, "ipv6"));
   if (!carrier) return undefined;

@@ -13,6 +13,7 @@ import type { Seams } from "#server/app";
 import { type Environment, readConfig } from "#server/config";
 import type { Database } from "#server/db/tables";
 
+import { Deliverer } from "#server/features/integrations/webhooks/sending/deliverer";
 import { jobHandlers } from "#server/generated/background";
 import { runNextJob } from "#server/jobs/queue";
 
@@ -37,6 +38,8 @@ export interface TestServer extends RunningServer {
   settled(): Promise<void>;
   /** Runs every job that is due now; the server's own runner polls once a second. */
   workJobs(): Promise<void>;
+  /** Sends every delivery to a webhook that is due now. */
+  deliver(): Promise<void>;
   /** A signed-in user with an access token, created without the API. */
   signIn(user: TestUser): Promise<SignedInUser>;
 }
@@ -84,7 +87,7 @@ export interface TestOptions {
   log?: Log;
   /** Sends mail as configured (SMTP or file) instead of keeping it in memory. */
   realMail?: boolean;
-  /** Trusted certificates and public addresses for requests to identity providers. */
+  /** Trusted certificates and public addresses for requests to addresses that tenants choose. */
   outbound?: Seams["outbound"];
 }
 
@@ -130,6 +133,7 @@ export async function startTestServer(
     async workJobs() {
       while (await runNextJob(server.services, jobHandlers, "test"));
     },
+    deliver: () => new Deliverer(server.services).drain(),
     signIn: (user) => signIn({ services: server.services, db }, user),
     async stop() {
       await server.stop();

@@ -79,6 +79,11 @@ export const auditActions = [
   "sso.provider.delete",
   "sso.provider.status.update",
   "sso.provider.test",
+  "webhook.create",
+  "webhook.update",
+  "webhook.delete",
+  "webhook.test",
+  "webhook.retry",
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

@@ -41,6 +41,7 @@ export const errorTable = {
   INVALID_INVITE: [400, "Invalid or expired invitation"],
   INVALID_EXCHANGE_CODE: [400, "Invalid or expired token exchange code"],
   UNSAFE_URL: [400, "Unsafe URL"],
+  UNKNOWN_EVENT: [400, "Unknown event"],
   WILDCARD_SCOPE: [400, "Wildcard API key scopes are not supported"],
   UNSUPPORTED_SCOPE: [400, "Unsupported API key scope"],
   API_KEY_NOT_ACTIVE: [400, "Cannot update revoked API key"],

@@ -25,6 +25,8 @@ export const refs = {
   "device-group": "device-groups",
   "psa-connection": "psa-connections",
   "audit-log": "audit-logs",
+  webhook: "webhooks",
+  "webhook-delivery": "webhooks",
 } as const;
 
 export type RefName = keyof typeof refs;

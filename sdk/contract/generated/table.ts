@@ -20,11 +20,13 @@ import { enrollmentKeys } from "../resources/credentials/enrollment-keys.ts";
 import { partnerApi } from "../resources/credentials/partner-api.ts";
 import { partnerServicePrincipals } from "../resources/credentials/partner-service-principals.ts";
 import { servicePrincipals } from "../resources/credentials/service-principals.ts";
+import { agentReports } from "../resources/fleet/agent-reports.ts";
 import { agents } from "../resources/fleet/agents.ts";
 import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { tags } from "../resources/fleet/tags.ts";
+import { webhooks } from "../resources/integrations/webhooks.ts";
 import { auditLogs } from "../resources/audit/audit-logs.ts";
 import { serviceStatus } from "../resources/platform/service-status.ts";
 
@@ -50,17 +52,19 @@ export type Contract = {
   readonly partnerApi: typeof partnerApi;
   readonly partnerServicePrincipals: typeof partnerServicePrincipals;
   readonly servicePrincipals: typeof servicePrincipals;
+  readonly agentReports: typeof agentReports;
   readonly agents: typeof agents;
   readonly customFields: typeof customFields;
   readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
   readonly tags: typeof tags;
+  readonly webhooks: typeof webhooks;
   readonly auditLogs: typeof auditLogs;
   readonly serviceStatus: typeof serviceStatus;
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agents, customFields, deviceCommands, devices, tags, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -83,11 +87,13 @@ export const areaOf = {
   partnerApi: "credentials",
   partnerServicePrincipals: "credentials",
   servicePrincipals: "credentials",
+  agentReports: "fleet",
   agents: "fleet",
   customFields: "fleet",
   deviceCommands: "fleet",
   devices: "fleet",
   tags: "fleet",
+  webhooks: "integrations",
   auditLogs: "audit",
   serviceStatus: "platform",
 } as const satisfies Record<keyof Contract, Area>;

@@ -2,6 +2,7 @@
 export type * from "./audit.ts";
 export type * from "./credentials.ts";
 export type * from "./fleet.ts";
+export type * from "./integrations.ts";
 export type * from "./people.ts";
 export type * from "./platform.ts";
 export type * from "./sign-in.ts";

@@ -7,6 +7,7 @@ import {
   type SqlBool,
   sql,
 } from "kysely";
+import { snakeCase } from "../naming.ts";
 import type { Database } from "../tables.ts";
 import type { DialectName } from "./index.ts";
 
@@ -66,6 +67,32 @@ export const arrayIsWithin = (
     : sql<SqlBool>`(${hasArray(text, name, dialect)} and not exists (
         select 1 from json_each(${text}, ${`$.${name}`}) as item
         where item.value not in (select allowed.value from json_each(${allowed}) as allowed)))`;
+
+/** Type of a column of `eachOf` on Postgres; SQLite takes what JSON has. */
+export type EachType = "uuid" | "text" | "int" | "timestamptz";
+
+/**
+ * Rows made from values, one parameter however many they are, to update each row of a table with values of its own:
+ * `update t set a = each.a from eachOf(…) as each where t.id = each.id`. Takes a handle without a tenant scope.
+ */
+export function eachOf<Row extends object>(
+  dialect: DialectName,
+  columns: { readonly [C in keyof Row & string]: EachType },
+  rows: readonly Row[],
+) {
+  const names = Object.keys(columns) as (keyof Row & string)[];
+  const text = JSON.stringify(
+    rows.map((row) => Object.fromEntries(names.map((name) => [snakeCase(name), row[name] ?? null]))),
+  );
+  if (dialect === "postgres") {
+    const typed = names.map((name) => `"${snakeCase(name)}" ${columns[name]}`).join(", ");
+    return sql<Row>`(select * from jsonb_to_recordset(${text}::jsonb) as item(${sql.raw(typed)}))`.as<"each">(
+      sql.ref("each"),
+    );
+  }
+  const picked = names.map((name) => `value ->> '${snakeCase(name)}' as "${snakeCase(name)}"`).join(", ");
+  return sql<Row>`(select ${sql.raw(picked)} from json_each(${text}))`.as<"each">(sql.ref("each"));
+}
 
 /** True for rows whose JSON object has this key, which is a plain word. */
 export const hasKey = (column: Expression<object>, key: string, dialect: DialectName): Expression<SqlBool> =>

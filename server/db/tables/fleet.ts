@@ -97,6 +97,39 @@ export interface DeviceInterfacesTable {
   isPrimaryInterface: boolean;
 }
 
+/** A file system; sizes in GB. */
+export interface DeviceDisksTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  mountPoint: string;
+  fsType: string | null;
+  totalGb: number | null;
+  usedGb: number | null;
+  freeGb: number | null;
+  usedPercent: number | null;
+}
+
+/** An installed program; keeps its id while name and vendor stay the same without regard to case. */
+export interface DeviceSoftwareTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  name: string;
+  version: string | null;
+  vendor: string | null;
+  installDate: string | null;
+  installLocation: string | null;
+  uninstallString: string | null;
+}
+
+/** Devices that have said what is installed: one that said nothing yet is not one without software. */
+export interface DeviceSoftwareReportsTable {
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  firstReportedAt: Fixed<string>;
+}
+
 /** One sample; percents 0..100, errors are running counters, bandwidth bits/s, disk bytes/s. */
 export interface DeviceMetricsTable {
   orgId: Fixed<string>;
@@ -201,6 +234,9 @@ export interface FleetTables {
   devices: DevicesTable;
   deviceHardware: DeviceHardwareTable;
   deviceInterfaces: DeviceInterfacesTable;
+  deviceDisks: DeviceDisksTable;
+  deviceSoftware: DeviceSoftwareTable;
+  deviceSoftwareReports: DeviceSoftwareReportsTable;
   deviceMetrics: DeviceMetricsTable;
   deviceMetricHours: DeviceMetricHoursTable;
   deviceAvailability: DeviceAvailabilityTable;
@@ -218,6 +254,9 @@ export const fleetTables = {
   },
   deviceHardware: { owner: "org", writtenBy: "fleet/devices" },
   deviceInterfaces: { owner: "org", writtenBy: "fleet/devices", booleans: ["isPrimaryInterface"] },
+  deviceDisks: { owner: "org", writtenBy: "fleet/devices" },
+  deviceSoftware: { owner: "org", writtenBy: "fleet/agent-reports" },
+  deviceSoftwareReports: { owner: "org", writtenBy: "fleet/agent-reports" },
   deviceMetrics: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
   deviceMetricHours: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
   deviceAvailability: { owner: "org", writtenBy: "fleet/devices" },

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { HERE } from "./canary-run.ts";
 import type { Route } from "./canary-server.ts";
 
@@ -146,6 +147,24 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
     routes: { "POST /api-keys": () => ({ id: ID, key: plant("new key") }) },
     prints: isNew,
   }),
+  "webhooks verify": (plant) => {
+    const [secret, timestamp, body] = [plant("webhook secret"), "1900000000", '{"id":"e1"}'];
+    const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+    const header = (name: string, value: string) => ["--header", `X-Webhook-${name}: ${value}`];
+    const files = ["--body-file", `${HERE}/body.json`, "--secret-file", `${HERE}/webhook.secret`];
+    return {
+      argv: [
+        "webhooks",
+        "verify",
+        ...files,
+        ...header("Timestamp", timestamp),
+        ...header("Signature", `sha256=${signature}`),
+      ].concat(["--tolerance", "9000000000"]),
+      given: { "body.json": body, "webhook.secret": `${secret}\n` },
+      routes: {},
+      alone: true,
+    };
+  },
   "server create-admin": (plant) => ({
     argv: ["server", "create-admin", "--email", "ana@contoso.example", "--password-file", `${HERE}/password.txt`],
     env: { RMM_DATA_DIR: `${HERE}/data` },

@@ -92,6 +92,15 @@ export const bursts: readonly Burst[] = [
     },
   },
   {
+    limit: "agent-report",
+    noun: "agent-reports",
+    left: 12,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      return always("agentReports.inventory", { tenant, token: tenant.agentToken });
+    },
+  },
+  {
     limit: "agent-enroll",
     noun: "agents",
     left: 10,
@@ -255,6 +264,31 @@ export const bursts: readonly Burst[] = [
       const item = caseOf("ssoLogins.start");
       const { random } = swept.server.services;
       return () => ({ item, options: { tenant: swept.world.a, params: { orgId: random.uuid() } } });
+    },
+  },
+  {
+    limit: "webhooks",
+    noun: "webhooks",
+    left: 19,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { token } = await swept.caller("partner", tenant);
+      return always("webhooks.create", { tenant, token });
+    },
+    // Beyond it the answer is 422.
+    async admitted(swept) {
+      const made = swept.db.selectFrom("webhooks").select("id").where("name", "=", "Chat");
+      return (await made.execute()).length;
+    },
+  },
+  {
+    limit: "webhook-test",
+    noun: "webhooks",
+    left: 10,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { token } = await swept.caller("partner", tenant);
+      return always("webhooks.test", { tenant, token });
     },
   },
 ];

@@ -5,6 +5,7 @@ import type { Case } from "./cases.ts";
 
 /** Whose examples tell nothing of what they may tell, with the test that has the cases in which they do. */
 const elsewhere: Readonly<Record<string, string>> = {
+  "agentReports.inventory": "server/features/fleet/agent-reports/agent-reports.test.ts",
   "agents.heartbeat": "server/features/fleet/agents/heartbeat.test.ts",
   "ssoLogins.callback": "server/features/sign-in/sso-logins/sso-logins.test.ts",
   "ssoLogins.callbackOfProvider": "server/features/sign-in/sso-logins/bindings.test.ts",

@@ -115,7 +115,10 @@ describe("the comparison itself", () => {
     audit: (one, says) =>
       says.audit === null
         ? []
-        : [{ ...one, audit: "webhook.test" }, ...(one.audit === null ? [] : [{ ...one, audit: null }])],
+        : [
+            { ...one, audit: one.audit === "webhook.test" ? "webhook.retry" : "webhook.test" },
+            ...(one.audit === null ? [] : [{ ...one, audit: null }]),
+          ],
     errors: (one, says) =>
       says.errors
         .filter((code) => one.errors.includes(code))

@@ -114,6 +114,16 @@ export const DeviceDetail = shape("DeviceDetail", () =>
     ...Device().shape,
     ...placed(),
     hardware: Hardware().nullable(),
+    disks: z.array(
+      z.object({
+        mountPoint: z.string(),
+        fsType: z.string().nullable(),
+        totalGb: z.number().nullable(),
+        usedGb: z.number().nullable(),
+        freeGb: z.number().nullable(),
+        usedPercent: z.number().nullable(),
+      }),
+    ),
     networkInterfaces: z.array(
       z.object({
         interfaceName: z.string(),

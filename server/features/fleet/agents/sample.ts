@@ -4,7 +4,7 @@ import type { Call } from "#server/http/call";
 import { after, DAY, MINUTE } from "#server/platform/clock";
 import type { HeartbeatCall } from "./heartbeat-main.ts";
 
-type Metrics = NonNullable<HeartbeatCall["body"]["metrics"]>;
+export type Metrics = NonNullable<HeartbeatCall["body"]["metrics"]>;
 
 const AGE_MAX_MS = DAY;
 const AHEAD_MAX_MS = 5 * MINUTE;

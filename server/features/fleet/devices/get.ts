@@ -15,9 +15,10 @@ const STRETCH_SECONDS = 300;
 export async function showDevice(call: GetCall) {
   const device = await getDevice(call, call.db, call.params.id);
   const mine = { orgId: device.orgId, deviceId: device.id };
-  const [site, hardware, interfaces, metrics, recentMetrics] = await Promise.all([
+  const [site, hardware, disks, interfaces, metrics, recentMetrics] = await Promise.all([
     findSite(call, device.siteId),
     findHardware(call, mine),
+    listDisks(call, mine),
     listInterfaces(call, mine),
     findNewest(call, mine),
     listRecent(call, mine),
@@ -30,6 +31,7 @@ export async function showDevice(call: GetCall) {
     lanIp: lanIpOf(interfaces),
     metrics: metrics ?? null,
     hardware: hardware ?? null,
+    disks,
     networkInterfaces: interfaces.map(({ isPrimaryInterface, ...item }) => ({
       ...item,
       isPrimary: isPrimaryInterface,
@@ -56,6 +58,16 @@ const findHardware = (call: GetCall, mine: Mine) =>
     .where("orgId", "=", mine.orgId)
     .where("deviceId", "=", mine.deviceId)
     .executeTakeFirst();
+
+const listDisks = (call: GetCall, mine: Mine) =>
+  call.db
+    .selectFrom("deviceDisks")
+    .select(["mountPoint", "fsType", "totalGb", "usedGb", "freeGb", "usedPercent"])
+    .where("orgId", "=", mine.orgId)
+    .where("deviceId", "=", mine.deviceId)
+    .orderBy("mountPoint")
+    .orderBy("id")
+    .execute();
 
 const listInterfaces = (call: GetCall, mine: Mine) =>
   call.db

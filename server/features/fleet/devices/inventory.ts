@@ -29,8 +29,22 @@ export interface InterfaceFacts {
   isPrimary?: boolean;
 }
 
-/** A report replaces the section as a whole (docs/fleet.md, "Inventory"). */
-export async function replaceHardware(tx: Tx, device: Placed, report: HardwareFacts, now: string): Promise<void> {
+/** The serial number as it was, and as it is. */
+export interface SerialChange {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/**
+ * A report replaces the section as a whole (docs/fleet.md, "Inventory"); the same facts again write nothing. Answers how
+ * the serial number of known hardware changed.
+ */
+export async function replaceHardware(
+  tx: Tx,
+  device: Placed,
+  report: HardwareFacts,
+  now: string,
+): Promise<SerialChange | undefined> {
   const facts = {
     manufacturer: report.manufacturer ?? null,
     model: report.model ?? null,
@@ -42,13 +56,23 @@ export async function replaceHardware(tx: Tx, device: Placed, report: HardwareFa
     diskTotalGb: report.diskTotalGb ?? null,
     gpuModel: report.gpuModel ?? null,
     biosVersion: report.biosVersion ?? null,
-    updatedAt: now,
   };
+  const known = await tx
+    .selectFrom("deviceHardware")
+    .select(["manufacturer", "model", "serialNumber", "cpuModel", "cpuCores", "cpuThreads"])
+    .select(["ramTotalMb", "diskTotalGb", "gpuModel", "biosVersion"])
+    .where("orgId", "=", device.orgId)
+    .where("deviceId", "=", device.id)
+    .executeTakeFirst();
+  if (known && isSame([known], [facts])) return undefined;
+  const stamped = { ...facts, updatedAt: now };
   await tx
     .insertInto("deviceHardware")
-    .values({ orgId: device.orgId, deviceId: device.id, ...facts })
-    .onConflict((conflict) => conflict.columns(["orgId", "deviceId"]).doUpdateSet(facts))
+    .values({ orgId: device.orgId, deviceId: device.id, ...stamped })
+    .onConflict((conflict) => conflict.columns(["orgId", "deviceId"]).doUpdateSet(stamped))
     .execute();
+  const [from, to] = [known?.serialNumber ?? null, facts.serialNumber];
+  return known && from !== to ? { from, to } : undefined;
 }
 
 /**

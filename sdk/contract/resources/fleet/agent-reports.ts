@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { agent } from "../../core/access.ts";
+import { type Noun, post, put, resource, shape } from "../../core/endpoint.ts";
+import { lenient, lenientList, reported, reportedOrBlank, timestamp } from "../../core/fields.ts";
+import { HardwareReport, Metrics, NetworkReport } from "./agents.ts";
+
+const MEGABYTE = 1024 * 1024;
+const agentParams = () => z.object({ id: z.string().min(1).max(128) });
+const fact = () => lenient(reportedOrBlank(255));
+const quantity = () => lenient(z.number().min(0).max(Number.MAX_SAFE_INTEGER).nullable());
+
+/** One file system as an agent reports it (docs/fleet.md, "Inventory"). */
+export const DiskReport = shape("DiskReport", () =>
+  z.object({
+    mountPoint: reported(255),
+    fsType: fact(),
+    totalGb: quantity(),
+    usedGb: quantity(),
+    freeGb: quantity(),
+    usedPercent: lenient(z.number().min(0).max(100).nullable()),
+  }),
+);
+
+/** One installed program as an agent reports it (docs/fleet.md, "Software"). */
+export const SoftwareReport = shape("SoftwareReport", () =>
+  z.object({
+    name: reported(500),
+    version: fact(),
+    vendor: fact(),
+    installDate: fact(),
+    installLocation: fact(),
+    uninstallString: fact(),
+  }),
+);
+
+/** A sample with its time; malformed ones are counted as dropped. */
+const samples = () =>
+  z.preprocess(
+    (given) => (Array.isArray(given) ? given.slice(0, 500) : []),
+    z.array(lenient(z.object({ ...Metrics().shape, timestamp: timestamp() })).nullable()).max(500),
+  );
+
+const refusals = [
+  "INVALID_AGENT_CREDENTIALS",
+  "DEVICE_DECOMMISSIONED",
+  "DEVICE_QUARANTINED",
+  "TENANT_OFFBOARDING",
+  "NOT_FOUND",
+] as const;
+const report = { access: agent(), errors: refusals, params: agentParams, bodyLimitBytes: 8 * MEGABYTE } as const;
+const ignored = () => ({ ignoredFields: z.array(z.string()).optional() });
+const taken = () => z.object({ success: z.literal(true), count: z.int(), ...ignored() });
+
+const about: Noun = {
+  name: "agent-reports",
+  summary: "What the agent on a device reports of it",
+  thing: "device",
+  auditPrefixes: [],
+};
+
+export const agentReports = resource(about, {
+  inventory: put("/agents/:id/inventory", {
+    ...report,
+    summary: "Report hardware, disks and network interfaces",
+    description: "A section that is given replaces the stored one; one that is left out, or is no list, leaves it.",
+    audit: { none: "agent report; a changed serial number is audited as agent.heartbeat.state_change" },
+    loses: "nothing",
+    mayEmit: ["device.updated"],
+    body: () =>
+      z.object({
+        hardware: lenient(HardwareReport()),
+        disks: lenientList(DiskReport(), 100),
+        network: lenientList(NetworkReport(), 100),
+      }),
+    returns: taken,
+  }),
+  software: put("/agents/:id/software", {
+    ...report,
+    summary: "Report installed software",
+    audit: { none: "agent report" },
+    loses: "nothing",
+    body: () => z.object({ software: lenientList(SoftwareReport(), 10_000) }),
+    returns: taken,
+  }),
+  metrics: post("/agents/:id/metrics", {
+    ...report,
+    summary: "Report samples that were taken while the server could not be reached",
+    audit: { none: "agent report" },
+    loses: "nothing",
+    status: 201,
+    body: () => z.object({ samples: samples().optional() }),
+    returns: () => z.object({ received: z.int(), dropped: z.int(), ...ignored() }),
+  }),
+});

@@ -1,0 +1,72 @@
+import type { Services } from "#server/services";
+import type { DeliveryRow, WebhookRow } from "../queries.ts";
+import { readWaiting, readWebhooks } from "./read-due.ts";
+
+/** Deliveries read ahead for one webhook. */
+const PAGE = 64;
+
+/** What is sent to one webhook, in the memory of the process that holds its organization's queue. */
+export interface Line {
+  webhook: WebhookRow;
+  due: DeliveryRow[];
+  /** When the first delivery beyond `due` is due; Infinity = none waits, 0 = not known. */
+  nextMs: number;
+  isFailing: boolean;
+  isSlow: boolean;
+}
+
+/** The queue of an organization, held. */
+export interface HeldQueue {
+  readonly orgId: string;
+  heldUntilMs: number;
+  /** As it was read; -1 = not yet. */
+  changes: number;
+  lines: Line[];
+  /** Deliveries under way, or sent and not written down yet. */
+  readonly taken: Set<string>;
+  /** Since when nothing was due. */
+  idleSinceMs: number | undefined;
+}
+
+export const newQueue = (orgId: string, heldUntilMs: number): HeldQueue => ({
+  orgId,
+  heldUntilMs,
+  changes: -1,
+  lines: [],
+  taken: new Set(),
+  idleSinceMs: undefined,
+});
+
+/** Webhooks are read again when anything changed; their deliveries when those at hand are sent. */
+export async function readQueue(services: Services, queue: HeldQueue, changes: number): Promise<void> {
+  if (changes !== queue.changes) {
+    const known = new Map(queue.lines.map((line) => [line.webhook.id, line]));
+    queue.lines = (await readWebhooks(services, queue.orgId)).map((webhook) => ({
+      webhook,
+      due: [],
+      nextMs: 0,
+      isFailing: known.get(webhook.id)?.isFailing ?? webhook.consecutiveFailures > 0,
+      isSlow: known.get(webhook.id)?.isSlow ?? false,
+    }));
+    queue.changes = changes;
+  }
+  for (const line of queue.lines) {
+    if (line.due.length > 0 || line.nextMs > services.clock.nowMs()) continue;
+    await readLine(services, queue, line);
+  }
+}
+
+async function readLine(services: Services, { taken }: HeldQueue, line: Line): Promise<void> {
+  const limit = PAGE + taken.size;
+  const rows = await readWaiting(services, line.webhook, limit);
+  const nowMs = services.clock.nowMs();
+  const isDue = ({ nextAttemptAt }: DeliveryRow) => nextAttemptAt === null || Date.parse(nextAttemptAt) <= nowMs;
+  const left = rows.filter(({ id }) => !taken.has(id));
+  line.due = left.filter(isDue);
+  const later = left.find((row) => !isDue(row))?.nextAttemptAt;
+  line.nextMs = later ? Date.parse(later) : rows.length === limit ? 0 : Number.POSITIVE_INFINITY;
+}
+
+/** The first moment at which something is due; now or before where that is not known. */
+export const nextOf = ({ lines }: HeldQueue): number =>
+  Math.min(Number.POSITIVE_INFINITY, ...lines.map(({ due, nextMs }) => (due.length > 0 ? 0 : nextMs)));

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { answers, startWebhookReceiver, type WebhookReceiver } from "#fixtures/simulators/webhook-receiver";
+import { databases, seedPartner, signIn } from "../harness.ts";
+import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
+import { type Installation, install, renewed, type ServerProcess, until } from "./processes.ts";
+
+const KILLS = inProof({ long: 50, short: 1 });
+const BETWEEN = inProof({ long: 40, short: 25 });
+
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  receiver = await startWebhookReceiver();
+  receiver.answer = answers.late(3);
+});
+afterAll(() => receiver?.stop());
+
+it.each(databases)(
+  `every committed event reaches the receiver under one id although the server is killed ${KILLS} times, on %s`,
+  { timeout: PROOF_TIMEOUT_MS },
+  async (database) => {
+    const installation = await install(database, { env: { WEBHOOK_ALLOW_PRIVATE: "true" } });
+    try {
+      await story(installation, database);
+    } finally {
+      await installation.remove();
+    }
+  },
+);
+
+async function story(installation: Installation, database: string): Promise<void> {
+  let server = await installation.start();
+  const { partnerId, orgIds } = await seedPartner(installation, "told", ["one"]);
+  const orgId = orgIds[0] as string;
+  const admin = await signIn(installation, { role: "Partner Admin", partnerId });
+  const post = (to: ServerProcess, path: string, body: object) =>
+    to.request("POST", path, { token: renewed(installation, admin.token), body });
+  const url = receiver.plainUrl(`/${database}`);
+  const made = await post(server, "/webhooks", { orgId, name: "All", url, events: ["site.*"] });
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const victim = server;
+    const writing = Array.from({ length: BETWEEN }, (_, index) =>
+      // What the death cuts off may be done or not: the log of events says which.
+      post(victim, "/orgs/sites", { orgId, name: `Site ${kill} ${index}` }).catch(() => undefined),
+    );
+    await Promise.race(writing);
+    await victim.kill();
+    await Promise.all(writing);
+    server = await installation.start();
+    // Its lease would end in a moment: it is dead.
+    await installation.db.updateTable("webhookQueues").set({ holder: null, heldUntil: null }).execute();
+  }
+  const told = await installation.db.selectFrom("events").select("id").where("kind", "=", "site.created").execute();
+  expect(told.length, "the kills left nothing to tell").toBeGreaterThan(0);
+  const arrived = () =>
+    receiver.received
+      .filter(({ to }) => to.endsWith(`/${database}`))
+      .map(({ headers }) => headers["x-webhook-event-id"] as string);
+  await until("every event has arrived", async () => new Set(arrived()).size >= told.length, { alive: server });
+  expect(new Set(arrived())).toEqual(new Set(told.map(({ id }) => id)));
+  const deliveries = await installation.db.selectFrom("webhookDeliveries").select(["eventId", "status"]).execute();
+  expect(new Set(deliveries.map(({ eventId }) => eventId)).size, "one for each event").toBe(deliveries.length);
+  expect(await server.stop(), server.log()).toBe(0);
+}
