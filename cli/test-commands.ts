@@ -28,7 +28,7 @@ export function unconfirmed(spec: CommandSpec): { argv: string[]; stdin?: string
     return [`--${flag}-stdin`];
   });
   const change =
-    spec.method === "PATCH" && flags.length === 0
+    spec.method === "PATCH" && !spec.bodyOptional && flags.length === 0
       ? [`--${fieldsOf(spec).find(({ where, spec: { type } }) => where === "body" && type === "string")!.flag}`, ANY_ID]
       : [];
   const store = spec.name === "accept-invite" ? ["--store=file"] : [];

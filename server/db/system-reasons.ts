@@ -61,7 +61,9 @@ export const systemReasons = {
     why: "sessions belong to persons, and a deleted tenant is out of every scope",
   },
   "deliver webhooks": {
-    covers: "webhooks, webhookDeliveries and webhookQueues of every organization",
+    covers:
+      "webhooks, webhookDeliveries and webhookQueues of every organization; notifications of whoever created one, with " +
+      "their memberships: read",
     why: "deliveries go out when nobody is signed in",
   },
   "read audit chain": {
@@ -73,12 +75,6 @@ export const systemReasons = {
   "measure a role": {
     covers: "rolePermissions of roles that the caller can name, and of their ancestors: read",
     why: "what a role grants belongs to no tenant; it is told of the caller's own and built-in roles, of others the difference",
-  },
-  notify: {
-    covers:
-      "notifications of whoever is told; users with their memberships, rolePermissions, name and partner of the " +
-      "organization: read",
-    why: "who is told are other people, whom the caller need not reach",
   },
   "unlink identities": {
     covers: "ssoIdentities of one provider",
@@ -137,7 +133,7 @@ export const systemReasons = {
   "tell of broken chains": {
     covers:
       "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read; " +
-      "what `notify` covers",
+      "notifications of whoever may verify the chain, with users, their memberships and rolePermissions: read",
     why: "a chain that was tampered with concerns the installation, whoever's it is",
   },
   "report health": {

@@ -57,8 +57,8 @@ export const notifications = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        unreadOnly: flag().optional(),
-        type: z.enum(notificationTypes).optional(),
+        unreadOnly: flag().optional().describe("leave out what was read"),
+        type: z.enum(notificationTypes).optional().describe("what it is about"),
         orgId: ref("organization").optional().describe("only those about this organization"),
       }),
     returns: () =>
