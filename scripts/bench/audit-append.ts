@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { type PostgresCluster, startPostgres } from "#fixtures/postgres";
-import { connectSqlite } from "#server/db/dialect/sqlite";
+import { connectSqlite } from "#server/db/dialect/sqlite-connection";
 import { auditTables } from "#server/db/migrations/audit-schema";
 import { AUDIT_BATCH, auditColumns, auditInsert, auditOrg, auditRow } from "./audit-rows.ts";
 import type { Bench } from "./bench.ts";

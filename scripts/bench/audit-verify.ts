@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { Client } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { type PostgresCluster, startPostgres } from "#fixtures/postgres";
-import { connectSqlite } from "#server/db/dialect/sqlite";
+import { connectSqlite } from "#server/db/dialect/sqlite-connection";
 import { openSqliteFile } from "#server/db/dialect/sqlite-library";
 import { auditTables } from "#server/db/migrations/audit-schema";
 import { auditColumns, auditInsert, auditOrg, auditRow } from "./audit-rows.ts";

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { createDatabase, type PostgresCluster, startPostgres } from "#fixtures/postgres";
-import { connectSqlite } from "#server/db/dialect/sqlite";
+import { connectSqlite } from "#server/db/dialect/sqlite-connection";
 import type { Bench } from "./bench.ts";
 import { started, type Target } from "./target.ts";
 

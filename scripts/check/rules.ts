@@ -91,6 +91,7 @@ export const serverRooms: readonly Room[] = [
       "server/audit/sqlite-canonical.ts",
       "server/generated/migrations.ts",
       "server/platform/log.ts",
+      "server/platform/start-worker.ts",
     ],
   },
   {

@@ -24,8 +24,8 @@ export const routes = implement(${names.key}, {
 export const listFile = (names: NounNames, { area, noun }: NewNoun): string => `\
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ${names.key} } from "#contract/resources/${area}/${noun}";
-import { listedOrgs } from "#server/access/org-access";
-import { paginate } from "#server/db/paginate";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
+import { preparedPage } from "#server/db/paginate";
 import type { Call } from "#server/http/call";
 import { ${names.one}Columns } from "./queries.ts";
 
@@ -33,13 +33,19 @@ ${callType(names, "list", "List")}
 
 /** Newest first. */
 export async function list${names.plural}(call: ListCall) {
-  const orgs = await listedOrgs(call, call.query.orgId);
-  const query = call.db
+  const { orgId } = call.query;
+  if (orgId !== undefined) await getNamedOrg(call, orgId);
+  return pageOf(call.db, call.query, { orgId }, null);
+}
+
+const pageOf = preparedPage((db, { orgId }: { orgId: string | undefined }) =>
+  db
     .selectFrom("${names.key}")
     .select(${names.one}Columns)
-    .where("${names.key}.orgId", "in", orgs);
-  return paginate(query.orderBy("${names.key}.createdAt", "desc").orderBy("${names.key}.id", "desc"), call.query);
-}
+    .where("${names.key}.orgId", "in", orgsInList(orgId))
+    .orderBy("${names.key}.createdAt", "desc")
+    .orderBy("${names.key}.id", "desc"),
+);
 `;
 
 export const createFile = (names: NounNames, { area, noun }: NewNoun): string => `\

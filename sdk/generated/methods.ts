@@ -69,7 +69,7 @@ export interface OrganizationsMethods {
   get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.Organization>;
   /**
    * Change an organization.
-   * `active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding` is the slow wind-down: people and keys lose access, every agent is told to uninstall, and the organization is `churned` once all have, or after 72 hours; `active` or `trial` aborts it.
+   * `active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding` is the slow wind-down: people and keys lose access, every agent is told to uninstall, and the organization is `churned` once all have, or after 72 hours; `active` or `trial` aborts it. Changing `settings.billing` takes `billing:manage`; a change of nothing else takes that alone and leaves the other settings as they are.
    *
    * `PATCH /orgs/organizations/:id` · user · needs organizations:write, MFA
    * Errors: NOT_FOUND, FIELD_IMMUTABLE, INVALID_STATUS, NO_UPDATES, SLUG_TAKEN, INVALID_TRANSITION, CONCURRENT_MODIFICATION, ORG_READ_ONLY.

@@ -109,12 +109,17 @@ export function visibleInLists(eb: ExpressionBuilder<Database, "organizations">)
 }
 
 /**
- * The organizations whose rows a list shows: the one that is named, else all that the caller reaches except hidden
- * ones.
+ * The organizations whose rows a list shows: the one that is named, which `getNamedOrg` has let through, else all that
+ * the caller reaches except hidden ones.
  */
-export async function listedOrgs(call: Caller, orgId: string | undefined) {
-  if (orgId !== undefined) await getNamedOrg(call, orgId);
+export function orgsInList(orgId: string | undefined) {
   // Built without a handle: the outer query narrows it to the caller's scope.
   const all = expressionBuilder<Database, never>().selectFrom("organizations").select("organizations.id");
   return orgId === undefined ? all.where(visibleInLists) : all.where("organizations.id", "=", orgId);
+}
+
+/** The same for a query that is built at every call. */
+export async function listedOrgs(call: Caller, orgId: string | undefined) {
+  if (orgId !== undefined) await getNamedOrg(call, orgId);
+  return orgsInList(orgId);
 }

@@ -1,3 +1,5 @@
+import { among } from "#server/db/dialect/json";
+import { preparedRows } from "#server/db/prepared";
 import type { Reader } from "#server/db/unit-of-work";
 
 /** Adds the names of organizations to a page of a list: one query for the whole page (docs/conventions.md, "Lists and pages"). */
@@ -30,6 +32,13 @@ async function namesIn(
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(mentioned.flatMap((id) => id ?? []))];
   if (ids.length === 0) return new Map();
-  const rows = await db.selectFrom(table).select(["id", "name"]).where("id", "in", ids).execute();
+  const rows = await named(db, { ids }, { table });
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
+
+const named = preparedRows((db, { ids }: { ids: string[] }, { table }: { table: "organizations" | "sites" }) =>
+  db
+    .selectFrom(table)
+    .select(["id", "name"])
+    .where((eb) => among(db, eb.ref("id"), ids)),
+);

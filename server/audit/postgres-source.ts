@@ -26,7 +26,7 @@ export async function postgresChainSource(url: string, chain: ChainRef): Promise
       statements: () => walkStatements(entries, where),
       walk: async (visitor) => {
         await walkLinks(entries, where, visitor);
-        await walkRows(entries, contents, { where, owner: owned(chain) }, visitor);
+        await walkRows(entries, contents, { where, owner: owned(chain), reader: readerOf(chain) }, visitor);
       },
       close: () => close(clients),
     };
@@ -83,12 +83,13 @@ interface Entry {
 async function walkRows(
   entriesClient: pg.Client,
   rowsClient: pg.Client,
-  { where, owner }: { where: string; owner: string },
+  { where, owner, reader }: { where: string; owner: string; reader: string },
   visitor: ChainVisitor,
 ): Promise<void> {
   const entriesSql = `copy (select audit_id, chain_seq, encode(content_hash, 'hex') from public.audit_chain
     where ${where} order by audit_id) to stdout`;
-  const rowsSql = `copy (select ${contentColumns} from public.audit_logs where ${owner} order by id) to stdout`;
+  const checksum = `case when reader_partner_id is not distinct from ${reader} then checksum end`;
+  const rowsSql = `copy (select ${contentColumns}, ${checksum} from public.audit_logs where ${owner} order by id) to stdout`;
   const absent: Entry[] = [];
   const gone = (entry: Entry) => {
     if (absent.length < ABSENT_MAX) absent.push(entry);
@@ -118,7 +119,7 @@ async function walkRows(
 /** An entry without a row of this owner: the row is gone, or now names another owner. */
 async function reportAbsent(client: pg.Client, absent: Entry[], visitor: ChainVisitor): Promise<void> {
   if (absent.length === 0) return;
-  const sql = `copy (select ${contentColumns} from public.audit_logs
+  const sql = `copy (select ${contentColumns}, checksum from public.audit_logs
     where id in (${absent.map((entry) => pg.escapeLiteral(entry.auditId)).join(", ")})) to stdout`;
   const moved = new Map<string, string>();
   for await (const lines of copyLines(client.query(copyTo(sql))))
@@ -134,7 +135,7 @@ const ABSENT_MAX = 100;
 const TIMESTAMP_FIELD = 3;
 
 const contentColumns = `id, org_id, partner_id, "timestamp", actor_type, actor_id, actor_email, action, resource_type,
-  resource_id, resource_name, details, ip_address, user_agent, result, error_message, checksum`;
+  resource_id, resource_name, details, ip_address, user_agent, result, error_message`;
 
 /** Plain, and no slower than working on the bytes: measured. */
 function canonicalOf(line: string): { canonical: string; checksum: string | null } {
@@ -174,6 +175,16 @@ const owned = ({ kind, id }: ChainRef): string => {
     system: "org_id is null and partner_id is null",
   };
   return conditions[kind];
+};
+
+/** Whose lists show the chain's entries is not hashed: it follows from the owner, and is compared with it. */
+const readerOf = ({ kind, id }: ChainRef): string => {
+  const readers: Record<ChainKind, string> = {
+    organization: `coalesce((select partner_id from public.organizations where id = ${pg.escapeLiteral(id)}), reader_partner_id)`,
+    partner: `${pg.escapeLiteral(id)}::uuid`,
+    system: "null::uuid",
+  };
+  return readers[kind];
 };
 
 const STATEMENTS_AT_ONCE = 1_000;

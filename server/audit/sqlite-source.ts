@@ -10,6 +10,16 @@ const owned: Record<ChainKind, string> = {
   system: "l.org_id is null and l.partner_id is null and @id is not null",
 };
 
+/**
+ * Whose lists show an entry is not hashed: it follows from the owner, and is compared with it. Of an organization without
+ * a row nobody knows the partner any more.
+ */
+const readers: Record<ChainKind, string> = {
+  organization: "coalesce((select partner_id from organizations where id = @id), l.reader_partner_id)",
+  partner: "@id",
+  system: "null",
+};
+
 type WalkedRow = [
   seq: number,
   missingId: string | null,
@@ -71,7 +81,7 @@ const ID_TO = ID_FROM + 36;
 
 const entriesSql = (kind: ChainKind) => `
   select c.chain_seq, case when l.id is null then c.audit_id end, c.content_hash, c.prev_hash, c.chain_hash,
-    l.checksum = c.content_hash and ${owned[kind]}, ${canonicalParts("l")}
+    l.checksum = c.content_hash and ${owned[kind]} and l.reader_partner_id is ${readers[kind]}, ${canonicalParts("l")}
   from audit_chain c left join audit_logs l on l.id = c.audit_id
   where c.chain_kind = @kind and c.chain_id = @id order by c.chain_seq`;
 

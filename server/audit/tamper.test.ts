@@ -172,6 +172,19 @@ describe.each(["sqlite", "postgres"] as const)("audit log on %s, attacked", (dia
       expect(await kinds()).toEqual(["content_mismatch@4"]);
     });
 
+    it("an entry that is hidden from its partner, or shown to another", async () => {
+      const partner = (end: string) => `0190c0de-0000-7000-8000-0000000000${end}`;
+      await world.asOwner(`insert into organizations (id, partner_id) values ('${ORG}', '${partner("a1")}')`);
+      await world.tamper(`update audit_logs set reader_partner_id = '${partner("a1")}' where org_id = '${ORG}'`);
+      expect(await kinds()).toEqual([]);
+      await world.tamper(
+        `update audit_logs set reader_partner_id = null where ${rowOf(4)}`,
+        `update audit_logs set reader_partner_id = '${partner("b2")}' where ${rowOf(7)}`,
+      );
+      expect(await kinds()).toEqual(["content_mismatch@4", "content_mismatch@7"]);
+      expect(await kinds(other)).toEqual([]);
+    });
+
     it("an edit that also fixes the checksum and the content hash", async () => {
       const hash = "11".repeat(32);
       await world.tamper(

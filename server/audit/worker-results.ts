@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import { startWorker } from "../platform/start-worker.ts";
 
 /**
  * Starts a thread and reads the `count` results it posts, in order. The thread ends with the last result, or when
@@ -10,7 +10,7 @@ export async function* workerResults<T>(
   count: number,
 ): AsyncGenerator<T> {
   if (count === 0) return;
-  const worker = await startWorker(script, data);
+  const worker = await startWorker(import.meta.url, script, data);
   const results: T[] = [];
   let wake = () => {};
   let failure: Error | undefined;
@@ -39,11 +39,4 @@ export async function* workerResults<T>(
   } finally {
     await worker.terminate();
   }
-}
-
-async function startWorker(script: string, data: unknown): Promise<Worker> {
-  if (!import.meta.url.endsWith(".ts"))
-    return new Worker(new URL(`./${script}.js`, import.meta.url), { workerData: data });
-  const { compiledThread } = await import("./source-thread.ts");
-  return new Worker(await compiledThread(script), { workerData: data, execArgv: [] });
 }

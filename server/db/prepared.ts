@@ -1,4 +1,5 @@
 import type { CompiledQuery, Kysely, QueryResult } from "kysely";
+import { singleReadOf } from "./dialect/single-read.ts";
 import { scoped, scopeOfHandle } from "./scoped.ts";
 import type { Database } from "./tables.ts";
 import { markedScope } from "./tenant-predicate.ts";
@@ -33,9 +34,12 @@ export function prepared<const Names extends string, Row>(
 ): (db: Reader, values: Record<Names, unknown>) => Promise<Row | undefined> {
   const marks = Object.fromEntries(names.map((name) => [name, mark(name)])) as Record<Names, Placeholder>;
   const compiled = new Map<string, Compiled>();
+  const own = (db: Kysely<Database>) => build(db, marks);
   return async (reader, values) => {
-    const rows = await run<Row>(compiled, reader, { shape: "", values, build: (db) => build(db, marks) });
-    return rows[0];
+    const query = compiledFor<Row>(compiled, reader, { shape: "", values, build: own });
+    const read = singleReadOf(reader as Kysely<Database>);
+    const rows = read ? await read(query.sql, query.parameters) : await run<Row>(reader, query);
+    return rows[0] as Row | undefined;
   };
 }
 
@@ -53,11 +57,9 @@ export function preparedRows<Asked extends Given, Form, Row>(
   const compiled = new Map<string, Compiled>();
   return (reader, asked, form) => {
     const { shape, marks, values } = marked(asked);
-    return run<Row>(compiled, reader, {
-      shape: `${shape} ${JSON.stringify(form)}`,
-      values,
-      build: (db) => build(db, marks as Asked, form),
-    });
+    const own = (db: Kysely<Database>) => build(db, marks as Asked, form);
+    const query = compiledFor<Row>(compiled, reader, { shape: `${shape} ${JSON.stringify(form)}`, values, build: own });
+    return run<Row>(reader, query);
   };
 }
 
@@ -76,17 +78,21 @@ function marked(asked: Given) {
   return { shape, marks, values };
 }
 
-interface Run<Row> {
+interface Asking<Row> {
   shape: string;
   values: Readonly<Record<string, unknown>>;
   build(db: Kysely<Database>): Compilable<Row>;
 }
 
-async function run<Row>(
+const run = async <Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> =>
+  ((await (reader as Kysely<Database>).executeQuery(query)) as QueryResult<Row>).rows;
+
+/** The query with the values of this call. */
+function compiledFor<Row>(
   compiled: Map<string, Compiled>,
   reader: Reader,
-  { shape, values, build }: Run<Row>,
-): Promise<Row[]> {
+  { shape, values, build }: Asking<Row>,
+): CompiledQuery {
   const db = reader as Kysely<Database>;
   const scope = scopeOfHandle(db);
   const narrowed = scope && markedScope(scope, mark);
@@ -105,8 +111,7 @@ async function run<Row>(
     if (name === undefined) return value;
     return name in values ? values[name] : own?.[name];
   });
-  const result = (await db.executeQuery({ ...query, parameters })) as QueryResult<Row>;
-  return result.rows;
+  return { ...query, parameters };
 }
 
 const nameOfMark = (value: unknown): string | undefined =>

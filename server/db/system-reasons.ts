@@ -102,7 +102,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "webhookDeliveries, notifications; deviceMetrics and deviceMetricHours, with ids of devices read",
+      "webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {

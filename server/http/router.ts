@@ -1,5 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import express, { type Express, type Response } from "express";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 import { docsFileAt, sendDocsFile } from "./docs-files.ts";
@@ -14,35 +13,40 @@ import { type Match, parametersOf, routeTable } from "./route-table.ts";
 
 export const API_PREFIX = "/api/v1";
 
-type Request = IncomingMessage & { facts: RequestFacts };
-
 /** Every request matches an endpoint of the contract, a page, or a file of the page that shows the API, or is refused. */
-export function httpApp(services: Services, implementations: readonly Implementation[]): Express {
+export function httpApp(services: Services, implementations: readonly Implementation[]): RequestListener {
   const find = routeTable(implementations, API_PREFIX);
-  const app = express();
-  app.disable("x-powered-by");
-  app.disable("etag");
-  app.set("query parser", false);
-  app.use((request, response) => {
+  return (request, response) => {
     const facts = factsOf(request, services.random, services.config);
-    (request as unknown as Request).facts = facts;
-    if (hasTwoHosts(request)) return refuse(services, { request, response, facts }, twoHosts());
-    const match = find(facts.path);
     const exchange = { request, response, facts };
-    const page = match === undefined ? linkPageAt(facts.path) : undefined;
-    if (page !== undefined) return showPage(services, exchange, (server) => linkPageText(page, server));
-    const file = match === undefined && services.config.apiDocsUi ? docsFileAt(facts.path) : undefined;
-    return file === undefined ? dispatch(services, match, exchange) : sendFile(services, file, exchange);
-  });
-  app.use((error: unknown, request: unknown, response: ServerResponse, _next: unknown) =>
-    refuse(services, { request: request as Request, response, facts: (request as Request).facts }, error),
-  );
-  return app;
+    try {
+      void pass(services, find, exchange);
+    } catch (error) {
+      refuse(services, exchange, error);
+    }
+  };
+}
+
+function pass(services: Services, find: ReturnType<typeof routeTable>, exchange: Exchange): Promise<void> | void {
+  const { path } = exchange.facts;
+  if (hasTwoHosts(exchange.request)) return refuse(services, exchange, twoHosts());
+  const match = find(path);
+  const page = match === undefined ? linkPageAt(path) : undefined;
+  if (page !== undefined) return showPage(services, exchange, (server) => linkPageText(page, server));
+  const file = match === undefined && services.config.apiDocsUi ? docsFileAt(path) : undefined;
+  if (file !== undefined) return sendFile(services, file, exchange);
+  return dispatch(services, match, exchange);
 }
 
 /** Two of them, alike or not, are how a request means one host to a proxy and another to what is behind it. */
-const hasTwoHosts = ({ rawHeaders }: IncomingMessage): boolean =>
-  rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1;
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
+  return hosts > 1;
+}
 
 const twoHosts = () => problem("VALIDATION_ERROR", { message: "The Host header came more than once" });
 
@@ -89,10 +93,10 @@ function showPage(services: Services, exchange: Exchange, textFor: (server: stri
   sendPage(exchange, 200, textFor(services.config.publicUrl ?? facts.origin));
 }
 
-function sendFile(services: Services, name: string, exchange: Exchange & { response: Response }): void {
+function sendFile(services: Services, name: string, exchange: Exchange): void {
   const { request, response, facts } = exchange;
   watchRequest(services, { ...exchange, route: "/docs/*" });
-  sendDocsFile({ method: request.method, response, requestId: facts.requestId }, name, (error) =>
+  void sendDocsFile({ request, response, requestId: facts.requestId }, name, (error) =>
     sendError(services, exchange, error),
   );
 }

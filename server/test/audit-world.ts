@@ -133,7 +133,7 @@ async function sqliteWorld(): Promise<AuditWorld> {
       dialect: "sqlite",
       database: { file },
       db: new Kysely<AuditTables>({ dialect: new SqliteDialect({ database: raw }), plugins: [new CamelCasePlugin()] }),
-      writerOptions: {},
+      writerOptions: { partnerOf: noPartner },
       source: async (chain) => {
         const db = openSqliteFile(file, { readonly: true });
         const source = sqliteChainSource(db, chain);
@@ -156,6 +156,8 @@ async function sqliteWorld(): Promise<AuditWorld> {
     },
   };
 }
+
+const noPartner = async () => null;
 
 const wallsUp = `do $$ declare t record; begin
   for t in select tgname, tgrelid::regclass as rel from pg_trigger where not tgisinternal
@@ -192,7 +194,7 @@ async function postgresWorld(): Promise<AuditWorld> {
       dialect: "postgres",
       database: { url },
       db: new Kysely<AuditTables>({ dialect: new PostgresDialect({ pool }), plugins: [new CamelCasePlugin()] }),
-      writerOptions: { claim: claimPostgresWriter },
+      writerOptions: { claim: claimPostgresWriter, partnerOf: noPartner },
       source: (chain) => postgresChainSource(url, chain),
       asOwner,
       withChain: (chain, work) => withPostgresChain(owner, { chain, key: undefined }, work),

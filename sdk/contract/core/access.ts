@@ -17,6 +17,8 @@ export interface Access {
   readonly kinds: readonly CredentialKind[];
   readonly scopes: readonly Scope[];
   readonly permissions: readonly Permission[];
+  /** Holders of this one get to the handler too, which lets them change what it is for and nothing else. */
+  readonly lesserPermission: Permission | undefined;
   /** A key needs at least one of these; none = the endpoint asks a key for no scope. */
   readonly keyScopes: readonly (ApiKeyScope | PartnerKeyScope)[];
   readonly mfa: boolean;
@@ -29,6 +31,7 @@ export interface Access {
   /** The watchdog credential of a device may call it too (docs/fleet.md, "Agent identity"). */
   readonly watchdog: boolean;
   needs(...permissions: Permission[]): Access;
+  orInPart(permission: Permission): Access;
   withMfa(): Access;
   withFullPartnerAccess(): Access;
   ofOwnPartner(): Access;
@@ -38,13 +41,22 @@ export interface Access {
   orApiKey(...scopes: ApiKeyScope[]): Access;
 }
 
-type Method = "needs" | "withMfa" | "withFullPartnerAccess" | "ofOwnPartner" | "exemptFrom" | "orWatchdog" | "orApiKey";
+type Method =
+  | "needs"
+  | "orInPart"
+  | "withMfa"
+  | "withFullPartnerAccess"
+  | "ofOwnPartner"
+  | "exemptFrom"
+  | "orWatchdog"
+  | "orApiKey";
 type Fields = Omit<Access, Method>;
 
 const none: Fields = {
   kinds: [],
   scopes: [],
   permissions: [],
+  lesserPermission: undefined,
   keyScopes: [],
   mfa: false,
   fullPartner: false,
@@ -58,6 +70,7 @@ function access(fields: Fields): Access {
   return {
     ...fields,
     needs: (...permissions) => changed({ permissions }),
+    orInPart: (lesserPermission) => changed({ lesserPermission }),
     withMfa: () => changed({ mfa: true }),
     withFullPartnerAccess: () => changed({ fullPartner: true }),
     ofOwnPartner: () => changed({ ownPartner: true }),

@@ -13,7 +13,9 @@ export interface NotificationsListQuery {
   page?: number | string | undefined;
   /** 1 to 100; default `50`. */
   limit?: number | string | undefined;
+  /** Leave out what was read. */
   unreadOnly?: boolean | "true" | "false" | undefined;
+  /** What it is about. */
   type?: "alert" | "device" | "script" | "automation" | "system" | "user" | "security" | "ticket" | undefined;
   /** Only those about this organization; id of an organization. */
   orgId?: string | undefined;

@@ -45,7 +45,7 @@ export function hasElement(
   dialect: DialectName,
 ): Expression<SqlBool> {
   return dialect === "postgres"
-    ? sql<SqlBool>`${column} @> ${JSON.stringify([element])}::jsonb`
+    ? sql<SqlBool>`${column} @> jsonb_build_array(${element}::text)`
     : sql<SqlBool>`exists (select 1 from json_each(${column}) as item where item.value = ${element})`;
 }
 

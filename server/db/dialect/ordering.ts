@@ -1,30 +1,15 @@
 import { type Expression, sql } from "kysely";
 import type { DialectName } from "./index.ts";
-import type { SqliteConnection } from "./sqlite-library.ts";
+import { LAST_PLACE } from "./sqlite-functions.ts";
 
 /**
  * Place of an id in a list, which is one parameter however long; ids outside it come last. SQLite has the function
- * `place_in` from `registerPlaceIn`.
+ * `place_in` (`sqlite-functions.ts`).
  */
 export function placeIn(column: Expression<string>, ids: readonly string[], dialect: DialectName): Expression<number> {
   return dialect === "postgres"
-    ? sql<number>`coalesce(array_position(array(select item.id from jsonb_array_elements_text(${ids}::jsonb) with ordinality as item(id, place) order by item.place), ${column}::text), ${sql.lit(LAST)})`
+    ? sql<number>`coalesce(array_position(array(select item.id from jsonb_array_elements_text(${ids}::jsonb) with ordinality as item(id, place) order by item.place), ${column}::text), ${sql.lit(LAST_PLACE)})`
     : sql<number>`place_in(${column}, ${ids})`;
-}
-
-const LAST = 2_147_483_647;
-
-/** Reads the list once for all rows of a query. */
-export function registerPlaceIn(db: SqliteConnection): void {
-  let [text, places] = ["[]", new Map<unknown, number>()];
-  db.function("place_in", { deterministic: true }, (id, list) => {
-    if (list !== text)
-      [text, places] = [
-        list as string,
-        new Map((JSON.parse(list as string) as string[]).map((item, at) => [item, at])),
-      ];
-    return places.get(id) ?? LAST;
-  });
 }
 
 /** Number of the stretch of `seconds` that an instant falls into, for grouping samples. */

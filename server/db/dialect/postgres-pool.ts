@@ -43,6 +43,7 @@ export function connect({ url, max, settings = "", onError }: PoolOptions): pg.P
     connectionString: url,
     max,
     types: postgresTypes,
+    pipeline: true,
     application_name: "rmm",
     connectionTimeoutMillis: 10_000,
     // Policies make planning dearer than most queries; named statements are planned once a connection.

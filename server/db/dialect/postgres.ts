@@ -1,15 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { Kysely, PostgresDialect, type PostgresPool, type QueryCompiler } from "kysely";
+import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPool, type QueryCompiler } from "kysely";
+import { refuseInsideTransaction } from "../open-transaction.ts";
 import { type ServerKey, serverKey } from "../server-key.ts";
 import type { Database } from "../tables.ts";
 import { SnakeCasePostgresCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
 import { requireOwnSessions } from "./own-session.ts";
+import { pipelinedReads } from "./pipelined-reads.ts";
 import { migratePostgres } from "./postgres-migrate.ts";
 import { connect, systemPool, tenantPool } from "./postgres-pool.ts";
 import { liftScope, lowerScope } from "./postgres-scope.ts";
 import { postgresWire } from "./postgres-signals.ts";
 import { Signals } from "./signals.ts";
+import { type SingleRead, withSingleReads } from "./single-read.ts";
 
 /** Up to three logins on one database. One that may do everything serves for all; each of its own leaves less to a thief. */
 export interface PostgresOptions {
@@ -27,12 +30,28 @@ export interface PostgresOptions {
 }
 
 class SnakeCaseDialect extends PostgresDialect {
+  readonly #read: SingleRead;
+
+  constructor(pool: PostgresPool, watch: boolean) {
+    super({ pool });
+    const read = pipelinedReads(pool);
+    this.#read = async (sql, parameters) => {
+      if (watch) refuseInsideTransaction();
+      return read(sql, parameters);
+    };
+  }
+
+  override createAdapter(): PostgresAdapter {
+    return withSingleReads(new PostgresAdapter(), this.#read);
+  }
+
   override createQueryCompiler(): QueryCompiler {
     return new SnakeCasePostgresCompiler();
   }
 }
 
-const handleOn = (pool: PostgresPool) => new Kysely<Database>({ dialect: new SnakeCaseDialect({ pool }) });
+const handleOn = (pool: PostgresPool, watch = false) =>
+  new Kysely<Database>({ dialect: new SnakeCaseDialect(pool, watch) });
 
 /**
  * Connects as roles that cannot get round row-level security; migrations use the owner's. System work has connections
@@ -50,7 +69,7 @@ export function openPostgres(options: PostgresOptions): Store {
     settings: "-c synchronous_commit=off",
   });
   const signals = new Signals(postgresWire({ url: systemUrl, onError, pool: hasty }));
-  const open = new Map<string, Kysely<Database>>([["system", handleOn(systemPool(system, { watch }))]]);
+  const open = new Map<string, Kysely<Database>>([["system", handleOn(systemPool(system, { watch }), watch)]]);
   return {
     dialect: "postgres",
     watched: watch,
@@ -61,7 +80,7 @@ export function openPostgres(options: PostgresOptions): Store {
     connection(wall) {
       const known = open.get(wall);
       if (known) return known;
-      const made = handleOn(tenantPool(tenants, { watch, wall, key }));
+      const made = handleOn(tenantPool(tenants, { watch, wall, key }), watch);
       if (open.size > 2_000) for (const other of open.keys()) if (other !== "system") open.delete(other);
       open.set(wall, made);
       return made;

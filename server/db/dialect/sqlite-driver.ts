@@ -1,13 +1,17 @@
-import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, SqliteDatabase } from "kysely";
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import { refuseInsideTransaction } from "../open-transaction.ts";
+import type { SqliteHandle } from "./sqlite-handle.ts";
+import type { ReadThreads } from "./sqlite-threads.ts";
 
 export interface SqliteConnections {
   /** Refuse a second connection inside a transaction. */
   readonly watch: boolean;
   /** Transactions and single writes, one after the other. */
-  readonly writer: SqliteDatabase;
+  readonly writer: SqliteHandle;
   /** Reads outside transactions: they see what is committed and wait for no one (write-ahead log). */
-  readonly reader: SqliteDatabase;
+  readonly reader: SqliteHandle;
+  /** Take such reads where they could hold up the process. */
+  readonly threads: ReadThreads | undefined;
 }
 
 /**
@@ -49,6 +53,7 @@ export class SqliteReadWriteDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
+    await this.#databases.threads?.close();
     this.#databases.writer.close();
     if (this.#databases.reader !== this.#databases.writer) this.#databases.reader.close();
   }
@@ -68,18 +73,18 @@ class Connection implements DatabaseConnection {
     await this.#writing.take();
     this.#inTransaction = true;
     // One that starts as a reader can fail when it first writes; the lock is taken at once.
-    run(this.#databases.writer, "begin immediate");
+    this.#databases.writer.run("begin immediate");
   }
 
   commit(): void {
-    run(this.#databases.writer, "commit");
+    this.#databases.writer.run("commit");
     this.release();
   }
 
   /** A full disk ends the transaction by itself: report the failure itself, not that there is nothing to roll back. */
   rollback(): void {
     try {
-      run(this.#databases.writer, "rollback");
+      this.#databases.writer.run("rollback");
     } catch (error) {
       if (!(error as Error).message.includes("no transaction is active")) throw error;
     }
@@ -94,11 +99,16 @@ class Connection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#inTransaction) return run<R>(this.#databases.writer, sql, parameters);
-    if (query.kind === "SelectQueryNode") return run<R>(this.#databases.reader, sql, parameters);
+    if (loopWaits()) await nextTurn();
+    const { writer, reader, threads } = this.#databases;
+    if (this.#inTransaction) return writer.run<R>(sql, parameters);
+    if (query.kind === "SelectQueryNode") {
+      if (threads?.areNeeded()) return { rows: (await threads.rows(sql, parameters)) as R[] };
+      return reader.run<R>(sql, parameters);
+    }
     await this.#writing.take();
     try {
-      return run<R>(this.#databases.writer, sql, parameters);
+      return writer.run<R>(sql, parameters);
     } finally {
       this.#writing.pass();
     }
@@ -110,11 +120,24 @@ class Connection implements DatabaseConnection {
   }
 }
 
-function run<R>(database: SqliteDatabase, sql: string, parameters: readonly unknown[] = []): QueryResult<R> {
-  const statement = database.prepare(sql);
-  if (statement.reader) return { rows: statement.all(parameters) as R[] };
-  return { rows: [], numAffectedRows: BigInt(statement.run(parameters).changes) };
+const HELD_MS = 10;
+let turnBeganMs: number | undefined;
+
+/**
+ * Whether the event loop has not turned for a while: this database answers at once, so work that goes from row to row
+ * would otherwise let no request in until it is done.
+ */
+function loopWaits(): boolean {
+  const nowMs = performance.now();
+  if (turnBeganMs !== undefined) return nowMs - turnBeganMs > HELD_MS;
+  turnBeganMs = nowMs;
+  setImmediate(() => {
+    turnBeganMs = undefined;
+  });
+  return false;
 }
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A lock whose waiters are woken one at a time, in the order they came. */
 class Turns {

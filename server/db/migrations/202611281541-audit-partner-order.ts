@@ -5,7 +5,8 @@ import { refuse } from "./audit-sqlite.ts";
 
 /**
  * Entries of a partner's organizations and its own in one order (docs/audit.md, "Reading entries"). The column is no
- * content: it is not hashed, and nothing but the order of a list rests on it. Who reads an entry is decided by its owner.
+ * content and not hashed: it follows from the entry's owner, and verification compares it. Who reads an entry is decided
+ * by its owner.
  */
 export const migration: SchemaChange = {
   statements: (dialect) => [

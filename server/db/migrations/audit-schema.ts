@@ -12,7 +12,7 @@ import { sqliteAuditTables } from "./audit-sqlite.ts";
  * and prunes; the writer is `rmm_system`.
  */
 export const auditTables: { sqlite: string[]; postgres: string[] } = {
-  sqlite: [...sqliteAuditTables, ...sqliteOutboxCount, ...sqliteAuditLimits, ...sqliteSignedPrunes],
+  sqlite: [...sqliteAuditTables, ...sqliteOutboxCount, ...sqliteAuditLimits, ...sqliteSignedPrunes, ...readers("text")],
   postgres: [
     makeRoles,
     "grant usage on schema public to rmm_app",
@@ -20,5 +20,14 @@ export const auditTables: { sqlite: string[]; postgres: string[] } = {
     ...postgresOutboxCount,
     ...postgresAuditLimits,
     ...postgresSignedPrunes,
+    ...readers("uuid"),
   ],
 };
+
+/** What says who reads an organization's entries: its partner. */
+function readers(uuid: string): string[] {
+  return [
+    `alter table audit_logs add column reader_partner_id ${uuid}`,
+    `create table organizations (id ${uuid} primary key, partner_id ${uuid})`,
+  ];
+}

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { connectSqlite } from "#server/db/dialect/sqlite";
+import { connectSqlite } from "#server/db/dialect/sqlite-connection";
 import { snakeCase } from "#server/db/naming";
 import { type TableName, tableNames, tables } from "#server/db/tables";
 import type { TestServer } from "../harness.ts";

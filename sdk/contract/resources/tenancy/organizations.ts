@@ -141,8 +141,8 @@ export const organizations = resource(about, {
   update: patch("/orgs/organizations/:id", {
     summary: "Change an organization",
     description:
-      "`active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding` is the slow wind-down: people and keys lose access, every agent is told to uninstall, and the organization is `churned` once all have, or after 72 hours; `active` or `trial` aborts it.",
-    access: owners.needs("organizations:write").withMfa(),
+      "`active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding` is the slow wind-down: people and keys lose access, every agent is told to uninstall, and the organization is `churned` once all have, or after 72 hours; `active` or `trial` aborts it. Changing `settings.billing` takes `billing:manage`; a change of nothing else takes that alone and leaves the other settings as they are.",
+    access: owners.needs("organizations:write").orInPart("billing:manage").withMfa(),
     mayEmit: ["organization.updated", "organization.offboarding", "device.command.failed"],
     audit: "organization.update",
     errors: [

@@ -1,9 +1,9 @@
 import type { ExpressionBuilder } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { apiKeys } from "#contract/resources/credentials/api-keys";
-import { listedOrgs } from "#server/access/org-access";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
 import { withOrgNames } from "#server/access/place-names";
-import { paginate } from "#server/db/paginate";
+import { preparedPage } from "#server/db/paginate";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
 import { apiKeyColumns, view } from "./get-api-key.ts";
@@ -14,14 +14,20 @@ type ListCall = typeof apiKeys.list extends Endpoint<infer T> ? Call<T> : never;
 /** Newest first. */
 export async function listApiKeys(call: ListCall) {
   const { orgId, status } = call.query;
-  const orgs = await listedOrgs(call, orgId);
+  if (orgId !== undefined) await getNamedOrg(call, orgId);
   const now = call.clock.now();
-  let query = call.db.selectFrom("apiKeys").select(apiKeyColumns).where("apiKeys.orgId", "in", orgs);
-  if (status !== undefined) query = query.where((eb) => hasStatus(eb, status, now));
-  const page = await paginate(query.orderBy("apiKeys.createdAt", "desc").orderBy("apiKeys.id", "desc"), call.query);
+  const page = await pageOf(call.db, call.query, { orgId, now }, { status });
   const shown = page.data.map((row) => view(row, now));
   return { ...page, data: await withOrgNames(call.db, shown) };
 }
+
+type Asked = { orgId: string | undefined; now: string };
+
+const pageOf = preparedPage((db, { orgId, now }: Asked, { status }: { status: ApiKeyStatus | undefined }) => {
+  let query = db.selectFrom("apiKeys").select(apiKeyColumns).where("apiKeys.orgId", "in", orgsInList(orgId));
+  if (status !== undefined) query = query.where((eb) => hasStatus(eb, status, now));
+  return query.orderBy("apiKeys.createdAt", "desc").orderBy("apiKeys.id", "desc");
+});
 
 /** `statusAt` as a condition. */
 function hasStatus(eb: ExpressionBuilder<Database, "apiKeys">, status: ApiKeyStatus, now: string) {

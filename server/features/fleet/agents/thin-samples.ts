@@ -3,6 +3,7 @@ import { asSystem } from "#server/db/as-system";
 import { chunks } from "#server/db/chunks";
 import type { Database } from "#server/db/tables";
 import type { DeviceMetricHoursTable, DeviceMetricsTable } from "#server/db/tables/fleet";
+import { eachDevice, type OwnedDevice } from "#server/features/fleet/devices/each-device";
 import { after, DAY, HOUR } from "#server/platform/clock";
 import type { Services } from "#server/services";
 
@@ -10,11 +11,6 @@ const SAMPLES_KEPT_MS = 30 * DAY;
 const HOURS_KEPT_MS = 400 * DAY;
 
 const PAGE = 1_000;
-
-interface Device {
-  id: string;
-  orgId: string;
-}
 
 /**
  * Samples become the means of their hour after 30 days, which are dropped after 400 (docs/fleet.md, "Samples"). One
@@ -26,20 +22,14 @@ export async function thinSamples(services: Services): Promise<number> {
   // Whole hours alone: a mean is made once, of all its samples.
   const before = hourOf(after(now, -SAMPLES_KEPT_MS));
   let thinned = 0;
-  for (let last: string | undefined = ""; last !== undefined; ) {
-    let page = db.selectFrom("devices").select(["id", "orgId"]).orderBy("id").limit(500);
-    if (last !== "") page = page.where("id", ">", last);
-    const devices: Device[] = await page.execute();
-    for (const device of devices) {
-      thinned += await thinDevice(db, device, before);
-      await dropHours(db, device, after(now, -HOURS_KEPT_MS));
-    }
-    last = devices.at(-1)?.id;
+  for await (const device of eachDevice(db)) {
+    thinned += await thinDevice(db, device, before);
+    await dropHours(db, device, after(now, -HOURS_KEPT_MS));
   }
   return thinned;
 }
 
-async function thinDevice(db: Kysely<Database>, device: Device, before: string): Promise<number> {
+async function thinDevice(db: Kysely<Database>, device: OwnedDevice, before: string): Promise<number> {
   let thinned = 0;
   for (let end = ""; end !== before; ) {
     const oldest = await oldestHours(db, device, before);
@@ -57,7 +47,7 @@ interface WholeHours {
 }
 
 /** The oldest whole hours: one at least, however many samples a device gave it. */
-async function oldestHours(db: Kysely<Database>, { id, orgId }: Device, before: string): Promise<WholeHours> {
+async function oldestHours(db: Kysely<Database>, { id, orgId }: OwnedDevice, before: string): Promise<WholeHours> {
   const hours = new Map<string, HourSums>();
   for (let last: string | undefined; ; ) {
     let page = db
@@ -88,7 +78,7 @@ type Sample = Selectable<DeviceMetricsTable>;
 
 async function replaceByMeans(
   db: Kysely<Database>,
-  { id: deviceId, orgId }: Device,
+  { id: deviceId, orgId }: OwnedDevice,
   { hours, end }: WholeHours,
 ): Promise<void> {
   const rows = [...hours].map(([hour, sums]) => ({ orgId, deviceId, hour, ...sums.means() }));
@@ -106,7 +96,7 @@ async function replaceByMeans(
   });
 }
 
-async function dropHours(db: Kysely<Database>, { id, orgId }: Device, before: string): Promise<void> {
+async function dropHours(db: Kysely<Database>, { id, orgId }: OwnedDevice, before: string): Promise<void> {
   await db
     .deleteFrom("deviceMetricHours")
     .where("orgId", "=", orgId)

@@ -1,4 +1,5 @@
 import type { Schedule } from "#server/jobs/scheduler";
+import { dropAvailability } from "./drop-availability.ts";
 import { forgetTokensOfTheGone } from "./sever-agents.ts";
 import { endExpiredMaintenance, markSilentDevicesOffline, markSilentWatchdogsOffline } from "./sweep.ts";
 
@@ -20,6 +21,11 @@ export const schedules: readonly Schedule[] = [
     name: "maintenance-expiry",
     cron: EACH_MINUTE,
     run: async (services) => void (await endExpiredMaintenance(services)),
+  },
+  {
+    name: "device-availability.retention",
+    cron: "20 4 * * *",
+    run: async (services) => void (await dropAvailability(services)),
   },
   {
     name: "device-tokens.of-the-gone",

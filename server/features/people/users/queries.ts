@@ -1,5 +1,5 @@
 import { type AliasableExpression, type Expression, expressionBuilder, type SqlBool } from "kysely";
-import { contains, fold } from "#server/db/dialect/text";
+import { fold, matches } from "#server/db/dialect/text";
 import type { Database } from "#server/db/tables";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Target } from "#server/features/people/core/target";
@@ -37,16 +37,17 @@ const personColumns = () =>
     shown.updatedAt.as("updatedAt"),
   ] as const;
 
-interface Filters {
-  status?: Status | undefined;
-  search?: string | undefined;
-}
+export type Filters = {
+  status: Status | undefined;
+  /** Of a part of name or address. */
+  pattern: string | undefined;
+};
 
 /** The members that a list is about. */
-export function matching({ status, search }: Filters): Expression<SqlBool> {
+export function matching({ status, pattern }: Filters): Expression<SqlBool> {
   const asked: Expression<SqlBool>[] = [];
   if (status !== undefined) asked.push(eb(shown.status, "=", status));
-  if (search) asked.push(eb.or([contains(shown.name, search), contains(shown.email, search)]));
+  if (pattern !== undefined) asked.push(eb.or([matches(shown.name, pattern), matches(shown.email, pattern)]));
   return eb.and(asked);
 }
 

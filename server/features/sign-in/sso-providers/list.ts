@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoProviders } from "#contract/resources/sign-in/sso-providers";
-import { listedOrgs } from "#server/access/org-access";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
 import { withOrgNames } from "#server/access/place-names";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -12,7 +12,9 @@ type ListCall = typeof ssoProviders.list extends Endpoint<infer T> ? Call<T> : n
 export async function listProviders(call: ListCall) {
   const query = call.db.selectFrom("ssoProviders").selectAll().orderBy("createdAt").orderBy("id");
   if (call.query.scope !== "partner") {
-    const rows = await query.where("orgId", "in", await listedOrgs(call, call.query.orgId)).execute();
+    const { orgId } = call.query;
+    if (orgId !== undefined) await getNamedOrg(call, orgId);
+    const rows = await query.where("orgId", "in", orgsInList(orgId)).execute();
     return { data: await withOrgNames(call.db, rows.map(shownProvider)) };
   }
   const { scope, partnerId } = user(call);

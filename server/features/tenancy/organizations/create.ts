@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { organizations } from "#contract/resources/tenancy/organizations";
 import type { Tx } from "#server/db/unit-of-work";
 import { grantOrganization } from "#server/features/people/core/grant-organization";
+import { refuseBillingChange } from "#server/features/tenancy/core/billing-settings";
 import { type Call, user } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
 import { insertOrganization } from "./insert.ts";
@@ -13,6 +14,7 @@ type CreateCall = typeof organizations.create extends Endpoint<infer T> ? Call<T
 export async function createOrganization(call: CreateCall) {
   const { partnerId: _named, ...fields } = call.body;
   refuseEndBeforeStart(fields);
+  refuseBillingChange(call, {}, fields.settings);
   const partnerId = partnerOf(call);
   return call.transaction(async (tx) => {
     const id = await insertOrganization(call, tx, partnerId, fields);

@@ -78,16 +78,19 @@ const counted = <R extends { deviceCount: number | null }>(row: R) => ({
 
 /** Every organization that the caller reaches, by name, without pages (docs/tenancy.md, "Organizations"). */
 export async function listAccessibleOrganizations(call: Call) {
-  const data = await call.db
+  const data = await accessible(call.db, {}, null);
+  return { data: data.map(counted) };
+}
+
+const accessible = preparedRows((db) =>
+  db
     .selectFrom("organizations")
     .select(organizationColumns)
     .select(deviceCount)
     .where(visibleInLists)
     .orderBy((eb) => fold(eb.ref("organizations.name")))
-    .orderBy("organizations.id")
-    .execute();
-  return { data: data.map(counted) };
-}
+    .orderBy("organizations.id"),
+);
 
 type Builder = ExpressionBuilder<Database, "organizations">;
 

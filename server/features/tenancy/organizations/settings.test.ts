@@ -81,4 +81,51 @@ describe.each(databases)("known keys of settings on %s", (database) => {
     });
     expect([changed.status, changed.body.settings.billing]).toEqual([200, billing]);
   });
+
+  describe("billing", () => {
+    const caller = (...permissions: string[]) =>
+      server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId, permissions });
+    const change = async ({ token }: SignedInUser, of: "organization" | "partner", body: object) => {
+      const answer = await server.request("PATCH", paths()[of], { token, body });
+      return answer.status === 200 ? 200 : [answer.status, answer.body.code, answer.body.details?.required];
+    };
+    const denied = (required: string) => [403, "PERMISSION_DENIED", required];
+    const billing = { currencyCode: "CHF" };
+
+    it("is changed by who may manage it, and sent back unchanged by anybody who may write settings", async () => {
+      const writer = await caller("organizations:read", "organizations:write");
+      for (const of of ["organization", "partner"] as const) {
+        await change(admin, of, { settings: { billing: { currencyCode: "EUR" } } });
+        const before = await read(of);
+        expect(await change(writer, of, { settings: { ...before, billing } })).toEqual(denied("billing:manage"));
+        expect(await change(writer, of, { settings: { ...before, billing: null } })).toEqual(denied("billing:manage"));
+        expect(await read(of)).toEqual(before);
+        const { organizationOrder: _, ...same } = before;
+        expect(await change(writer, of, { settings: same })).toBe(200);
+      }
+      const emptied = { settings: { theme: "dark" } };
+      expect(await change(writer, "organization", emptied), "replaced whole").toEqual(denied("billing:manage"));
+      const created = { name: "New", slug: "new-one", settings: { billing } };
+      const refused = await server.request("POST", "/orgs/organizations", { token: writer.token, body: created });
+      expect([refused.status, refused.body.details]).toEqual([403, { required: "billing:manage" }]);
+    });
+
+    it("of an organization takes no other permission where nothing else changes, and keeps the other settings", async () => {
+      const accountant = await caller("organizations:read", "billing:manage");
+      await change(admin, "organization", {
+        settings: { timezone: "Europe/Madrid", billing: { currencyCode: "EUR" } },
+      });
+      expect(await change(accountant, "organization", { settings: { billing } })).toBe(200);
+      const after = { timezone: "Europe/Madrid", billing };
+      expect(await read("organization")).toEqual(after);
+      for (const more of [
+        { settings: { billing, timezone: "UTC" } },
+        { settings: { billing }, name: "x" },
+        { name: "x" },
+      ])
+        expect(await change(accountant, "organization", more)).toEqual(denied("organizations:write"));
+      expect(await change(accountant, "partner", { settings: { billing } })).toEqual(denied("organizations:write"));
+      expect(await read("organization")).toEqual(after);
+    });
+  });
 });

@@ -3,6 +3,7 @@ import type { organizations } from "#contract/resources/tenancy/organizations";
 import { refuseReadOnly } from "#server/access/org-access";
 import { changedFields } from "#server/audit/changed-fields";
 import { lockRow } from "#server/db/dialect/locks";
+import { refuseBillingChange, refuseWithout } from "#server/features/tenancy/core/billing-settings";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { refuseEndBeforeStart } from "./create.ts";
@@ -18,6 +19,8 @@ type UpdateCall = typeof organizations.update extends Endpoint<infer T> ? Call<T
  */
 export async function updateOrganization(call: UpdateCall) {
   const { partnerId, status, ...fields } = call.body;
+  const ofBillingAlone = changesBillingAlone(call.body);
+  if (!ofBillingAlone) refuseWithout(call, "organizations:write");
   if (partnerId !== undefined) throw problem("FIELD_IMMUTABLE", { details: { field: "partnerId" } });
   return call.transaction(async (tx) => {
     const before = await getOrganization(tx, call.params.id);
@@ -29,6 +32,10 @@ export async function updateOrganization(call: UpdateCall) {
       throw problem("INVALID_TRANSITION", { details: { status: before.status, requested: status, allowed } });
     }
     if (Object.keys(fields).length > 0) refuseReadOnly(before);
+    if (fields.settings !== undefined) {
+      if (ofBillingAlone) fields.settings = { ...before.settings, ...fields.settings };
+      refuseBillingChange(call, before.settings, fields.settings);
+    }
     refuseEndBeforeStart({ ...before, ...fields });
     if (fields.slug !== undefined && fields.slug !== before.slug) {
       await lockRow(tx, call.services.store.dialect, "partners", before.partnerId);
@@ -66,6 +73,12 @@ export async function updateOrganization(call: UpdateCall) {
       });
     return now;
   });
+}
+
+/** Merged with the other settings, which anything else replaces whole (docs/tenancy.md, "Billing settings"). */
+function changesBillingAlone(body: UpdateCall["body"]): boolean {
+  const given = Object.entries(body).filter(([, value]) => value !== undefined);
+  return given.length === 1 && body.settings !== undefined && Object.keys(body.settings).join() === "billing";
 }
 
 type Before = Awaited<ReturnType<typeof getOrganization>>;

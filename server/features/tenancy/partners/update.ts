@@ -4,6 +4,7 @@ import { user } from "#server/access/principal";
 import { changedFields } from "#server/audit/changed-fields";
 import { lockRow } from "#server/db/dialect/locks";
 import { isUniqueViolation } from "#server/db/dialect/violations";
+import { refuseBillingChange } from "#server/features/tenancy/core/billing-settings";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getPartner } from "./queries.ts";
@@ -30,6 +31,7 @@ async function change(call: Call, id: string, given: UpdateCall["body"]) {
     call.audit.note({ resource: { id, name: before.name }, owner: { partnerId: id } });
     const { settings: settingsChange, ...fields } = given;
     const settings = settingsChange ? mergeSettings(before.settings, settingsChange) : before.settings;
+    refuseBillingChange(call, before.settings, settings);
     const code = servicePairProblem({ ...before, ...fields });
     if (code) throw problem(code);
     try {

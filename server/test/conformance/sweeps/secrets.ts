@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { jsonSchemaOf, secretPaths } from "#contract/json-schema";
 import type { Tenant } from "#fixtures/world";
 import { openAuditBundle } from "#server/audit-bundle";
-import { connectSqlite } from "#server/db/dialect/sqlite";
+import { connectSqlite } from "#server/db/dialect/sqlite-connection";
 import { jsonLog } from "#server/platform/log";
 import type { DatabaseName } from "../../harness.ts";
 import { allCases, type Case, caseOf, cases, isPublic } from "../cases.ts";

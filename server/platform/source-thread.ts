@@ -10,15 +10,16 @@ const compiled = new Map<string, Promise<string>>();
  * The script of a thread as JavaScript, for a server that runs from source (development, tests). It is compiled once for
  * a process: a TypeScript loader in each thread would cost every verification half a second.
  */
-export function compiledThread(script: string): Promise<string> {
-  const known = compiled.get(script) ?? compile(script);
-  compiled.set(script, known);
+export function compiledThread(script: URL): Promise<string> {
+  const file = fileURLToPath(script);
+  const known = compiled.get(file) ?? compile(file);
+  compiled.set(file, known);
   return known;
 }
 
-async function compile(script: string): Promise<string> {
+async function compile(input: string): Promise<string> {
   const bundle = await rolldown({
-    input: fileURLToPath(new URL(`./${script}.ts`, import.meta.url)),
+    input,
     platform: "node",
     external: /^[^./#]/,
     resolve: { conditionNames: ["source", "node", "import", "default"] },
