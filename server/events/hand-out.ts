@@ -7,7 +7,7 @@ import type { Consumer, StoredEvent } from "./consumer.ts";
 import { holdCursor } from "./cursors.ts";
 
 export const HANDED_MAX = 200;
-/** Failures after which an event is set aside: about ten minutes after the first. */
+/** Failures after which an event is set aside: about six minutes after the first. */
 export const ATTEMPTS_MAX = 10;
 const BACKOFF_MAX_MS = 2 * MINUTE;
 
