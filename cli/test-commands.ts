@@ -27,7 +27,8 @@ export function unconfirmed(spec: CommandSpec): { argv: string[]; stdin?: string
     stdin.push("Secret-Value-1");
     return [`--${flag}-stdin`];
   });
-  const change = spec.method === "PATCH" && flags.length === 0 ? changeOf(spec, stdin) : [];
+  const needsChange = spec.method === "PATCH" && !spec.bodyOptional && flags.length === 0;
+  const change = needsChange ? changeOf(spec, stdin) : [];
   const store = spec.name === "accept-invite" ? ["--store=file"] : [];
   const argv = [spec.noun, spec.name, ...spec.params.map(() => ANY_ID), ...flags, ...change, ...store];
   return stdin.length === 0 ? { argv } : { argv, stdin: `${stdin.join("\n")}\n` };

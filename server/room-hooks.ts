@@ -1,4 +1,5 @@
 import type { CommandType } from "#contract/core/command-types";
+import type { ChainRef } from "./audit/chain.ts";
 import type { Db, Store } from "./db/dialect/index.ts";
 import type { Tx } from "./db/unit-of-work.ts";
 import type { Clock } from "./platform/clock.ts";
@@ -75,6 +76,12 @@ export interface CommandSentEvent extends Happened {
   readonly type: string;
 }
 
+/** Found broken, for the first time or still on another day; the transaction is unscoped. */
+export interface ChainBrokenEvent extends Happened {
+  readonly services: EventServices;
+  readonly chain: ChainRef;
+}
+
 /** Why, as ended sessions keep it. */
 interface Closing {
   readonly reason: string;
@@ -100,8 +107,9 @@ export interface KeyExpiredEvent extends KeyEvent {
   readonly now: string;
 }
 
-/** A webhook that failed by itself, not by a person's hand. */
+/** A webhook that failed by itself, not by a person's hand; the transaction is unscoped. */
 export interface WebhookFailedEvent extends Happened {
+  readonly services: EventServices;
   readonly webhookId: string;
   readonly name: string;
   readonly orgId: string;
@@ -126,6 +134,8 @@ export interface RoomHooks {
   readonly onSiteRemoved?: Hook<SiteEvent>;
   /** Left a tenant, or declined its invitation (docs/people.md, "Own memberships"). */
   readonly onUserRemoved?: Hook<UserEvent>;
+  /** Whoever may verify it is told at once and daily (docs/audit.md, "Verification"). */
+  readonly onChainBroken?: Hook<ChainBrokenEvent>;
   /** Its receiver is told nothing more until somebody arms it (docs/integrations.md, "Deliveries"). */
   readonly onWebhookFailed?: Hook<WebhookFailedEvent>;
   /** It is being wound down: its people and keys lose access, its agents are told to uninstall. */
@@ -167,6 +177,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onPartnerClosed: joined((room) => room.onPartnerClosed),
     onSiteRemoved: joined((room) => room.onSiteRemoved),
     onUserRemoved: joined((room) => room.onUserRemoved),
+    onChainBroken: joined((room) => room.onChainBroken),
     onWebhookFailed: joined((room) => room.onWebhookFailed),
     onOrganizationDraining: joined((room) => room.onOrganizationDraining),
     onDeviceGone: joined((room) => room.onDeviceGone),

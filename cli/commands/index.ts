@@ -103,6 +103,7 @@ export const commandGroups: Readonly<Record<string, Group>> = {
 export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "audit-logs": async () => (await import("./audit/index.ts")).extendAuditLogs,
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
+  notifications: async () => (await small()).extendNotifications,
   users: async () => (await small()).extendUsers,
   webhooks: async () => (await import("./webhooks/index.ts")).extendWebhooks,
 };

@@ -8,5 +8,6 @@ export { registerCompletion } from "./completion/index.ts";
 export { registerConfig } from "./config.ts";
 export { extendEnrollmentKeys } from "./enrollment-keys.ts";
 export { registerHelp } from "./help.ts";
+export { extendNotifications } from "./notifications.ts";
 export { registerProfile } from "./profile.ts";
 export { extendUsers } from "./users.ts";

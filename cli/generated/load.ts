@@ -7,6 +7,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "partners": () => import("./partners.ts"),
   "sites": () => import("./sites.ts"),
   "memberships": () => import("./memberships.ts"),
+  "notifications": () => import("./notifications.ts"),
   "roles": () => import("./roles.ts"),
   "users": () => import("./users.ts"),
   "login-branding": () => import("./login-branding.ts"),

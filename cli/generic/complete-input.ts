@@ -65,7 +65,8 @@ const missingFields = (spec: CommandSpec, draft: Draft): Field[] => {
 
 /** A change that changes nothing is a mistake. */
 function refuseEmpty(spec: CommandSpec, draft: Draft): void {
-  if (spec.method !== "PATCH" || Object.values(draft.body).some((value) => value !== undefined)) return;
+  if (spec.method !== "PATCH" || spec.bodyOptional || Object.values(draft.body).some((value) => value !== undefined))
+    return;
   const flags = fieldsOf(spec).filter(({ where }) => where === "body");
   throw usageError("Nothing to change", `Give at least one of ${flags.map(({ flag }) => `--${flag}`).join(", ")}`);
 }

@@ -7,6 +7,8 @@ export interface Arguments {
   readonly args: readonly (string | undefined)[];
   /** Flags of the command itself. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Arguments of several requests under the same flags: each is sent and reported separately. */
+  readonly each?: readonly (readonly string[])[];
   /** Exit code that an answer stands for, where not every answer is a success. */
   readonly exitOf?: (result: unknown) => number;
   /** Said on stderr after the answer to one call was printed. */

@@ -11,7 +11,7 @@ import { readSecrets } from "./secret-flags.ts";
 
 /** First stage: reads arguments, flags, secrets and the input file. Sends nothing. */
 export async function readInvocation(context: Context, spec: CommandSpec, given: Arguments): Promise<Invocation> {
-  const { options, args } = given;
+  const { options, args, each } = given;
   const path = options["file"] as string | undefined;
   const items =
     path === undefined ? undefined : await readItems(context.shell, path, options["encoding"] as string | undefined);
@@ -21,9 +21,11 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
     secretFlags.map(({ flag }) => flag),
     options,
   );
-  const flags = draftOfFlags(context, spec, args, options, secrets);
-  const drafts = items === undefined ? [flags] : draftsOfItems(context, spec, items, flags);
-  const list = items?.list === true;
+  const draftOf = (one: Arguments["args"]) => draftOfFlags(context, spec, one, options, secrets);
+  if (items !== undefined && each !== undefined) throw usageError("Use either --file or several ids");
+  const several = items === undefined ? each?.map(draftOf) : draftsOfItems(context, spec, items, draftOf(args));
+  const drafts = several ?? [draftOf(args)];
+  const list = items?.list === true || each !== undefined;
   if (list && options["secretFile"] !== undefined) throw usageError("--secret-file takes one secret, not a list");
   if (list && (spec.loses === "tenant" || given.finish !== undefined))
     throw usageError(`\`${spec.noun} ${spec.name}\` takes one at a time`);

@@ -43,6 +43,9 @@ function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
 /** Of a flag that takes JSON: what it may say, and an example. */
 function jsonOf(name: string, schema: JsonSchema, filled: JsonSchema): { shape?: string; example?: string } {
   if (typeOf([filled]) !== "object") return {};
+  const kinds = alternatives(schema).filter(({ type }) => type !== "null");
+  if (kinds.length > 1 && kinds.every(({ properties }) => properties === undefined))
+    return { shape: kinds.map(shapeOf).join("|"), example: JSON.stringify(sampleOf(schema)) };
   const open = filled.properties === undefined;
   return { shape: shapeOf(schema), example: JSON.stringify((open && exampleOfField(name)) || sampleOf(schema)) };
 }

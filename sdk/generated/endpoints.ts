@@ -39,6 +39,13 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     select: {"noun":"memberships","verb":"select","method":"POST","path":"/users/me/memberships/:id/select","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["accessToken","refreshToken"]},
     remove: {"noun":"memberships","verb":"remove","method":"DELETE","path":"/users/me/memberships/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
+  notifications: {
+    list: {"noun":"notifications","verb":"list","method":"GET","path":"/notifications","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    unreadCount: {"noun":"notifications","verb":"unreadCount","method":"GET","path":"/notifications/unread-count","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    read: {"noun":"notifications","verb":"read","method":"PATCH","path":"/notifications/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"notifications","verb":"remove","method":"DELETE","path":"/notifications/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    clear: {"noun":"notifications","verb":"clear","method":"DELETE","path":"/notifications","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   roles: {
     list: {"noun":"roles","verb":"list","method":"GET","path":"/roles","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
   },

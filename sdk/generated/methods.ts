@@ -207,6 +207,42 @@ export interface MembershipsMethods {
   remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.MembershipsRemoveResult>;
 }
 
+export interface NotificationsMethods {
+  /**
+   * List your notifications in this tenant, the newest first.
+   *
+   * `GET /notifications` · user
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.NotificationsListQuery }, options?: CallOptions) => ListCall<models.Notification, models.NotificationsListResult>;
+  /**
+   * Count your unread notifications in this tenant.
+   *
+   * `GET /notifications/unread-count` · user
+   */
+  unreadCount: (input?: Record<never, never>, options?: CallOptions) => ApiCall<models.NotificationsUnreadCountResult>;
+  /**
+   * Mark a notification as read.
+   *
+   * `PATCH /notifications/:id` · user
+   * Errors: NOT_FOUND.
+   */
+  read: (input: { params: { id: string }; body?: models.NotificationsReadBody }, options?: CallOptions) => ApiCall<models.Notification>;
+  /**
+   * Delete a notification.
+   *
+   * `DELETE /notifications/:id` · user
+   * Errors: NOT_FOUND.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.NotificationsRemoveResult>;
+  /**
+   * Delete all your notifications in this tenant.
+   *
+   * `DELETE /notifications` · user
+   */
+  clear: (input?: Record<never, never>, options?: CallOptions) => ApiCall<models.NotificationsClearResult>;
+}
+
 export interface RolesMethods {
   /**
    * List the built-in roles and those of your tenant.
@@ -1196,6 +1232,8 @@ export interface Methods {
   sites: SitesMethods;
   /** Where you belong, and are invited to. */
   memberships: MembershipsMethods;
+  /** What you are told of. */
+  notifications: NotificationsMethods;
   /** What members of a tenant may do. */
   roles: RolesMethods;
   /** People who sign in, and their invitations. */

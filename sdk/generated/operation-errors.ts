@@ -43,6 +43,11 @@ export interface OperationErrors {
   "memberships.accept": "NOT_FOUND" | "HOME_SESSION_REQUIRED" | "INVALID_INVITE" | Always | Authenticated | Tenancy | User;
   "memberships.select": "NOT_FOUND" | "HOME_SESSION_REQUIRED" | "SSO_REQUIRED" | Always | Authenticated | Tenancy | User | Idempotent;
   "memberships.remove": "NOT_FOUND" | "LAST_ADMIN" | Always | Authenticated | Tenancy | User;
+  "notifications.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User;
+  "notifications.unreadCount": Always | Authenticated | Tenancy | User;
+  "notifications.read": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
+  "notifications.remove": "NOT_FOUND" | Always | Authenticated | Tenancy | User;
+  "notifications.clear": Always | Authenticated | Tenancy | User;
   "roles.list": "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | Always | Authenticated | Tenancy | User | Permission;
   "users.me": Always | Authenticated | Tenancy | User;
   "users.updateMe": "NO_UPDATES" | "HOME_SESSION_REQUIRED" | Always | Authenticated | Tenancy | User | Body | Change;

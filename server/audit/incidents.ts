@@ -30,15 +30,17 @@ export async function recordVerdict(services: Services, chain: ChainRef, result:
 }
 
 /**
- * A chain has at most one incident open. Opening it leaves an entry in the system chain and a mail to every platform
- * administrator; while it stays open, whoever finds the chain broken again mails them once a day.
+ * A chain has at most one incident open. Opening it leaves an entry in the system chain, a mail to every platform
+ * administrator and a notification to whoever may verify the chain; while it stays open, whoever finds it broken again
+ * tells them once a day.
  */
 export async function openIncident(services: Services, chain: ChainRef, finding: Finding): Promise<void> {
   services.log.error("audit.chain_broken", { severity: "p1", chain, ...shown(finding) });
   const opened = await asSystem(services, "tell of broken chains")
     .transaction()
     .execute(async (tx) => {
-      const step = await claim(tx, chain, services.clock.now());
+      const now = services.clock.now();
+      const step = await claim(tx, chain, now);
       if (step === "known") return false;
       if (step === "opened") await enqueueAudit(auditHandle(tx), [entryOf(services, chain, finding)]);
       const admins = await tx
@@ -48,6 +50,7 @@ export async function openIncident(services: Services, chain: ChainRef, finding:
         .where("status", "=", "active")
         .execute();
       for (const { email } of admins) await queueMail(tx, services, mailOf(email, chain, finding));
+      await services.hooks.onChainBroken({ tx, now, chain, services });
       return step === "opened";
     });
   if (opened) services.wakeAuditWriter();

@@ -30,7 +30,8 @@ export const systemReasons = {
   },
   "own memberships": {
     covers:
-      "the caller's user, memberships with the names of their tenants, sessions, refreshTokens, userTokens, ssoDomains",
+      "the caller's user, memberships with the names of their tenants, sessions, refreshTokens, userTokens, ssoDomains, " +
+      "notifications",
     why: "memberships are their person's; those of other tenants are out of the session's scope",
   },
   "invite user": {
@@ -60,7 +61,9 @@ export const systemReasons = {
     why: "sessions belong to persons, and a deleted tenant is out of every scope",
   },
   "deliver webhooks": {
-    covers: "webhooks, webhookDeliveries and webhookQueues of every organization",
+    covers:
+      "webhooks, webhookDeliveries and webhookQueues of every organization; notifications of whoever created one, with " +
+      "their memberships: read",
     why: "deliveries go out when nobody is signed in",
   },
   "read audit chain": {
@@ -99,7 +102,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "webhookDeliveries; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {
@@ -128,7 +131,9 @@ export const systemReasons = {
   },
   "prune audit": { covers: "auditRetention of every organization; auditIncidents read", why: "one run for all" },
   "tell of broken chains": {
-    covers: "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read",
+    covers:
+      "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read; " +
+      "notifications of whoever may verify the chain, with users, their memberships and rolePermissions: read",
     why: "a chain that was tampered with concerns the installation, whoever's it is",
   },
   "report health": {

@@ -6,6 +6,7 @@ import { jobs as organizationsJobs } from "../features/tenancy/organizations/job
 import { jobs as passwordsJobs } from "../features/sign-in/passwords/jobs.ts";
 import { jobs as jobsRoomJobs } from "../jobs/jobs.ts";
 import { schedules as organizationsSchedules } from "../features/tenancy/organizations/schedules.ts";
+import { schedules as notificationsSchedules } from "../features/people/notifications/schedules.ts";
 import { schedules as signInCoreSchedules } from "../features/sign-in/core/schedules.ts";
 import { schedules as ssoDomainsSchedules } from "../features/sign-in/sso-domains/schedules.ts";
 import { schedules as ssoLoginsSchedules } from "../features/sign-in/sso-logins/schedules.ts";
@@ -25,7 +26,7 @@ import { consumers as webhooksConsumers } from "../features/integrations/webhook
 export const jobHandlers: JobHandlers = { ...organizationsJobs, ...passwordsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...organizationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...devicesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...devicesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
 
 /** Who is told of events. */
 export const consumers: readonly Consumer[] = [...webhooksConsumers];

@@ -36,6 +36,7 @@ import { migration as m32 } from "../db/migrations/202611281911-fleet-tagged-dev
 import { migration as m33 } from "../db/migrations/202611281920-integrations-webhooks.ts";
 import { migration as m34 } from "../db/migrations/202611281930-fleet-agent-reports.ts";
 import { migration as m35 } from "../db/migrations/202611281945-fleet-decommissioned.ts";
+import { migration as m36 } from "../db/migrations/202611282030-people-notifications.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -75,4 +76,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281920-integrations-webhooks", ...m33 },
   { name: "202611281930-fleet-agent-reports", ...m34 },
   { name: "202611281945-fleet-decommissioned", ...m35 },
+  { name: "202611282030-people-notifications", ...m36 },
 ];

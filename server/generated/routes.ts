@@ -5,6 +5,7 @@ import { routes as organizations } from "../features/tenancy/organizations/route
 import { routes as partners } from "../features/tenancy/partners/routes.ts";
 import { routes as sites } from "../features/tenancy/sites/routes.ts";
 import { routes as memberships } from "../features/people/memberships/routes.ts";
+import { routes as notifications } from "../features/people/notifications/routes.ts";
 import { routes as roles } from "../features/people/roles/routes.ts";
 import { routes as users } from "../features/people/users/routes.ts";
 import { routes as loginBranding } from "../features/sign-in/login-branding/routes.ts";
@@ -30,4 +31,4 @@ import { routes as auditLogs } from "../features/audit/audit-logs/routes.ts";
 import { routes as serviceStatus } from "../features/platform/service-status/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
-export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...devices, ...tags, ...webhooks, ...auditLogs, ...serviceStatus];
+export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...devices, ...tags, ...webhooks, ...auditLogs, ...serviceStatus];

@@ -18,7 +18,7 @@ export function validate(endpoint: AnyEndpoint, given: Input): Input {
     body: undefined as unknown,
   };
   if (!body) return clean;
-  const changes = endpoint.method === "PATCH" || endpoint.method === "PUT";
+  const changes = !endpoint.bodyOptional && (endpoint.method === "PATCH" || endpoint.method === "PUT");
   if (given.body === undefined && changes) throw problem("NO_UPDATES");
   if (given.body === undefined && !endpoint.bodyOptional) throw invalid({ path: "", message: "A JSON body is needed" });
   clean.body = check(body, given.body === undefined ? {} : given.body, "");

@@ -14,7 +14,7 @@ export function errorGroups(endpoint: AnyEndpoint): (keyof typeof genericErrors)
     apiKey: takes("apiKey"),
     partnerKey: takes("partnerKey"),
     body: hasBody,
-    change: hasBody && ["PATCH", "PUT"].includes(method),
+    change: hasBody && !endpoint.bodyOptional && ["PATCH", "PUT"].includes(method),
     permission: access.permissions.length > 0,
     fullPartner: access.fullPartner,
     ownPartner: access.ownPartner,

@@ -11,6 +11,7 @@ export const refs = {
   role: "roles",
   membership: "memberships",
   session: "sessions",
+  notification: "notifications",
   "api-key": "api-keys",
   "service-principal": "service-principals",
   "partner-service-principal": "partner-service-principals",

@@ -5,6 +5,7 @@ import { organizations } from "../resources/tenancy/organizations.ts";
 import { partners } from "../resources/tenancy/partners.ts";
 import { sites } from "../resources/tenancy/sites.ts";
 import { memberships } from "../resources/people/memberships.ts";
+import { notifications } from "../resources/people/notifications.ts";
 import { roles } from "../resources/people/roles.ts";
 import { users } from "../resources/people/users.ts";
 import { loginBranding } from "../resources/sign-in/login-branding.ts";
@@ -36,6 +37,7 @@ export type Contract = {
   readonly partners: typeof partners;
   readonly sites: typeof sites;
   readonly memberships: typeof memberships;
+  readonly notifications: typeof notifications;
   readonly roles: typeof roles;
   readonly users: typeof users;
   readonly loginBranding: typeof loginBranding;
@@ -62,7 +64,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -70,6 +72,7 @@ export const areaOf = {
   partners: "tenancy",
   sites: "tenancy",
   memberships: "people",
+  notifications: "people",
   roles: "people",
   users: "people",
   loginBranding: "sign-in",

@@ -380,7 +380,7 @@ export interface DevicesRemoveResult {
 }
 
 export interface TagsListQuery {
-  /** At most 255 characters. */
+  /** Part of the tag; at most 255 characters. */
   search?: string | undefined;
   /** Id of an organization. */
   orgId?: string | undefined;

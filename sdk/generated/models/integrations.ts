@@ -24,13 +24,13 @@ export interface WebhooksCreateBody {
   orgId?: string | undefined;
   /** 1 to 255 characters. */
   name: string;
-  /** Web address; at most 2048 characters. */
+  /** Where events are posted; https, on the public internet; web address; at most 2048 characters. */
   url: string;
   /** Signs deliveries; made where it is left out; secret; 16 to 255 characters. */
   secret?: string | undefined;
   /** Kinds, prefixes such as device.*, or *; 1 to 100 items. */
   events: string[];
-  /** At most 20 items; default `[]`. */
+  /** Sent with every delivery; at most 20 items; default `[]`. */
   headers?: {
     /** Matches `^[A-Za-z0-9-]{1,64}$`. */
     key: string;
@@ -148,11 +148,11 @@ export interface WebhooksGetResult {
 export interface WebhooksUpdateBody {
   /** 1 to 255 characters. */
   name?: string | undefined;
-  /** Web address; at most 2048 characters. */
+  /** Another scheme, host or port needs the secret and all header values anew; web address; at most 2048 characters. */
   url?: string | undefined;
-  /** Secret; 16 to 255 characters. */
+  /** Signs deliveries from now on; secret; 16 to 255 characters. */
   secret?: string | undefined;
-  /** 1 to 100 items. */
+  /** Kinds, prefixes such as device.*, or *; replaces the list; 1 to 100 items. */
   events?: string[] | undefined;
   /** Replaces the list; a header without a value keeps the stored one; at most 20 items. */
   headers?: ({
@@ -161,6 +161,7 @@ export interface WebhooksUpdateBody {
     /** Secret; matches `^[\x20-\x7e]{1,1024}$`. */
     value?: string | undefined;
   })[] | undefined;
+  /** What is left out stays. */
   retryPolicy?: {
     /** 0 to 10. */
     maxRetries?: number | undefined;
@@ -184,7 +185,7 @@ export interface WebhooksDeliveriesQuery {
   /** 1 to 100; default `50`. */
   limit?: number | string | undefined;
   status?: "pending" | "retrying" | "delivered" | "failed" | undefined;
-  /** Matches `^[a-z0-9_.]{1,100}$`. */
+  /** Only those of this kind; matches `^[a-z0-9_.]{1,100}$`. */
   event?: string | undefined;
 }
 

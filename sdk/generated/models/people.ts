@@ -8,6 +8,48 @@ export interface MembershipsRemoveResult {
   success: true;
 }
 
+export interface NotificationsListQuery {
+  /** 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** 1 to 100; default `50`. */
+  limit?: number | string | undefined;
+  /** Leave out what was read. */
+  unreadOnly?: boolean | "true" | "false" | undefined;
+  /** What it is about. */
+  type?: "alert" | "device" | "script" | "automation" | "system" | "user" | "security" | "ticket" | undefined;
+  /** Only those about this organization; id of an organization. */
+  orgId?: string | undefined;
+}
+
+export interface NotificationsListResult {
+  data: Notification[];
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+  };
+  /** All that are unread, whatever is listed. */
+  unreadCount: number;
+}
+
+export interface NotificationsUnreadCountResult {
+  count: number;
+}
+
+export interface NotificationsReadBody {
+  /** False marks it as unread. */
+  read?: boolean | undefined;
+}
+
+export interface NotificationsRemoveResult {
+  success: true;
+}
+
+export interface NotificationsClearResult {
+  success: true;
+  deleted: number;
+}
+
 export interface RolesListQuery {
   /** Id of an organization. */
   orgId?: string | undefined;
@@ -210,6 +252,28 @@ export interface Membership {
   home: boolean;
   /** Date and time (RFC 3339). */
   createdAt: string;
+}
+
+export interface Notification {
+  id: string;
+  userId: string;
+  partnerId: string | null;
+  /** Null: about the partner itself, or about the installation. */
+  orgId: string | null;
+  type: "alert" | "device" | "script" | "automation" | "system" | "user" | "security" | "ticket";
+  priority: "low" | "normal" | "high" | "urgent";
+  title: string;
+  message: string;
+  /** Path below the application's address. */
+  link: string | null;
+  metadata: Record<string, unknown>;
+  read: boolean;
+  /** Date and time (RFC 3339). */
+  readAt: string | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
 }
 
 export interface Role {

@@ -1,3 +1,4 @@
+import type { notificationPriorities, notificationTypes } from "#contract/resources/people/notifications";
 import type { Fixed, Json } from "../column-types.ts";
 import type { Declared } from "../table-declaration.ts";
 
@@ -97,6 +98,27 @@ export interface RolePermissionsTable {
   permission: Fixed<string>;
 }
 
+/** What a person was told; `orgId` null: about the partner itself, `partnerId` null too: about the installation. */
+export interface NotificationsTable {
+  id: Fixed<string>;
+  userId: Fixed<string>;
+  partnerId: Fixed<string | null>;
+  orgId: Fixed<string | null>;
+  /** Whose members are told of it; null = only who reaches the whole organization. */
+  siteId: Fixed<string | null>;
+  type: Fixed<(typeof notificationTypes)[number]>;
+  priority: (typeof notificationPriorities)[number];
+  title: string;
+  message: string;
+  link: Fixed<string | null>;
+  metadata: Json;
+  /** Of the row that counts what came beyond the limit: how many. */
+  more: number | null;
+  readAt: string | null;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
 export interface PeopleTables {
   users: UsersTable;
   partnerUsers: PartnerUsersTable;
@@ -104,6 +126,7 @@ export interface PeopleTables {
   organizationUsers: OrganizationUsersTable;
   roles: RolesTable;
   rolePermissions: RolePermissionsTable;
+  notifications: NotificationsTable;
 }
 
 export const peopleTables = {
@@ -120,4 +143,5 @@ export const peopleTables = {
   organizationUsers: { owner: "org", writtenBy: "people/core", json: ["siteIds"] },
   roles: { owner: "tenant-or-builtin", writtenBy: "access", booleans: ["isSystem", "forceMfa"] },
   rolePermissions: { owner: "system", writtenBy: "access" },
+  notifications: { owner: "tenant", writtenBy: "people/notifications", json: ["metadata"], lifted: ["insert"] },
 } as const satisfies Declared<PeopleTables>;

@@ -38,7 +38,8 @@ export const tags = resource(about, {
     errors: ["ORG_ACCESS_DENIED"],
     paging: whole,
     columns: ["tag", "name", "deviceCount"],
-    query: () => z.object({ search: searchText().optional(), orgId: ref("organization").optional() }),
+    query: () =>
+      z.object({ search: searchText().optional().describe("part of the tag"), orgId: ref("organization").optional() }),
     returns: () => counted(Tag()),
   }),
   devices: get("/tags/devices", {

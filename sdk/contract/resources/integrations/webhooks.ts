@@ -138,13 +138,14 @@ export const webhooks = resource(about, {
       z.strictObject({
         orgId: ref("organization").optional().describe("needed in partner and system scope"),
         name: text(255),
-        url: webAddress(),
+        url: webAddress().describe("where events are posted; https, on the public internet"),
         secret: signingSecret().optional().describe("signs deliveries; made where it is left out"),
         events: kinds().describe("kinds, prefixes such as device.*, or *"),
         headers: z
           .array(z.strictObject({ key: headerKey(), value: headerValue() }))
           .max(20)
-          .default([]),
+          .default([])
+          .describe("sent with every delivery"),
         retryPolicy: z
           .strictObject(policy())
           .partial()
@@ -181,14 +182,14 @@ export const webhooks = resource(about, {
       z
         .strictObject({
           name: text(255),
-          url: webAddress(),
-          secret: signingSecret(),
-          events: kinds(),
+          url: webAddress().describe("another scheme, host or port needs the secret and all header values anew"),
+          secret: signingSecret().describe("signs deliveries from now on"),
+          events: kinds().describe("kinds, prefixes such as device.*, or *; replaces the list"),
           headers: z
             .array(z.strictObject({ key: headerKey(), value: headerValue().optional() }))
             .max(20)
             .describe("replaces the list; a header without a value keeps the stored one"),
-          retryPolicy: z.strictObject(policy()).partial(),
+          retryPolicy: z.strictObject(policy()).partial().describe("what is left out stays"),
           status: z.enum(["active", "paused"]),
         })
         .partial(),
@@ -212,7 +213,7 @@ export const webhooks = resource(about, {
       z.object({
         ...pageQuery(),
         status: z.enum(deliveryStatuses).optional(),
-        event: eventName().optional(),
+        event: eventName().optional().describe("only those of this kind"),
       }),
     returns: () => pageOf(WebhookDelivery()),
   }),

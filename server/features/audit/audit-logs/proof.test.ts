@@ -157,9 +157,17 @@ describe.each(databases)("what is proven on %s", (database) => {
       },
     });
     expect([await gauge(), await incidents()]).toEqual(["1", [orgId]]);
+    const notified = async (who: SignedInUser) => {
+      const { body } = await server.request("GET", "/notifications?type=security", { token: who.token });
+      return body.data.filter(({ metadata }: { metadata: { chainId: string } }) => metadata.chainId === orgId);
+    };
+    expect(await notified(admin)).toMatchObject([{ orgId, priority: "urgent" }]);
+    expect(await notified(system)).toMatchObject([{ orgId: null, partnerId: null, priority: "urgent" }]);
+    expect(await notified(stranger)).toEqual([]);
 
     await verify(orgId);
     await verifyEveryChain(server.services);
+    expect(await notified(admin)).toHaveLength(1);
     server.clock.advance(DAY + HOUR);
     await verifyEveryChain(server.services);
     await mailed(2);

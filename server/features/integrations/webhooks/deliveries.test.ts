@@ -226,6 +226,10 @@ describe.each(databases)("deliveries to webhooks on %s", (database) => {
     await tell(6);
     await server.deliver();
     expect(await stored(id)).toMatchObject({ status: "failed", failureCount: expect.any(Number) });
+    const told = await server.request("GET", "/notifications", { token: test.admin.token });
+    expect(told.body.data).toMatchObject([
+      { metadata: { webhookId: id, reason: "failed deliveries" }, orgId: test.orgId },
+    ]);
     expect((await test.deliveries(id)).every(({ status }) => status === "failed")).toBe(true);
     receiver.answer = answers.status(204);
     receiver.received.length = 0;

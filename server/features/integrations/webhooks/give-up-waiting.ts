@@ -1,5 +1,5 @@
 import type { Tx } from "#server/db/unit-of-work";
-import type { Services } from "#server/services";
+import type { EventServices } from "#server/room-hooks";
 import type { WebhookRow } from "./queries.ts";
 import { queueChanged } from "./queue.ts";
 
@@ -21,7 +21,7 @@ export async function giveUpWaiting(tx: Tx, webhookIds: readonly string[], now: 
 /** Switches a webhook off because of its receiver. False: a person did already. */
 export async function failWebhook(
   tx: Tx,
-  services: Pick<Services, "hooks" | "log" | "clock">,
+  services: EventServices,
   webhook: Pick<WebhookRow, "id" | "orgId" | "name" | "createdBy">,
   reason: "failed deliveries" | "waiting deliveries",
 ): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function failWebhook(
   if (failed.numUpdatedRows !== 1n) return false;
   await giveUpWaiting(tx, [webhookId], now);
   await queueChanged(tx, [orgId]);
-  await services.hooks.onWebhookFailed({ tx, now, webhookId, orgId, name, createdBy, reason });
+  await services.hooks.onWebhookFailed({ tx, services, now, webhookId, orgId, name, createdBy, reason });
   services.log.warn("webhook.failed", { webhookId, reason });
   return true;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seedNotification } from "#fixtures/nouns/people/notifications";
 import { joinOrganization, providerSession } from "../../guest.ts";
 import type { DatabaseName, SignedInUser } from "../../harness.ts";
 import { seedPerson } from "../../people.ts";
@@ -20,6 +21,7 @@ export const sweepPersons = (database: DatabaseName) =>
     interface Guest {
       person: SignedInUser;
       homeMembershipId: string;
+      notificationId: string;
       guestToken: string;
       guestSessionId: string;
       tenant: Awaited<ReturnType<Swept["freshTenant"]>>;
@@ -37,9 +39,12 @@ export const sweepPersons = (database: DatabaseName) =>
         .where("userId", "=", userId)
         .executeTakeFirstOrThrow();
       await joinOrganization(server, { userId, orgId: tenant.orgId });
+      const { orgId, partnerId } = world.a;
+      const notificationId = await seedNotification(server, { userId, orgId, partnerId });
       const at = { userId, orgId: tenant.orgId, providerId: tenant.ssoProviderId };
       const { token, sessionId } = await providerSession(server, at);
-      return { person, homeMembershipId: home.id, guestToken: token, guestSessionId: sessionId, tenant };
+      const guest = { guestToken: token, guestSessionId: sessionId, tenant };
+      return { person, homeMembershipId: home.id, notificationId, ...guest };
     }
 
     /** Everything stored about the user, except for the membership in the other tenant. */
@@ -70,6 +75,7 @@ export const sweepPersons = (database: DatabaseName) =>
           .where("userId", "=", person.userId)
           .where("orgId", "<>", tenant.orgId)
           .execute(),
+        notifications: await db.selectFrom("notifications").selectAll().where("userId", "=", userId).execute(),
         limits: (await db.selectFrom("rateLimits").select("key").execute()).filter(({ key }) =>
           [`mfa:${person.userId}`, `confirm-password:${person.userId}`].includes(key),
         ),
@@ -77,10 +83,11 @@ export const sweepPersons = (database: DatabaseName) =>
     }
 
     /** The example, with the user's own rows where it names any. */
-    const aimed = (item: Case, { person, homeMembershipId, tenant }: Guest) => {
+    const aimed = (item: Case, { person, homeMembershipId, notificationId, tenant }: Guest) => {
       const ids: Record<string, string> = {
         sessions: person.sessionId,
         memberships: homeMembershipId,
+        notifications: notificationId,
         users: person.userId,
       };
       const own = ids[item.name.split(".")[0] as string];
@@ -97,7 +104,9 @@ export const sweepPersons = (database: DatabaseName) =>
       expect(await belongings(guest), JSON.stringify(answer.body)).toEqual(before);
     });
 
+    const notifications = ["notifications.read", "notifications.remove", "notifications.clear"];
     const personal = ["users.updateMe", "passwords.change", "mfa.setup", "sessions.remove", "memberships.remove"];
+    personal.push(...notifications);
     it.each(forUsers.filter(({ name }) => personal.includes(name)))("$name changes it at home", async (item) => {
       const guest = await makeGuest();
       const before = await belongings(guest);
