@@ -28,7 +28,9 @@ function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
     secret: field["x-secret"] === true || filled.some((one) => one["x-secret"] === true),
     ...present({
       description: field.description ?? first.description ?? textOfField(name),
-      ...jsonOf(name, typeOf(filled) === "array" ? (first.items ?? {}) : first, item ?? first),
+      ...(isMixed(filled)
+        ? { shape: filled.map(shapeOf).join("|"), example: JSON.stringify(sampleOf(first)) }
+        : jsonOf(name, typeOf(filled) === "array" ? (first.items ?? {}) : first, item ?? first)),
       default: field.default,
       minimum: first["minimum"] as number | undefined,
       maximum: first["maximum"] as number | undefined,
@@ -40,12 +42,13 @@ function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
   };
 }
 
+/** Several plain types, such as text or a number: its flag takes JSON, so that one can tell them apart. */
+const isMixed = (filled: JsonSchema[]): boolean =>
+  typeOf(filled) === "object" && filled.length > 1 && filled.every(({ type }) => type !== "object");
+
 /** Of a flag that takes JSON: what it may say, and an example. */
 function jsonOf(name: string, schema: JsonSchema, filled: JsonSchema): { shape?: string; example?: string } {
   if (typeOf([filled]) !== "object") return {};
-  const kinds = alternatives(schema).filter(({ type }) => type !== "null");
-  if (kinds.length > 1 && kinds.every(({ properties }) => properties === undefined))
-    return { shape: kinds.map(shapeOf).join("|"), example: JSON.stringify(sampleOf(schema)) };
   const open = filled.properties === undefined;
   return { shape: shapeOf(schema), example: JSON.stringify((open && exampleOfField(name)) || sampleOf(schema)) };
 }
