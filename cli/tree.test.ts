@@ -124,7 +124,11 @@ describe("every command", () => {
     for (const { path, command: leaf } of await leaves()) {
       for (const option of leaf.options) {
         const name = option.long?.slice(2) ?? "";
-        if (takesText(option) && name !== "public-key" && /(^|-)(password|token|secret|code|key)$/.test(name)) {
+        if (
+          takesText(option) &&
+          !["public-key", "exit-code", "error-code"].includes(name) &&
+          /(^|-)(password|token|secret|code|key)$/.test(name)
+        ) {
           throw new Error(`${path.join(" ")} takes --${name} VALUE`);
         }
         if (!(path[0] === "api" && name === "input"))

@@ -47,6 +47,8 @@ export interface Config {
   bootstrapAdmin: { email: string; password: string } | undefined;
   apiRateLimitPerMinute: number;
   agentEnrollRateLimit: number;
+  /** How long the devices of an organization that is wound down may take to uninstall. */
+  offboardingDrainWindowHours: number;
   /** Longest wait of an agent that asks for commands, in seconds. */
   agentPollMaxSeconds: number;
   enrollmentKeyTtlMinutes: number;
@@ -126,6 +128,7 @@ export function readConfig(env: Environment): Config {
     enable2fa: read.flag("ENABLE_2FA", true),
     bootstrapAdmin: bootstrapAdmin(read.text("BOOTSTRAP_ADMIN_EMAIL"), read.text("BOOTSTRAP_ADMIN_PASSWORD")),
     apiRateLimitPerMinute: read.int("API_RATE_LIMIT_PER_MINUTE", 1000, 0),
+    offboardingDrainWindowHours: read.int("OFFBOARDING_DRAIN_WINDOW_HOURS", 72, 0),
     agentPollMaxSeconds: read.int("AGENT_POLL_MAX_SECONDS", 30, 0),
     agentEnrollRateLimit: read.int("AGENT_ENROLL_RATE_LIMIT", 10, 1),
     enrollmentKeyTtlMinutes: read.int("ENROLLMENT_KEY_DEFAULT_TTL_MINUTES", 43_200, 1),

@@ -69,7 +69,7 @@ export interface OrganizationsMethods {
   get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.Organization>;
   /**
    * Change an organization.
-   * `active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.
+   * `active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding` is the slow wind-down: people and keys lose access, every agent is told to uninstall, and the organization is `churned` once all have, or after 72 hours; `active` or `trial` aborts it.
    *
    * `PATCH /orgs/organizations/:id` · user · needs organizations:write, MFA
    * Errors: NOT_FOUND, FIELD_IMMUTABLE, INVALID_STATUS, NO_UPDATES, SLUG_TAKEN, INVALID_TRANSITION, CONCURRENT_MODIFICATION, ORG_READ_ONLY.
@@ -995,6 +995,22 @@ export interface DevicesMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
   get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.DeviceDetail>;
+  /**
+   * Change a device's name, site, tags or role, or put it into maintenance or quarantine.
+   * `siteId` and `quarantined` need a second factor; `quarantined: true` also `devices:execute`, `false` also `devices:delete`. Maintenance lasts 8 hours unless `maintenanceUntil` says otherwise, at most 7 days.
+   *
+   * `PATCH /devices/:id` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, ALREADY_DECOMMISSIONED, INVALID_STATE, MFA_REQUIRED, CONCURRENT_MODIFICATION.
+   */
+  update: (input: { params: { id: string }; body?: models.DevicesUpdateBody }, options?: CallOptions) => ApiCall<models.Device>;
+  /**
+   * Take a device out of service.
+   * Its row and history stay. With `uninstall` its agent is told to remove itself.
+   *
+   * `DELETE /devices/:id` · user · needs devices:delete, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ALREADY_DECOMMISSIONED, CONCURRENT_MODIFICATION.
+   */
+  remove: (input: { params: { id: string }; query?: models.DevicesRemoveQuery }, options?: CallOptions) => ApiCall<models.DevicesRemoveResult>;
 }
 
 export interface TagsMethods {

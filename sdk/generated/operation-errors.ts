@@ -144,6 +144,8 @@ export interface OperationErrors {
   "device-commands.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "devices.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "INVALID_CURSOR" | Always | Authenticated | Tenancy | User | Permission;
   "devices.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "devices.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "ALREADY_DECOMMISSIONED" | "INVALID_STATE" | "MFA_REQUIRED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Change | Permission;
+  "devices.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ALREADY_DECOMMISSIONED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
   "webhooks.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

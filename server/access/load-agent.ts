@@ -20,7 +20,8 @@ export async function loadAgent(services: Services, token: string): Promise<Agen
   const current = hash === row.agentTokenHash || hash === row.watchdogTokenHash;
   if (!current && (row.previousTokensExpireAt ?? "") <= services.clock.now())
     throw problem("INVALID_AGENT_CREDENTIALS");
-  if (row.status === "decommissioned") throw problem("DEVICE_DECOMMISSIONED", { toAgent: true });
+  const leaving = row.status === "decommissioned" && (await mayStillUninstall(services, row.id));
+  if (row.status === "decommissioned" && !leaving) throw problem("DEVICE_DECOMMISSIONED", { toAgent: true });
   const tenantGone = row.orgDeletedAt !== null || row.partnerDeletedAt !== null || row.partnerStatus === "churned";
   if (tenantGone || severed.includes(row.orgStatus)) throw problem("INVALID_AGENT_CREDENTIALS");
   if (row.status === "quarantined") throw problem("DEVICE_QUARANTINED");
@@ -33,6 +34,7 @@ export async function loadAgent(services: Services, token: string): Promise<Agen
     siteId: row.siteId,
     credential: hash === row.watchdogTokenHash || hash === row.previousWatchdogTokenHash ? "watchdog" : "agent",
     orgStatus: row.orgStatus,
+    leaving,
     device: {
       status: row.status,
       lastSeenAt: row.lastSeenAt,
@@ -43,6 +45,18 @@ export async function loadAgent(services: Services, token: string): Promise<Agen
       tokensIssuedAt: row.tokensIssuedAt,
     },
   };
+}
+
+/** One command is left to it (docs/fleet.md, "Decommissioning"). */
+async function mayStillUninstall(services: Services, deviceId: string): Promise<boolean> {
+  const open = await asSystem(services, "authenticate")
+    .selectFrom("deviceCommands")
+    .select("id")
+    .where("deviceId", "=", deviceId)
+    .where("type", "=", "self_uninstall")
+    .where("status", "in", ["pending", "sent"])
+    .executeTakeFirst();
+  return open !== undefined;
 }
 
 const byToken = prepared(["hash"], (db, at) =>

@@ -38,6 +38,8 @@ export interface AgentPrincipal {
   readonly siteId: string | null;
   readonly credential: "agent" | "watchdog";
   readonly orgStatus: string;
+  /** Decommissioned, and told to uninstall: it may do that and nothing else. */
+  readonly leaving: boolean;
   /** The row as the token found it: a heartbeat decides on it without reading again. */
   readonly device: KnownDevice;
 }

@@ -117,7 +117,7 @@ export const systemReasons = {
     why: "the row that a command was queued for may belong to another tenant than the agent's connection serves",
   },
   "sweep devices": {
-    covers: "status of devices and deviceAvailability, of every tenant",
+    covers: "status of devices and deviceAvailability, tokens of devices that are gone, of every tenant",
     why: "what time changes, it changes for all",
   },
   "recheck domains": { covers: "ssoDomains that are proven, of every tenant", why: "one look for all" },

@@ -2,8 +2,10 @@
 import type { Consumer } from "#server/events/consumer";
 import type { JobHandlers } from "#server/jobs/queue";
 import type { Schedule } from "#server/jobs/scheduler";
+import { jobs as organizationsJobs } from "../features/tenancy/organizations/jobs.ts";
 import { jobs as passwordsJobs } from "../features/sign-in/passwords/jobs.ts";
 import { jobs as jobsRoomJobs } from "../jobs/jobs.ts";
+import { schedules as organizationsSchedules } from "../features/tenancy/organizations/schedules.ts";
 import { schedules as signInCoreSchedules } from "../features/sign-in/core/schedules.ts";
 import { schedules as ssoDomainsSchedules } from "../features/sign-in/sso-domains/schedules.ts";
 import { schedules as ssoLoginsSchedules } from "../features/sign-in/sso-logins/schedules.ts";
@@ -20,10 +22,10 @@ import { schedules as jobsRoomSchedules } from "../jobs/schedules.ts";
 import { consumers as webhooksConsumers } from "../features/integrations/webhooks/consumers.ts";
 
 /** Durable jobs by kind. */
-export const jobHandlers: JobHandlers = { ...passwordsJobs, ...jobsRoomJobs };
+export const jobHandlers: JobHandlers = { ...organizationsJobs, ...passwordsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...devicesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...organizationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...devicesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
 
 /** Who is told of events. */
 export const consumers: readonly Consumer[] = [...webhooksConsumers];

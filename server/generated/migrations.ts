@@ -35,6 +35,7 @@ import { migration as m31 } from "../db/migrations/202611281910-fleet-custom-fie
 import { migration as m32 } from "../db/migrations/202611281911-fleet-tagged-devices.ts";
 import { migration as m33 } from "../db/migrations/202611281920-integrations-webhooks.ts";
 import { migration as m34 } from "../db/migrations/202611281930-fleet-agent-reports.ts";
+import { migration as m35 } from "../db/migrations/202611281945-fleet-decommissioned.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -73,4 +74,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281911-fleet-tagged-devices", ...m32 },
   { name: "202611281920-integrations-webhooks", ...m33 },
   { name: "202611281930-fleet-agent-reports", ...m34 },
+  { name: "202611281945-fleet-decommissioned", ...m35 },
 ];

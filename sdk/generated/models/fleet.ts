@@ -352,6 +352,31 @@ export type DevicesListResult = {
   };
 };
 
+export interface DevicesUpdateBody {
+  /** 1 to 255 characters. */
+  displayName?: string | null | undefined;
+  /** Id of a site. */
+  siteId?: string | undefined;
+  /** At most 100 items. */
+  tags?: string[] | undefined;
+  deviceRole?: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown" | undefined;
+  maintenance?: boolean | undefined;
+  /** Date and time (RFC 3339). */
+  maintenanceUntil?: string | undefined;
+  quarantined?: boolean | undefined;
+  /** 1 to 255 characters. */
+  quarantinedReason?: string | undefined;
+}
+
+export interface DevicesRemoveQuery {
+  /** Leave it one command: to remove its agent. */
+  uninstall?: boolean | "true" | "false" | undefined;
+}
+
+export interface DevicesRemoveResult {
+  success: true;
+}
+
 export interface TagsListQuery {
   /** At most 255 characters. */
   search?: string | undefined;
@@ -491,6 +516,46 @@ export interface CustomField {
 
 export interface CustomValues {
   customFields: Record<string, string | number | boolean>;
+}
+
+export interface Device {
+  id: string;
+  orgId: string;
+  siteId: string | null;
+  agentId: string | null;
+  hostname: string;
+  displayName: string | null;
+  osType: "windows" | "macos" | "linux";
+  osVersion: string;
+  osBuild: string | null;
+  architecture: string;
+  agentVersion: string;
+  deviceRole: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown";
+  deviceRoleSource: "auto" | "manual";
+  isVirtual: boolean;
+  status: "pending" | "online" | "offline" | "updating" | "maintenance" | "quarantined" | "decommissioned";
+  /** Date and time (RFC 3339). */
+  lastSeenAt: string | null;
+  lastSeenIp: string | null;
+  /** Date and time (RFC 3339). */
+  enrolledAt: string | null;
+  tags: string[];
+  customFields: Record<string, unknown>;
+  lastUser: string | null;
+  uptimeSeconds: number | null;
+  isHeadless: boolean;
+  pendingReboot: boolean;
+  watchdogStatus: "connected" | "failover" | "offline" | null;
+  watchdogVersion: string | null;
+  /** Date and time (RFC 3339). */
+  mainAgentSilentSince: string | null;
+  /** Date and time (RFC 3339). */
+  quarantinedAt: string | null;
+  quarantinedReason: string | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
 }
 
 export interface DeviceDetail {

@@ -53,6 +53,7 @@ export interface DevicesTable {
   maintenanceUntil: string | null;
   quarantinedAt: string | null;
   quarantinedReason: string | null;
+  decommissionedAt: string | null;
   /** SHA-256 hex. The previous pair stays valid until `previousTokensExpireAt`. */
   agentTokenHash: string | null;
   watchdogTokenHash: string | null;

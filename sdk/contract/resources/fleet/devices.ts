@@ -1,7 +1,17 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, flag, instant, ref, refList, searchText } from "../../core/fields.ts";
+import { del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import {
+  type FieldMeta,
+  flag,
+  instant,
+  ref,
+  refList,
+  searchText,
+  success,
+  text,
+  timestamp,
+} from "../../core/fields.ts";
 import { pageOf } from "../../core/page.ts";
 
 export const osTypes = ["windows", "macos", "linux"] as const;
@@ -150,7 +160,7 @@ const about: Noun = {
   name: "devices",
   summary: "Managed machines",
   thing: "device",
-  auditPrefixes: [],
+  auditPrefixes: ["device"],
 };
 
 export const devices = resource(about, {
@@ -197,5 +207,47 @@ export const devices = resource(about, {
     access: staff().needs("devices:read"),
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],
     returns: DeviceDetail,
+  }),
+  update: patch("/devices/:id", {
+    summary: "Change a device's name, site, tags or role, or put it into maintenance or quarantine",
+    description:
+      "`siteId` and `quarantined` need a second factor; `quarantined: true` also `devices:execute`, `false` also `devices:delete`. Maintenance lasts 8 hours unless `maintenanceUntil` says otherwise, at most 7 days.",
+    access: staff().needs("devices:write"),
+    audit: "device.update",
+    mayEmit: ["device.updated", "device.command.failed"],
+    errors: [
+      "NOT_FOUND",
+      "SITE_ACCESS_DENIED",
+      "SITE_NOT_IN_ORG",
+      "ALREADY_DECOMMISSIONED",
+      "INVALID_STATE",
+      "MFA_REQUIRED",
+      "CONCURRENT_MODIFICATION",
+    ],
+    body: () =>
+      z
+        .object({
+          displayName: text(255).nullable(),
+          siteId: ref("site"),
+          tags: z.array(text(50)).max(100),
+          deviceRole: z.enum(deviceRoles),
+          maintenance: z.boolean(),
+          maintenanceUntil: timestamp(),
+          quarantined: z.boolean(),
+          quarantinedReason: text(255),
+        })
+        .partial(),
+    returns: Device,
+  }),
+  remove: del("/devices/:id", {
+    summary: "Take a device out of service",
+    description: "Its row and history stay. With `uninstall` its agent is told to remove itself.",
+    access: staff().needs("devices:delete").withMfa(),
+    audit: "device.delete",
+    emits: ["device.decommissioned"],
+    mayEmit: ["device.command.failed"],
+    errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "ALREADY_DECOMMISSIONED", "CONCURRENT_MODIFICATION"],
+    query: () => z.object({ uninstall: flag().optional().describe("leave it one command: to remove its agent") }),
+    returns: success,
   }),
 });

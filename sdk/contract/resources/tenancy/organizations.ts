@@ -141,9 +141,9 @@ export const organizations = resource(about, {
   update: patch("/orgs/organizations/:id", {
     summary: "Change an organization",
     description:
-      "`active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding`, the slow wind-down that uninstalls every agent first, is not offered yet and answers 409 `INVALID_TRANSITION`: nothing changes.",
+      "`active`, `trial` and `suspended` follow each other freely; `churned` cuts the organization off at once and `active` or `trial` brings it back. `offboarding` is the slow wind-down: people and keys lose access, every agent is told to uninstall, and the organization is `churned` once all have, or after 72 hours; `active` or `trial` aborts it.",
     access: owners.needs("organizations:write").withMfa(),
-    mayEmit: ["organization.updated"],
+    mayEmit: ["organization.updated", "organization.offboarding", "device.command.failed"],
     audit: "organization.update",
     errors: [
       "NOT_FOUND",

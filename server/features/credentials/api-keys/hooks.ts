@@ -4,6 +4,7 @@ import { revokeKeysOfOrganization, revokeKeysOfPartner } from "./revoke-keys-of-
 
 export const hooks: RoomHooks = {
   onOrganizationClosed: ({ tx, orgId, now }) => revokeKeysOfOrganization(tx, orgId, now),
+  onOrganizationDraining: ({ tx, orgId, now }) => revokeKeysOfOrganization(tx, orgId, now),
   onPartnerClosed: ({ tx, partnerId, now }) => revokeKeysOfPartner(tx, partnerId, now),
   onKeyUsed: noteUsed,
   onKeyExpired: noteExpired,

@@ -5,7 +5,7 @@ import { type HeartbeatCall, recordMain } from "./heartbeat-main.ts";
 import { recordWatchdog } from "./heartbeat-watchdog.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { intervals } from "./intervals.ts";
-import { isDraining, ownDevice } from "./own-device.ts";
+import { mayOnlyUninstall, ownDevice } from "./own-device.ts";
 
 const TOKEN_AGE_MAX_MS = 30 * DAY;
 
@@ -21,14 +21,14 @@ export async function heartbeat(call: HeartbeatCall) {
   // The watchdog's credential cannot speak for the main agent: that would hide that it is silent.
   const watchdog = who.credential === "watchdog" || call.body.role === "watchdog";
   const commands = await call.transaction(async (tx) => {
-    await (watchdog ? recordWatchdog(call, tx, who) : recordMain(call, tx, who));
+    if (!who.leaving) await (watchdog ? recordWatchdog(call, tx, who) : recordMain(call, tx, who));
     return claimFor(call, tx, who);
   });
   return {
     commands,
     config: { ...intervals, policies: { pam: null, event_log: null, monitoring: null, backup: null } },
     serverTime: call.clock.now(),
-    draining: isDraining(who),
+    draining: mayOnlyUninstall(who),
     ...(!watchdog && mustRotate(who, call.clock.now()) ? { rotateToken: true as const } : {}),
     ...ignoredFields(call),
   };
@@ -37,5 +37,5 @@ export async function heartbeat(call: HeartbeatCall) {
 /** A draining device cannot rotate its tokens, so it is not asked to. */
 function mustRotate(who: AgentPrincipal, now: string): boolean {
   const { tokensIssuedAt } = who.device;
-  return !isDraining(who) && tokensIssuedAt !== null && tokensIssuedAt <= after(now, -TOKEN_AGE_MAX_MS);
+  return !mayOnlyUninstall(who) && tokensIssuedAt !== null && tokensIssuedAt <= after(now, -TOKEN_AGE_MAX_MS);
 }

@@ -18,8 +18,9 @@ export function ownDevice(call: Pick<Call, "who"> & { readonly params: { id: str
 export const isDraining = (who: AgentPrincipal): boolean => who.orgStatus === "offboarding";
 
 /** Nothing else is handed out, or taken, any more. */
-export const mayOnlyUninstall = isDraining;
+export const mayOnlyUninstall = (who: AgentPrincipal): boolean => isDraining(who) || who.leaving;
 
 export function refuseDraining(who: AgentPrincipal): void {
   if (isDraining(who)) throw problem("TENANT_OFFBOARDING");
+  if (who.leaving) throw problem("DEVICE_DECOMMISSIONED", { toAgent: true });
 }

@@ -57,19 +57,3 @@ export async function claimCommands(
   }
   return claimed;
 }
-
-/** Puts back what was claimed and of which not a byte was written: it waits for the next claim. */
-export async function unclaimCommand(
-  tx: Tx,
-  { clock }: Pick<Services, "clock">,
-  { id, sentAt, waitMs }: { id: string; sentAt: string; waitMs: number },
-): Promise<boolean> {
-  const back = await tx
-    .updateTable("deviceCommands")
-    .set({ status: "pending", sentAt: null, expiresAt: after(clock.now(), waitMs), updatedAt: clock.now() })
-    .where("id", "=", id)
-    .where("status", "=", "sent")
-    .where("sentAt", "=", sentAt)
-    .executeTakeFirst();
-  return back.numUpdatedRows === 1n;
-}

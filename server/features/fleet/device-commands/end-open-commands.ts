@@ -10,6 +10,7 @@ interface Which {
   readonly orgId?: string;
   readonly except?: CommandType;
   readonly only?: CommandType;
+  readonly status?: "pending" | "sent";
   readonly reason: string;
   readonly now: string;
 }
@@ -27,6 +28,7 @@ export async function endOpenCommands(tx: Tx, services: EventServices, which: Wh
   if (which.deviceId !== undefined) query = query.where("deviceId", "=", which.deviceId);
   if (which.orgId !== undefined) query = query.where("orgId", "=", which.orgId);
   if (which.except !== undefined) query = query.where("type", "<>", which.except);
+  if (which.status !== undefined) query = query.where("status", "=", which.status);
   if (which.only !== undefined) query = query.where("type", "=", which.only);
   const open = await held(query, services.store.dialect).execute();
   let ended = 0;

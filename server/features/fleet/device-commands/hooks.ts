@@ -1,5 +1,6 @@
 import type { RoomHooks } from "#server/room-hooks";
 import { detachCommands } from "./detach-commands.ts";
+import { drainOrganization } from "./drain-organization.ts";
 import { endOpenCommands } from "./end-open-commands.ts";
 
 const cancelled = (count: number) => (count === 0 ? {} : { endedCommands: count });
@@ -12,4 +13,5 @@ export const hooks: RoomHooks = {
     await detachCommands(tx, deviceId);
     return cancelled(ended);
   },
+  onOrganizationDraining: ({ tx, services, orgId, now }) => drainOrganization(tx, services, { orgId, now }),
 };

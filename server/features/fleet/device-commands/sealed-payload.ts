@@ -17,6 +17,3 @@ export const openPayload = (
 
 export const sealAnswer = (vault: Vault, id: string, answer: Payload): string =>
   vault.seal(JSON.stringify(answer), answerOf(id));
-
-export const openAnswer = (vault: Vault, id: string, sealed: string): Record<string, unknown> =>
-  JSON.parse(vault.open(sealed, answerOf(id)));

@@ -39,7 +39,7 @@ export async function submitResult(
     .where("deviceId", "=", deviceId)
     .executeTakeFirst();
   if (!found || found.targetRole !== role) throw problem("NOT_FOUND");
-  if (uninstallOnly && found.type !== "self_uninstall") throw problem("TENANT_OFFBOARDING");
+  if (uninstallOnly && found.type !== "self_uninstall") throw problem("NOT_FOUND");
   const live = commandRules(found.type).live === true;
   const reported = report(found.type);
   const ending: Ending = { status: reported.status, result: resultOf(reported) };

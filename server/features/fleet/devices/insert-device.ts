@@ -19,6 +19,7 @@ const neverSet = {
   maintenanceUntil: null,
   quarantinedAt: null,
   quarantinedReason: null,
+  decommissionedAt: null,
 } as const;
 
 export type NewDevice = Omit<Insertable<DevicesTable>, keyof typeof neverSet>;

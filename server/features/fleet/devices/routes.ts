@@ -2,5 +2,12 @@ import { devices } from "#contract/resources/fleet/devices";
 import { implement } from "#server/http/implement";
 import { showDevice } from "./get.ts";
 import { listDevices } from "./list.ts";
+import { removeDevice } from "./remove.ts";
+import { updateDevice } from "./update.ts";
 
-export const routes = implement(devices, { list: listDevices, get: showDevice });
+export const routes = implement(devices, {
+  list: listDevices,
+  get: showDevice,
+  update: updateDevice,
+  remove: removeDevice,
+});

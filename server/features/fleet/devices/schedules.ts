@@ -1,4 +1,5 @@
 import type { Schedule } from "#server/jobs/scheduler";
+import { forgetTokensOfTheGone } from "./sever-agents.ts";
 import { endExpiredMaintenance, markSilentDevicesOffline, markSilentWatchdogsOffline } from "./sweep.ts";
 
 const EACH_MINUTE = "* * * * *";
@@ -19,5 +20,10 @@ export const schedules: readonly Schedule[] = [
     name: "maintenance-expiry",
     cron: EACH_MINUTE,
     run: async (services) => void (await endExpiredMaintenance(services)),
+  },
+  {
+    name: "device-tokens.of-the-gone",
+    cron: "25 * * * *",
+    run: async (services) => void (await forgetTokensOfTheGone(services)),
   },
 ];

@@ -92,21 +92,6 @@ describe.each(databases)("organizations on %s", (database) => {
     expect((await patch({ bogus: 1 })).body.code).toBe("NO_UPDATES");
   });
 
-  it("refuses the drain that does not exist yet, changes nothing and says what is possible", async () => {
-    const { body } = await create({ name: "Draining", slug: "draining" });
-    const patch = (change: object) =>
-      server.request("PATCH", `/orgs/organizations/${body.id}`, { token: admin.token, body: change });
-    for (const status of ["active", "trial", "suspended"]) {
-      await patch({ status });
-      expect(await patch({ status: "offboarding", name: "Half" })).toMatchObject({
-        status: 409,
-        body: { code: "INVALID_TRANSITION", details: { status, requested: "offboarding" } },
-      });
-      const { body: after } = await server.request("GET", `/orgs/organizations/${body.id}`, { token: admin.token });
-      expect(after).toMatchObject({ status, name: "Draining", offboardingStartedAt: null });
-    }
-  });
-
   it("refuses people and keys while it is churned, severs its agents, and revokes all when it is deleted", async () => {
     const { body: org } = await create({ name: "Leaving", slug: "leaving" });
     const path = `/orgs/organizations/${org.id}`;

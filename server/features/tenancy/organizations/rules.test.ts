@@ -16,15 +16,21 @@ describe("status of an organization", () => {
     );
     expect(changes.sort()).toEqual([
       "active to churned",
+      "active to offboarding",
       "active to suspended",
       "active to trial",
       "churned to active",
       "churned to trial",
+      "offboarding to active",
+      "offboarding to churned",
+      "offboarding to trial",
       "suspended to active",
       "suspended to churned",
+      "suspended to offboarding",
       "suspended to trial",
       "trial to active",
       "trial to churned",
+      "trial to offboarding",
       "trial to suspended",
     ]);
   });
@@ -34,7 +40,7 @@ describe("status of an organization", () => {
       expect(decideStatus("active", status)).toBe("INVALID_STATUS");
       expect(decideStatus(status, "active")).toBe("INVALID_TRANSITION");
     }
-    expect(decideStatus("active", "offboarding")).toBe("INVALID_TRANSITION");
+    expect(decideStatus("churned", "offboarding")).toBe("INVALID_TRANSITION");
     expect(decideStatus("churned", "suspended")).toBe("INVALID_TRANSITION");
   });
 });

@@ -5,14 +5,14 @@ export const serverSetStatuses: readonly OrganizationStatus[] = ["archived", "me
 
 /**
  * Status changes that a PATCH may make (docs/tenancy.md, "Status changes of an organization"); the same status again
- * changes nothing. `offboarding` is refused until devices can be told to uninstall.
+ * changes nothing.
  */
 export const transitions: Readonly<Record<OrganizationStatus, readonly OrganizationStatus[]>> = {
-  active: ["trial", "suspended", "churned"],
-  trial: ["active", "suspended", "churned"],
-  suspended: ["active", "trial", "churned"],
+  active: ["trial", "suspended", "churned", "offboarding"],
+  trial: ["active", "suspended", "churned", "offboarding"],
+  suspended: ["active", "trial", "churned", "offboarding"],
   churned: ["active", "trial"],
-  offboarding: [],
+  offboarding: ["active", "trial", "churned"],
   archived: [],
   merging: [],
   purging: [],

@@ -8,6 +8,7 @@ import { problem } from "#server/problem";
 import { refuseEndBeforeStart } from "./create.ts";
 import { getOrganization, slugIsTaken } from "./queries.ts";
 import { decideStatus, transitions } from "./rules.ts";
+import { abortWindingDown, beginWindingDown, notWindingDown, windingDown } from "./wind-down.ts";
 
 type UpdateCall = typeof organizations.update extends Endpoint<infer T> ? Call<T> : never;
 
@@ -39,15 +40,16 @@ export async function updateOrganization(call: UpdateCall) {
     }
     const updated = await tx
       .updateTable("organizations")
-      .set({ ...fields, ...(decision === "change" ? { status } : {}), updatedAt: call.clock.now() })
+      .set({
+        ...fields,
+        ...(decision === "change" ? { status, ...drainOf(call, before, status) } : {}),
+        updatedAt: call.clock.now(),
+      })
       .where("id", "=", before.id)
       .where("status", "=", before.status)
       .executeTakeFirst();
     if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
-    if (decision === "change" && status === "churned") {
-      const churned = { orgId: before.id, now: call.clock.now() };
-      await call.asSystem("revoke access", (all) => call.services.hooks.onOrganizationChurned({ tx: all, ...churned }));
-    }
+    if (decision === "change") call.audit.note({ details: await enter(call, before, status) });
     const changed = changedFields(before, decision === "change" ? { ...fields, status } : fields);
     call.audit.note({
       details: {
@@ -57,8 +59,32 @@ export async function updateOrganization(call: UpdateCall) {
     });
     const now = await getOrganization(tx, before.id);
     if (changed.length > 0) call.emit("organization.updated", toldOfChange(now, changed));
+    if (decision === "change" && status === "offboarding")
+      call.emit("organization.offboarding", {
+        orgId: now.id,
+        data: { organizationId: now.id, organizationName: now.name },
+      });
     return now;
   });
+}
+
+type Before = Awaited<ReturnType<typeof getOrganization>>;
+
+const drainOf = (call: UpdateCall, before: Before, status: Before["status"] | undefined) => {
+  if (status === "offboarding") return windingDown(call.clock.now());
+  return before.status === "offboarding" ? notWindingDown : {};
+};
+
+/** What the new status means for people, keys and devices. */
+async function enter(call: UpdateCall, before: Before, status: Before["status"] | undefined) {
+  if (status === "offboarding") return beginWindingDown(call, before.id);
+  const aborted = before.status === "offboarding" ? { endedUninstalls: await abortWindingDown(call, before.id) } : {};
+  if (status !== "churned") return aborted;
+  const churned = { orgId: before.id, now: call.clock.now() };
+  const told = await call.asSystem("revoke access", (all) =>
+    call.services.hooks.onOrganizationChurned({ tx: all, ...churned }),
+  );
+  return { ...aborted, ...told };
 }
 
 const toldOfChange = ({ id, name, status }: { id: string; name: string; status: string }, changed: string[]) => ({
