@@ -59,6 +59,7 @@ describe("every command", () => {
     const long: string[] = [];
     for (const path of ["", ...new Set(paths)]) {
       const { stdout } = await command.run([...path.split(" ").filter(Boolean), "--help"]);
+      expect(stdout, path).not.toMatch(/\n\n\n/);
       const lines = stdout
         .split("\n")
         .filter(
@@ -70,6 +71,11 @@ describe("every command", () => {
       long.push(...lines.map((line) => `${path}: ${line}`));
     }
     expect(long).toEqual([]);
+  });
+
+  it("is described in lines that end with a sentence; the terminal breaks the others", async () => {
+    for (const { path, command } of await leaves())
+      expect(command.description(), path.join(" ")).not.toMatch(/[^.:;)\n]\n/);
   });
 
   it("is explained by topics that fit every terminal, and are tabs in a pipe", async () => {

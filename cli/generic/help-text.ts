@@ -74,8 +74,7 @@ export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandS
   ];
   return rows
     .map(([name, value]) => wrapWords(`${`${name}:`.padEnd(12)}${value}`, 80, 12))
-    .join("\n")
-    .concat("\n");
+    .join("\n");
 }
 
 const sampleFlag = ({ spec, flag }: Field): string =>

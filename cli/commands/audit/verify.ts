@@ -20,7 +20,7 @@ export function registerVerify(group: Command, run: Run): void {
   command
     .description(
       "Walk a chain of the audit record and check every hash, through the server or offline from a bundle.\n" +
-        "Without --org, --partner, --system or --all it is your own chain: your organization's, your partner's,\n" +
+        "Without --org, --partner, --system or --all it is your own chain: your organization's, your partner's, " +
         "or the system's (or that of the default organization of RMM_ORG and the profile)",
     )
     .option("--partner <partner>", "the chain of a partner: slug, name or id")

@@ -25,7 +25,7 @@ export const registerLogin: Register = (command, run) => {
   takes(command, ...valued, ...calling, "org");
   command
     .description(
-      "Sign in with email and password, and the second factor where there is one. With --sso a browser signs you in\n" +
+      "Sign in with email and password, and the second factor where there is one. With --sso a browser signs you in " +
         "through your identity provider",
     )
     .option("--email <email>", "your email address; with --sso its domain says where you sign in")

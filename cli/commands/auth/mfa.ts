@@ -22,7 +22,7 @@ export const registerMfa: Register = async (group, run) => {
   const setup = takes(group.command("setup").summary("Set up a second factor"), ...shaped, ...proving);
   setup
     .description(
-      "Show the secret, as a QR code on a terminal, and turn the factor on with a first code. Without a terminal it\n" +
+      "Show the secret, as a QR code on a terminal, and turn the factor on with a first code. Without a terminal it " +
         "prints the secret; turn it on with `rmm auth mfa enable` within ten minutes",
     )
     .option("--current-password-file <path>", "your password; read from a file")

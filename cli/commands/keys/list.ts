@@ -14,7 +14,7 @@ import { addFilterOptions, type FilterOptions, filterOf, keysIn, scopeOf } from 
 export const registerKeysList: Register = (command, run) => {
   takes(command, ...tabular, ...proving, "org", "limit", "all");
   command.description(
-    "List API keys, keys of service principals, partner keys and enrollment keys together: the oldest material first,\n" +
+    "List API keys, keys of service principals, partner keys and enrollment keys together: the oldest material first, " +
       "with --expiring what ends soonest first. No key's material is in it",
   );
   addFilterOptions(command);

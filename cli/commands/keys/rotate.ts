@@ -36,7 +36,7 @@ import { planColumns, planRows, resultColumns, resultRow, resumeCommand } from "
 export const registerKeysRotate: Register = (command, run) => {
   takes(command, ...tabular, ...proving, "org", "limit", "all", "confirm", "dry-run");
   command.description(
-    "Replace the material of API keys, service principals' keys, partner keys and enrollment keys. The old material\n" +
+    "Replace the material of API keys, service principals' keys, partner keys and enrollment keys. The old material " +
       "stops at once; the next key is begun when the secret of the one before is where it belongs",
   );
   addRotateOptions(command);

@@ -10,8 +10,8 @@ export const registerQuickstart: Register = (command, run, program) => {
   takes(command, ...valued);
   command
     .description(
-      "Start a server on embedded SQLite in a temporary folder and do the main job with it: an administrator with a\n" +
-        "second factor, a partner, a book of customers, enrollment keys, 50 simulated devices, and the proof of the\n" +
+      "Start a server on embedded SQLite in a temporary folder and do the main job with it: an administrator with a " +
+        "second factor, a partner, a book of customers, enrollment keys, 50 simulated devices, and the proof of the " +
         "audit record. Each step shows what you would type and what it answers. Afterwards everything is removed",
     )
     .option("--keep", "leave server and data, and say where the login is and how to stop it")

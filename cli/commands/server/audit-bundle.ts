@@ -22,7 +22,7 @@ export function registerAuditBundle(group: Command, run: Run): void {
   takes(command, "org", "profile");
   addPlaceFlags(command)
     .description(
-      "Write one chain of the audit record, with its anchors and prune records, as NDJSON from the database of this\n" +
+      "Write one chain of the audit record, with its anchors and prune records, as NDJSON from the database of this " +
         "machine. The server may run or not. Verify it anywhere with rmm audit verify --bundle",
     )
     .option("--partner <partner>", "the chain of a partner: slug, name or id (an organization: --org)")

@@ -20,7 +20,7 @@ export function registerRescue(group: Command, run: Run): void {
   addPlaceFlags(command)
     .argument("<email>", "whose account")
     .description(
-      "Print a one-time link that sets a new password within an hour, also where single sign-on is enforced; the next\n" +
+      "Print a one-time link that sets a new password within an hour, also where single sign-on is enforced; the next " +
         "sign-in with it passes once. The person and the administrators above them are told by mail, and it is recorded",
     )
     .option("--clear-mfa", "remove the second factor too")

@@ -20,6 +20,8 @@ afterAll(async () => {
 it("the pipeline of the README works when pasted, from the first line to the last", async () => {
   const [, block = ""] = /\nFor a pipeline[^`]*```sh\n([^`]+)```/.exec(read("README.md")) ?? [];
   expect(block.trim().split("\n").length).toBeGreaterThan(3);
+  // The README makes `rmm` an alias, which the shell finds only where a command begins.
+  for (const line of block.split("\n").filter((line) => /\brmm /.test(line))) expect(line).toMatch(/^rmm /);
   const { partnerId } = await seedPartner(server, "acme");
   const { partnerKey } = await seedPartnerPrincipal(server.db, server.services, partnerId);
   const { token } = await server.signIn({ role: "Partner Admin", partnerId });
