@@ -72,9 +72,7 @@ export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandS
     ...(told.length === 0 ? [] : ([["Events", told.join(", ")]] as [string, string][])),
     ...(idempotent ? ([["Repeatable", "yes, with --idempotency-key"]] as [string, string][]) : []),
   ];
-  return rows
-    .map(([name, value]) => wrapWords(`${`${name}:`.padEnd(12)}${value}`, 80, 12))
-    .join("\n");
+  return rows.map(([name, value]) => wrapWords(`${`${name}:`.padEnd(12)}${value}`, 80, 12)).join("\n");
 }
 
 const sampleFlag = ({ spec, flag }: Field): string =>
