@@ -21,7 +21,7 @@ describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) =
       .orderBy("chainId")
       .orderBy("chainSeq")
       .execute();
-    return rows.map(({ checksum: _c, prevChecksum: _p, ...row }) => ({
+    return rows.map(({ checksum: _c, prevChecksum: _p, readerPartnerId: _r, ...row }) => ({
       ...row,
       timestamp: new Date(row.timestamp).toISOString(),
     }));

@@ -53,9 +53,9 @@ function received({ dataDir }: Installation, consumer: string): Received[] {
 async function handedOut({ db }: Installation): Promise<Received[]> {
   await until("every consumer has passed every event", async () => {
     const events = await db.selectFrom("events").select("position").execute();
-    const cursors = await db.selectFrom("eventCursors").select("position").execute();
+    const cursors = await db.selectFrom("eventCursors").select("position").where("consumer", "in", CONSUMERS).execute();
     const end = Math.max(...events.map(({ position }) => position ?? Number.POSITIVE_INFINITY));
-    return cursors.length === CONSUMERS.length + 1 && cursors.every(({ position }) => position === end);
+    return cursors.length === CONSUMERS.length && cursors.every(({ position }) => position === end);
   });
   const rows = await db.selectFrom("events").select(["id", "kind", "subjectId", "position"]).execute();
   return (rows as Received[]).toSorted((one, other) => one.position - other.position);
