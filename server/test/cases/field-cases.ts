@@ -68,7 +68,10 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C18: waitsFor("saved-filters"),
   C19: held({ [ssoLogins]: 1, [contacts]: 1 }),
   C20: held({ "server/features/sign-in/sso-logins/accounts.test.ts": 1 }),
-  C21: held({ "server/features/sign-in/sso-providers/discovery.test.ts": 15 }),
+  C21: held({
+    "server/features/integrations/webhooks/deliveries.test.ts": 1,
+    "server/features/sign-in/sso-providers/discovery.test.ts": 15,
+  }),
   C22: held({
     "server/features/sign-in/sso-logins/enforcement.test.ts": 10,
     "server/features/sign-in/sso-logins/login-page.test.ts": 1,
