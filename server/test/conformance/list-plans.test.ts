@@ -79,7 +79,7 @@ describe.each(databases)("plans of lists on %s", (database) => {
 async function grow({ server, db }: Swept, { orgId, siteId, secondOrgId, partnerId }: Tenant): Promise<void> {
   await makeDevices(
     server,
-    Array.from({ length: MANY }, () => ({ orgId, siteId })),
+    Array.from({ length: MANY }, (_, index) => ({ orgId, siteId, tags: index % 3 === 0 ? ["kiosk"] : [] })),
   );
   const entry = (org: string) => {
     const event = { orgId: org, actorType: "system", action: "device.update", result: "success" };

@@ -124,7 +124,7 @@ export const batches: readonly Batch[] = [
         to: "call.audit.skip();",
         noticed: {
           by: conformance("success"),
-          named: "sqlite 'sites.create' answers what the contract says, and leaves exactly one entry",
+          named: "sqlite 'sites.create' answers what the contract says, tells of it, and leaves one entry",
           says: /expected \[\] to deeply equal \[ 'success' \]/,
         },
       },

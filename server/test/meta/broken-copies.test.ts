@@ -14,14 +14,6 @@ describe.each(batches)("the suite turns red for a break of $of:", ({ breaks, nou
     const files = new Set(breaks.map(({ noticed }) => noticed.by));
     const names = breaks.map(({ noticed }) => noticed.named).join("|");
     tests = await runTests(copy, [...files, "-t", names], nouns);
-    writeFileSync(
-      `/tmp/dbg-${nouns.length}.json`,
-      JSON.stringify(
-        tests.filter((t) => t.state === "failed"),
-        null,
-        1,
-      ),
-    );
   }, 180_000);
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
