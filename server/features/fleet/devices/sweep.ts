@@ -4,6 +4,7 @@ import type { Tx } from "#server/db/unit-of-work";
 import { emitEvents } from "#server/events/emit";
 import { after, MINUTE } from "#server/platform/clock";
 import type { Services } from "#server/services";
+import { lastState } from "./last-state.ts";
 import { nameOfDevice } from "./name-of-device.ts";
 import { appendAvailability } from "./presence.ts";
 
@@ -92,16 +93,7 @@ async function changedFrom<D extends { id: string; orgId: string }>(
 ): Promise<D[]> {
   const changed: D[] = [];
   for (const device of devices) {
-    const last = await tx
-      .selectFrom("deviceAvailability")
-      .select("state")
-      .where("orgId", "=", device.orgId)
-      .where("deviceId", "=", device.id)
-      .orderBy("at", "desc")
-      .orderBy("id", "desc")
-      .limit(1)
-      .executeTakeFirst();
-    if ((last?.state ?? "offline") !== state) changed.push(device);
+    if ((await lastState(tx, device)) !== state) changed.push(device);
   }
   return changed;
 }
