@@ -198,7 +198,7 @@ export const auditLogs = resource(about, {
   list: get("/audit-logs", {
     summary: "List audit entries as a viewer shows them, newest first",
     access: readers,
-    errors: ["ORG_ACCESS_DENIED"],
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
     paging: { kind: "page", items: "entries" },
     columns: ["timestamp", "action", "resource", "user.email", "ipAddress", "id"],
     query: () => z.object(filters()),
@@ -207,7 +207,7 @@ export const auditLogs = resource(about, {
   logs: get("/audit-logs/logs", {
     summary: "List audit entries in full, newest first",
     access: readers,
-    errors: ["ORG_ACCESS_DENIED"],
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
     paging: { kind: "page", items: "data" },
     columns: ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],
     query: () => z.object(filters()),
@@ -217,7 +217,7 @@ export const auditLogs = resource(about, {
     summary: "Search audit entries",
     description: "Looks into action, actor email, resource type and name, and the details.",
     access: readers,
-    errors: ["ORG_ACCESS_DENIED"],
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
     paging: { kind: "page", items: "data" },
     columns: ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],
     query: () => z.object({ ...filters(), q: z.string().trim().min(1).max(255) }),
@@ -262,7 +262,7 @@ export const auditLogs = resource(about, {
   getLog: get("/audit-logs/logs/:id", {
     summary: "Show one audit entry in full",
     access: readers,
-    errors: ["NOT_FOUND"],
+    errors: ["NOT_FOUND", "FILTER_TIMEOUT"],
     returns: AuditLogEntry,
   }),
 });

@@ -101,11 +101,14 @@ export const rowsOfPage = preparedRows((db, { ids }: { ids: string[] }) =>
   withIds(db, "auditLogs", ids).select(columns).orderBy("auditLogs.timestamp", "desc").orderBy("auditLogs.id", "desc"),
 );
 
-export const entryWithId = (call: Call, id: string) =>
-  readable(call.db as Kysely<Database>, readingOf(call), { dialect: call.services.store.dialect })
-    .select(columns)
-    .where("auditLogs.id", "=", id)
-    .executeTakeFirst();
+export async function entryWithId(call: Call, id: string) {
+  const [found] = await entryOf(call.db, { ...readingOf(call), id }, { dialect: call.services.store.dialect });
+  return found;
+}
+
+const entryOf = preparedRows((db, { id, ...reading }: Reading & { id: string }, form: Form) =>
+  readable(db, reading, form).select(columns).where("auditLogs.id", "=", id),
+);
 
 function entries(db: Kysely<Database>, asked: Asked, form: Form) {
   const { partnerId, orgId, user, action, resource, from, to, q } = asked;
