@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { plainMembership, plainUser } from "#fixtures/nouns/people/users";
 import { seedTenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
@@ -84,4 +85,12 @@ process.stdout.write(
     file: services.store.file,
   })}\n`,
 );
+/** What watches the event loop wakes so often itself. */
+const RESOLUTION_MS = 5;
+const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+delays.enable();
+process.on("SIGUSR2", () => {
+  process.stdout.write(`${Math.max(0, delays.max / 1e6 - RESOLUTION_MS)}\n`);
+  delays.reset();
+});
 process.on("SIGTERM", () => void server.stop().then(() => process.exit(0)));

@@ -65,6 +65,9 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     expect((await read(`?to=2026-03-01&action=site.create`)).body.pagination.total).toBe(0);
     expect((await read("?from=yesterday")).status).toBe(400);
     expect((await read("?from=2026-02-30")).status).toBe(400);
+    expect((await read("?from=2026-03-03&to=2026-03-02")).body).toMatchObject({
+      ...{ code: "VALIDATION_ERROR", error: "from must not be after to" },
+    });
     expect(
       (
         await read(
