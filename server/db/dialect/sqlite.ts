@@ -66,6 +66,13 @@ function inMemory(): SqliteHandle {
   return handleOf(raw);
 }
 
+class EmbeddedAdapter extends SqliteAdapter {
+  /** Migrations all take effect or none, and wait for the disk once instead of at each of their statements. */
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
 class EmbeddedDialect extends SqliteDialect {
   readonly #databases: SqliteConnections;
 
@@ -77,7 +84,7 @@ class EmbeddedDialect extends SqliteDialect {
 
   override createAdapter(): SqliteAdapter {
     const { reader, threads, watch } = this.#databases;
-    const adapter = withBoundedReads(new SqliteAdapter(), async (sql, parameters, bounds) => {
+    const adapter = withBoundedReads(new EmbeddedAdapter(), async (sql, parameters, bounds) => {
       if (watch) refuseInsideTransaction();
       await fairTurn();
       return threads?.areNeeded() ? threads.rows(sql, parameters, bounds) : reader.rows(sql, parameters);
