@@ -1,7 +1,14 @@
-import { sql } from "kysely";
+import { CompiledQuery, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDevices } from "../../../test/devices.ts";
 import { type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
+
+const slow = {
+  ...CompiledQuery.raw(
+    "with recursive c(n) as (select 1 union all select n + 1 from c where n < 6000000) select max(n) from c",
+  ),
+  query: { kind: "SelectQueryNode" },
+} as CompiledQuery;
 
 describe("lists of a large embedded database, read in threads", () => {
   let server: TestServer;
@@ -30,6 +37,9 @@ describe("lists of a large embedded database, read in threads", () => {
     server.request("GET", path, { token: who.token });
 
   it("show two tenants that ask at once their own rows alone, or 503 with Retry-After (C01)", async () => {
+    const { store } = server.services;
+    // Both threads are busy for a while.
+    const busy = [1, 2].map(() => store.connection("system").executeQuery(slow));
     const asked = await Promise.all(
       Array.from({ length: 400 }, async (_, index) => {
         const tenant = tenants[index % 2]!;
@@ -46,6 +56,7 @@ describe("lists of a large embedded database, read in threads", () => {
     }
     const statuses = new Set(asked.map(({ answer }) => answer.status));
     expect(statuses).toEqual(new Set([200, 503]));
+    await Promise.all(busy);
     // Nothing of it lasts.
     for (const tenant of tenants) expect((await list(tenant)).status).toBe(200);
   });
