@@ -12,6 +12,8 @@ const tenantTables = ownedBy((owner) => owner !== "system");
  * which Postgres reads the table. They hold settings and people, not what grows with a fleet.
  */
 const eitherOwner = ownedBy((owner) => owner.startsWith("tenant") || owner === "member");
+/** The policy of people asks these by the person, or reads them where that is cheaper. */
+for (const table of ["organization_users", "partner_users"]) eitherOwner.add(table);
 
 /** Tables of tenants that the plan of a statement reads without an index condition. */
 export function scansOf(store: Store, statement: Statement): Promise<string[]> {

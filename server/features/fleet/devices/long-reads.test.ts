@@ -1,14 +1,9 @@
-import { CompiledQuery, sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Worker } from "node:worker_threads";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { WAITING_MAX } from "#server/db/dialect/sqlite-threads";
 import { makeDevices } from "../../../test/devices.ts";
 import { type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
-
-const slow = {
-  ...CompiledQuery.raw(
-    "with recursive c(n) as (select 1 union all select n + 1 from c where n < 6000000) select max(n) from c",
-  ),
-  query: { kind: "SelectQueryNode" },
-} as CompiledQuery;
 
 describe("lists of a large embedded database, read in threads", () => {
   let server: TestServer;
@@ -37,15 +32,23 @@ describe("lists of a large embedded database, read in threads", () => {
     server.request("GET", path, { token: who.token });
 
   it("show two tenants that ask at once their own rows alone, or 503 with Retry-After (C01)", async () => {
-    const { store } = server.services;
-    // Both threads are busy for a while.
-    const busy = [1, 2].map(() => store.connection("system").executeQuery(slow));
-    const asked = await Promise.all(
-      Array.from({ length: 400 }, async (_, index) => {
-        const tenant = tenants[index % 2]!;
-        return { tenant, answer: await list(tenant) };
-      }),
-    );
+    // Threads hear nothing until everybody has asked.
+    const { postMessage } = Worker.prototype;
+    const held: (() => void)[] = [];
+    const holding = vi.spyOn(Worker.prototype, "postMessage").mockImplementation(function (this: Worker, message) {
+      held.push(() => postMessage.call(this, message));
+    });
+    let refused = 0;
+    const asking = Array.from({ length: WAITING_MAX + 50 }, async (_, index) => {
+      const tenant = tenants[index % 2]!;
+      const answer = await list(tenant);
+      if (answer.status === 503) refused += 1;
+      return { tenant, answer };
+    });
+    await expect.poll(() => refused).toBeGreaterThanOrEqual(48);
+    holding.mockRestore();
+    for (const post of held) post();
+    const asked = await Promise.all(asking);
     for (const { tenant, answer } of asked) {
       if (answer.status === 503) {
         expect([answer.body.code, answer.headers.get("retry-after")]).toEqual(["SERVICE_UNAVAILABLE", "1"]);
@@ -56,7 +59,6 @@ describe("lists of a large embedded database, read in threads", () => {
     }
     const statuses = new Set(asked.map(({ answer }) => answer.status));
     expect(statuses).toEqual(new Set([200, 503]));
-    await Promise.all(busy);
     // Nothing of it lasts.
     for (const tenant of tenants) expect((await list(tenant)).status).toBe(200);
   });
