@@ -77,6 +77,20 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     ).toBe(3);
   });
 
+  it("names who acted as they were called then", async () => {
+    const rename = (name: string) =>
+      server.request("PATCH", "/users/me", { token: admin.token, body: { name } }).then(() => server.settled());
+    const namesOf = async (path: string) => {
+      const { body } = await read(`${path}?action=site.create`);
+      return (body.entries ?? body.data).map(({ user }: { user: { name: string } }) => user.name);
+    };
+    await rename("Somebody Else");
+    for (const path of ["", "/logs"]) expect(await namesOf(path)).toEqual(["Dana Ortiz", "Dana Ortiz", "Dana Ortiz"]);
+    await rename("Dana Ortiz");
+    const renamed = (await read("/logs?action=user.profile.update")).body.data;
+    expect(renamed.map(({ user }: { user: { name: string } }) => user.name)).toEqual(["Somebody Else", "Dana Ortiz"]);
+  });
+
   it("counts nothing when told not to, and still shows the rows", async () => {
     const { body } = await read("?skipCount=true&limit=2&action=site.create");
     expect(body.entries).toHaveLength(2);
