@@ -4,6 +4,7 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { namesOfActors } from "./actors.ts";
 import {
+  type Asked,
   type AuditFilters,
   askedOf,
   countEntries,
