@@ -62,7 +62,9 @@ const pageOf = preparedRows((db, { order, limit, offset, ...asked }: Paged, { di
     .offset(offset);
   return db
     .selectFrom(chosen.as("chosen"))
-    .innerJoin("organizations", "organizations.id", "chosen.id")
+    // SQLite keeps the order of a cross join: a page is small, a partner may be large.
+    .crossJoin("organizations")
+    .whereRef("organizations.id", "=", "chosen.id")
     .select(organizationColumns)
     .select(deviceCount)
     .$if(order !== undefined, (query) => query.orderBy(place))
