@@ -1,4 +1,4 @@
-import type { Scope } from "./tenant-predicate.ts";
+import type { Scope } from "./scope.ts";
 
 /** How long the reads of a request may take, and whether somebody still waits for them. */
 export interface ReadBounds {

@@ -1,12 +1,12 @@
 import type { Kysely, KyselyPlugin } from "kysely";
 import { noteQuery } from "./read-bounds.ts";
+import type { Scope } from "./scope.ts";
 import type { Database } from "./tables.ts";
-import type { Scope } from "./tenant-predicate.ts";
-import { tenantScope } from "./tenant-scope.ts";
+import { type Narrowing, tenantScope } from "./tenant-scope.ts";
 
 /** A handle whose every query is narrowed to what the scope reaches. */
-export function scoped<K extends Kysely<Database>>(base: K, scope: Scope): K {
-  const { transformQuery, transformResult } = tenantScope(scope);
+export function scoped<K extends Kysely<Database>>(base: K, scope: Scope, narrowing?: Narrowing): K {
+  const { transformQuery, transformResult } = tenantScope(scope, narrowing);
   const plugin: KyselyPlugin & { scope: Scope } = {
     scope,
     transformResult,
