@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build } from "rolldown";
+import { build, type Plugin } from "rolldown";
+import { bundleServer, importServed } from "./bundle-server.ts";
 
 /**
  * Each file costs more than a millisecond at start, so modules that are needed together are bundled together. First
@@ -20,9 +21,16 @@ const pieces: readonly { name: string; holds: RegExp }[] = [
   },
 ];
 
+const served: Plugin = {
+  name: "served",
+  generateBundle: (_options, files) => {
+    for (const file of Object.values(files)) if (file.type === "chunk") file.code = importServed(file.code);
+  },
+};
+
 /**
  * Bundles the `rmm` command into `dist/rmm`: a file for what every start loads, one for what every call loads, and one
- * for each group of commands and each library. The server and native modules are not bundled.
+ * for each group of commands and each library. The server is a bundle of its own.
  */
 async function bundle(root: string): Promise<void> {
   const { version } = JSON.parse(await readFile(`${root}/package.json`, "utf8")) as { version: string };
@@ -31,6 +39,7 @@ async function bundle(root: string): Promise<void> {
     cwd: root,
     input: { entry: "cli/entry.ts" },
     platform: "node",
+    plugins: [served],
     external: [/^node:/, /^#(server|fixtures)\//, /^keytar/, "jq-wasm", "kysely", "ky", "zod", "qrcode"],
     resolve: { conditionNames: ["source", "node", "import", "default"] },
     transform: { target: "node20", define: { RMM_VERSION: JSON.stringify(version) } },
@@ -58,4 +67,5 @@ async function copyDocsUi(root: string): Promise<void> {
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 await bundle(root);
+await bundleServer(root);
 await copyDocsUi(root);
