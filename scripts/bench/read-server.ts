@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { plainMembership, plainUser } from "#fixtures/nouns/people/users";
+import { plainSession } from "#fixtures/nouns/sign-in/sessions";
 import { seedTenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { readConfig } from "#server/config";
@@ -52,14 +53,7 @@ await db
   .values({
     id: sessionId,
     userId,
-    createdAt: now,
-    lastUsedAt: now,
-    ipAddress: null,
-    userAgent: null,
-    mfaVerifiedAt: now,
-    absoluteExpiresAt: "2099-01-01T00:00:00.000Z",
-    revokedAt: null,
-    revokedReason: null,
+    ...plainSession(now),
   })
   .execute();
 const token = services.accessTokens.sign({
