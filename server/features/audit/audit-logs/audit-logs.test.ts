@@ -177,8 +177,9 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     );
     const busy = answers.filter(({ status }) => status === 429);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(4 - busy.length);
-    // Two of one chain share a run, so there are at most three: whoever came while two were under way was told to wait.
-    expect(busy.length).toBe(1);
+    // Two of one chain share a run, so there are at most three: whoever came while two were under way was told to wait,
+    // which may be both of that one.
+    expect([1, 2]).toContain(busy.length);
     expect(Number(busy[0]?.headers.get("retry-after"))).toBeLessThanOrEqual(5);
     expect(await server.services.limiter.peek(verifyAllLimit, userId)).toMatchObject({ allowed: true });
     expect(answers[0]?.body.verifiedAt === answers[1]?.body.verifiedAt || busy.includes(answers[1]!)).toBe(true);
