@@ -40,7 +40,7 @@ export function planText({ items, notes, summary }: PlanView, { coloured }: { co
 }
 
 /** An address and its like field by field, those that stay as they are left out. */
-function singleFields(change: FieldChange): FieldChange[] {
+export function singleFields(change: FieldChange): FieldChange[] {
   const { field, before, after } = change;
   const isPlain = (value: unknown) => value === null || value === undefined || isObject(value);
   if (!(isObject(before) || isObject(after)) || !isPlain(before) || !isPlain(after)) return [change];
@@ -58,7 +58,7 @@ function changeText({ field, before, after }: FieldChange, action: Step["action"
   return action === "update" ? `${field}: ${valueText(before)} → ${valueText(after)}` : `${field}: ${valueText(after)}`;
 }
 
-const valueText = (value: unknown): string =>
+export const valueText = (value: unknown): string =>
   value === null
     ? "(none)"
     : isTextList(value)
