@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build, type ChunkingContext, type Plugin, RUNTIME_MODULE_ID } from "rolldown";
@@ -111,4 +112,5 @@ async function copyDocsUi(root: string): Promise<void> {
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 await bundle(root);
+execFileSync(process.execPath, [...process.execArgv, `${root}/scripts/code-cache.ts`], { stdio: "inherit" });
 await copyDocsUi(root);
