@@ -2,7 +2,8 @@
 const { readFileSync } = require("node:fs");
 const { createRequire, wrap } = require("node:module");
 const { join } = require("node:path");
-const { constants, Script } = require("node:vm");
+const { pathToFileURL } = require("node:url");
+const { Script } = require("node:vm");
 
 /**
  * Runs the files of `dist/rmm` with the code cache that the build has made of them: half of what a start costs is
@@ -21,15 +22,17 @@ function load(name) {
   const script = new Script(wrap(readFileSync(filename, "utf8")), {
     filename,
     cachedData: cacheOf(filename),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   const module = { exports: {} };
   modules.set(name, module);
   scripts.set(filename, script);
-  const inside = (id) => (id.startsWith("./") ? load(id.slice(2)) : outside(id));
   script.runInThisContext().call(module.exports, module.exports, inside, module, filename, folder);
   return module.exports;
 }
+
+const inside = (id) => (id.startsWith("./") ? load(id.slice(2)) : outside(id));
+/** Node lets a script that is run like this import nothing by itself. */
+inside.import = (id) => import(id.startsWith("node:") ? id : pathToFileURL(outside.resolve(id)).href);
 
 function cacheOf(filename) {
   try {

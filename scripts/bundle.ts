@@ -59,16 +59,15 @@ const tablesAsJson: Plugin = {
   },
 };
 
-/** One character beyond Latin-1 doubles what Node has to keep and read of a file. */
-const ascii: Plugin = {
-  name: "ascii",
+/** As `bin/rmm.js` runs a file. One character beyond Latin-1 would double what Node has to keep and read of it. */
+const asScript: Plugin = {
+  name: "as-script",
   generateBundle: (_options, files) => {
     for (const file of Object.values(files))
       if (file.type === "chunk")
-        file.code = file.code.replace(
-          /[^\0-\x7f]/g,
-          (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-        );
+        file.code = file.code
+          .replace(/\bimport\((?=[`"'])/g, "require.import(")
+          .replace(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
   },
 };
 
@@ -84,7 +83,7 @@ async function bundle(root: string): Promise<void> {
     input: { entry: "cli/entry.ts" },
     platform: "node",
     preserveEntrySignatures: false,
-    plugins: [withoutSubprocesses, tablesAsJson, ascii],
+    plugins: [withoutSubprocesses, tablesAsJson, asScript],
     external: [/^node:/, /^#(server(?!\/audit\/)|fixtures)\//, /^keytar/, "jq-wasm", "kysely", "ky", "zod", "qrcode"],
     resolve: { conditionNames: ["source", "node", "import", "default"] },
     transform: { target: "node20", define: { RMM_VERSION: JSON.stringify(version) } },
