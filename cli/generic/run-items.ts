@@ -47,7 +47,8 @@ export async function runItems(invocation: Invocation): Promise<number> {
           return;
         }
         try {
-          outcomes[at] = { ...about, ...(await outcomeOf(invocation, tools, draft, at)) };
+          const { outcome, result } = await outcomeOf(invocation, tools, draft, at);
+          outcomes[at] = { outcome, ...about, result };
         } catch (error) {
           const described = describeError(error);
           failures.push(described);

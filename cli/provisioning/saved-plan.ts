@@ -5,8 +5,9 @@ import { commandToType } from "../errors/commands-to-type.ts";
 import type { FieldChange } from "./field-change.ts";
 import { stable } from "./fields.ts";
 import type { Plan } from "./plan.ts";
-import { singleFields, valueText } from "./plan-text.ts";
+import { singleFields } from "./plan-text.ts";
 import { type PlanItem, planItems } from "./plan-view.ts";
+import { valueText } from "./value-text.ts";
 
 /** Flags that decide what a plan says. */
 export interface PlanOptions {
