@@ -193,6 +193,7 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   },
   webhooks: {
     list: {"noun":"webhooks","verb":"list","method":"GET","path":"/webhooks","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    events: {"noun":"webhooks","verb":"events","method":"GET","path":"/webhooks/events","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     create: {"noun":"webhooks","verb":"create","method":"POST","path":"/webhooks","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":["secret","headers[].value"],"secretResult":["secret"]},
     get: {"noun":"webhooks","verb":"get","method":"GET","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     update: {"noun":"webhooks","verb":"update","method":"PATCH","path":"/webhooks/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["secret","headers[].value"],"secretResult":[]},

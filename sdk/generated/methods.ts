@@ -1075,6 +1075,14 @@ export interface WebhooksMethods {
    */
   list: (input?: { query?: models.WebhooksListQuery }, options?: CallOptions) => ListCall<models.Webhook, models.WebhooksListResult>;
   /**
+   * Wait for the events that a webhook would be told of.
+   * Without `cursor` answers at once with the one of now; with it, what happened since, or after `waitSeconds` nothing. `data` may be empty before that: ask again with the new cursor. `missed`: some are no longer kept.
+   *
+   * `GET /webhooks/events` · user · needs organizations:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, UNKNOWN_EVENT, ORG_READ_ONLY.
+   */
+  events: (input?: { query?: models.WebhooksEventsQuery }, options?: CallOptions) => ApiCall<models.WebhooksEventsResult>;
+  /**
    * Create a webhook.
    * Its address must be https and on the public internet. Where no `secret` is given one is made, and shown in this answer alone.
    *

@@ -154,6 +154,7 @@ export interface OperationErrors {
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
   "webhooks.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "webhooks.events": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "UNKNOWN_EVENT" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "webhooks.create": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "UNSAFE_URL" | "UNKNOWN_EVENT" | "LIMIT_REACHED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "webhooks.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "webhooks.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "NO_UPDATES" | "UNSAFE_URL" | "UNKNOWN_EVENT" | "ORG_READ_ONLY" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;

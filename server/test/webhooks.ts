@@ -5,6 +5,7 @@ import {
   type SignedInUser,
   seedPartner,
   startTestServer,
+  type TestOptions,
   type TestServer,
 } from "./harness.ts";
 
@@ -23,10 +24,10 @@ export interface WebhookTest {
 }
 
 /** A server that trusts the simulator and treats its address as the public internet. */
-export async function startWebhookTest(database: DatabaseName, env = {}): Promise<WebhookTest> {
+export async function startWebhookTest(database: DatabaseName, options: TestOptions = {}): Promise<WebhookTest> {
   const receiver = await startWebhookReceiver();
-  const own = { DNS_RESOLVER: receiver.dns.server, ...env };
-  const server = await startTestServer(database, own, { outbound: receiver.outbound });
+  const env = { DNS_RESOLVER: receiver.dns.server };
+  const server = await startTestServer(database, env, { ...options, outbound: receiver.outbound });
   const seeded = await seedPartner(server, "acme", ["one"]);
   const orgId = seeded.orgIds[0] as string;
   const admin = await server.signIn({ role: "Partner Admin", partnerId: seeded.partnerId });

@@ -6,10 +6,10 @@ import { exitCode } from "../../errors/exit-codes.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
-import { pipeCell, valueAt } from "../../output/cell.ts";
-import { checkFields, isForPrograms, picked } from "../../output/print.ts";
+import { checkFields } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
+import { lineOf } from "./line-of.ts";
 
 const EVERY_MS = 2_000;
 /** Of the past, to begin with. */
@@ -71,7 +71,7 @@ async function follows(context: Context, id: string, { columns, query }: Asked):
       const state = `${delivery.status} ${delivery.attempts}`;
       if (shown.get(delivery.id) === state) continue;
       shown.set(delivery.id, state);
-      await writeTo(context.shell, "stdout", `${line(context, delivery, columns)}\n`);
+      await writeTo(context.shell, "stdout", `${lineOf(context, delivery, columns)}\n`);
     }
     await pause(EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
@@ -79,11 +79,3 @@ async function follows(context: Context, id: string, { columns, query }: Asked):
 }
 
 const isSettled = (state: string): boolean => /^(delivered|failed)/.test(state);
-
-function line(context: Context, delivery: WebhookDelivery, columns: readonly string[]): string {
-  const { globals, shell } = context;
-  if (isForPrograms(context))
-    return JSON.stringify(globals.jsonFields === undefined ? delivery : picked(delivery, globals.jsonFields));
-  const cells = (globals.columns ?? columns).map((name) => pipeCell(valueAt(delivery, name)));
-  return cells.join(shell.isTty.stdout ? "  " : "\t");
-}

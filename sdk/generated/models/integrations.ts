@@ -19,6 +19,23 @@ export interface WebhooksListResult {
   };
 }
 
+export interface WebhooksEventsQuery {
+  /** Needed in partner and system scope; id of an organization. */
+  orgId?: string | undefined;
+  /** Kinds, prefixes such as device.*, or *, separated by commas; at most 2000 characters; default `"*"`. */
+  events?: string | undefined;
+  /** Of the answer before; at most 200 characters. */
+  cursor?: string | undefined;
+  /** How long to wait for the first event; 0 to 25; default `0`. */
+  waitSeconds?: number | string | undefined;
+}
+
+export interface WebhooksEventsResult {
+  data: ToldEvent[];
+  cursor: string;
+  missed: boolean;
+}
+
 export interface WebhooksCreateBody {
   /** Needed in partner and system scope; id of an organization. */
   orgId?: string | undefined;
@@ -212,6 +229,16 @@ export interface WebhooksTestResult {
 export interface WebhooksRetryResult {
   message: string;
   delivery: WebhookDelivery;
+}
+
+export interface ToldEvent {
+  id: string;
+  type: string;
+  /** Date and time (RFC 3339). */
+  timestamp: string;
+  orgId: string;
+  siteId: string | null;
+  data: Record<string, unknown>;
 }
 
 export interface Webhook {

@@ -34,8 +34,16 @@ export class Signals {
 
   /** Calls `listener` at each signal until the returned function is called. */
   on(topic: string, listener: () => void): () => void {
+    this.#open();
+    return this.#listen(topic, listener);
+  }
+
+  #open(): void {
     if (!this.#opened) this.#wire?.open((heard) => this.#wake(heard));
     this.#opened = true;
+  }
+
+  #listen(topic: string, listener: () => void): () => void {
     const known = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, known.add(listener));
     return () => {
@@ -46,6 +54,16 @@ export class Signals {
 
   /** Resolves at the next signal, after `ms`, or when `until` aborts or the server stops. */
   heard(topic: string, ms: number, until?: AbortSignal): Promise<void> {
+    this.#open();
+    return this.#wait(topic, ms, until);
+  }
+
+  /** Resolves after `ms`, or when `until` aborts or the server stops. */
+  pause(ms: number, until?: AbortSignal): Promise<void> {
+    return this.#wait("nothing", ms, until);
+  }
+
+  #wait(topic: string, ms: number, until?: AbortSignal): Promise<void> {
     if (this.#closed || until?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
@@ -55,7 +73,7 @@ export class Signals {
         resolve();
       };
       const timer = setTimeout(done, ms);
-      const off = this.on(topic, done);
+      const off = this.#listen(topic, done);
       until?.addEventListener("abort", done, { once: true });
     });
   }

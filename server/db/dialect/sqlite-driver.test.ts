@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -61,5 +61,26 @@ describe("the embedded database", () => {
   it("no read stays open: it would show all others the database of its beginning", async () => {
     const rows = store.connection("system").selectFrom("leases").select("name").stream();
     await expect(rows[Symbol.asyncIterator]().next()).rejects.toThrow("not streamed");
+  });
+
+  it("is whole in its one file once it is closed, so that a copy of the file is a copy of the database", async () => {
+    const file = join(folder, "closed.db");
+    const first = openSqlite(file);
+    await first.migrate();
+    await first.close();
+    expect(existsSync(`${file}-wal`)).toBe(false);
+    const again = openSqlite(file);
+    expect(await again.migrate()).toEqual([]);
+    await again.close();
+  });
+
+  it("is migrated entirely or not at all", async () => {
+    const unlike = openSqlite(join(folder, "unlike.db"));
+    const db = unlike.connection("system");
+    await sql`create table devices (id text)`.execute(db);
+    await expect(unlike.migrate()).rejects.toThrow("table devices already exists");
+    const { rows } = await sql<{ name: string }>`select name from sqlite_schema where type = 'table'`.execute(db);
+    expect(rows.map(({ name }) => name).filter((name) => !/^(sqlite|kysely)_/.test(name))).toEqual(["devices"]);
+    await unlike.close();
   });
 });

@@ -54,8 +54,9 @@ export class SqliteReadWriteDriver implements Driver {
 
   async destroy(): Promise<void> {
     await this.#databases.threads?.close();
-    this.#databases.writer.close();
+    // The last connection writes the log back into the file; one that only reads cannot, and would leave both.
     if (this.#databases.reader !== this.#databases.writer) this.#databases.reader.close();
+    this.#databases.writer.close();
   }
 }
 

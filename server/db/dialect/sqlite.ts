@@ -65,6 +65,13 @@ function inMemory(): SqliteHandle {
   return handleOf(raw);
 }
 
+class EmbeddedAdapter extends SqliteAdapter {
+  /** Migrations all take effect or none, and wait for the disk once instead of at each of their statements. */
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
 class EmbeddedDialect extends SqliteDialect {
   readonly #databases: SqliteConnections;
 
@@ -76,7 +83,7 @@ class EmbeddedDialect extends SqliteDialect {
 
   override createAdapter(): SqliteAdapter {
     const { reader, watch } = this.#databases;
-    return withSingleReads(new SqliteAdapter(), async (sql, parameters) => {
+    return withSingleReads(new EmbeddedAdapter(), async (sql, parameters) => {
       if (watch) refuseInsideTransaction();
       return reader.rows(sql, parameters);
     });

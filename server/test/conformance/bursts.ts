@@ -6,7 +6,7 @@ import { loginPerAddress } from "#server/features/sign-in/core/login-limits";
 import { clientBlock } from "#server/platform/ip-address";
 import type { Answer } from "../harness.ts";
 import { type Case, caseOf } from "./cases.ts";
-import type { CallOptions, Swept } from "./sweep.ts";
+import { ask, type CallOptions, type Swept } from "./sweep.ts";
 
 /** The n-th request of a burst. */
 export type Attempt = (number: number) => { item: Case; options: CallOptions };
@@ -289,6 +289,18 @@ export const bursts: readonly Burst[] = [
       const tenant = await swept.freshTenant();
       const { token } = await swept.caller("partner", tenant);
       return always("webhooks.test", { tenant, token });
+    },
+  },
+  {
+    limit: "webhook-listeners",
+    noun: "webhooks",
+    // Four in each process, of which Postgres has two here.
+    left: 8,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { token } = await swept.caller("partner", tenant);
+      const now = await ask(swept.server, caseOf("webhooks.events"), { tenant, token });
+      return always("webhooks.events", { tenant, token, query: { cursor: now.body.cursor, waitSeconds: "1" } });
     },
   },
 ];

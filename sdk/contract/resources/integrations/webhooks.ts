@@ -13,7 +13,7 @@ import {
   text,
   webAddress,
 } from "../../core/fields.ts";
-import { paged, pageOf, pageQuery } from "../../core/page.ts";
+import { lenientInt, paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const webhookStatuses = ["active", "paused", "failed"] as const;
 export const deliveryStatuses = ["pending", "retrying", "delivered", "failed"] as const;
@@ -82,6 +82,27 @@ const kinds = () =>
       published: { type: "array", minItems: 1, maxItems: 100, items: { type: "string", examples: [...eventKinds] } },
     } satisfies FieldMeta);
 
+/** The same in a query string. */
+const kindsInQuery = () =>
+  z
+    .string()
+    .max(2_000)
+    .default("*")
+    .transform((given) => [...new Set(given.split(",").map((one) => one.trim()))])
+    .meta({ published: { type: "string", default: "*", maxLength: 2_000 } } satisfies FieldMeta);
+
+/** An event as a delivery tells of it. */
+const ToldEvent = shape("ToldEvent", () =>
+  z.object({
+    id: z.string(),
+    type: z.string(),
+    timestamp: instant(),
+    orgId: z.string(),
+    siteId: z.string().nullable(),
+    data: z.record(z.string(), z.unknown()),
+  }),
+);
+
 const headerKey = () => z.string().regex(/^[A-Za-z0-9-]{1,64}$/, "must be 1 to 64 of letters, digits and -");
 const headerValue = () =>
   secret(z.string().regex(/^[\x20-\x7e]{1,1024}$/, "must be 1 to 1024 printable ASCII characters"));
@@ -117,6 +138,28 @@ export const webhooks = resource(about, {
     query: () =>
       z.object({ ...pageQuery(), orgId: ref("organization").optional(), status: z.enum(webhookStatuses).optional() }),
     returns: () => pageOf(Webhook()),
+  }),
+  events: get("/webhooks/events", {
+    summary: "Wait for the events that a webhook would be told of",
+    description:
+      "Without `cursor` answers at once with the one of now; with it, what happened since, or after `waitSeconds` nothing. `data` may be empty before that: ask again with the new cursor. `missed`: some are no longer kept.",
+    access: writers,
+    errors: [
+      "ORG_ID_REQUIRED",
+      "ORG_CONTEXT_REQUIRED",
+      "ORG_ACCESS_DENIED",
+      "SITE_ACCESS_DENIED",
+      "UNKNOWN_EVENT",
+      "ORG_READ_ONLY",
+    ],
+    query: () =>
+      z.object({
+        orgId: ref("organization").optional().describe("needed in partner and system scope"),
+        events: kindsInQuery().describe("kinds, prefixes such as device.*, or *, separated by commas"),
+        cursor: z.string().max(200).optional().describe("of the answer before"),
+        waitSeconds: lenientInt({ default: 0, min: 0, max: 25 }).describe("how long to wait for the first event"),
+      }),
+    returns: () => z.object({ data: z.array(ToldEvent()), cursor: z.string(), missed: z.boolean() }),
   }),
   create: create("/webhooks", {
     summary: "Create a webhook",

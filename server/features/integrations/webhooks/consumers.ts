@@ -1,8 +1,8 @@
+import { bodyOf } from "#contract/core/webhook-request";
 import { held } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Consumer, StoredEvent } from "#server/events/consumer";
 import type { Services } from "#server/services";
-import { bodyOf } from "./body.ts";
 import { failWebhook } from "./give-up-waiting.ts";
 import type { WebhookRow } from "./queries.ts";
 import { type NewDelivery, queueDeliveries } from "./queue.ts";

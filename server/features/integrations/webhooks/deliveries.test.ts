@@ -5,7 +5,9 @@ import { MINUTE, SECOND } from "#server/platform/clock";
 import { databases, type TestServer } from "../../../test/harness.ts";
 import { startWebhookTest, type WebhookTest } from "../../../test/webhooks.ts";
 import { consumers } from "./consumers.ts";
+import { queueDeliveries } from "./queue.ts";
 import { Deliverer } from "./sending/deliverer.ts";
+import { newQueue, nextOf, readQueue } from "./sending/line.ts";
 
 describe.each(databases)("deliveries to webhooks on %s", (database) => {
   let test: WebhookTest;
@@ -242,6 +244,28 @@ describe.each(databases)("deliveries to webhooks on %s", (database) => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  it("that wait beyond ten thousand switch the webhook off, and its creator is told", async () => {
+    const webhook = await test.create();
+    const { random, clock } = server.services;
+    const waiting = (count: number) =>
+      server.db.transaction().execute((tx) => {
+        const rows = Array.from({ length: count }, () => {
+          const ids = { id: random.uuid(), eventId: random.uuid() };
+          return { ...ids, webhook, event: "site.created", sentBody: "{}", origin: "event" as const };
+        });
+        return queueDeliveries(tx, rows, clock.now());
+      });
+    await waiting(9_999);
+    await tell();
+    expect((await stored(webhook.id)).status).toBe("active");
+    await tell();
+    expect((await stored(webhook.id)).status).toBe("failed");
+    const left = server.db.selectFrom("webhookDeliveries").select("id").where("status", "<>", "failed");
+    expect(await left.execute()).toEqual([]);
+    const told = await server.request("GET", "/notifications", { token: test.admin.token });
+    expect(told.body.data[0].metadata).toEqual({ webhookId: webhook.id, reason: "waiting deliveries" });
+  });
+
   it("are one for each event and webhook, also where a batch of events comes twice", async () => {
     const one = await test.create();
     const other = await test.create({ events: ["*"] });
@@ -326,6 +350,24 @@ describe.each(databases)("deliveries to webhooks on %s", (database) => {
     server.clock.advance(45_000);
     await server.deliver();
     expect(receiver.received).toHaveLength(41);
+  });
+
+  it("that are written down while their line is read again are neither sent again nor forgotten", async () => {
+    receiver.answer = answers.status(500);
+    const { id } = await test.create();
+    await tell();
+    const [delivery] = await server.db.selectFrom("webhookDeliveries").selectAll().execute();
+    const queue = newQueue(test.orgId, server.clock.nowMs() + MINUTE);
+    queue.taken.add(delivery?.id as string);
+    await readQueue(server.services, queue, 1);
+    const line = queue.lines.find(({ webhook }) => webhook.id === id)!;
+    expect([line.due, nextOf(queue)]).toEqual([[], Number.POSITIVE_INFINITY]);
+    line.nextMs = 0;
+    const reading = readQueue(server.services, queue, 1);
+    queue.taken.delete(delivery?.id as string);
+    await reading;
+    expect(line.due).toEqual([]);
+    expect(nextOf(queue), "it is looked at again").toBe(0);
   });
 
   it("under way when a server stops are stopped, count as not made, and go out at once from the next one", async () => {

@@ -2,6 +2,7 @@ import { webhooks } from "#contract/resources/integrations/webhooks";
 import { implement } from "#server/http/implement";
 import { createWebhook } from "./create.ts";
 import { listDeliveries } from "./deliveries.ts";
+import { listenToEvents } from "./events.ts";
 import { showWebhook } from "./get.ts";
 import { listWebhooks } from "./list.ts";
 import { removeWebhook } from "./remove.ts";
@@ -11,6 +12,7 @@ import { updateWebhook } from "./update.ts";
 
 export const routes = implement(webhooks, {
   list: listWebhooks,
+  events: listenToEvents,
   create: createWebhook,
   get: showWebhook,
   update: updateWebhook,

@@ -1,10 +1,10 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import { eventKinds } from "#contract/core/events";
+import { bodyOf } from "#contract/core/webhook-request";
 import type { webhooks } from "#contract/resources/integrations/webhooks";
 import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { bodyOf } from "./body.ts";
 import { holdWebhook } from "./queries.ts";
 import { queuedAnswer } from "./queued-answer.ts";
 import { TEST_EVENT, testsPerMinute } from "./rules.ts";

@@ -1,3 +1,5 @@
+import { asSystem } from "#server/db/as-system";
+import type { Db } from "#server/db/dialect/index";
 import { MINUTE, SECOND } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import type { DeliveryRow } from "../queries.ts";
@@ -22,6 +24,8 @@ const UNSETTLED_MAX = 2_000;
  */
 export class Deliverer {
   readonly #services: Services;
+  /** To look again and again, without a line in the log for each time. */
+  readonly #looking: Db;
   readonly #holder: string;
   readonly #held = new Map<string, HeldQueue>();
   readonly #slots = new Slots();
@@ -33,6 +37,7 @@ export class Deliverer {
 
   constructor(services: Services) {
     this.#services = services;
+    this.#looking = asSystem(services, "deliver webhooks");
     this.#holder = services.random.uuid();
     this.#settler = new Settler(services, this.#stopped.signal);
   }
@@ -57,12 +62,13 @@ export class Deliverer {
   async #keep(): Promise<void> {
     if (this.#held.size === 0) return;
     const changes = await heldQueues(this.#services, this.#holder);
-    for (const [orgId, queue] of this.#held) {
+    const reading = [...this.#held].map(async ([orgId, queue]) => {
       const now = changes.get(orgId);
       // Another process has followed; what is under way here changes nothing that it settled.
       if (now === undefined) this.#held.delete(orgId);
       else await readQueue(this.#services, queue, now);
-    }
+    });
+    await Promise.all(reading);
     const untilMs = Math.min(...[...this.#held.values()].map(({ heldUntilMs }) => heldUntilMs));
     if (untilMs - this.#services.clock.nowMs() > RENEW_BEFORE_MS || this.#held.size === 0) return;
     const renewedMs = await renewQueues(this.#services, this.#holder);
@@ -71,7 +77,7 @@ export class Deliverer {
 
   async #claim(): Promise<void> {
     const room = HELD_MAX - this.#held.size;
-    if (this.#isClosing || room <= 0 || !(await someAreDue(this.#services))) return;
+    if (this.#isClosing || room <= 0 || !(await someAreDue(this.#looking, this.#services.clock.now()))) return;
     const heldUntilMs = this.#services.clock.nowMs() + LEASE_MS;
     for (const orgId of await claimQueues(this.#services, this.#holder, room)) {
       this.#held.set(orgId, newQueue(orgId, heldUntilMs));
@@ -139,7 +145,7 @@ export class Deliverer {
     const end = Date.now() + MINUTE;
     for (;;) {
       await this.turn({ lingerMs: 0 });
-      if (this.#held.size === 0 && !(await someAreDue(this.#services))) return;
+      if (this.#held.size === 0 && !(await someAreDue(this.#looking, this.#services.clock.now()))) return;
       if (Date.now() > end) throw new Error("deliveries are due and nobody sends them");
       await new Promise((resolve) => setTimeout(resolve, 2));
     }

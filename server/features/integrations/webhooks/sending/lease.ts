@@ -1,4 +1,5 @@
 import { asSystem } from "#server/db/as-system";
+import type { Db } from "#server/db/dialect/index";
 import { skipsLocked } from "#server/db/dialect/locks";
 import { after, SECOND } from "#server/platform/clock";
 import type { Services } from "#server/services";
@@ -32,9 +33,8 @@ export async function claimQueues(services: Services, holder: string, limit: num
 }
 
 /** Whether any queue may be claimed: asked often, so it takes no transaction. */
-export async function someAreDue(services: Services): Promise<boolean> {
-  const now = services.clock.now();
-  const found = await asSystem(services, "deliver webhooks")
+export async function someAreDue(db: Db, now: string): Promise<boolean> {
+  const found = await db
     .selectFrom("webhookQueues")
     .select("orgId")
     .where("dueAt", "<=", now)

@@ -41,13 +41,7 @@ export const newQueue = (orgId: string, heldUntilMs: number): HeldQueue => ({
 export async function readQueue(services: Services, queue: HeldQueue, changes: number): Promise<void> {
   if (changes !== queue.changes) {
     const known = new Map(queue.lines.map((line) => [line.webhook.id, line]));
-    queue.lines = (await readWebhooks(services, queue.orgId)).map((webhook) => ({
-      webhook,
-      due: [],
-      nextMs: 0,
-      isFailing: known.get(webhook.id)?.isFailing ?? webhook.consecutiveFailures > 0,
-      isSlow: known.get(webhook.id)?.isSlow ?? false,
-    }));
+    queue.lines = (await readWebhooks(services, queue.orgId)).map((webhook) => lineOf(webhook, known.get(webhook.id)));
     queue.changes = changes;
   }
   for (const line of queue.lines) {
@@ -56,15 +50,31 @@ export async function readQueue(services: Services, queue: HeldQueue, changes: n
   }
 }
 
+/** What was read for a webhook stands while nobody has written it: what is new comes after that. */
+function lineOf(webhook: WebhookRow, known: Line | undefined): Line {
+  const isSame = known?.webhook.updatedAt === webhook.updatedAt && known.webhook.status === webhook.status;
+  return {
+    webhook,
+    due: isSame ? known.due : [],
+    nextMs: 0,
+    isFailing: known?.isFailing ?? webhook.consecutiveFailures > 0,
+    isSlow: known?.isSlow ?? false,
+  };
+}
+
 async function readLine(services: Services, { taken }: HeldQueue, line: Line): Promise<void> {
-  const limit = PAGE + taken.size;
+  const underWay = new Set(taken);
+  const limit = PAGE + underWay.size;
   const rows = await readWaiting(services, line.webhook, limit);
+  // What was written down meanwhile was read as it was before: it is not sent again, and may be due later.
+  const isStale = [...underWay].some((id) => !taken.has(id));
   const nowMs = services.clock.nowMs();
   const isDue = ({ nextAttemptAt }: DeliveryRow) => nextAttemptAt === null || Date.parse(nextAttemptAt) <= nowMs;
-  const left = rows.filter(({ id }) => !taken.has(id));
+  const left = rows.filter(({ id }) => !underWay.has(id));
   line.due = left.filter(isDue);
   const later = left.find((row) => !isDue(row))?.nextAttemptAt;
-  line.nextMs = later ? Date.parse(later) : rows.length === limit ? 0 : Number.POSITIVE_INFINITY;
+  const isKnown = !isStale && rows.length < limit;
+  line.nextMs = later && !isStale ? Date.parse(later) : isKnown ? Number.POSITIVE_INFINITY : 0;
 }
 
 /** The first moment at which something is due; now or before where that is not known. */

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { deliveryHeaders } from "#contract/core/webhook-request";
 import type { Vault } from "#server/platform/vault";
 import { productVersion } from "#server/platform/version";
 import { secretsIn, splitCredentials } from "../address.ts";
@@ -26,26 +27,15 @@ export function requestOf(
   const secret = openSecret(vault, webhook);
   const own = openHeaders(vault, webhook);
   const { url, authorization } = splitCredentials(address);
-  const timestamp = String(Math.floor(nowMs / 1_000));
+  const mac = (text: string) => createHmac("sha256", secret).update(text).digest("hex");
   return {
     url,
     headers: {
       ...(authorization === undefined || own.some(({ key }) => /^authorization$/i.test(key)) ? {} : { authorization }),
       ...Object.fromEntries(own.map(({ key, value }) => [key, value])),
-      "Content-Type": "application/json",
-      "User-Agent": `rmm-webhooks/${productVersion()}`,
-      "X-Webhook-Id": id,
-      "X-Webhook-Event": event,
-      "X-Webhook-Event-Id": eventId,
-      "X-Webhook-Attempt": String(attempt),
-      "X-Webhook-Timestamp": timestamp,
-      "X-Webhook-Signature": `sha256=${signature(secret, timestamp, sentBody)}`,
+      ...deliveryHeaders({ id, event, eventId, body: sentBody, attempt, nowMs, version: productVersion(), mac }),
     },
     body: sentBody,
     secrets: [secret, ...own.map(({ value }) => value), ...secretsIn(address)],
   };
 }
-
-/** HMAC-SHA-256 of the timestamp, a point and the body as it is sent, in hexadecimal. */
-export const signature = (secret: string, timestamp: string, body: string): string =>
-  createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");

@@ -9,6 +9,7 @@ import { queueChanged } from "../queue.ts";
 import { FAILURES_MAX } from "../rules.ts";
 import type { Answer } from "./attempt.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
+import { type Tally, tallyOf } from "./tally.ts";
 
 /** An attempt that was made. */
 export interface Made {
@@ -27,6 +28,14 @@ const changed = {
   responseTimeMs: "int",
   errorMessage: "text",
   deliveredAt: "timestamptz",
+} as const;
+
+const tallied = {
+  id: "uuid",
+  successes: "int",
+  failures: "int",
+  inARow: "int",
+  lastSuccessAt: "timestamptz",
 } as const;
 
 /**
@@ -66,10 +75,12 @@ export async function settleAttempts(services: Services, made: readonly Made[]):
         .returning("webhookDeliveries.id")
         .execute();
       const counts = new Set(written.map(({ id }) => id));
-      for (const id of ids) {
+      const tallies = ids.flatMap((id) => {
         const webhook = webhooks.get(id);
-        if (webhook) await count(tx, services, webhook, ended(id, made, outcomes, counts));
-      }
+        const own = webhook ? ended(id, made, outcomes, counts) : [];
+        return webhook && own.length > 0 ? [tallyOf(webhook, own)] : [];
+      });
+      await countTogether(tx, services, tallies);
       return new Map(outcomes.filter(({ id }) => counts.has(id)).map((outcome) => [outcome.id, outcome]));
     });
 }
@@ -84,31 +95,32 @@ function ended(id: string, made: readonly Made[], outcomes: readonly Outcome[], 
   });
 }
 
-async function count(tx: Tx, services: Services, webhook: WebhookRow, outcomes: readonly Outcome[]): Promise<void> {
-  if (outcomes.length === 0) return;
+/** One statement for all of them: their rows are held meanwhile, and whoever tells of new events waits for them. */
+async function countTogether(tx: Tx, services: Services, tallies: readonly Tally[]): Promise<void> {
+  if (tallies.length === 0) return;
   const now = services.clock.now();
-  let inARow = webhook.consecutiveFailures;
-  let worst = inARow;
-  let [successes, failures] = [0, 0];
-  for (const { status } of outcomes) {
-    if (status === "delivered") [inARow, successes] = [0, successes + 1];
-    else if (status === "failed") [inARow, failures] = [inARow + 1, failures + 1];
-    worst = Math.max(worst, inARow);
-  }
+  const counted = tallies.map(({ webhook, successes, failures, inARow }) => ({
+    id: webhook.id,
+    successes,
+    failures,
+    inARow,
+    lastSuccessAt: successes > 0 ? now : webhook.lastSuccessAt,
+  }));
   await tx
     .updateTable("webhooks")
+    .from(eachOf<(typeof counted)[number]>(services.store.dialect, tallied, counted))
     .set((eb) => ({
-      successCount: eb("successCount", "+", successes),
-      failureCount: eb("failureCount", "+", failures),
-      consecutiveFailures: worst >= FAILURES_MAX ? worst : inARow,
+      successCount: eb("successCount", "+", eb.ref("each.successes")),
+      failureCount: eb("failureCount", "+", eb.ref("each.failures")),
+      consecutiveFailures: eb.ref("each.inARow"),
+      lastSuccessAt: eb.ref("each.lastSuccessAt"),
       lastDeliveryAt: now,
-      ...(successes > 0 && { lastSuccessAt: now }),
     }))
-    .where("id", "=", webhook.id)
+    .whereRef("webhooks.id", "=", "each.id")
     .execute();
-  if (outcomes.some(({ status, responseStatus }) => status === "failed" && responseStatus === 410))
-    await pauseGone(tx, webhook, now);
-  else if (worst >= FAILURES_MAX) await failWebhook(tx, services, webhook, "failed deliveries");
+  for (const { webhook, inARow, isGone } of tallies)
+    if (isGone) await pauseGone(tx, webhook, now);
+    else if (inARow >= FAILURES_MAX) await failWebhook(tx, services, webhook, "failed deliveries");
 }
 
 /** The receiver said that it is there no more, and for good (410). */
