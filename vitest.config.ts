@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { SlowFirst } from "./scripts/slow-first.ts";
 
 /** `source` makes `#contract/…`, `#sdk/…` and their like resolve to the TypeScript files. */
 const conditions = ["source"];
@@ -11,6 +12,7 @@ export default defineConfig({
   test: {
     include: ["sdk", "server", "cli", "scripts", "testing"].map((room) => `${room}/**/*.test.ts`),
     globalSetup: ["server/test/global-postgres.ts"],
+    sequence: { sequencer: SlowFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // What happens after an answer takes longer than a second on a busy machine.

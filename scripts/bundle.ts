@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build, type ChunkingContext, type Plugin, RUNTIME_MODULE_ID } from "rolldown";
+import { bundleServer, importServed } from "./bundle-server.ts";
 
 /**
  * Each file costs more than a millisecond at start, so what is needed together is one file: what these modules import,
@@ -59,13 +60,13 @@ const tablesAsJson: Plugin = {
   },
 };
 
-/** As `bin/rmm.js` runs a file. One character beyond Latin-1 would double what Node has to keep and read of it. */
+/** As `bin/rmm.js` runs a file, with the bundled server. One character beyond Latin-1 would double what Node has to keep and read of it. */
 const asScript: Plugin = {
   name: "as-script",
   generateBundle: (_options, files) => {
     for (const file of Object.values(files))
       if (file.type === "chunk")
-        file.code = file.code
+        file.code = importServed(file.code)
           .replace(/\bimport\((?=[`"'])/g, "require.import(")
           .replace(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
   },
@@ -73,7 +74,7 @@ const asScript: Plugin = {
 
 /**
  * Bundles the `rmm` command into `dist/rmm`: a file for what every start loads, one for what every call loads, and one
- * for each group of commands and each library. The server and native modules are not bundled.
+ * for each group of commands and each library. The server is a bundle of its own.
  */
 async function bundle(root: string): Promise<void> {
   const { version } = JSON.parse(await readFile(`${root}/package.json`, "utf8")) as { version: string };
@@ -111,5 +112,6 @@ async function copyDocsUi(root: string): Promise<void> {
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 await bundle(root);
+await bundleServer(root);
 execFileSync(process.execPath, [...process.execArgv, `${root}/scripts/code-cache.ts`], { stdio: "inherit" });
 await copyDocsUi(root);

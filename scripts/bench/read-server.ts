@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plainMembership, plainUser } from "#fixtures/nouns/people/users";
+import { plainSession } from "#fixtures/nouns/sign-in/sessions";
 import { seedTenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { readConfig } from "#server/config";
@@ -51,14 +52,7 @@ await db
   .values({
     id: sessionId,
     userId,
-    createdAt: now,
-    lastUsedAt: now,
-    ipAddress: null,
-    userAgent: null,
-    mfaVerifiedAt: now,
-    absoluteExpiresAt: "2099-01-01T00:00:00.000Z",
-    revokedAt: null,
-    revokedReason: null,
+    ...plainSession(now),
   })
   .execute();
 const token = services.accessTokens.sign({

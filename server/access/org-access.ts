@@ -1,9 +1,9 @@
 import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool } from "kysely";
 import { word } from "#server/db/dialect/text";
 import { prepared } from "#server/db/prepared";
+import type { Scope } from "#server/db/scope";
 import type { Database } from "#server/db/tables";
 import type { OrganizationStatus } from "#server/db/tables/tenancy";
-import type { Scope } from "#server/db/tenant-predicate";
 import type { Reader } from "#server/db/unit-of-work";
 import { problem } from "#server/problem";
 import { type Principal, user } from "./principal.ts";

@@ -36,9 +36,11 @@ async function namesIn(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-const named = preparedRows((db, { ids }: { ids: string[] }, { table }: { table: "organizations" | "sites" }) =>
-  db
-    .selectFrom(table)
-    .select(["id", "name"])
-    .where((eb) => among(db, eb.ref("id"), ids)),
+const named = preparedRows(
+  (db, { ids }: { ids: string[] }, { table }: { table: "organizations" | "sites" }) =>
+    db
+      .selectFrom(table)
+      .select(["id", "name"])
+      .where((eb) => among(db, eb.ref("id"), ids)),
+  { byKey: true },
 );

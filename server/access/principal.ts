@@ -1,7 +1,7 @@
 import type { Permission } from "#contract/core/permissions";
 import { grants } from "#contract/core/permissions";
+import type { Scope } from "#server/db/scope";
 import type { DeviceStatus } from "#server/db/tables/fleet";
-import type { Scope } from "#server/db/tenant-predicate";
 
 /** A signed-in user in the membership that the token names (docs/conventions.md, "Callers"). */
 export interface UserPrincipal {

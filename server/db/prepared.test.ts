@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { databases, seedPartner, startTestServer, type TestServer } from "../test/harness.ts";
 import { prepared } from "./prepared.ts";
-import type { Scope } from "./tenant-predicate.ts";
+import { type Scope, wallOf } from "./scope.ts";
+import { scoped } from "./scoped.ts";
+import { ownership, type TableName } from "./tables.ts";
 import { UnitOfWork } from "./unit-of-work.ts";
 
+const userId = "01a20000-0000-7000-8000-000000000001";
 const siteById = prepared(["id"], (db, at) => db.selectFrom("sites").select(["id", "orgId"]).where("id", "=", at.id));
 
 describe.each(databases)("a prepared query on %s", (database) => {
@@ -53,28 +56,28 @@ describe.each(databases)("a prepared query on %s", (database) => {
     { kind: "system" },
     { kind: "none" },
     ...partners.flatMap(({ partnerId }): Scope[] => [
-      { kind: "partner", partnerId, selected: null, userId: "u", known: new Set() },
+      { kind: "partner", partnerId, selected: null, userId, known: new Set() },
       { kind: "partner", partnerId, selected: null, userId: null, known: new Set() },
-      { kind: "partner", partnerId, selected: "none", userId: "u", known: new Set() },
+      { kind: "partner", partnerId, selected: "none", userId, known: new Set() },
     ]),
     ...chosen.flatMap(({ partnerId, membershipId, principalId }): Scope[] => {
       const base = { kind: "partner", partnerId, userId: null, known: new Set<string>() } as const;
       return [
-        { ...base, selected: membershipId, userId: "u" },
+        { ...base, selected: membershipId, userId },
         { ...base, selected: null, principal: { id: principalId, selected: true } },
         { ...base, selected: null, principal: { id: principalId, selected: false } },
       ];
     }),
     ...sites.flatMap(({ id, orgId }): Scope[] => [
       { kind: "organization", orgId, siteIds: null, userId: null },
-      { kind: "organization", orgId, siteIds: null, userId: "u" },
-      { kind: "organization", orgId, siteIds: [], userId: "u" },
-      { kind: "organization", orgId, siteIds: [id], userId: "u" },
+      { kind: "organization", orgId, siteIds: null, userId },
+      { kind: "organization", orgId, siteIds: [], userId },
+      { kind: "organization", orgId, siteIds: [id], userId },
       {
         kind: "organization",
         orgId,
         siteIds: sites.filter((one) => one.orgId === orgId).map((one) => one.id),
-        userId: "u",
+        userId,
       },
     ]),
   ];
@@ -102,5 +105,24 @@ describe.each(databases)("a prepared query on %s", (database) => {
         }
       }
     }
+  });
+
+  it("narrows every table to the same rows by key as by set", async () => {
+    const tables = (Object.keys(ownership) as TableName[]).filter((table) => ownership[table] !== "system");
+    const seen = new Set<TableName>();
+    for (const scope of kinds()) {
+      if (scope.kind === "organization" && scope.orgId !== sites[0]?.orgId) continue;
+      const base = server.services.store.connection(wallOf(scope));
+      for (const table of tables) {
+        const rows = async (db: typeof base) =>
+          (await db.selectFrom(table).selectAll().execute()).map((row) => JSON.stringify(row)).sort();
+        const bySet = await rows(scoped(base, scope));
+        expect(await rows(scoped(base, scope, { byKey: true })), `${table} ${JSON.stringify(scope)}`).toEqual(bySet);
+        if (bySet.length > 0) seen.add(table);
+      }
+    }
+    // Rows of each kind of owner that a new installation has.
+    for (const table of ["partners", "organizations", "sites", "users", "roles", "auditLogs", "partnerUsers"] as const)
+      expect(seen).toContain(table);
   });
 });

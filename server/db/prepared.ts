@@ -1,8 +1,9 @@
 import type { CompiledQuery, Kysely, QueryResult } from "kysely";
 import { singleReadOf } from "./dialect/single-read.ts";
+import { markedScope } from "./scope.ts";
 import { scoped, scopeOfHandle } from "./scoped.ts";
 import type { Database } from "./tables.ts";
-import { markedScope } from "./tenant-predicate.ts";
+import type { Narrowing } from "./tenant-scope.ts";
 import type { Reader } from "./unit-of-work.ts";
 
 /** Stands for a parameter while a query is compiled. */
@@ -36,10 +37,8 @@ export function prepared<const Names extends string, Row>(
   const compiled = new Map<string, Compiled>();
   const own = (db: Kysely<Database>) => build(db, marks);
   return async (reader, values) => {
-    const query = compiledFor<Row>(compiled, reader, { shape: "", values, build: own });
-    const read = singleReadOf(reader as Kysely<Database>);
-    const rows = read ? await read(query.sql, query.parameters) : await run<Row>(reader, query);
-    return rows[0] as Row | undefined;
+    const query = compiledFor<Row>(compiled, reader, { shape: "", values, build: own, byKey: true });
+    return (await runByKey<Row>(reader, query))[0];
   };
 }
 
@@ -53,15 +52,23 @@ export type Given = Readonly<Record<string, string | number | boolean | null | u
  */
 export function preparedRows<Asked extends Given, Form, Row>(
   build: (db: Kysely<Database>, asked: Asked, form: Form) => Compilable<Row>,
+  { byKey = false }: Narrowing = {},
 ): (db: Reader, asked: Asked, form: Form) => Promise<Row[]> {
   const compiled = new Map<string, Compiled>();
   return (reader, asked, form) => {
     const { shape, marks, values } = marked(asked);
     const own = (db: Kysely<Database>) => build(db, marks as Asked, form);
-    const query = compiledFor<Row>(compiled, reader, { shape: `${shape} ${JSON.stringify(form)}`, values, build: own });
-    return run<Row>(reader, query);
+    const asking = { shape: `${shape} ${JSON.stringify(form)}`, values, build: own, byKey };
+    const query = compiledFor<Row>(compiled, reader, asking);
+    return byKey && areFew(asked) ? runByKey<Row>(reader, query) : run<Row>(reader, query);
   };
 }
+
+/** So many rows are read at once without holding up others. */
+const FEW_KEYS = 100;
+
+const areFew = (asked: Given): boolean =>
+  Object.values(asked).every((value) => !Array.isArray(value) || value.length <= FEW_KEYS);
 
 /** A list becomes one parameter (`among`), however long it is. */
 function marked(asked: Given) {
@@ -82,16 +89,22 @@ interface Asking<Row> {
   shape: string;
   values: Readonly<Record<string, unknown>>;
   build(db: Kysely<Database>): Compilable<Row>;
+  byKey: boolean;
 }
 
 const run = async <Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> =>
   ((await (reader as Kysely<Database>).executeQuery(query)) as QueryResult<Row>).rows;
 
+async function runByKey<Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> {
+  const read = singleReadOf(reader as Kysely<Database>);
+  return read ? ((await read(query.sql, query.parameters)) as Row[]) : run<Row>(reader, query);
+}
+
 /** The query with the values of this call. */
 function compiledFor<Row>(
   compiled: Map<string, Compiled>,
   reader: Reader,
-  { shape, values, build }: Asking<Row>,
+  { shape, values, build, byKey }: Asking<Row>,
 ): CompiledQuery {
   const db = reader as Kysely<Database>;
   const scope = scopeOfHandle(db);
@@ -99,7 +112,7 @@ function compiledFor<Row>(
   const key = `${db.getExecutor().adapter.constructor.name} ${narrowed?.key} ${shape}`;
   let known = compiled.get(key);
   if (!known) {
-    const query = build(narrowed ? scoped(db.withoutPlugins(), narrowed.scope) : db).compile();
+    const query = build(narrowed ? scoped(db.withoutPlugins(), narrowed.scope, { byKey }) : db).compile();
     known = { query, names: query.parameters.map(nameOfMark) };
     if (compiled.size >= COMPILED_MAX) compiled.delete(compiled.keys().next().value as string);
     compiled.set(key, known);

@@ -1,11 +1,11 @@
 import type { Kysely, KyselyPlugin } from "kysely";
+import type { Scope } from "./scope.ts";
 import type { Database } from "./tables.ts";
-import type { Scope } from "./tenant-predicate.ts";
-import { tenantScope } from "./tenant-scope.ts";
+import { type Narrowing, tenantScope } from "./tenant-scope.ts";
 
 /** A handle whose every query is narrowed to what the scope reaches. */
-export const scoped = <K extends Kysely<Database>>(base: K, scope: Scope): K =>
-  base.withPlugin({ ...tenantScope(scope), scope } as KyselyPlugin) as K;
+export const scoped = <K extends Kysely<Database>>(base: K, scope: Scope, narrowing?: Narrowing): K =>
+  base.withPlugin({ ...tenantScope(scope, narrowing), scope } as KyselyPlugin) as K;
 
 /** Undefined = the handle narrows nothing. */
 export function scopeOfHandle(handle: Kysely<Database>): Scope | undefined {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { plainMembership } from "#fixtures/nouns/people/users";
 import { databases, seedPartner, startTestServer, type TestServer } from "../test/harness.ts";
-import type { Scope } from "./tenant-predicate.ts";
+import type { Scope } from "./scope.ts";
 import { UnitOfWork } from "./unit-of-work.ts";
 
 describe.each(databases)("the tenant scope on %s", (database) => {

@@ -24,10 +24,15 @@ import {
   WhereNode,
   type WithNode,
 } from "kysely";
+import { checkInsert } from "./insert-check.ts";
+import type { Scope } from "./scope.ts";
 import { type Ownership, ownership, type TableName } from "./tables.ts";
-import { checkInsert, type Scope, scopePredicate, writePredicate } from "./tenant-predicate.ts";
+import { scopePredicate, writePredicate } from "./tenant-predicate.ts";
 
-export type { Scope } from "./tenant-predicate.ts";
+export interface Narrowing {
+  /** The queries find few rows by their keys. */
+  readonly byKey?: boolean;
+}
 
 /**
  * Narrows every query to what the caller may reach (server/README.md, "Five locks on tenancy"). Each table in FROM,
@@ -35,12 +40,12 @@ export type { Scope } from "./tenant-predicate.ts";
  * inserted rows are checked; the columns that say who owns a row cannot be updated. Raw fragments are refused unless
  * they carry no table (they exist only under `server/db`).
  */
-export function tenantScope(scope: Scope): KyselyPlugin {
+export function tenantScope(scope: Scope, { byKey = false }: Narrowing = {}): KyselyPlugin {
   // Made when a query is first built: requests that run only prepared queries need none.
   let transformer: TenantTransformer | undefined;
   return {
     transformQuery({ node, queryId }) {
-      transformer ??= new TenantTransformer(scope);
+      transformer ??= new TenantTransformer(scope, byKey);
       return transformer.transformNode(node, queryId);
     },
     transformResult: async ({ result }) => result,
@@ -56,12 +61,14 @@ const ownerColumns = new Set(["orgId", "partnerId", "org_id", "partner_id"]);
 /** The one move between organizations runs through `asSystem`; here ownership is fixed. */
 class TenantTransformer extends OperationNodeTransformer {
   readonly #scope: Scope;
+  readonly #byKey: boolean;
   readonly #targets = new WeakSet<OperationNode>();
   #ctes: Set<string>[] = [];
 
-  constructor(scope: Scope) {
+  constructor(scope: Scope, byKey: boolean) {
     super();
     this.#scope = scope;
+    this.#byKey = byKey;
   }
 
   override transformNodeImpl<T extends OperationNode>(node: T, queryId?: QueryId): T {
@@ -126,14 +133,14 @@ class TenantTransformer extends OperationNodeTransformer {
   }
 
   #narrowedUpsert(node: OnConflictNode, table: TableName): OnConflictNode {
-    const predicate = writePredicate(this.#scope, table, table);
+    const predicate = writePredicate(table, { scope: this.#scope, alias: table });
     return predicate ? { ...node, updateWhere: and(node.updateWhere, predicate) } : node;
   }
 
   #narrowed<N extends UpdateQueryNode | DeleteQueryNode>(node: N, target: OperationNode): N {
     const { table, alias } = tableOf(target);
     const name = this.#declared(table);
-    const predicate = writePredicate(this.#scope, name, alias);
+    const predicate = writePredicate(name, { scope: this.#scope, alias });
     return predicate ? { ...node, where: and(node.where, predicate) } : node;
   }
 
@@ -143,7 +150,7 @@ class TenantTransformer extends OperationNodeTransformer {
     const { table, alias } = tableOf(item);
     if (this.#ctes.some((names) => names.has(table))) return item;
     const name = this.#declared(table);
-    const predicate = scopePredicate(this.#scope, name, name);
+    const predicate = scopePredicate(name, { scope: this.#scope, alias: name, byKey: this.#byKey });
     if (!predicate) return item;
     const select: SelectQueryNode = {
       kind: "SelectQueryNode",

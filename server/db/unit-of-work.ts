@@ -1,10 +1,10 @@
 import type { Kysely, Transaction } from "kysely";
 import { type Exit, noteExit, SYSTEM_WALL } from "./as-system.ts";
 import { insideTransaction } from "./open-transaction.ts";
+import { type Scope, wallOf } from "./scope.ts";
 import { scoped } from "./scoped.ts";
 import type { SystemReason } from "./system-reasons.ts";
 import type { Database } from "./tables.ts";
-import { type Scope, wallOf } from "./tenant-predicate.ts";
 
 /** Reads only: writing takes a transaction, so that a mutation cannot miss its audit entry. */
 export type Reader = Pick<Kysely<Database>, "selectFrom" | "with" | "fn" | "dynamic">;

@@ -1,4 +1,5 @@
 import { plainMembership } from "#fixtures/nouns/people/users";
+import { plainSession } from "#fixtures/nouns/sign-in/sessions";
 import { builtInRoleId } from "#server/access/roles";
 import type { TestServer } from "./harness.ts";
 
@@ -30,14 +31,7 @@ export async function providerSession(server: TestServer, at: { userId: string; 
     .values({
       id,
       userId: at.userId,
-      createdAt: now,
-      lastUsedAt: now,
-      ipAddress: null,
-      userAgent: null,
-      mfaVerifiedAt: now,
-      absoluteExpiresAt: "2099-01-01T00:00:00.000Z",
-      revokedAt: null,
-      revokedReason: null,
+      ...plainSession(now),
       ssoProviderId: at.providerId,
       memberOrgId: at.orgId,
       memberPartnerId: null,

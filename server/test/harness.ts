@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import { plainMembership, plainUser } from "#fixtures/nouns/people/users";
+import { plainSession } from "#fixtures/nouns/sign-in/sessions";
 import { plainOrganization } from "#fixtures/nouns/tenancy/organizations";
 import { plainPartner } from "#fixtures/nouns/tenancy/partners";
 import { dropDatabase } from "#fixtures/postgres";
@@ -252,14 +253,8 @@ export async function signIn(server: Behind, user: TestUser): Promise<SignedInUs
     .values({
       id: sessionId,
       userId,
-      createdAt: now,
-      lastUsedAt: now,
-      ipAddress: null,
-      userAgent: null,
+      ...plainSession(now),
       mfaVerifiedAt: mfa ? now : null,
-      absoluteExpiresAt: "2099-01-01T00:00:00.000Z",
-      revokedAt: null,
-      revokedReason: null,
       memberOrgId: user.orgId ?? null,
       memberPartnerId: user.orgId ? null : (user.partnerId ?? null),
     })

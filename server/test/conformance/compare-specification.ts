@@ -1,3 +1,5 @@
+import type { Statement } from "../../../scripts/specification/readings/reading.ts";
+
 /** What an endpoint of the contract declares, in plain values. */
 export interface Declaration {
   readonly endpoint: string;
@@ -17,25 +19,8 @@ export interface Declaration {
   readonly events: readonly string[];
 }
 
-/** What the specification says of an endpoint; null where it says nothing. */
-export interface Specified {
-  readonly kinds: readonly string[];
-  readonly scopes: readonly string[];
-  /** `a:b|c:d`: one of the two is enough. */
-  readonly permissions: readonly string[] | null;
-  readonly keyScopes: readonly string[];
-  readonly mfa: boolean;
-  readonly fullPartner: boolean;
-  readonly watchdog: boolean;
-  readonly exempt: readonly string[];
-  readonly errors: readonly string[];
-  /** The actions of which a successful call writes one; empty: it writes none. */
-  readonly audit: readonly string[] | null;
-  readonly events: readonly string[];
-}
-
 /** A table of endpoints, keyed `METHOD /path`. */
-export type Specification = Readonly<Record<string, Specified>>;
+export type Specification = Readonly<Record<string, Statement>>;
 
 /** Names of path parameters do not matter. */
 const shapeOf = (endpoint: string) => endpoint.replace(/:\w+/g, ":");
@@ -54,7 +39,7 @@ export function differences(declared: readonly Declaration[], specification: Spe
   });
 }
 
-function differencesOf(has: Declaration, says: Specified): string[] {
+function differencesOf(has: Declaration, says: Statement): string[] {
   // Keys and agents have no user scope, and the guards for users do not apply to them.
   const person = has.kinds.includes("user") || says.kinds.includes("user");
   return [

@@ -6,8 +6,9 @@ import { eventKinds } from "#contract/core/events";
 import { builtInRoles, permissions } from "#contract/core/permissions";
 import { possibleErrors } from "#contract/core/possible-errors";
 import { allEndpoints } from "#contract/index";
+import type { Statement } from "../../../scripts/specification/readings/reading.ts";
 import { type Catalogues, catalogueDifferences } from "./compare-catalogues.ts";
-import { type Declaration, differences, type Specification, type Specified } from "./compare-specification.ts";
+import { type Declaration, differences, type Specification } from "./compare-specification.ts";
 
 /**
  * Declarations are compared with what the specification says, not with what they were yesterday: a wrong permission,
@@ -94,7 +95,7 @@ describe("the comparison itself", () => {
   const isPerson = ({ kinds }: Declaration) => kinds.includes("user");
 
   /** Each makes one declaration wrong in one field, where the specification speaks of that field. */
-  const mistakes: Readonly<Record<string, (one: Declaration, says: Specified) => Declaration[]>> = {
+  const mistakes: Readonly<Record<string, (one: Declaration, says: Statement) => Declaration[]>> = {
     kinds: (one) => ["user", "apiKey", "agent", "public"].map((kind) => ({ ...one, kinds: toggled(one.kinds, kind) })),
     scopes: (one) =>
       isPerson(one)
@@ -160,7 +161,7 @@ describe("the comparison itself", () => {
   it("takes a path that answers every method for any of them", () => {
     const [one] = declared as [Declaration];
     const [[path, says]] = Object.entries(golden.endpoints).filter(([name]) => name.startsWith("ALL ")) as [
-      [string, Specified],
+      [string, Statement],
     ];
     const proxied = { ...one, ...says, permissions: says.permissions ?? [], audit: null };
     const endpoint = path.replace("ALL", "PUT");

@@ -164,8 +164,8 @@ export const batches: readonly Batch[] = [
       {
         what: "an organization next door that a confined member counts",
         file: "server/db/tenant-predicate.ts",
-        from: "return scope.selected === null ? organizations :",
-        to: "return scope.selected !== undefined ? organizations :",
+        from: "if (!scope.principal && scope.selected !== null)",
+        to: "if (!scope.principal && scope.selected === undefined)",
         noticed: {
           by: conformance("tenancy"),
           named: "sqlite 'sites.list' shows nothing of the organization next door",

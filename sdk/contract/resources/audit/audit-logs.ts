@@ -174,8 +174,10 @@ const selector = () => ({
   partnerId: ref("partner").optional(),
   chain: z.literal("system").optional(),
 });
-const onlyOne = (chosen: { orgId?: string; partnerId?: string; chain?: string }) =>
-  [chosen.orgId, chosen.partnerId, chosen.chain].filter((value) => value !== undefined).length <= 1;
+type Selector = { orgId?: string; partnerId?: string; chain?: string };
+const howMany = (chosen: Selector) =>
+  [chosen.orgId, chosen.partnerId, chosen.chain].filter((value) => value !== undefined).length;
+const onlyOne = (chosen: Selector) => howMany(chosen) <= 1;
 const onlyOneMessage = "name one of orgId, partnerId and chain";
 
 const readers = staff().needs("audit:read");
@@ -238,7 +240,11 @@ export const auditLogs = resource(about, {
           ...selector(),
           each: flag().optional().describe("true: the newest of every accessible chain"),
         })
-        .refine(onlyOne, onlyOneMessage),
+        .refine(onlyOne, onlyOneMessage)
+        .refine(({ each, ...named }) => !each || howMany(named) === 0, {
+          path: ["each"],
+          message: "each takes no orgId, partnerId or chain",
+        }),
     returns: () =>
       z.object({
         data: z.array(AuditStatement()),

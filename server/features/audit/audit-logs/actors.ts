@@ -29,15 +29,18 @@ export async function namesOfActors(call: Call, entries: readonly Actor[]): Prom
   return (entry) => names.get(entry.actorId ?? "") ?? fallback(entry);
 }
 
-const usersOf = preparedRows((db, { ids }: { ids: string[] }) =>
-  db
-    .selectFrom("users")
-    .select(["id", "name"])
-    .where((eb) => among(db, eb.ref("id"), ids)),
+const usersOf = preparedRows(
+  (db, { ids }: { ids: string[] }) =>
+    db
+      .selectFrom("users")
+      .select(["id", "name"])
+      .where((eb) => among(db, eb.ref("id"), ids)),
+  { byKey: true },
 );
 
-const agentsOf = preparedRows((db, { ids }: { ids: string[] }) =>
-  withIds(db, "devices", ids).select(["devices.id", "devices.hostname"]),
+const agentsOf = preparedRows(
+  (db, { ids }: { ids: string[] }) => withIds(db, "devices", ids).select(["devices.id", "devices.hostname"]),
+  { byKey: true },
 );
 
 function fallback({ actorType, actorId, actorEmail }: Actor): string {

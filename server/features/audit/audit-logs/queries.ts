@@ -97,8 +97,13 @@ export const countEntries = preparedRows((db, asked: Asked, form: Form) =>
 );
 
 /** The rows of a page, newest first. */
-export const rowsOfPage = preparedRows((db, { ids }: { ids: string[] }) =>
-  withIds(db, "auditLogs", ids).select(columns).orderBy("auditLogs.timestamp", "desc").orderBy("auditLogs.id", "desc"),
+export const rowsOfPage = preparedRows(
+  (db, { ids }: { ids: string[] }) =>
+    withIds(db, "auditLogs", ids)
+      .select(columns)
+      .orderBy("auditLogs.timestamp", "desc")
+      .orderBy("auditLogs.id", "desc"),
+  { byKey: true },
 );
 
 export const entryWithId = (call: Call, id: string) =>

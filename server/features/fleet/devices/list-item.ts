@@ -12,73 +12,110 @@ type Ids = { ids: string[] };
  */
 export async function listItems(db: Reader, ids: string[]) {
   if (ids.length === 0) return [];
-  const [rows, interfaces, metrics] = await Promise.all([
+  const [rows, interfaces, hardware, metrics] = await Promise.all([
     rowsOf(db, { ids }, null),
     interfacesOf(db, { ids }, null),
+    hardwareOf(db, { ids }, null),
     newestMetrics(db, { ids }, null),
   ]);
-  const rowsById = new Map(rows.map((row) => [row.id, row]));
-  const metricsById = new Map(metrics.map(({ deviceId, ...sample }) => [deviceId, sample]));
-  const interfacesById = new Map<string, typeof interfaces>();
-  for (const item of interfaces) {
-    const known = interfacesById.get(item.deviceId);
-    if (known) known.push(item);
-    else interfacesById.set(item.deviceId, [item]);
+  const items = new Map(rows.map((row) => [row.id, row]));
+  for (const [id, own] of grouped(interfaces)) {
+    const item = items.get(id);
+    if (item) item.lanIp = lanIpOf(own);
   }
-  return ids.flatMap((id) => {
-    const found = rowsById.get(id);
-    // It was removed since its id was read.
-    if (!found) return [];
-    const { hardwareOf, cpuModel, cpuCores, ramTotalMb, diskTotalGb, ...row } = found;
-    return [
-      {
-        ...row,
-        wanIp: row.lastSeenIp,
-        lanIp: lanIpOf(interfacesById.get(id) ?? []),
-        hardware: hardwareOf === null ? null : { cpuModel, cpuCores, ramTotalMb, diskTotalGb },
-        metrics: metricsById.get(id) ?? null,
-      },
-    ];
-  });
+  for (const { deviceId, ...parts } of hardware) {
+    const item = items.get(deviceId);
+    if (item) item.hardware = parts;
+  }
+  for (const { deviceId, ...sample } of metrics) {
+    const item = items.get(deviceId);
+    if (item) item.metrics = sample;
+  }
+  // A device may have been removed since its id was read.
+  return ids.flatMap((id) => items.get(id) ?? []);
 }
 
-const rowsOf = preparedRows((db, { ids }: Ids) =>
-  withIds(db, "devices", ids)
-    .innerJoin("organizations", "organizations.id", "devices.orgId")
-    .leftJoin("sites", (join) =>
-      join.onRef("sites.orgId", "=", "devices.orgId").onRef("sites.id", "=", "devices.siteId"),
-    )
-    .leftJoin("deviceHardware", (join) =>
-      join.onRef("deviceHardware.orgId", "=", "devices.orgId").onRef("deviceHardware.deviceId", "=", "devices.id"),
-    )
-    .select(deviceColumns)
-    .select(["organizations.name as orgName", "sites.name as siteName", "deviceHardware.deviceId as hardwareOf"])
-    .select(["cpuModel", "cpuCores", "ramTotalMb", "diskTotalGb"]),
+function grouped<R extends { deviceId: string }>(rows: readonly R[]): ReadonlyMap<string, R[]> {
+  const groups = new Map<string, R[]>();
+  for (const row of rows) {
+    const known = groups.get(row.deviceId);
+    if (known) known.push(row);
+    else groups.set(row.deviceId, [row]);
+  }
+  return groups;
+}
+
+type Hardware = {
+  cpuModel: string | null;
+  cpuCores: number | null;
+  ramTotalMb: number | null;
+  diskTotalGb: number | null;
+};
+
+type Sample = {
+  cpuPercent: number;
+  ramPercent: number;
+  diskPercent: number;
+  timestamp: string;
+};
+
+/** With room for what other queries find: a copy of such a wide row costs more than to read it. */
+const rowsOf = preparedRows(
+  (db, { ids }: Ids) =>
+    withIds(db, "devices", ids)
+      .innerJoin("organizations", "organizations.id", "devices.orgId")
+      .leftJoin("sites", (join) =>
+        join.onRef("sites.orgId", "=", "devices.orgId").onRef("sites.id", "=", "devices.siteId"),
+      )
+      .select(deviceColumns)
+      .select(["organizations.name as orgName", "sites.name as siteName", "devices.lastSeenIp as wanIp"])
+      .select((eb) => [
+        eb.lit(null).$castTo<string | null>().as("lanIp"),
+        eb.lit(null).$castTo<Hardware | null>().as("hardware"),
+        eb.lit(null).$castTo<Sample | null>().as("metrics"),
+      ]),
+  { byKey: true },
 );
 
 /** By way of the devices: their keys begin with the organization, of which a caller may reach thousands. */
-const interfacesOf = preparedRows((db, { ids }: Ids) =>
-  withIds(db, "devices", ids)
-    .innerJoin("deviceInterfaces", (join) =>
-      join.onRef("deviceInterfaces.orgId", "=", "devices.orgId").onRef("deviceInterfaces.deviceId", "=", "devices.id"),
-    )
-    .select(["deviceInterfaces.deviceId", "interfaceName", "ipAddress", "isPrimaryInterface"]),
+const interfacesOf = preparedRows(
+  (db, { ids }: Ids) =>
+    withIds(db, "devices", ids)
+      .innerJoin("deviceInterfaces", (join) =>
+        join
+          .onRef("deviceInterfaces.orgId", "=", "devices.orgId")
+          .onRef("deviceInterfaces.deviceId", "=", "devices.id"),
+      )
+      .select(["deviceInterfaces.deviceId", "interfaceName", "ipAddress", "isPrimaryInterface"]),
+  { byKey: true },
+);
+
+const hardwareOf = preparedRows(
+  (db, { ids }: Ids) =>
+    withIds(db, "devices", ids)
+      .innerJoin("deviceHardware", (join) =>
+        join.onRef("deviceHardware.orgId", "=", "devices.orgId").onRef("deviceHardware.deviceId", "=", "devices.id"),
+      )
+      .select(["deviceHardware.deviceId", "cpuModel", "cpuCores", "ramTotalMb", "diskTotalGb"]),
+  { byKey: true },
 );
 
 /** Each costs two index lookups however many samples it has. */
-const newestMetrics = preparedRows((db, { ids }: Ids) =>
-  withIds(db, "devices", ids)
-    .innerJoin("deviceMetrics", (join) =>
-      join
-        .onRef("deviceMetrics.orgId", "=", "devices.orgId")
-        .onRef("deviceMetrics.deviceId", "=", "devices.id")
-        .on("deviceMetrics.timestamp", "=", (eb) =>
-          eb
-            .selectFrom("deviceMetrics as newest")
-            .select((inner) => inner.fn.max("newest.timestamp").as("timestamp"))
-            .whereRef("newest.orgId", "=", "devices.orgId")
-            .whereRef("newest.deviceId", "=", "devices.id"),
-        ),
-    )
-    .select(["deviceMetrics.deviceId", "cpuPercent", "ramPercent", "diskPercent", "deviceMetrics.timestamp"]),
+const newestMetrics = preparedRows(
+  (db, { ids }: Ids) =>
+    withIds(db, "devices", ids)
+      .innerJoin("deviceMetrics", (join) =>
+        join
+          .onRef("deviceMetrics.orgId", "=", "devices.orgId")
+          .onRef("deviceMetrics.deviceId", "=", "devices.id")
+          .on("deviceMetrics.timestamp", "=", (eb) =>
+            eb
+              .selectFrom("deviceMetrics as newest")
+              .select((inner) => inner.fn.max("newest.timestamp").as("timestamp"))
+              .whereRef("newest.orgId", "=", "devices.orgId")
+              .whereRef("newest.deviceId", "=", "devices.id"),
+          ),
+      )
+      .select(["deviceMetrics.deviceId", "cpuPercent", "ramPercent", "diskPercent", "deviceMetrics.timestamp"]),
+  { byKey: true },
 );

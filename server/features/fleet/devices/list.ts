@@ -14,8 +14,9 @@ export async function listDevices(call: ListCall) {
 async function listByPage(call: ListCall) {
   const { page: pageText, limit: limitText } = pageQuery();
   const [page, limit] = [pageText.parse(call.query.page), limitText.parse(call.query.limit)];
-  const { total, where } = await lookFor(call, await askedOf(call), { counted: true });
-  const ids = await idsByPage(call.db, { ...where, limit, offset: (page - 1) * limit }, null);
+  const { total, where, few } = await lookFor(call, await askedOf(call), { counted: true });
+  const offset = (page - 1) * limit;
+  const ids = few?.slice(offset, offset + limit) ?? (await idsByPage(call.db, { ...where, limit, offset }, null));
   const data = await listItems(
     call.db,
     ids.map(({ id }) => id),

@@ -60,14 +60,18 @@ const pageOf = preparedRows((db, { order, limit, offset, ...asked }: Paged, { di
     .orderBy("organizations.id")
     .limit(limit)
     .offset(offset);
-  return db
-    .selectFrom(chosen.as("chosen"))
-    .innerJoin("organizations", "organizations.id", "chosen.id")
-    .select(organizationColumns)
-    .select(deviceCount)
-    .$if(order !== undefined, (query) => query.orderBy(place))
-    .orderBy("organizations.createdAt")
-    .orderBy("organizations.id");
+  return (
+    db
+      .selectFrom(chosen.as("chosen"))
+      // SQLite keeps the order of a cross join: a page is small, a partner may be large.
+      .crossJoin("organizations")
+      .whereRef("organizations.id", "=", "chosen.id")
+      .select(organizationColumns)
+      .select(deviceCount)
+      .$if(order !== undefined, (query) => query.orderBy(place))
+      .orderBy("organizations.createdAt")
+      .orderBy("organizations.id")
+  );
 });
 
 /** A subquery's count may be null in type, never in fact. */

@@ -44,10 +44,12 @@ export async function readQueue(services: Services, queue: HeldQueue, changes: n
     queue.lines = (await readWebhooks(services, queue.orgId)).map((webhook) => lineOf(webhook, known.get(webhook.id)));
     queue.changes = changes;
   }
-  for (const line of queue.lines) {
-    if (line.due.length > 0 || line.nextMs > services.clock.nowMs()) continue;
-    await readLine(services, queue, line);
-  }
+  const nowMs = services.clock.nowMs();
+  await readLines(
+    services,
+    queue,
+    queue.lines.filter(({ due, nextMs }) => due.length === 0 && nextMs <= nowMs),
+  );
 }
 
 /** What was read for a webhook stands while nobody has written it: what is new comes after that. */
@@ -62,19 +64,24 @@ function lineOf(webhook: WebhookRow, known: Line | undefined): Line {
   };
 }
 
-async function readLine(services: Services, { taken }: HeldQueue, line: Line): Promise<void> {
+async function readLines(services: Services, { taken }: HeldQueue, lines: readonly Line[]): Promise<void> {
+  if (lines.length === 0) return;
   const underWay = new Set(taken);
   const limit = PAGE + underWay.size;
-  const rows = await readWaiting(services, line.webhook, limit);
+  const webhooks = lines.map(({ webhook }) => webhook);
+  const found = await readWaiting(services, webhooks, limit);
   // What was written down meanwhile was read as it was before: it is not sent again, and may be due later.
   const isStale = [...underWay].some((id) => !taken.has(id));
   const nowMs = services.clock.nowMs();
   const isDue = ({ nextAttemptAt }: DeliveryRow) => nextAttemptAt === null || Date.parse(nextAttemptAt) <= nowMs;
-  const left = rows.filter(({ id }) => !underWay.has(id));
-  line.due = left.filter(isDue);
-  const later = left.find((row) => !isDue(row))?.nextAttemptAt;
-  const isKnown = !isStale && rows.length < limit;
-  line.nextMs = later && !isStale ? Date.parse(later) : isKnown ? Number.POSITIVE_INFINITY : 0;
+  for (const line of lines) {
+    const rows = found.get(line.webhook.id) ?? [];
+    const left = rows.filter(({ id }) => !underWay.has(id));
+    line.due = left.filter(isDue);
+    const later = left.find((row) => !isDue(row))?.nextAttemptAt;
+    const isKnown = !isStale && rows.length < limit;
+    line.nextMs = later && !isStale ? Date.parse(later) : isKnown ? Number.POSITIVE_INFINITY : 0;
+  }
 }
 
 /** The first moment at which something is due; now or before where that is not known. */
