@@ -173,7 +173,7 @@ async function endOfParsing(
     await writeTo(shell, "stderr", stderr);
     return exitCode("usage");
   }
-  throw usageError(messageOf(error), hintOf(error));
+  throw usageError(messageOf(error), hintOf(error, json));
 }
 
 /** The value after `=` of a mistyped flag may be a secret. */
@@ -184,13 +184,15 @@ function messageOf({ message }: CommanderError): string {
     .replace(/\n\((.*)\)$/, " ($1)");
 }
 
-function hintOf({ code, message }: CommanderError): string | undefined {
+function hintOf({ code, message }: CommanderError, json: boolean): string | undefined {
   if (code === "commander.unknownOption" && /'--[\w-]*(password|secret|token|key|code)\b/.test(message)) {
     return "Secrets are read from a file or from stdin, never from arguments";
   }
   if (code === "commander.unknownCommand" && /'(delete|rm|destroy)'/.test(message))
     return "What deletes is called remove";
-  return code === "commander.excessArguments"
+  if (code === "commander.unknownCommand" && /'(show|view|describe|info)'/.test(message))
+    return "What shows one thing is called get; --help lists the commands";
+  return code === "commander.excessArguments" && json
     ? "To choose fields write --json=id,name, with an equals sign"
     : "See --help";
 }

@@ -1,4 +1,5 @@
 import { escapeControls, printable } from "./output/escape.ts";
+import { wrapWords } from "./output/wrap.ts";
 import type { Prompter, Shell } from "./shell.ts";
 
 /** Asks on stderr, so that stdout stays data. The prompt library is loaded with the first question. */
@@ -12,7 +13,8 @@ export function prompterOf(shell: Shell): Prompter {
   const library = () => import("@inquirer/prompts");
   // Questions contain untrusted text, such as names of organizations.
   const onOneLine = (text: string) => printable(escapeControls(text));
-  const safe = (message: string) => ({ message: onOneLine(message) });
+  // The library breaks long questions in the middle of words. Its mark takes two columns, and the answer some more.
+  const safe = (message: string) => ({ message: wrapWords(onOneLine(message), shell.columns - 8, 2) });
   return {
     text: async (message) => (await library()).input({ ...safe(message), required: true }, streams),
     secret: async (message) => (await library()).password({ ...safe(message), mask: false }, streams),

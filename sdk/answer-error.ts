@@ -65,7 +65,7 @@ export function answerError(
     retryAfterMs,
   } as const;
   if (isForeign(status, code, details)) return notRmmServer(response, context.address, facts);
-  const message = scrubbed(error ?? `The server answered ${status}`, context.secrets);
+  const message = scrubbed(error ?? answeredBy(context.address, response), context.secrets);
   if (code === "VALIDATION_ERROR") return new ValidationError(message, facts);
   if (code !== undefined && mfaCodes.has(code)) return new MfaRequiredError(message, facts);
   if (status === 429) {
@@ -86,18 +86,22 @@ const isForeign = (status: number, code: string | undefined, details: unknown): 
 /** The answer of an rmm server to an unknown path: the server may be mounted below another path. */
 const isUnknownPath = (details: unknown): boolean => (details as { path?: unknown } | null)?.path === "unknown";
 
+function answeredBy(address: string, { status, headers }: RawResponse): string {
+  const page = headers.get("content-type")?.includes("html") ? " with a web page" : "";
+  return `${address} answered ${status}${page}`;
+}
+
 /** An answer that is not from this API: a web page, a redirect, another API, or an rmm server below another path. */
 export function notRmmServer(response: RawResponse, address: string, facts: ErrorFacts): NotRmmServerError {
-  const { status, headers } = response;
-  const location = headers.get("location");
-  const page = headers.get("content-type")?.includes("html") ? " with a web page" : "";
+  const location = response.headers.get("location");
   const what =
     location !== null && URL.canParse(location, address)
       ? `redirects to ${new URL(location, address).origin}`
       : isUnknownPath(facts.details)
         ? "knows no such path"
-        : `answered ${status}${page}`;
-  const message = `${address} ${what}: is this the address of an rmm server?`;
+        : undefined;
+  const said = what === undefined ? answeredBy(address, response) : `${address} ${what}`;
+  const message = `${said}: is this the address of an rmm server?`;
   return new NotRmmServerError(message, { ...facts, details: undefined, code: "NOT_AN_RMM_SERVER", retryable: false });
 }
 

@@ -127,6 +127,7 @@ describe("errors", () => {
   test("an answer that is not the API's still has status and outcome", async () => {
     const rmm = await client(() => ({ status: 502, body: "<h1>Bad gateway</h1>" }), { retries: 0 });
     await expect(rmm.sites.get({ params: { id } })).rejects.toMatchObject({
+      message: `${stub.url} answered 502`,
       code: "HTTP_502",
       outcome: "unknown",
       retryable: true,

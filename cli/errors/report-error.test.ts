@@ -74,3 +74,17 @@ it("knows what people call removing", async () => {
   const { code, stderr } = await command.run(["partners", "delete", "summit"]);
   expect([code, stderr]).toEqual([2, expect.stringContaining("What deletes is called remove")]);
 });
+
+it("knows what people call getting, and speaks of --json only where it was given", async () => {
+  expect((await command.run(["partners", "show", "summit"])).stderr).toContain("What shows one thing is called get");
+  expect((await command.run(["partners", "list", "a", "b"])).stderr).not.toContain("--json");
+  expect((await command.run(["partners", "list", "--json", "id,name"])).stderr).toContain("with an equals sign");
+});
+
+it("says where an id is found when a name was given in its place", async () => {
+  const { code, stderr } = await command.run(["devices", "get", "front-desk"], {
+    env: { RMM_TOKEN: "t", RMM_SERVER: stub.url },
+  });
+  expect(code).toBe(1);
+  expect(stderr).toContain("It takes an id, not a name: a list shows ids with --wide");
+});

@@ -3,7 +3,7 @@ import { readStatements } from "#server/audit/anchor-file";
 import type { ChainStatement } from "#server/audit/anchor-format";
 import { statementChecks } from "#server/audit/statement-checks";
 import { type Context, getCredential } from "../../context.ts";
-import { CliError } from "../../errors/cli-error.ts";
+import { CliError, usageError } from "../../errors/cli-error.ts";
 import { commands } from "../../generated/audit-logs.ts";
 import { anchorKeys } from "./anchor-keys.ts";
 import { chosenChains } from "./chosen-chains.ts";
@@ -78,7 +78,9 @@ export async function readAnchorFile(
   { kind, id }: Pick<ChainName, "kind" | "id">,
 ): Promise<ChainStatement[]> {
   const { access } = await import("node:fs/promises");
-  await access(path);
+  await access(path).catch(({ code }: NodeJS.ErrnoException) => {
+    throw usageError(`--anchor-file: cannot read ${path}: ${code}`);
+  });
   const chain = { kind, id };
   return (await readStatements(path, [chain]))(chain).sort((a, b) => a.anchorSeq - b.anchorSeq);
 }

@@ -73,6 +73,12 @@ describe("which chain", () => {
     expect(asked()).toEqual([]);
   });
 
+  it("says which flag names an anchor file that cannot be read", async () => {
+    const ran = await verify(["--anchor-file", "no-such.ndjson"]);
+    expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining("--anchor-file: cannot read no-such.ndjson")]);
+    expect(writesOf(stub)).toEqual([]);
+  });
+
   it("needs a person: a key is refused here", async () => {
     const ran = await verify([], { env: { RMM_TOKEN: "svc_0123456789" } });
     expect(ran).toMatchObject({ code: 4, stdout: "" });

@@ -18,6 +18,10 @@ let stub: Stub;
 beforeAll(async () => {
   stub = await stubApi({
     "POST /auth/mfa/setup": () => (refuses ? refusal(409, "MFA_ALREADY_ENABLED") : { body: made }),
+    "POST /auth/login": () => ({
+      body: { mfaRequired: true, tempToken: "temp", mfaMethods: ["totp"], expiresIn: 300 },
+    }),
+    "POST /auth/mfa/verify": () => refusal(401, "INVALID_MFA_CODE"),
     "POST /auth/mfa/enable": () => {
       if (wrongCodes-- > 0) return refusal(401, "INVALID_MFA_CODE");
       const tokens = { accessToken: "a", refreshToken: "r", expiresIn: 900 };
@@ -121,4 +125,28 @@ describe("the first code", () => {
     expect(lines.length).toBeGreaterThan(10);
     for (const line of lines) expect(line).toMatch(/^\u001b\[30m\u001b\[107m[ █▀▄]+\u001b\[0m$/);
   });
+});
+
+it("asks for no password where nobody is signed in", async () => {
+  const asked: string[] = [];
+  const argv = ["auth", "mfa", "setup"];
+  const ran = await command.run(argv, {
+    env: { RMM_SERVER: stub.url },
+    tty: true,
+    answers: ["Correct-Horse-7"],
+    asked,
+  });
+  expect([ran.code, asked]).toEqual([4, []]);
+});
+
+it("a sign-in asks for the code three times before the password has to be typed again", async () => {
+  const before = writesOf(stub).length;
+  const argv = ["auth", "login", "--server", stub.url, "--email", "ana@msp.example", "--store", "file"];
+  const ran = await command.run(argv, { tty: true, answers: ["Correct-Horse-7", "111 111", "222222", "333333"] });
+  expect(ran.code).toBe(4);
+  expect(ran.stderr).toMatch(/2 tries left[^]*1 try left/);
+  const sent = writesOf(stub)
+    .slice(before)
+    .filter(({ path }) => path.endsWith("/verify"));
+  expect(sent.map(({ body }) => (body as { code: string }).code)).toEqual(["111111", "222222", "333333"]);
 });

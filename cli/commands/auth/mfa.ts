@@ -1,7 +1,5 @@
 import type { RmmClient } from "#sdk/client";
-import { RmmError } from "#sdk/errors";
 import { type Context, openContext } from "../../context.ts";
-import { codeHint } from "../../errors/hints.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { maskSecrets, printMinted, requireMintShown, type SecretFile, withSecretFile } from "../../generic/minted.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
@@ -12,6 +10,7 @@ import { isForPrograms } from "../../output/print.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Register } from "../../register.ts";
 import { showSecretText, writeTo } from "../../shell.ts";
+import { askCode } from "../../sign-in/prove-factor.ts";
 import { proving, shaped, takes } from "../../taken-flags.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */
@@ -49,8 +48,8 @@ const setupExamples = `Examples:
 async function setUp(context: Context, spec: CommandSpec, options: Record<string, unknown>): Promise<number> {
   const here = context.interactive && !isForPrograms(context);
   if (options["secretFile"] === undefined && !here) await requireMintShown(context, spec, false);
-  const currentPassword = await passwordOf(context, options);
   const client = await context.client();
+  const currentPassword = await passwordOf(context, options);
   await withSecretFile(
     options["secretFile"] as string | undefined,
     async (file) => {
@@ -90,7 +89,9 @@ async function enableHere(context: Context, client: RmmClient, made: Made, file?
     await maskSecrets(context, [secret, otpAuthUrl, ...made.recoveryCodes]);
     await file.keep(JSON.stringify({ secret, otpAuthUrl, recoveryCodes: made.recoveryCodes }));
   } else await showSecret(context, otpAuthUrl, secret);
-  const { recoveryCodes } = await enableByCode(context, client);
+  const { recoveryCodes } = await askCode(context, "Code that your app shows", (code) =>
+    client.mfa.enable({ body: { code } }, { signal: shell.signal }),
+  );
   if (file) return context.notice("The second factor is on. Keep the file: its recovery codes work once each");
   await maskSecrets(context, recoveryCodes);
   await writeTo(shell, "stdout", `${recoveryCodes.join("\n")}\n`);
@@ -98,27 +99,6 @@ async function enableHere(context: Context, client: RmmClient, made: Made, file?
     "The second factor is on. Keep these recovery codes: each works once, and they are not shown again",
   );
 }
-
-const TRIES = 3;
-
-/** Asks for a code until one is right; the secret in the app stays the same. */
-async function enableByCode(context: Context, client: RmmClient) {
-  const { shell } = context;
-  for (let left = TRIES - 1; ; left--) {
-    const code = (await prompterOf(shell).secret("Code that your app shows")).trim().replaceAll(" ", "");
-    shell.secrets.add(code);
-    try {
-      return await client.mfa.enable({ body: { code } }, { signal: shell.signal });
-    } catch (error) {
-      if (left === 0 || !(error instanceof RmmError) || !wrong.has(error.code)) throw error;
-      const tries = left === 1 ? "1 try" : `${left} tries`;
-      await context.notice(`That code is not right, ${tries} left: ${codeHint}`);
-    }
-  }
-}
-
-/** The server refuses a code with letters without checking it. */
-const wrong = new Set(["INVALID_MFA_CODE", "VALIDATION_ERROR"]);
 
 /** On the terminal alone: a QR code for a phone, and the same secret to type. */
 async function showSecret({ shell }: Context, url: string, secret: string): Promise<void> {

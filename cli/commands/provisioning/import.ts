@@ -122,7 +122,8 @@ async function tellGuess(
 /** Refused rows are reported even with --quiet. */
 async function tellRefused(context: Context, path: string, { refused, rows, file }: Imported): Promise<void> {
   const { shell } = context;
-  const summary = `${rows - refused.length} of ${rows} rows taken, ${file.organizations.length} organizations`;
+  const found = file.organizations.length;
+  const summary = `${rows - refused.length} of ${rows} rows taken, ${found} organization${found === 1 ? "" : "s"}`;
   if (refused.length === 0) return context.notice(summary);
   if (isForPrograms(context)) {
     const details = refused.map(({ line, reason }) => ({

@@ -59,7 +59,7 @@ async function openStage(say: Transcript, dir: string, { port, keep }: Options, 
   );
   await say.heading("Start a server");
   await say.text(
-    "Without settings it keeps its data in SQLite. One address may enroll ten devices a minute; all 50 simulated\n" +
+    "Without settings it keeps its data in SQLite. One address may enroll ten devices a minute; all 50 simulated " +
       "devices live on this machine, so that limit is raised here.",
   );
   const words = ["rmm", "server", "start", "--json", "--port", port, "--data-dir", "data"];

@@ -24,7 +24,7 @@ export async function fleetStory({ say, server }: Stage): Promise<{ devices: num
 
   await say.heading(`Enroll ${DEVICES} devices`);
   await say.text(
-    "Simulated agents do over HTTP what an installed agent does: POST /api/v1/agents/enroll with the key, then a\n" +
+    "Simulated agents do over HTTP what an installed agent does: POST /api/v1/agents/enroll with the key, then a " +
       "first heartbeat. Each group has a key of its own:",
   );
   for (const key of [byHand, ...minted]) {

@@ -5,6 +5,7 @@ import type { Context } from "../../context.ts";
 import { CliError } from "../../errors/cli-error.ts";
 import { isColoured, styled } from "../../output/colour.ts";
 import { isForPrograms } from "../../output/print.ts";
+import { wrapWords } from "../../output/wrap.ts";
 import { type Shell, writeTo } from "../../shell.ts";
 import { plainEnv } from "./plain-env.ts";
 
@@ -39,12 +40,19 @@ export interface Transcript {
 }
 
 const WIDTH = 110;
+const INDENT = /\S|$/;
 
 /** Commands run in this process, with a terminal of its own, an environment of its own and profiles of their own. */
 export function transcriptOf(context: Context, place: Place): Transcript {
   const { shell } = context;
   const stream = isForPrograms(context) ? "stderr" : "stdout";
   const coloured = isColoured(shell, stream);
+  const width = shell.isTty[stream] ? Math.min(WIDTH, shell.columns) : WIDTH;
+  const wrapped = (text: string) =>
+    text
+      .split("\n")
+      .map((line) => wrapWords(line, width, line.search(INDENT)))
+      .join("\n");
   let step = "";
   const put = (text: string) => writeTo(shell, stream, text);
   const transcript: Transcript = {
@@ -52,12 +60,12 @@ export function transcriptOf(context: Context, place: Place): Transcript {
       step = text;
       return put(`\n${styled(`── ${text} ──`, "bold", coloured)}\n`);
     },
-    text: (text) => put(`\n${text}\n`),
+    text: (text) => put(`\n${wrapped(text)}\n`),
     typed: (line) => put(`\n${styled(`$ ${line}`, "cyan", coloured)}\n`),
     answer: (text, show) => put(shortened(text, show)),
     async run(words, options = {}) {
       await transcript.typed(options.typed ?? ["rmm", ...words.map(quoted)].join(" "));
-      const ran = await runHere(shell, words, options, place);
+      const ran = await runHere({ ...shell, columns: width }, words, options, place);
       await transcript.answer(ran.shown, options.show);
       if (ran.code !== 0) {
         throw new CliError(`${step}: \`rmm ${words.join(" ")}\` ended with ${ran.code}`, {
@@ -100,7 +108,7 @@ async function runHere(
     ...{ stdout: sink("stdout"), stderr: sink("stderr") },
     isTty: { stdin: false, stdout: options.into === undefined, stderr: false },
     env: { ...plainEnv(shell.env), RMM_CONFIG_DIR: join(dir, "config"), NO_COLOR: "1" },
-    ...{ columns: WIDTH, now: shell.now, signal, secrets: shell.secrets },
+    ...{ columns: shell.columns, now: shell.now, signal, secrets: shell.secrets },
   };
   ran.code = await rmm(inner, words);
   if (options.into !== undefined) await writeFile(options.into, ran.stdout, { mode: 0o600, flag: "wx" });
