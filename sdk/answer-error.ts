@@ -65,7 +65,7 @@ export function answerError(
     retryAfterMs,
   } as const;
   if (isForeign(status, code, details)) return notRmmServer(response, context.address, facts);
-  const message = scrubbed(error ?? answeredBy(context.address, response), context.secrets);
+  const message = error === undefined ? answeredBy(context.address, response) : scrubbed(error, context.secrets);
   if (code === "VALIDATION_ERROR") return new ValidationError(message, facts);
   if (code !== undefined && mfaCodes.has(code)) return new MfaRequiredError(message, facts);
   if (status === 429) {
