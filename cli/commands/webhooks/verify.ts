@@ -63,6 +63,7 @@ async function verify(
   const { verifyWebhook, WebhookVerificationError } = await import("#sdk/verify-webhook");
   try {
     const event = await verifyWebhook(body, headers, secret, options);
+    await context.notice("Genuine: signed with this secret");
     await printResult(context, event, { fields: ["id", "type", "timestamp", "orgId", "siteId", "data"] });
     return 0;
   } catch (error) {

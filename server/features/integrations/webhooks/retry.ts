@@ -26,7 +26,7 @@ export async function retryDelivery(call: RetryCall) {
     // Tests go out whatever the status; anything else would wait for nobody.
     if (origin !== "test" && webhook.status !== "active")
       throw problem("INVALID_STATE", {
-        message: `The webhook is ${webhook.status}`,
+        message: `The webhook is not active: its status is ${webhook.status}`,
         details: { status: webhook.status },
       });
     call.audit.note({ details: { retryOf: failed.id } });
