@@ -33,6 +33,8 @@ export interface Globals {
   idempotencyKey?: string;
   /** Flags that suggested follow-up commands repeat. */
   given: Given;
+  /** The whole command line, as it was typed. */
+  typed: readonly string[];
 }
 
 /** Name, placeholder of the value, description. */
@@ -110,7 +112,7 @@ export const wantsJson = (argv: readonly string[]): boolean =>
     .some((arg) => /^--(nd)?json$|^--jq(=|$)/.test(arg));
 
 /** Reads what commander parsed; throws a usage error for an invalid value. */
-export function readGlobals(options: Record<string, unknown>, given: Given): Globals {
+export function readGlobals(options: Record<string, unknown>, given: Given, typed: readonly string[] = []): Globals {
   const text = (name: string) => options[name] as string | undefined;
   const flag = (name: string) => options[name] === true;
   const list = (name: string) => namesOf(text(name), name);
@@ -141,6 +143,7 @@ export function readGlobals(options: Record<string, unknown>, given: Given): Glo
     tokenStdin: flag("tokenStdin"),
     idempotencyKey: keyOf(text("idempotencyKey")),
     given,
+    typed,
   };
   forbidPairs(globals);
   return globals;

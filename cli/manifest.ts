@@ -68,6 +68,8 @@ export interface CommandSpec {
     readonly kinds: readonly ("user" | "apiKey" | "partnerKey" | "agent" | "public")[];
     readonly scopes: readonly ("organization" | "partner" | "system")[];
     readonly permissions: readonly string[];
+    /** Alone enough for a part of what it does. */
+    readonly lesserPermission?: string;
     /** A key needs one of these. */
     readonly keyScopes: readonly string[];
     readonly mfa: boolean;

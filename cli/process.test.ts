@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Stub } from "#sdk/stub-server";
@@ -6,6 +8,7 @@ import { paged, stubApi } from "./test-api.ts";
 import { testCommand } from "./test-shell.ts";
 
 const folder = testCommand();
+const root = fileURLToPath(new URL("..", import.meta.url));
 const entry = fileURLToPath(new URL("./entry.ts", import.meta.url));
 const many = Array.from({ length: 5_000 }, (_, index) => ({ id: `id-${index}`, name: "x".repeat(200) }));
 let stub: Stub;
@@ -26,7 +29,6 @@ afterAll(async () => {
 function shell(line: string, env: Record<string, string> = {}): ChildProcess {
   const rmm = `${process.execPath} --conditions=source --import tsx ${entry}`;
   const own = { RMM_CONFIG_DIR: folder.configDir, RMM_SERVER: stub.url, RMM_TOKEN: "token", RMM: rmm, ...env };
-  const root = fileURLToPath(new URL("..", import.meta.url));
   return spawn("bash", ["-o", "pipefail", "-c", line], {
     cwd: root,
     env: { PATH: process.env["PATH"], HOME: folder.dir, ...own },
@@ -40,6 +42,25 @@ async function ended(child: ChildProcess) {
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
   return { code, ...written };
 }
+
+it("what every call loads holds no library that few calls use, and has its compiled code beside it", () => {
+  const folder = join(root, "dist/rmm");
+  const files = readdirSync(folder);
+  const pieces = files.filter((name) => /^(entry|help|call)\b.*\.cjs$/.test(name));
+  expect(pieces).toHaveLength(3);
+  const heavy = /\brequire\(["'`](node:(crypto|child_process|https|tls|readline|zlib)|zod|ky|undici|yaml)["'`]\)/;
+  for (const name of pieces) {
+    const text = readFileSync(join(folder, name), "utf8");
+    expect(heavy.exec(text)?.[0], name).toBeUndefined();
+    expect(text.length, name).toBeLessThan(160_000);
+    expect(files, "compiled").toContain(`${name}.cache`);
+  }
+});
+
+it("what is built loads a library when it is used, and Node warns of nothing", async () => {
+  const line = `${process.execPath} ${join(root, "bin/rmm.js")} help exit-codes --jq '.[0].code'`;
+  expect(await ended(shell(line))).toEqual({ code: 0, stdout: "0\n", stderr: "" });
+});
 
 describe("a reader that leaves (C48)", () => {
   it("ends the command quietly", async () => {

@@ -21,12 +21,12 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
   let code = 0;
   const program = newProgram(written);
   const run: Run = async (work) => {
-    const globals = readGlobals(program.opts(), givenIn(args, wordsOf(args)));
+    const globals = readGlobals(program.opts(), givenIn(args, wordsOf(args)), argv);
     const { timeoutMs } = globals;
     if (timeoutMs !== undefined) limitNameServers(timeoutMs);
     code = await work(timeoutMs === undefined ? shell : { ...shell, patienceMs: timeoutMs }, globals);
   };
-  await addGroups(program, wordsOf(args)[0], run);
+  await addGroups(program, { called: wordsOf(args), alone: true }, run);
   try {
     await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
   } catch (error) {
@@ -44,7 +44,7 @@ function limitNameServers(timeoutMs: number): void {
 /** The whole command tree with one group loaded, for inspection. */
 export async function programFor(word: string | undefined): Promise<Command> {
   const program = newProgram({ stdout: "", stderr: "" });
-  await addGroups(program, word, async () => undefined);
+  await addGroups(program, { called: word === undefined ? [] : [word], alone: false }, async () => undefined);
   return program;
 }
 
@@ -94,22 +94,39 @@ const rootExamples = `Examples:
 
 const wholeProgram: Program = { tree: programFor, run: runProgram };
 
+interface Wanted {
+  /** Words of the command line: a group, a command of it. */
+  readonly called: readonly string[];
+  /** Leaves out the other groups, and the flags of the other commands of a noun, for speed. */
+  readonly alone: boolean;
+}
+
 /** Adds every group under its heading, first those of no area, and loads the one that is called. */
-async function addGroups(program: Command, word: string | undefined, run: Run): Promise<void> {
+async function addGroups(program: Command, { called: [word, verb], alone }: Wanted, run: Run): Promise<void> {
   const called = word === undefined ? undefined : (nounAliases[word] ?? word);
+  const exists = Object.hasOwn(commandGroups, called ?? "") || nouns.some(({ noun }) => noun === called);
+  const isWanted = (name: string) => !alone || !exists || name === called;
   program.commandsGroup("Commands:");
-  await addWritten(program, undefined, called, run);
+  await addWritten(program, undefined, isWanted, called, run);
   for (const [area, heading] of Object.entries(areas)) {
     program.commandsGroup(`${heading}:`);
-    await addWritten(program, area, called, run);
-    for (const spec of nouns) if (spec.area === area) await addNounOf(program, spec, called, run);
+    await addWritten(program, area, isWanted, called, run);
+    for (const spec of nouns)
+      if (spec.area === area && isWanted(spec.noun))
+        await addNounOf(program, spec, called, alone ? verb : undefined, run);
   }
 }
 
 /** Adds the hand-written groups of an area, or those of none. */
-async function addWritten(program: Command, area: string | undefined, called: string | undefined, run: Run) {
+async function addWritten(
+  program: Command,
+  area: string | undefined,
+  isWanted: (name: string) => boolean,
+  called: string | undefined,
+  run: Run,
+) {
   for (const [name, { summary, load, hidden, area: own }] of Object.entries(commandGroups)) {
-    if (own !== area) continue;
+    if (own !== area || !isWanted(name)) continue;
     const group = program
       .command(name, { hidden: hidden ?? false })
       .summary(summary)
@@ -118,7 +135,13 @@ async function addWritten(program: Command, area: string | undefined, called: st
   }
 }
 
-async function addNounOf(program: Command, { noun, summary }: NounSpec, called: string | undefined, run: Run) {
+async function addNounOf(
+  program: Command,
+  { noun, summary }: NounSpec,
+  called: string | undefined,
+  verb: string | undefined,
+  run: Run,
+) {
   if (Object.hasOwn(commandGroups, noun)) return;
   const group = program.command(noun).summary(summary).description(summary);
   group.usage("<command> [flags]").helpCommand(false);
@@ -126,10 +149,13 @@ async function addNounOf(program: Command, { noun, summary }: NounSpec, called: 
   if (alias !== undefined) group.alias(alias);
   if (noun !== called) return;
   const { addNoun } = await import("./generic/noun-group.ts");
-  await addNoun(group, noun, run);
+  await addNoun(group, noun, run, verb);
   const extend = extensions[noun];
   if (extend) await (await extend())(group, run, wholeProgram);
 }
+
+/** Between the parts of a help page, whether or not a part ends with a blank line of its own. */
+const oneBlankLine = (text: string): string => `${text.replace(/\n{3,}/g, "\n\n").trimEnd()}\n`;
 
 /** Help and version are not errors; everything else is a usage error. */
 async function endOfParsing(
@@ -139,7 +165,7 @@ async function endOfParsing(
   json: boolean,
 ): Promise<number> {
   if (error.exitCode === 0) {
-    await writeTo(shell, "stdout", stdout);
+    await writeTo(shell, "stdout", oneBlankLine(stdout));
     return 0;
   }
   if (error.code === "commander.help") {

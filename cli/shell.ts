@@ -42,14 +42,27 @@ export interface Keychain {
 
 /** The shell of the real process. */
 export function processShell(signal: AbortSignal): Shell {
-  const { stdin, stdout, stderr, env } = process;
+  const { stdout, stderr, env } = process;
   // Without a listener a closed pipe would crash the process; `writeTo` reports the failure instead.
   for (const stream of [stdout, stderr]) stream.on("error", () => undefined);
   return {
-    stdin,
+    // What is used costs a start some milliseconds.
+    get stdin() {
+      return process.stdin;
+    },
     stdout,
     stderr,
-    isTty: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
+    isTty: {
+      get stdin() {
+        return process.getBuiltinModule("node:tty").isatty(0);
+      },
+      get stdout() {
+        return stdout.isTTY === true;
+      },
+      get stderr() {
+        return process.stderr.isTTY === true;
+      },
+    },
     env,
     columns: stdout.columns || 80,
     now: Date.now,

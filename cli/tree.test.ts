@@ -67,6 +67,7 @@ describe("every command", () => {
             !line.split(" ").some((word) => word.length > 40) &&
             !/^ {2}(rmm|source|curl) |^Usage: /.test(line),
         );
+      if (/\n\n\n|\n\n$/.test(stdout)) long.push(`${path}: has a blank line too many`);
       long.push(...lines.map((line) => `${path}: ${line}`));
     }
     expect(long).toEqual([]);

@@ -199,7 +199,7 @@ describe("the whole package", () => {
     const files = filesOf(tarball);
     for (const one of [
       "bin/rmm.js",
-      "dist/rmm/entry.js",
+      "dist/rmm/entry.cjs",
       "dist/sdk/index.d.ts",
       "dist/testing/index.js",
       "dist/docs-ui/NOTICE",

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { allEndpoints } from "#contract/index";
 import { specs } from "../test-commands.ts";
 import { decideForUser, type UserAccess } from "./decide.ts";
 
@@ -10,6 +11,18 @@ const system: UserAccess = {
   orgAccess: null,
   mfaSatisfied: true,
 };
+
+it("lets in whoever may do a part of what a command does, as the server does", async () => {
+  const inPart = allEndpoints().filter(({ access }) => access.lesserPermission !== undefined);
+  expect(inPart.length).toBeGreaterThan(0);
+  for (const { method, path, access } of inPart) {
+    const command = (await specs()).find((one) => one.method === method && one.path === path);
+    const may = (permission: string) =>
+      decideForUser({ ...system, permissions: [permission] }, { command: command! }).allowed;
+    expect(may(access.lesserPermission as string), `${method} ${path}`).toBe(true);
+    expect(may("audit:read"), `${method} ${path}`).toBe(false);
+  }
+});
 
 it("tells a user without a partner that an endpoint acts on the caller's own partner", async () => {
   const own = (await specs()).filter(({ access }) => access.ownPartner);

@@ -23,8 +23,7 @@ export interface Verdict {
 /** Applies the contract's rules to a user in the server's order. A pure function. */
 export function decideForUser(who: UserAccess, target: Target): Verdict {
   if ("grant" in target) {
-    const held = grants(who.permissions, target.grant as Permission);
-    return verdict(held ? [] : [lacks(who, target.grant)]);
+    return verdict(holds(who, target.grant) ? [] : [lacks(who, target.grant)]);
   }
   const { access } = target.command;
   if (access.kinds.includes("public")) return verdict([]);
@@ -40,12 +39,15 @@ export function decideForUser(who: UserAccess, target: Target): Verdict {
     ...(access.fullPartner && who.scope === "partner" && who.orgAccess !== "all"
       ? ["it is for members with access to all organizations of the partner"]
       : []),
-    ...access.permissions
-      .filter((permission) => !grants(who.permissions, permission as Permission))
-      .map((permission) => lacks(who, permission)),
+    ...(holds(who, access.lesserPermission)
+      ? []
+      : access.permissions.filter((permission) => !holds(who, permission)).map((permission) => lacks(who, permission))),
   ];
   return verdict(reasons, access.mfa && !who.mfaSatisfied);
 }
+
+const holds = (who: UserAccess, permission: string | undefined): boolean =>
+  permission !== undefined && grants(who.permissions, permission as Permission);
 
 const lacks = ({ roleName }: UserAccess, permission: string): string =>
   `${roleName === null ? "your role" : `the role ${roleName}`} does not have ${permission}`;

@@ -26,6 +26,7 @@ beforeAll(async () => {
         ? refusal(429, "RATE_LIMITED", {}, { "retry-after": "0" })
         : { status: 201, body: { id: "made", ...(body as object) } };
     },
+    [`PATCH /devices/${ids.hq}/custom-fields`]: ({ body }) => ({ body: { values: body } }),
     "GET /partner-api/organizations": () =>
       exported([
         { id: ids.contoso, orgId: ids.contoso, name: "Contoso", slug: "contoso-dental" },
@@ -97,10 +98,32 @@ describe("a list of entries", () => {
         items.map(({ item }: { item: { line: number } }) => item.line),
         text,
       ).toEqual(lines);
+      expect(
+        items.map(({ item }: { item: { name: string | null } }) => item.name),
+        text,
+      ).toEqual(["A", "B", null, "D"]);
       expect(items[1].error.message, text).toMatch(new RegExp(`stdin:${lines[1]}.*${field}`));
       expect(items[2].error).toMatchObject({ code: "MISSING_INPUT", details: [{ path: "name" }] });
       expect(writesOf(stub)).toHaveLength(2);
     }
+  });
+
+  it("of values under any name: only the key of its kind names the thing, and no key if the argument does", async () => {
+    const set = ["custom-fields", "set-values"];
+    const device = ids.hq;
+    const several = JSON.stringify([
+      { device, id: "A-17", floor: 2 },
+      { id: device, floor: 3 },
+    ]);
+    const ran = await run([...set, "--json"], several);
+    expect(report(ran).map((one: { outcome: string }) => one.outcome)).toEqual(["done", "failed"]);
+    expect(report(ran)[1].error.message).toContain("stdin:1: no device is named");
+    const one = await run([...set, device], JSON.stringify({ device: "laptop", id: "A-18" }));
+    expect(one.code, one.stderr).toBe(0);
+    expect(writesOf(stub).map(({ path, body }) => [path, body])).toEqual([
+      [`/api/v1/devices/${device}/custom-fields`, { id: "A-17", floor: 2 }],
+      [`/api/v1/devices/${device}/custom-fields`, { device: "laptop", id: "A-18" }],
+    ]);
   });
 
   it("tells people once what an entry lacks", async () => {

@@ -40,7 +40,7 @@ async function confirmSlug({ context, spec, drafts }: Invocation): Promise<void>
   const tenants = ref === "partner" ? client.partners : client.organizations;
   const params = { id: (drafts[0] as Draft).params[param] as string };
   const { slug, name } = await tenants.get({ params }, { signal: context.shell.signal });
-  const question = `${spec.summary} ${name} ${placeText(context)}.${consequence.tenant}. Type its slug (${slug}) to go on`;
+  const question = `${spec.summary}: ${name} ${placeText(context)}.${consequence.tenant}. Type its slug (${slug}) to go on`;
   const typed = (context.globals.confirm ?? (await prompterOf(context.shell).text(question))).trim();
   if (typed !== slug) throw declined(`${typed} is not the slug of ${name}: nothing was done`, `Its slug is ${slug}`);
 }

@@ -5,14 +5,15 @@ import { jsonAsWritten, textAsWritten } from "../input/written.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { didYouMean } from "../suggest.ts";
 import { arrayValue, fieldValue } from "./field-value.ts";
-import type { Draft } from "./invocation.ts";
+import type { Draft, Part } from "./invocation.ts";
 import type { Given, Item } from "./read-items.ts";
 import { refsOf } from "./refs-of.ts";
+import { labelOf } from "./subject.ts";
 
 /** Joins the entries of a file with the flags; a flag wins over an entry. A bad entry of a list fails by itself. */
 export function draftsOfItems(context: Context, spec: CommandSpec, given: Given, flags: Draft): Draft[] {
-  const nameOf = namesIn(spec);
-  const isUnknown = (key: string) => nameOf(key) === undefined;
+  const placeIn = placesIn(spec, flags);
+  const isUnknown = (key: string) => placeIn(key) === undefined;
   const everywhere = Object.keys(given.items[0] ?? {}).filter((key) => given.items.every((item) => key in item));
   // What no entry has right is a mistake about the file, not about an entry.
   const wrong = everywhere.filter(isUnknown);
@@ -23,12 +24,19 @@ export function draftsOfItems(context: Context, spec: CommandSpec, given: Given,
     try {
       const unknown = Object.keys(item).filter(isUnknown);
       if (unknown.length > 0) throw unknownFields(spec, `${placeOf()} has`, unknown);
-      return { ...draftOfItem(context, spec, { item, textual: given.textual, nameOf, placeOf }, flags), line };
+      return { ...draftOfItem(context, spec, { item, textual: given.textual, placeIn, placeOf }, flags), line };
     } catch (failure) {
       if (!given.list) throw failure;
-      return { ...flags, failure, line };
+      return { ...flags, failure, line, called: calledIn(spec, item) };
     }
   });
+}
+
+/** As `aboutOf` names an entry that can be sent. */
+function calledIn({ params }: CommandSpec, item: Item): string | undefined {
+  const written = Object.fromEntries(Object.entries(item).map(([key, value]) => [key, textAsWritten(value)]));
+  const id = params.length === 0 ? undefined : written[params.at(-1) as string];
+  return labelOf(written) ?? (typeof id === "string" && id !== "" ? id : undefined);
 }
 
 function unknownFields(spec: CommandSpec, who: string, names: readonly string[]) {
@@ -47,11 +55,14 @@ const shortNames = [
   ["role", ["role"]],
 ] as const;
 
+type PlaceIn = (key: string) => { readonly part: Exclude<Part, "query">; readonly name: string } | undefined;
+
 /**
  * The parameter or field that a key of an entry sets; `organization` and its like set the one
- * that names such a row. A body that declares no fields takes any.
+ * that names such a row.
  */
-function namesIn(spec: CommandSpec): (key: string) => string | undefined {
+function placesIn(spec: CommandSpec, flags: Draft): PlaceIn {
+  if (spec.hasBody && spec.body.length === 0) return placesOfAnyName(spec, flags);
   const known = knownOf(spec);
   const places = refsOf(spec).filter(({ part, holds }) => part !== "query" && holds === "one");
   const short = new Map<string, string>(
@@ -61,39 +72,68 @@ function namesIn(spec: CommandSpec): (key: string) => string | undefined {
       return place === undefined ? [] : keys.map((key) => [key, place.name] as const);
     }),
   );
-  const hasAnyName = spec.hasBody && spec.body.length === 0;
-  return (key) => (known.includes(key) ? key : (short.get(key) ?? (hasAnyName ? key : undefined)));
+  return (key) => {
+    const name = known.includes(key) ? key : short.get(key);
+    if (name === undefined) return undefined;
+    return { part: spec.params.includes(name) ? "params" : "body", name };
+  };
+}
+
+/**
+ * A body that declares no fields takes any, `id` too. What is not given as an argument is named by its kind, as
+ * `device`; an argument leaves that name to the body as well.
+ */
+function placesOfAnyName(spec: CommandSpec, flags: Draft): PlaceIn {
+  const open = spec.params.filter((param) => flags.params[param] === undefined);
+  return (key) => {
+    const param = open.find((one) => spec.refs[one] === key);
+    return param === undefined ? { part: "body", name: key } : { part: "params", name: param };
+  };
+}
+
+/** Without this it would only be said that `id` is missing, which such a file may well have. */
+function requireNamed(spec: CommandSpec, { params }: Draft, place: string): void {
+  if (!spec.hasBody || spec.body.length > 0) return;
+  const kinds = spec.params.filter((param) => !params[param]).map((param) => String(spec.refs[param]));
+  if (kinds.length === 0) return;
+  const [kind] = kinds;
+  throw usageError(
+    `${place}: no ${kind} is named`,
+    `Give it as the argument, or by its id under the key ${kind}; every other key, id too, is a value to set`,
+  );
 }
 
 interface Entry {
   readonly item: Item;
   readonly textual: boolean;
-  nameOf(key: string): string | undefined;
+  readonly placeIn: PlaceIn;
   placeOf(key?: string): string;
 }
 
 function draftOfItem(
   context: Context,
   spec: CommandSpec,
-  { item, textual, nameOf, placeOf }: Entry,
+  { item, textual, placeIn, placeOf }: Entry,
   flags: Draft,
 ): Draft {
   const params: Record<string, string> = {};
   const body: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(item)) {
-    const name = nameOf(key) as string;
+    const { part, name } = placeIn(key)!;
     const field = spec.body.find((one) => one.name === name);
     if (textual && value === "") continue;
     const place = placeOf(key);
     const fault = textual ? spreadsheetFault(String(value)) : undefined;
     if (fault !== undefined) throw usageError(`${place}: "${String(value)}" ${fault}`);
-    if (spec.params.includes(name)) {
+    if (part === "params") {
       const text = textAsWritten(value);
       if (typeof text === "string") params[name] = text;
     } else if (field && textual) body[name] = cell(context, field, String(value), place);
     else body[name] = textual ? value : fieldOfType(context, field, value, place);
   }
-  return { ...flags, params: { ...params, ...flags.params }, body: { ...body, ...flags.body } };
+  const draft = { ...flags, params: { ...params, ...flags.params }, body: { ...body, ...flags.body } };
+  requireNamed(spec, draft, placeOf());
+  return draft;
 }
 
 /** Text as it is written, times as on the command line (`30d`), everything else in the types of JSON. */

@@ -1,7 +1,7 @@
 import type { GlobalFlag } from "../globals.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { calling, proving, tabular } from "../taken-flags.ts";
-import { namedInOrg } from "./named-rows.ts";
+import { namedInOrg, namedInPartner } from "./named-rows.ts";
 import { scopePlaceOf, takesRef } from "./refs-of.ts";
 
 /** Whether `-f` gives the body, or a list of bodies. */
@@ -10,6 +10,12 @@ export const takesFile = ({ method, hasBody, params }: CommandSpec): boolean =>
 
 /** Whether that file may be a list: a tenant is deleted by itself. */
 export const takesMany = (spec: CommandSpec): boolean => takesFile(spec) && spec.loses !== "tenant";
+
+/** Whether `--partner` says where the names of a request are looked up that names no partner itself. */
+export const takesPartner = (spec: CommandSpec): boolean =>
+  spec.access.scopes.includes("system") &&
+  !takesRef(spec, "partner") &&
+  namedInPartner.some((ref) => takesRef(spec, ref));
 
 /** The global flags that have an effect on the command of an endpoint. */
 export function endpointFlags(spec: CommandSpec): GlobalFlag[] {

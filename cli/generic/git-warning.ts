@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Context } from "../context.ts";
@@ -7,6 +6,7 @@ import type { Context } from "../context.ts";
 export async function warnOfGit(context: Context, path: string): Promise<void> {
   const full = resolve(path);
   if (!inWorkTree(dirname(full))) return;
+  const { spawnSync } = await import("node:child_process");
   // 0: ignored, 1: not ignored, 128 or no git at all: it cannot be told.
   const { status } = spawnSync("git", ["-C", existingFolder(full), "check-ignore", "-q", full], { stdio: "ignore" });
   if (status === 1) await context.notice(`Warning: git does not ignore ${path}: add it to .gitignore`);

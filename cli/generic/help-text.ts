@@ -49,7 +49,7 @@ export function examplesOf(spec: CommandSpec): string {
 
 /** Who may run it, and what it leaves on record. */
 export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandSpec): string {
-  const { kinds, scopes, permissions, keyScopes, mfa, fullPartner, ownPartner } = access;
+  const { kinds, scopes, permissions, lesserPermission, keyScopes, mfa, fullPartner, ownPartner } = access;
   const names = {
     user: "user",
     apiKey: "API key",
@@ -62,8 +62,9 @@ export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandS
     ...(ownPartner ? ["(members of a partner)"] : []),
   ];
   const told = [...emits, ...mayEmit.map((kind) => `${kind} (in some cases)`)];
+  const needed = permissions.length === 0 ? "none" : permissions.join(", ");
   const rows: [string, string][] = [
-    ["Permission", permissions.length === 0 ? "none" : permissions.join(", ")],
+    ["Permission", lesserPermission === undefined ? needed : `${needed}; for a part of it ${lesserPermission}`],
     ["Credential", kinds.map((kind) => names[kind]).join(", ")],
     ...(scopes.length === 0 ? [] : ([["Scope", [scopes.join(", "), ...limits].join(" ")]] as [string, string][])),
     ...(keyScopes.length === 0 ? [] : ([["Key scope", keyScopes.join(" or ")]] as [string, string][])),

@@ -26,6 +26,8 @@ export interface Draft {
   readonly hasBody: boolean;
   /** Why this entry of a list cannot be sent: a name in it is unknown. */
   readonly failure?: unknown;
+  /** What an entry that cannot be sent is called in its file. */
+  readonly called?: string | undefined;
   /** Where an entry of a list stands in its file; null where the file does not tell. */
   readonly line?: number | null;
 }

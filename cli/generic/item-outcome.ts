@@ -34,7 +34,8 @@ type About = Pick<ItemOutcome, "kind" | "key" | "changes" | "item">;
 
 /** What an entry is about, before it is sent. */
 export function aboutOf({ spec, names }: Invocation, draft: Draft): About {
-  const name = labelOf(draft.body) ?? (spec.params.length === 0 ? undefined : draft.params[spec.params.at(-1)!]);
+  const name =
+    draft.called ?? labelOf(draft.body) ?? (spec.params.length === 0 ? undefined : draft.params[spec.params.at(-1)!]);
   const orgId = organizationOf(spec, draft);
   const org = orgId === undefined ? undefined : (names.known(orgId)?.slug ?? orgId);
   const secret = new Set(spec.body.filter((field) => field.secret).map((field) => field.name));

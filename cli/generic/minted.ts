@@ -98,7 +98,9 @@ export async function printMinted(
   file?: SecretFile,
 ): Promise<void> {
   const own = await keptTokens(context, spec);
-  const shown = omit(result, own);
+  const held =
+    file || isForPrograms(context) || context.interactive ? undefined : heldAlready[`${spec.noun} ${spec.name}`];
+  const shown = omit(result, held === undefined ? own : new Set([...own, ...held.fields]));
   const names = topSecrets(spec).filter((name) => shown[name] !== undefined && shown[name] !== null);
   await maskSecrets(
     context,
@@ -106,6 +108,7 @@ export async function printMinted(
   );
   if (file)
     await file.keep(names.length === 1 ? textsIn(shown[names[0]!]).join("\n") : JSON.stringify(pick(shown, names)));
+  if (held !== undefined) return context.notice(held.said);
   const open = file ? omit(shown, new Set(names)) : shown;
   const shape = { fields: spec.fields };
   const single = names.length === 1 && typeof shown[names[0]!] === "string";
@@ -114,6 +117,17 @@ export async function printMinted(
   if (!file) await writeTo(context.shell, "stdout", `${String(shown[names[0]!])}\n`);
   await notePublicFacts(context, omit(shown, new Set(names)));
 }
+
+/**
+ * What an earlier command printed or kept already; without a person it went into a file or a log, and is not repeated
+ * unless `--json` or a file asks for it.
+ */
+const heldAlready: Readonly<Record<string, { fields: readonly string[]; said: string }>> = {
+  "mfa enable": {
+    fields: ["recoveryCodes"],
+    said: "The second factor is on. Its recovery codes are those that the setup gave; `rmm auth mfa recovery-codes` makes new ones",
+  },
+};
 
 /** Tokens of the stored sign-in: its session keeps them, and they are not printed. */
 async function keptTokens(context: Context, spec: CommandSpec): Promise<ReadonlySet<string>> {

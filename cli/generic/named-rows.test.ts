@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { refs } from "#contract/core/refs";
 import { refusal, type Stub } from "#sdk/stub-server";
 import { ids, paged, stubApi, writesOf } from "../test-api.ts";
+import { specs } from "../test-commands.ts";
 import { testCommand } from "../test-shell.ts";
+import { type NamedKind, namedInPartner, namedKinds } from "./named-rows.ts";
 
 const PRINCIPAL = "66666666-6666-4666-8666-666666666666";
 const KEY_ID = "77777777-7777-4777-8777-777777777777";
@@ -33,6 +36,10 @@ beforeAll(async () => {
         body: { data: [{ id: PRINCIPAL, name: "rollout", keys: [{ id: KEY_ID, name: "first", status: "active" }] }] },
       };
     },
+    [`POST /partner-service-principals/${PRINCIPAL}/keys`]: () => ({
+      status: 201,
+      body: { keyId: "k", key: "svc_sp_k" },
+    }),
     "DELETE /api-keys/*": () => ({ body: { success: true } }),
     "GET /users/*": () => ({ body: { id: ids.hq } }),
     [`DELETE /partner-service-principals/${PRINCIPAL}/keys/${KEY_ID}`]: () => ({ body: { success: true } }),
@@ -73,6 +80,29 @@ it("a partner's principal is found by name where no partner is named: among thos
   isSystem = false;
   expect(ran.code, ran.stderr).toBe(0);
   expect(writesOf(stub)).toHaveLength(1);
+});
+
+it("--partner says in which partner names are looked up, of every kind whose list takes one", async () => {
+  const all = await specs();
+  for (const kind of Object.keys(namedKinds) as NamedKind[]) {
+    const list = all.find(({ noun, name }) => noun === refs[kind] && name === "list");
+    expect(
+      list?.query.some(({ name }) => name === "partnerId"),
+      kind,
+    ).toBe(namedInPartner.includes(kind));
+  }
+  isSystem = true;
+  const named = ["rollout", "--name", "second", "--partner"];
+  const ran = await run("partner-service-principals", "issue-key", ...named, ids.contoso);
+  const elsewhere = await run("partner-service-principals", "issue-key", ...named, ids.twin);
+  isSystem = false;
+  expect(ran.code, ran.stderr).toBe(0);
+  expect(elsewhere.code, "no such principal there").toBe(3);
+  expect(writesOf(stub).map(({ path }) => path)).toEqual([`/api/v1/partner-service-principals/${PRINCIPAL}/keys`]);
+  expect(
+    stub.seen.some(({ path }) => path.includes("/orgs/partners")),
+    "other partners are not asked",
+  ).toBe(false);
 });
 
 it("an ambiguous name is refused with the candidates, an unknown one with what is close", async () => {

@@ -23,8 +23,12 @@ export const isNamedKind = (ref: RefName): ref is NamedKind => ref !== "role" &&
 /** Kinds whose list takes an organization, which tells rows of one name apart. */
 export const namedInOrg: readonly RefName[] = ["site", "user", "api-key", "enrollment-key", "service-principal"];
 
+/** Kinds whose list takes a partner, which the system names: `--partner` says where their names are looked up. */
+export const namedInPartner: readonly RefName[] = ["user", "role", "partner-service-principal", "partner-key"];
+
 interface Within {
   readonly orgId: string | undefined;
+  readonly partnerId: string | undefined;
   /** The principal whose key is named. */
   readonly principalId: string | undefined;
 }
@@ -46,11 +50,12 @@ export async function idByName(context: Context, kind: NamedKind, name: string, 
   throw ambiguousName(what, name, lines, namedInOrg.includes(kind) ? ", or --org" : "");
 }
 
-async function rowsOf(context: Context, kind: NamedKind, { orgId, principalId }: Within): Promise<Row[]> {
+async function rowsOf(context: Context, kind: NamedKind, { orgId, partnerId, principalId }: Within): Promise<Row[]> {
   const list = (await commandsOf(refs[kind])).find((one) => one.name === "list") as CommandSpec;
   const takes = (name: string) => list.query.some((field) => field.name === name);
   const query = {
     ...(orgId !== undefined && takes("orgId") ? { orgId } : {}),
+    ...(partnerId !== undefined && takes("partnerId") ? { partnerId } : {}),
     ...(takes("limit") ? { limit: 100 } : {}),
   };
   const rows = await allRows(context, list, { params: {}, query, body: {}, hasBody: false });

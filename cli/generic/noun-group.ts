@@ -5,7 +5,7 @@ import type { CommandSpec } from "../manifest.ts";
 import type { Run } from "../register.ts";
 import { takes } from "../taken-flags.ts";
 import { commandsOf } from "./commands-of.ts";
-import { endpointFlags, takesFile, takesMany } from "./endpoint-flags.ts";
+import { endpointFlags, takesFile, takesMany, takesPartner } from "./endpoint-flags.ts";
 import { takesIfNotExists } from "./existing.ts";
 import { addFieldFlags } from "./fields.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
@@ -13,10 +13,15 @@ import { mints } from "./minted.ts";
 import { describeParam, placeholderOf } from "./path-params.ts";
 import { runEndpoint } from "./run-endpoint.ts";
 
-/** Adds `rmm <noun> <verb>` for every endpoint of a noun. */
-export async function addNoun(group: Command, noun: string, run: Run): Promise<void> {
+/** Adds `rmm <noun> <verb>` for every endpoint of a noun; if one is called, the others by their names alone, for speed. */
+export async function addNoun(group: Command, noun: string, run: Run, called?: string): Promise<void> {
   const commands = await commandsOf(noun);
-  for (const spec of commands) addEndpoint(group, spec, run);
+  const isCalled = commands.some(({ name }) => name === called);
+  for (const spec of commands) {
+    if (isCalled && spec.name !== called) group.command(spec.name).summary(spec.summary);
+    else addEndpoint(group, spec, run);
+  }
+  if (isCalled) return;
   const shown = commands.filter(({ name }) => name === "list" || name === "create");
   const lines = (shown.length > 0 ? shown : commands.slice(0, 2)).map((spec) => examplesOf(spec).split("\n")[1]);
   group.addHelpText("before", `Examples:\n${lines.join("\n")}\n`);
@@ -30,6 +35,8 @@ export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Comman
     command.argument(`[${placeholderOf(param).slice(1, -1)}]`, describeParam(spec, param));
   command.usage([...spec.params.map(placeholderOf), "[flags]"].join(" "));
   addFieldFlags(command, spec);
+  if (takesPartner(spec))
+    command.option("--partner <partner>", "partner in which names are looked up (slug, name or id)");
   if (takesFile(spec)) {
     command.option("-f, --file <path>", "take the body, or a list of them, from a file or - (JSON, NDJSON, CSV, YAML)");
     command.option(...encodingOption);
@@ -37,8 +44,8 @@ export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Comman
   }
   if (takesIfNotExists(spec)) command.option("--if-not-exists", "leave what is there by that name alone");
   if (mints(spec)) command.option("--secret-file <path>", "write the secret to a new file only you can read");
-  command.addHelpText("before", examplesOf(spec));
-  command.addHelpText("after", `\n${accessOf(spec)}`);
+  command.addHelpText("before", () => examplesOf(spec));
+  command.addHelpText("after", () => `\n${accessOf(spec)}`);
   return command.action((...all: unknown[]) =>
     run(async (shell, globals) => {
       const args = all.slice(0, spec.params.length) as (string | undefined)[];

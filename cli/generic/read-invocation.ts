@@ -2,19 +2,19 @@ import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { draftOfFlags } from "./draft-of-flags.ts";
-import { draftsOfItems } from "./drafts-of-items.ts";
 import { fieldsOf } from "./fields.ts";
-import type { Arguments, Invocation } from "./invocation.ts";
+import type { Arguments, Draft, Invocation } from "./invocation.ts";
 import { namesOf } from "./names.ts";
-import { readItems } from "./read-items.ts";
+import type { Given } from "./read-items.ts";
 import { readSecrets } from "./secret-flags.ts";
 
 /** First stage: reads arguments, flags, secrets and the input file. Sends nothing. */
 export async function readInvocation(context: Context, spec: CommandSpec, given: Arguments): Promise<Invocation> {
   const { options, args, each } = given;
   const path = options["file"] as string | undefined;
-  const items =
-    path === undefined ? undefined : await readItems(context.shell, path, options["encoding"] as string | undefined);
+  // Loaded for a file alone, for speed.
+  const files = path === undefined ? undefined : await import("./read-items.ts");
+  const items = await files?.readItems(context.shell, path as string, options["encoding"] as string | undefined);
   const secretFlags = fieldsOf(spec).filter((field) => field.spec.secret);
   const secrets = await readSecrets(
     context,
@@ -23,11 +23,16 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
   );
   const draftOf = (one: Arguments["args"]) => draftOfFlags(context, spec, one, options, secrets);
   if (items !== undefined && each !== undefined) throw usageError("Use either --file or several ids");
-  const several = items === undefined ? each?.map(draftOf) : draftsOfItems(context, spec, items, draftOf(args));
+  const several = items === undefined ? each?.map(draftOf) : await draftsOfFile(context, spec, items, draftOf(args));
   const drafts = several ?? [draftOf(args)];
   const list = items?.list === true || each !== undefined;
   if (list && options["secretFile"] !== undefined) throw usageError("--secret-file takes one secret, not a list");
   if (list && (spec.loses === "tenant" || given.finish !== undefined))
     throw usageError(`\`${spec.noun} ${spec.name}\` takes one at a time`);
   return { context, spec, given, drafts, list, names: namesOf(context) };
+}
+
+async function draftsOfFile(context: Context, spec: CommandSpec, items: Given, flags: Draft): Promise<Draft[]> {
+  const { draftsOfItems } = await import("./drafts-of-items.ts");
+  return draftsOfItems(context, spec, items, flags);
 }

@@ -1,5 +1,4 @@
 import { usageError } from "../errors/cli-error.ts";
-import { readTable } from "../input/csv-table.ts";
 import { parseDocument } from "../input/parse-document.ts";
 import { fileName, readText } from "../input/read-text.ts";
 import { parseWritten } from "../input/written.ts";
@@ -85,7 +84,8 @@ function ndjson(text: string, name: string): Parsed {
 }
 
 /** A row that cannot be read stops the command before it sends anything. */
-function csv(text: string, name: string): Parsed {
+async function csv(text: string, name: string): Promise<Parsed> {
+  const { readTable } = await import("../input/csv-table.ts");
   const { header, records, refused, remarks } = readTable(text);
   const faults = [...refused.map(({ line, reason }) => ({ line, message: reason })), ...remarks.filter(isLoss)];
   if (faults.length > 0) {

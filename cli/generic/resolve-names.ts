@@ -32,26 +32,40 @@ async function resolvedDraft(invocation: Invocation, draft: Draft): Promise<Draf
 type Resolve = (name: string) => Promise<string>;
 
 /** The kinds that have names. The name of a site is looked up in the organization of the request, else in the default one. */
-function resolversFor({ context, spec, names }: Invocation, draft: Draft): Partial<Record<RefName, Resolve>> {
+function resolversFor(invocation: Invocation, draft: Draft): Partial<Record<RefName, Resolve>> {
+  const { context, spec, names } = invocation;
+  const partner = () => partnerOf(invocation, draft);
   const within = organizationOf(spec, draft) ?? (context.settings.org.value || undefined);
   return {
     organization: names.orgId,
     partner: names.partnerId,
-    role: async (name) => (isId(name) ? name : (await import("./role-names.ts")).roleOf(context, name)),
+    role: async (name) =>
+      isId(name) ? name : (await import("./role-names.ts")).roleOf(context, name, await partner()),
     site: async (name) =>
       names.siteId(name, isId(name) || within === undefined ? undefined : await names.orgId(within)),
   };
 }
 
 /** Keys, principals and people, in the organization of the request, else in the default one. */
-async function byName({ context, spec, names }: Invocation, kind: NamedKind, draft: Draft): Promise<Resolve> {
+async function byName(invocation: Invocation, kind: NamedKind, draft: Draft): Promise<Resolve> {
+  const { context, spec, names } = invocation;
   const principal = Object.entries(spec.refs).find(([, ref]) => ref === "partner-service-principal")?.[0];
   return async (name) => {
     if (isId(name)) return name;
     const org = organizationOf(spec, draft) ?? (context.settings.org.value || undefined);
     const orgId = org === undefined ? undefined : await names.orgId(org);
-    return idByName(context, kind, name, { orgId, principalId: principal && draft.params[principal] });
+    return idByName(context, kind, name, {
+      orgId,
+      partnerId: await partnerOf(invocation, draft),
+      principalId: principal && draft.params[principal],
+    });
   };
+}
+
+/** The partner that the request names, or `--partner` of a command whose request has none. */
+async function partnerOf({ given, names }: Invocation, { query, body }: Draft): Promise<string | undefined> {
+  const named = query["partnerId"] ?? body["partnerId"] ?? given.options["partner"];
+  return typeof named === "string" && named !== "" ? names.partnerId(named) : undefined;
 }
 
 async function idsOf({ holds, words }: RefPlace, value: unknown, resolve: Resolve): Promise<unknown> {

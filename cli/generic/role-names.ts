@@ -12,10 +12,10 @@ export function builtInRoleId(name: string): string {
 }
 
 /** A built-in role, else a custom role of the tenant. */
-export async function roleOf(context: Context, name: string): Promise<string> {
+export async function roleOf(context: Context, name: string, partnerId?: string): Promise<string> {
   return roleIdOf(name).catch(async (error: unknown) => {
     if (!(await commandsOf("roles")).some((one) => one.name === "list")) throw error;
-    return idByName(context, "role", name, { orgId: undefined, principalId: undefined });
+    return idByName(context, "role", name, { orgId: undefined, partnerId, principalId: undefined });
   });
 }
 

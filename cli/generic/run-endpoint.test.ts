@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { refusal, type Stub } from "#sdk/stub-server";
@@ -55,6 +55,12 @@ it("after Ctrl-C counts what was done, failed and not tried, and names no entry 
   expect(ran.stderr).toMatch(/^1 of 5 done, 2 failed, 2 not tried$/m);
   expect(ran.stdout).toContain("DUPLICATE");
   expect(ran.stdout).not.toContain("skipped");
+  const [, again = ""] = /go on with: `rmm (.*)`/.exec(ran.stderr.replaceAll("\n", " ")) ?? [];
+  expect(again.split(/ +/)).toEqual(line);
+  stop = new AbortController();
+  const piped = await run([...line.slice(0, 4), "-"], { stdin: readFileSync(file, "utf8"), signal: stop.signal });
+  expect(piped.stdout.trim().split("\n"), "what was tried").toHaveLength(3);
+  expect(piped.stderr).toContain(`go on with: \`rmm contacts create ${ids.contoso} -f -\`, with the same input`);
   stop = new AbortController();
   const json = await run([...line, "--json"], { tty: true, signal: stop.signal });
   expect(JSON.parse(json.stdout).map((one: { outcome: string }) => one.outcome)).toEqual([

@@ -1,10 +1,11 @@
 import type { RmmClient } from "#sdk/client";
 import { getCredential } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
+import { quoted } from "../errors/commands-to-type.ts";
 import { type Described, describeError } from "../errors/describe-error.ts";
 import { exitCode } from "../errors/exit-codes.ts";
 import { exitOfItems } from "../errors/exit-of-items.ts";
-import { formatOf, isForPrograms, printResult } from "../output/print.ts";
+import { isForPrograms, printResult } from "../output/print.ts";
 import { withSpinner } from "../output/spinner.ts";
 import { idempotencySecret } from "../profile/idempotency-secret.ts";
 import { PER_MINUTE } from "../provisioning/budget.ts";
@@ -46,7 +47,8 @@ export async function runItems(invocation: Invocation): Promise<number> {
           return;
         }
         try {
-          outcomes[at] = { ...about, ...(await outcomeOf(invocation, tools, draft, at)) };
+          const { outcome, result } = await outcomeOf(invocation, tools, draft, at);
+          outcomes[at] = { outcome, ...about, result };
         } catch (error) {
           const described = describeError(error);
           failures.push(described);
@@ -138,8 +140,8 @@ const secretsOf = ({ spec }: Invocation, result: unknown): string[] =>
 
 async function report({ context, spec }: Invocation, outcomes: readonly ItemOutcome[]): Promise<void> {
   const columns = outcomeColumns(spec);
-  // After Ctrl-C only failures are listed; entries that were not tried are counted.
-  const left = formatOf(context) === "table" && context.shell.signal.aborted;
+  // After Ctrl-C entries that were not tried are counted, not listed: a person looks for what failed.
+  const left = context.shell.signal.aborted;
   const listed = outcomes.filter(({ outcome }) => !left || outcome !== "skipped");
   const keep = ["outcome", "name", ...topSecrets(spec), "message"];
   if (isForPrograms(context)) await printResult(context, outcomes, { fields: outcomeFields });
@@ -155,4 +157,12 @@ async function report({ context, spec }: Invocation, outcomes: readonly ItemOutc
   if (count("failed") > 0) parts.push(`${count("failed")} failed`);
   if (count("skipped") > 0) parts.push(`${count("skipped")} not tried`);
   await context.notice(parts.join(", "));
+  if (left && count("skipped") > 0)
+    await context.notice(`Interrupted. What was done stays; go on with: ${goOn(context)}`);
+}
+
+/** The very command again; what has no file is typed or piped again. */
+function goOn({ globals: { typed } }: Invocation["context"]): string {
+  const piped = typed.some((word, at) => /^(-f|--file)$/.test(word) && typed[at + 1] === "-") || typed.includes("-f-");
+  return `\`${["rmm", ...typed].map(quoted).join(" ")}\`${piped ? ", with the same input" : ""}`;
 }

@@ -5,7 +5,6 @@ import { warnOfGit } from "./git-warning.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { mints, printMinted, withSecretFile } from "./minted.ts";
 import { organizationOf } from "./refs-of.ts";
-import { runItems } from "./run-items.ts";
 import { runList } from "./run-list.ts";
 import { clientFor, send } from "./send.ts";
 import { labelOf } from "./subject.ts";
@@ -17,7 +16,7 @@ export async function sendInvocation(invocation: Invocation): Promise<number> {
   if (context.globals.dryRun && failed) throw failed.failure;
   if (context.globals.dryRun) return dryRun(context, spec, drafts);
   await sayTarget(invocation);
-  if (list) return runItems(invocation);
+  if (list) return (await import("./run-items.ts")).runItems(invocation);
   const draft = drafts[0] as Draft;
   return spec.paging ? runList(context, spec, draft) : runOne(invocation, draft);
 }

@@ -21,6 +21,8 @@ const NARROWEST = 12;
 const SHORT = 20;
 /** What is left of these when they are cut says nothing. */
 const whole = /At$|^timestamp$|^status$|[pP]refix$/;
+/** Not cut either, however long: a script or a question takes them as they are. */
+const code = /^(kind|action|event|outcome|slug)$/;
 const id = /^id$|Id$/;
 
 /**
@@ -32,7 +34,7 @@ export function layOut(columns: readonly Column[], terminal: number, named: bool
   const widthsOf = (shown: readonly number[]) => shown.map((index) => columns[index]!.width);
   const lowest = (index: number) => {
     const { name, width, keep } = columns[index]!;
-    if (index === 0 || keep || id.test(name)) return width;
+    if (index === 0 || keep || id.test(name) || code.test(name)) return width;
     return Math.min(width, whole.test(name) ? SHORT : NARROWEST);
   };
   let shown = all;
@@ -43,9 +45,9 @@ export function layOut(columns: readonly Column[], terminal: number, named: bool
       const { name, blank, keep } = columns[index]!;
       if (index > 0 && (blank || (!keep && id.test(name)))) shown = shown.filter((one) => one !== index);
     }
-    while (!fits(shown.map(lowest)) && shown.length > 2) {
+    while (!fits(shown.map(lowest))) {
       const last = shown.findLast((index) => index > 0 && !columns[index]!.keep);
-      if (last === undefined) break;
+      if (last === undefined || (shown.length === 2 && !code.test(columns[last]!.name))) break;
       shown = shown.filter((one) => one !== last);
     }
   }

@@ -48,6 +48,8 @@ async function list(spec: CommandSpec, text: string, more: readonly string[], co
 
 const lists = async () => (await specs()).filter(({ paging }) => paging !== null);
 
+const shownIn = ({ text }: { text: string }) => ({ text, shown: text.split("\n")[0]!.toLowerCase() });
+
 describe("every list", () => {
   it("has no line longer than the terminal, and never cuts what names the row", async () => {
     for (const spec of await lists()) {
@@ -62,6 +64,20 @@ describe("every list", () => {
           expect(names.join(""), `${spec.noun} ${spec.name} at ${columns}`).toContain(text);
         }
       }
+    }
+  });
+
+  it("never cuts a kind, an action or a slug: they are typed as they stand", async () => {
+    const { tableText } = await import("./table.ts");
+    const action = "partner_service_principal_key.issue_by_another";
+    const columns = ["name", "kind", "action", "note"];
+    const rows = [{ name: "A", kind: "partner-service-principal-key", action, note: LONG }];
+    for (const width of [40, 60, 80]) {
+      const { text, shown } = shownIn(
+        tableText(rows, { header: true, coloured: false, nowMs: 0, columns, keep: [], width }),
+      );
+      for (const [column, value] of Object.entries({ kind: "partner-service-principal-key", action }))
+        if (shown.includes(column)) expect(text, `${column} at ${width}`).toContain(value);
     }
   });
 

@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from "node:crypto";
 import { chmod, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CliError } from "../errors/cli-error.ts";
@@ -16,6 +15,7 @@ export async function idempotencySecret(
   { credentials }: Pick<FoundCredential, "credentials">,
 ): Promise<string> {
   if ("apiKey" in credentials) {
+    const { createHmac } = await import("node:crypto");
     return createHmac("sha256", credentials.apiKey).update("rmm idempotency keys").digest("hex");
   }
   return installationSecret(join(configDirOf(shell).path, "idempotency-secret.json"));
@@ -43,6 +43,7 @@ async function installationSecret(path: string): Promise<string> {
 async function makeSecret(path: string): Promise<string> {
   const known = await readSecret(path);
   if (known !== undefined) return known;
+  const { randomBytes } = await import("node:crypto");
   const secret = randomBytes(32).toString("hex");
   await writePrivateJson(path, { secret });
   return secret;

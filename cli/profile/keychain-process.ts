@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 
 const SERVICE = "rmm";
 
@@ -28,7 +30,7 @@ export async function askKeychain(
   limitMs: number,
   silent: () => Error,
 ): Promise<string | undefined> {
-  const library = import.meta.resolve("keytar/keytar.js");
+  const library = pathToFileURL(createRequire(import.meta.url).resolve("keytar/keytar.js")).href;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", program, library], {
     stdio: ["pipe", "pipe", "ignore"],
     windowsHide: true,

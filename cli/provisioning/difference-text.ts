@@ -3,6 +3,7 @@ import { escapeControls } from "../output/escape.ts";
 import type { FieldChange, ObjectKind } from "./field-change.ts";
 import { kindNames } from "./plan-text.ts";
 import type { NoteView, PlanItem } from "./plan-view.ts";
+import { isObject, valueText } from "./value-text.ts";
 
 export interface Differences {
   /** What stands left and right. */
@@ -55,12 +56,7 @@ const said = ({ left, message, item }: NoteView): FieldChange =>
 /** The values of a field that the other side does not have, one a line: `address.region: WA`. */
 function leaves(field: string, value: unknown, other: unknown): string[] {
   if (value === null || value === undefined) return [];
-  if (!isObject(value)) return JSON.stringify(value) === JSON.stringify(other) ? [] : [`${field}: ${textOf(value)}`];
+  if (!isObject(value)) return JSON.stringify(value) === JSON.stringify(other) ? [] : [`${field}: ${valueText(value)}`];
   const beside = isObject(other) ? other : {};
   return Object.entries(value).flatMap(([key, inner]) => leaves(`${field}.${key}`, inner, beside[key]));
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

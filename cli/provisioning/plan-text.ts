@@ -4,6 +4,7 @@ import type { FieldChange, ObjectKind } from "./field-change.ts";
 import { stable } from "./fields.ts";
 import type { Step } from "./plan.ts";
 import type { PlanSummary, PlanView } from "./plan-view.ts";
+import { isObject, valueText } from "./value-text.ts";
 
 export const kindNames: Record<ObjectKind, string> = {
   organization: "organization",
@@ -40,7 +41,7 @@ export function planText({ items, notes, summary }: PlanView, { coloured }: { co
 }
 
 /** An address and its like field by field, those that stay as they are left out. */
-function singleFields(change: FieldChange): FieldChange[] {
+export function singleFields(change: FieldChange): FieldChange[] {
   const { field, before, after } = change;
   const isPlain = (value: unknown) => value === null || value === undefined || isObject(value);
   if (!(isObject(before) || isObject(after)) || !isPlain(before) || !isPlain(after)) return [change];
@@ -51,24 +52,9 @@ function singleFields(change: FieldChange): FieldChange[] {
   return inner.length === 0 ? [change] : inner;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 function changeText({ field, before, after }: FieldChange, action: Step["action"]): string {
   return action === "update" ? `${field}: ${valueText(before)} → ${valueText(after)}` : `${field}: ${valueText(after)}`;
 }
-
-const valueText = (value: unknown): string =>
-  value === null
-    ? "(none)"
-    : isTextList(value)
-      ? value.join(", ")
-      : typeof value === "string"
-        ? value
-        : JSON.stringify(value);
-
-const isTextList = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string");
 
 /** `no changes`, or how many of each. */
 export function summaryText(summary: PlanSummary): string {

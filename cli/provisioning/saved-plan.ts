@@ -5,7 +5,9 @@ import { commandToType } from "../errors/commands-to-type.ts";
 import type { FieldChange } from "./field-change.ts";
 import { stable } from "./fields.ts";
 import type { Plan } from "./plan.ts";
+import { singleFields } from "./plan-text.ts";
 import { type PlanItem, planItems } from "./plan-view.ts";
+import { valueText } from "./value-text.ts";
 
 /** Flags that decide what a plan says. */
 export interface PlanOptions {
@@ -137,10 +139,10 @@ function told(now: PlanItem, saved: PlanItem | undefined): string {
   const word = `${now.action} ${now.kind}`;
   if (saved === undefined) return `${word}: the plan does not say it`;
   if (saved.action !== now.action) return `${word}: the plan says ${saved.action}`;
-  const fields = now.changes.filter(
-    (change) => !saved.changes.some((one) => one.field === change.field && isSameChange(one, change)),
-  );
+  const fields = now.changes
+    .filter((change) => !saved.changes.some((one) => one.field === change.field && isSameChange(one, change)))
+    .flatMap(singleFields);
   return fields.length === 0
     ? `${word}: it is another object than the plan means`
-    : `${word}: ${fields.map(({ field, before }) => `${field} is ${JSON.stringify(before)} now`).join(", ")}`;
+    : `${word}: ${fields.map(({ field, before }) => `${field} is ${valueText(before)} now`).join(", ")}`;
 }

@@ -21,7 +21,42 @@ interface Ask {
  * Every list of a large fleet in milliseconds, each against the bare statements and one authenticated read, which is
  * what any answer costs. The ratio is that of the slowest list; all ratios go to stderr.
  */
-export const listsLarge: readonly Bench[] = [bench("SQLite"), bench("Postgres")];
+export const listsLarge: readonly Bench[] = [bench("SQLite"), bench("Postgres"), held()];
+
+/** As long as the embedded server may answer nobody. */
+const HELD_MS = 50;
+
+/** The longest that the event loop of the embedded server is held while every list is read, four at a time. */
+function held(): Bench {
+  let server: Target;
+  return {
+    name: "lists-held: longest hold of the event loop (SQLite) ÷ 50 ms",
+    limit: { kind: "max", value: 1 },
+    async start() {
+      server = await started("read-server", ["", FLEET]);
+      await heldMs(server);
+    },
+    async run() {
+      let longest = 0;
+      for (const { path } of asks(server)) {
+        await Promise.all(Array.from({ length: 4 }, () => get(server, `/api/v1${path}`)));
+        const ms = await heldMs(server);
+        process.stderr.write(`held ${ms.toFixed(1)} ms  ${path}\n`);
+        longest = Math.max(longest, ms);
+      }
+      return { measured: longest, against: HELD_MS, unit: "ms" };
+    },
+    async stop() {
+      server.process.kill("SIGTERM");
+    },
+  };
+}
+
+/** The longest hold since it was asked for last. */
+function heldMs({ process: child }: Target): Promise<number> {
+  child.kill("SIGUSR2");
+  return new Promise((resolve) => child.stdout?.once("data", (line: Buffer) => resolve(Number(line.toString()))));
+}
 
 function bench(database: "SQLite" | "Postgres"): Bench {
   let server: Target;

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { plainMembership, plainUser } from "#fixtures/nouns/people/users";
 import { plainSession } from "#fixtures/nouns/sign-in/sessions";
 import { seedTenant } from "#fixtures/world";
@@ -78,4 +79,12 @@ process.stdout.write(
     file: services.store.file,
   })}\n`,
 );
+/** What watches the event loop wakes so often itself. */
+const RESOLUTION_MS = 5;
+const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+delays.enable();
+process.on("SIGUSR2", () => {
+  process.stdout.write(`${Math.max(0, delays.max / 1e6 - RESOLUTION_MS)}\n`);
+  delays.reset();
+});
 process.on("SIGTERM", () => void server.stop().then(() => process.exit(0)));

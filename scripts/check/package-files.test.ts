@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 
-const wanted = ["bin/rmm.js", "dist/rmm/entry.js", "dist/sdk/index.js", "fixtures/files/tenants.yaml", "README.md"];
+const wanted = ["bin/rmm.js", "dist/rmm/entry.cjs", "dist/sdk/index.js", "fixtures/files/tenants.yaml", "README.md"];
 const left = [
   ...[
     "rotated/contoso_api-key_ci.key",

@@ -77,6 +77,7 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): Comma
       kinds: access.kinds,
       scopes: access.scopes,
       permissions: access.permissions,
+      ...(access.lesserPermission === undefined ? {} : { lesserPermission: access.lesserPermission }),
       keyScopes: access.keyScopes,
       mfa: access.mfa,
       fullPartner: access.fullPartner,

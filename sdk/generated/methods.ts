@@ -1143,14 +1143,14 @@ export interface AuditLogsMethods {
    * List audit entries as a viewer shows them, newest first.
    *
    * `GET /audit-logs` · user · needs audit:read
-   * Errors: ORG_ACCESS_DENIED.
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
    */
   list: (input?: { query?: models.AuditLogsListQuery }, options?: CallOptions) => ListCall<models.AuditViewEntry, models.AuditLogsListResult>;
   /**
    * List audit entries in full, newest first.
    *
    * `GET /audit-logs/logs` · user · needs audit:read
-   * Errors: ORG_ACCESS_DENIED.
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
    */
   logs: (input?: { query?: models.AuditLogsLogsQuery }, options?: CallOptions) => ListCall<models.AuditLogEntry, models.AuditLogsLogsResult>;
   /**
@@ -1158,7 +1158,7 @@ export interface AuditLogsMethods {
    * Looks into action, actor email, resource type and name, and the details.
    *
    * `GET /audit-logs/search` · user · needs audit:read
-   * Errors: ORG_ACCESS_DENIED.
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
    */
   search: (input: { query: models.AuditLogsSearchQuery }, options?: CallOptions) => ListCall<models.AuditLogEntry, models.AuditLogsSearchResult>;
   /**
@@ -1181,7 +1181,7 @@ export interface AuditLogsMethods {
    * Show one audit entry in full.
    *
    * `GET /audit-logs/logs/:id` · user · needs audit:read
-   * Errors: NOT_FOUND.
+   * Errors: NOT_FOUND, FILTER_TIMEOUT.
    */
   getLog: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.AuditLogEntry>;
 }

@@ -162,12 +162,12 @@ export interface OperationErrors {
   "webhooks.deliveries": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "webhooks.test": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "UNKNOWN_EVENT" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "webhooks.retry": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa | Idempotent;
-  "audit-logs.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
-  "audit-logs.logs": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
-  "audit-logs.search": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.list": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.logs": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.search": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.anchors": "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.verify": "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Body | Permission;
-  "audit-logs.getLog": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.getLog": "NOT_FOUND" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "service-status.health": Always;
   "service-status.live": Always;
   "service-status.ready": Always;

@@ -1,5 +1,4 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { type HttpProxy, type ProxyVariables, proxyFor } from "#contract/core/proxy";
 import type { RawResponse, Transport, TransportRequest } from "../transport.ts";
@@ -19,22 +18,39 @@ export function nodeTransport(options: { ca?: string | Buffer; env?: ProxyVariab
     proxied.set(proxy.address, made);
     return made;
   };
-  const agents = {
-    "http:": new HttpAgent({ keepAlive: true }),
-    "https:": new HttpsAgent({ keepAlive: true, ...(options.ca === undefined ? {} : { ca: options.ca }) }),
+  const ways: Ways = {
+    plain: { agent: new HttpAgent({ keepAlive: true }), request: httpRequest },
+    // Loaded for the first such call: with TLS it costs a start 10 ms.
+    secure: () => {
+      const { Agent, request } = process.getBuiltinModule("node:https");
+      const agent = new Agent({ keepAlive: true, ...(options.ca === undefined ? {} : { ca: options.ca }) });
+      ways.secure = () => way;
+      const way = { agent, request };
+      return way;
+    },
   };
   return async (request) => {
     const proxy = proxyFor(new URL(request.url), env);
     if (proxy !== undefined) return (await through(proxy))(request);
     return new Promise((resolve, reject) => {
       if (request.signal.aborted) return reject(request.signal.reason);
-      send(agents, request, resolve, reject);
+      send(ways, request, resolve, reject);
     });
   };
 }
 
+interface Way {
+  readonly agent: HttpAgent;
+  readonly request: typeof httpRequest;
+}
+
+interface Ways {
+  readonly plain: Way;
+  secure: () => Way;
+}
+
 function send(
-  agents: { "http:": HttpAgent; "https:": HttpsAgent },
+  ways: Ways,
   { method, url, headers, body, signal }: TransportRequest,
   resolve: (response: RawResponse) => void,
   reject: (error: unknown) => void,
@@ -43,9 +59,10 @@ function send(
   const secure = target.protocol === "https:";
   let sent = false;
   const fail = (error: Error) => reject(signal.aborted ? signal.reason : Object.assign(error, { sent }));
-  const outgoing = (secure ? httpsRequest : httpRequest)(target, {
+  const { agent, request } = secure ? ways.secure() : ways.plain;
+  const outgoing = request(target, {
     method,
-    agent: secure ? agents["https:"] : agents["http:"],
+    agent,
     headers: { ...headers, ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }) },
   });
   const stop = () => outgoing.destroy();

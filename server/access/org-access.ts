@@ -117,9 +117,3 @@ export function orgsInList(orgId: string | undefined) {
   const all = expressionBuilder<Database, never>().selectFrom("organizations").select("organizations.id");
   return orgId === undefined ? all.where(visibleInLists) : all.where("organizations.id", "=", orgId);
 }
-
-/** The same for a query that is built at every call. */
-export async function listedOrgs(call: Caller, orgId: string | undefined) {
-  if (orgId !== undefined) await getNamedOrg(call, orgId);
-  return orgsInList(orgId);
-}

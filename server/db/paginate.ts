@@ -37,21 +37,3 @@ export function preparedPage<Asked extends Given, Form, DB, TB extends keyof DB,
     return { data: data as O[], pagination: { page, limit, total: Number((counted[0] as { total?: number }).total) } };
   };
 }
-
-/** The same for a query that is built at every call. */
-export async function paginate<DB, TB extends keyof DB, O>(
-  query: SelectQueryBuilder<DB, TB, O>,
-  { page, limit }: PageRequest,
-): Promise<{ data: O[]; pagination: Pagination }> {
-  const counted = query
-    .clearSelect()
-    .clearOrderBy()
-    .select((eb) => eb.fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
-  const data = query
-    .limit(limit)
-    .offset((page - 1) * limit)
-    .execute();
-  const [{ total }, rows] = await Promise.all([counted as Promise<{ total: number }>, data]);
-  return { data: rows as O[], pagination: { page, limit, total: Number(total) } };
-}

@@ -1,5 +1,7 @@
 import type { CompiledQuery, Kysely, QueryResult } from "kysely";
+import { boundedReadOf } from "./dialect/bounded-read.ts";
 import { singleReadOf } from "./dialect/single-read.ts";
+import { boundsOf } from "./read-bounds.ts";
 import { markedScope } from "./scope.ts";
 import { scoped, scopeOfHandle } from "./scoped.ts";
 import type { Database } from "./tables.ts";
@@ -92,8 +94,13 @@ interface Asking<Row> {
   byKey: boolean;
 }
 
-const run = async <Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> =>
-  ((await (reader as Kysely<Database>).executeQuery(query)) as QueryResult<Row>).rows;
+async function run<Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> {
+  const db = reader as Kysely<Database>;
+  const bounds = boundsOf(scopeOfHandle(db));
+  const read = bounds && boundedReadOf(db);
+  if (read) return (await read(query.sql, query.parameters, bounds)) as Row[];
+  return ((await db.executeQuery(query)) as QueryResult<Row>).rows;
+}
 
 async function runByKey<Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> {
   const read = singleReadOf(reader as Kysely<Database>);

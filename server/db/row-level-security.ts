@@ -23,8 +23,8 @@ const visible: Record<Ownership, string> = {
   "tenant-or-builtin": `${byTenant} or (org_id is null and partner_id is null)`,
   "tenant-shared": `${byTenant} or (org_id is null and partner_id = (select rmm_partner_of_org()))`,
   member:
-    "id in (select user_id from organization_users where accepted_at is not null) " +
-    "or id in (select user_id from partner_users where accepted_at is not null)",
+    "exists (select 1 from organization_users m where m.user_id = users.id and m.accepted_at is not null) " +
+    "or exists (select 1 from partner_users m where m.user_id = users.id and m.accepted_at is not null)",
   system: "false",
 };
 

@@ -37,6 +37,8 @@ import { migration as m33 } from "../db/migrations/202611281920-integrations-web
 import { migration as m34 } from "../db/migrations/202611281930-fleet-agent-reports.ts";
 import { migration as m35 } from "../db/migrations/202611281945-fleet-decommissioned.ts";
 import { migration as m36 } from "../db/migrations/202611282030-people-notifications.ts";
+import { migration as m37 } from "../db/migrations/202611282200-fleet-partner-filters.ts";
+import { migration as m38 } from "../db/migrations/202611282201-audit-action-order.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -77,4 +79,6 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611281930-fleet-agent-reports", ...m34 },
   { name: "202611281945-fleet-decommissioned", ...m35 },
   { name: "202611282030-people-notifications", ...m36 },
+  { name: "202611282200-fleet-partner-filters", ...m37 },
+  { name: "202611282201-audit-action-order", ...m38 },
 ];

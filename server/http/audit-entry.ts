@@ -68,7 +68,7 @@ function entry(
   const owner = ownerOf(note.owner, scene.who);
   if (!owner) return undefined;
   const actor = note.actor ?? actorOf(scene.who);
-  const through = throughWhat(scene.who);
+  const through = note.actor ? {} : throughWhat(scene.who);
   return auditEntry(
     {
       ...owner,
@@ -112,9 +112,9 @@ function ownerOf(noted: AuditOwner | undefined, who: Principal): AuditOwner | un
   return who.scope === "organization" ? { orgId: who.orgId } : { partnerId: who.partnerId };
 }
 
-/** The session or principal behind the actor. */
+/** The session or principal behind the actor, and what a person was called then: a new name rewrites no history. */
 function throughWhat(who: Principal): Record<string, unknown> {
-  if (who.kind === "user") return { sessionId: who.sessionId };
+  if (who.kind === "user") return { sessionId: who.sessionId, actorName: who.name };
   if (who.kind === "partnerKey") return { partnerServicePrincipalId: who.principalId };
   return who.kind === "apiKey" && who.servicePrincipalId ? { servicePrincipalId: who.servicePrincipalId } : {};
 }

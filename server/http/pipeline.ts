@@ -4,6 +4,7 @@ import { authorize } from "#server/access/authorize";
 import { callerKey, nobody, type Principal, scopeOf } from "#server/access/principal";
 import { auditHandle } from "#server/audit/handle";
 import { enqueueAudit } from "#server/audit/outbox";
+import { boundReads, type ReadBounds } from "#server/db/read-bounds";
 import { UnitOfWork } from "#server/db/unit-of-work";
 import { eventRow, storeEvents } from "#server/events/emit";
 import type { Problem } from "#server/problem";
@@ -86,6 +87,7 @@ async function pass(passage: Passage): Promise<void> {
     body,
   });
   const unit = new UnitOfWork(services, scopeOf(passage.who));
+  boundReads(unit.scope, waitingFor(response));
   unit.afterRollback(() => passage.events.drop());
   const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
   if (key === undefined) {
@@ -299,6 +301,17 @@ function makeCall(passage: Passage, unit: UnitOfWork, input: CallInput): Call {
     header: (name) => headerOf(request, name),
     setHeader: (name, value) => response.setHeader(name, value),
     serverUrl: services.config.publicUrl ?? facts.origin,
+  };
+}
+
+/** The reads of a request wait no longer than its caller. */
+function waitingFor(response: ServerResponse): ReadBounds {
+  let gone: AbortSignal | undefined;
+  return {
+    get gone() {
+      gone ??= goneOf(response);
+      return gone;
+    },
   };
 }
 

@@ -76,6 +76,18 @@ describe("rmm auth mfa setup --secret-file", () => {
   });
 });
 
+it("without a person the recovery codes that the setup gave are not repeated, unless they are asked for", async () => {
+  const enable = (...more: string[]) =>
+    command.run(["auth", "mfa", "enable", "--code-stdin", ...more], {
+      stdin: "123456",
+      env: { RMM_SERVER: stub.url, RMM_TOKEN: "token" },
+    });
+  const plain = await enable();
+  expect(plain).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("those that the setup gave") });
+  for (const code of made.recoveryCodes) expect(plain.stderr).not.toContain(code);
+  expect(JSON.parse((await enable("--json")).stdout)).toMatchObject({ recoveryCodes: made.recoveryCodes });
+});
+
 describe("the first code", () => {
   const setups = () => writesOf(stub).filter(({ path }) => path.endsWith("/setup")).length;
 

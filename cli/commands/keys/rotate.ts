@@ -10,7 +10,7 @@ import { placeText } from "../../generic/subject.ts";
 import { type Journal, openJournal, prepareFolder } from "../../keys/journal.ts";
 import { type RotationItem, type RotationRun, rotateKeys, rotationResultFields } from "../../keys/rotate-keys.ts";
 import { deliverTo, rotationSinkText } from "../../keys/secret-sink.ts";
-import { checkFields, formatOf, isForPrograms, printAndTell, printResult, type Shape } from "../../output/print.ts";
+import { checkFields, isForPrograms, printAndTell, printResult, type Shape } from "../../output/print.ts";
 import { withSpinner } from "../../output/spinner.ts";
 import { configDirOf } from "../../profile/config-dir.ts";
 import { withFileLock } from "../../profile/private-files.ts";
@@ -107,6 +107,8 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
   if (plan.items.length === 0) {
     if (isForPrograms(context)) await printResult(context, [], shapeOf(context));
     await context.notice("Nothing to rotate");
+    // A run that was killed after its last answer left one in which all is done.
+    await journal.close();
     return 0;
   }
   await requireSecretsShown(context, plan);
@@ -210,7 +212,7 @@ const isLeftByInterrupt = ({ outcome, error }: RotationRun["results"][number]): 
 async function report(context: Context, { results }: RotationRun): Promise<string> {
   if (isForPrograms(context)) return printAndTell(context, results, shapeOf(context));
   if (!results.some(({ secret }) => secret !== undefined)) {
-    const listed = results.filter((one) => formatOf(context) !== "table" || !isLeftByInterrupt(one));
+    const listed = results.filter((one) => !isLeftByInterrupt(one));
     return printAndTell(context, listed.map(resultRow), shapeOf(context));
   }
   for (const { outcome, kind, name, newId, id, keyPrefix } of results.filter((one) => !isLeftByInterrupt(one))) {

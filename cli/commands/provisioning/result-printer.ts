@@ -68,7 +68,7 @@ export function resultPrinter(context: Context, plan: Plan): ResultPrinter {
     item: async (made) => {
       const result = withCompleteHint(made, globals.given);
       count++;
-      if (format === "table" && isLeftByInterrupt(result)) return;
+      if ((format === "table" || format === "tsv") && isLeftByInterrupt(result)) return;
       if (format === "ndjson") await write(`${JSON.stringify(result)}\n`);
       if (format === "table") {
         const line = resultText(result, { coloured: isColoured(shell, stream) }).trimEnd();

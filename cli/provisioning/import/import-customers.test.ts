@@ -151,7 +151,7 @@ Last,f@x.example,internal,F
       {
         line: 5,
         reason:
-          'site HQ: address {"city":"Oslo"} contradicts {"city":"Rome"} of line 2: where these are two sites, give each a name: --map "site.name=Site+City"',
+          'site HQ: address city Oslo contradicts city Rome of line 2: where these are two sites, give each a name: --map "site.name=Site+City"',
       },
     ]);
     expect(file.organizations).toHaveLength(1);

@@ -2,6 +2,7 @@ import type { RefusedRow, Remark } from "../../input/csv-table.ts";
 import { contactLabel } from "../check-model.ts";
 import { stable } from "../fields.ts";
 import { foldName } from "../model.ts";
+import { valueText } from "../value-text.ts";
 
 /** A row read for the file: its fields by target. */
 export interface ReadRow {
@@ -175,13 +176,11 @@ function contradiction({ into, add, what, kind }: Part, origins: Origins, advice
     const before = into[field];
     const spelling = field === "name" || field === "site";
     if (before === undefined || spelling || stable(before) === stable(value)) continue;
-    const earlier = `${show(before)} of line ${origins.get(into)?.get(field)}`;
-    return `${what}: ${field} ${show(value)} contradicts ${earlier}: ${advice(`${kind}.${field}`)}`;
+    const earlier = `${valueText(before)} of line ${origins.get(into)?.get(field)}`;
+    return `${what}: ${field} ${valueText(value)} contradicts ${earlier}: ${advice(`${kind}.${field}`)}`;
   }
   return undefined;
 }
-
-const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 function merge(into: Fields, add: Fields, origins: Origins, line: number): void {
   const lines = origins.get(into) ?? new Map<string, number>();

@@ -29,11 +29,16 @@ const spelling =
 /** Controls but for white space, and characters that show nothing. */
 const invisible = String.raw`[^\P{Cc}\t\n\v\f\r\u0085]|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u2800]`;
 
-const unseen = new RegExp(`(${spelling})|${invisible}`, "gu");
+/** Made when it is used: reading the tables of Unicode takes 5 ms. */
+let made: RegExp | undefined;
+const unseen = (): RegExp => {
+  made ??= new RegExp(`(${spelling})|${invisible}`, "gu");
+  return made;
+};
 
 /** The first character of a text that nobody can see, as `U+200B`; undefined where all can be seen. */
 export function invisibleIn(text: string): string | undefined {
-  for (const [char, spelled] of text.matchAll(unseen)) {
+  for (const [char, spelled] of text.matchAll(unseen())) {
     if (spelled === undefined) return `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
   }
   return undefined;
@@ -43,7 +48,7 @@ export const isVisible = (text: string): boolean => invisibleIn(text) === undefi
 
 /** Text with U+FFFD, which can be seen, for each character that nobody can see. */
 export const withoutInvisible = (text: string): string =>
-  text.replace(unseen, (_char, spelled?: string) => spelled ?? "\ufffd");
+  text.replace(unseen(), (_char, spelled?: string) => spelled ?? "\ufffd");
 
 /**
  * The form of a name that decides whether two are the same (docs/conventions.md, "One spelling"): case, width, blanks

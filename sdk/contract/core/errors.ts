@@ -126,6 +126,7 @@ export const errorTable = {
   // 413
   PAYLOAD_TOO_LARGE: [413, "Body too large"],
   // 422
+  FILTER_TIMEOUT: [422, "Filter timeout"],
   LIMIT_REACHED: [422, "Limit reached"],
   // 428
   MFA_ENROLLMENT_REQUIRED: [428, "MFA enrollment required"],

@@ -12,7 +12,11 @@ import type { Database } from "../tables.ts";
 import type { DialectName } from "./index.ts";
 
 /** Among these ids, of which a prepared query (`preparedRows`) makes one parameter, however many there are. */
-export const among = (db: Kysely<Database>, column: Expression<string | null>, ids: readonly string[]) =>
+export const among = (
+  db: Pick<Kysely<Database>, "getExecutor">,
+  column: Expression<string | null>,
+  ids: readonly string[],
+) =>
   db.getExecutor().adapter instanceof PostgresAdapter
     ? sql<SqlBool>`${column} = any(array(select id::uuid from jsonb_array_elements_text(${ids}::jsonb) as item(id)))`
     : sql<SqlBool>`${column} in (select item.value from json_each(${ids}) as item)`;

@@ -3,6 +3,7 @@ import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPool, type Query
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import { type ServerKey, serverKey } from "../server-key.ts";
 import type { Database } from "../tables.ts";
+import { type BoundedRead, boundedPostgresReads, withBoundedReads } from "./bounded-read.ts";
 import { SnakeCasePostgresCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
 import { requireOwnSessions } from "./own-session.ts";
@@ -29,12 +30,17 @@ export interface PostgresOptions {
   watch?: boolean;
 }
 
+/** As long as any statement of a tenant may take. */
+const STATEMENT_MS = 60_000;
+
 class SnakeCaseDialect extends PostgresDialect {
   readonly #read: SingleRead;
+  readonly #bounded: BoundedRead;
 
   constructor(pool: PostgresPool, watch: boolean) {
     super({ pool });
     const read = pipelinedReads(pool);
+    this.#bounded = boundedPostgresReads(pool);
     this.#read = async (sql, parameters) => {
       if (watch) refuseInsideTransaction();
       return read(sql, parameters);
@@ -42,7 +48,7 @@ class SnakeCaseDialect extends PostgresDialect {
   }
 
   override createAdapter(): PostgresAdapter {
-    return withSingleReads(new PostgresAdapter(), this.#read);
+    return withSingleReads(withBoundedReads(new PostgresAdapter(), this.#bounded), this.#read);
   }
 
   override createQueryCompiler(): QueryCompiler {
@@ -60,7 +66,7 @@ const handleOn = (pool: PostgresPool, watch = false) =>
 export function openPostgres(options: PostgresOptions): Store {
   const { url, onError, watch = true, poolSize: size = 10, serverKey: key = serverKey(randomBytes(32)) } = options;
   const systemUrl = options.systemUrl ?? url;
-  const tenants = connect({ url, onError, max: size });
+  const tenants = connect({ url, onError, max: size, settings: `-c statement_timeout=${STATEMENT_MS}` });
   const system = connect({ url: systemUrl, onError, max: Math.max(2, Math.ceil(size / 2)) });
   const hasty = connect({
     url: systemUrl,

@@ -1,5 +1,6 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import { refuseInsideTransaction } from "../open-transaction.ts";
+import { boundsOfQuery } from "../read-bounds.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
 import type { ReadThreads } from "./sqlite-threads.ts";
 
@@ -100,11 +101,11 @@ class Connection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
-    if (loopWaits()) await nextTurn();
+    await fairTurn();
     const { writer, reader, threads } = this.#databases;
     if (this.#inTransaction) return writer.run<R>(sql, parameters);
     if (query.kind === "SelectQueryNode") {
-      if (threads?.areNeeded()) return { rows: (await threads.rows(sql, parameters)) as R[] };
+      if (threads?.areNeeded()) return { rows: (await threads.rows(sql, parameters, boundsOfQuery(query))) as R[] };
       return reader.run<R>(sql, parameters);
     }
     await this.#writing.take();
@@ -139,6 +140,10 @@ function loopWaits(): boolean {
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export async function fairTurn(): Promise<void> {
+  if (loopWaits()) await nextTurn();
+}
 
 /** A lock whose waiters are woken one at a time, in the order they came. */
 class Turns {

@@ -1,40 +1,35 @@
-import type { Worker } from "node:worker_threads";
 import { startWorker } from "../../platform/start-worker.ts";
 import type { Row } from "../naming.ts";
-import { encoded, namedBy } from "./sqlite-handle.ts";
+import { type ReadBounds, ReadGivenUp } from "../read-bounds.ts";
+import { encoded } from "./sqlite-handle.ts";
 import type { SqliteConnection } from "./sqlite-library.ts";
-import type { ThreadAnswer, ThreadRead } from "./sqlite-read-worker.ts";
+import { type Asked, ReadThread } from "./sqlite-thread.ts";
 
 /** Statements on a smaller database are short, and read at once: the way to a thread is not free. */
 export const LARGE_BYTES = 16 * 1_024 * 1_024;
 
 const THREADS_MAX = 2;
+/** Threads whose statement was given up and has not ended yet, beside those that read. */
+const ENDING_MAX = 2;
+/** Statements of requests that wait for a thread; the next is refused. */
+export const WAITING_MAX = 128;
+/** As long as a statement of a request may take, its wait included. */
+const READ_MS = 30_000;
 /** How often the size of the database is looked at. */
 const LOOK_MS = 1_000;
 
 /** Reads of a large database, in threads of their own: SQLite would hold up every other request meanwhile. */
 export interface ReadThreads {
   areNeeded(): boolean;
-  /** Sees what was committed when it is asked. */
-  rows(sql: string, parameters: readonly unknown[]): Promise<Row[]>;
+  /** Sees what was committed when it is asked. The server's own work has no bounds and is never refused. */
+  rows(sql: string, parameters: readonly unknown[], bounds?: ReadBounds): Promise<Row[]>;
   close(): Promise<void>;
 }
 
-interface Asked extends ThreadRead {
-  done(rows: Row[]): void;
-  failed(error: Error): void;
-}
-
-interface Thread {
-  readonly worker: Worker;
-  /** Of each statement that it has answered. */
-  readonly columns: Map<string, readonly string[]>;
-  asked: Asked | undefined;
-}
-
 export function readThreads(file: string, reader: SqliteConnection, largeBytes: number): ReadThreads {
-  const threads = new Set<Thread>();
-  const waiting: Asked[] = [];
+  const threads = new Set<ReadThread>();
+  const ending = new Set<ReadThread>();
+  let waiting: Asked[] = [];
   let [isLarge, lookedMs] = [false, Number.NEGATIVE_INFINITY];
   let starting = 0;
   let closed = false;
@@ -47,21 +42,30 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
   /** Gives what waits to idle threads; they start when they are first needed. */
   function pass(): void {
     for (const thread of threads) {
-      if (thread.asked) continue;
-      const asked = waiting.shift();
-      if (!asked) return;
-      thread.asked = asked;
-      // What is waited for keeps the process alive; an idle thread does not.
-      thread.worker.ref();
-      thread.worker.postMessage({ sql: asked.sql, parameters: asked.parameters } satisfies ThreadRead);
+      while (!thread.asked) {
+        const asked = waiting.shift();
+        if (!asked) return;
+        thread.ask(asked);
+      }
     }
-    if (waiting.length > starting && threads.size + starting < THREADS_MAX) void start();
+    const room = Math.min(THREADS_MAX, THREADS_MAX + ENDING_MAX - ending.size);
+    if (waiting.length > starting && threads.size + starting < room) void start();
   }
 
   async function start(): Promise<void> {
     starting += 1;
     try {
-      add(await startWorker(import.meta.url, "sqlite-read-worker", { file }));
+      const worker = await startWorker(import.meta.url, "sqlite-read-worker", { file });
+      const thread: ReadThread = new ReadThread(worker, {
+        idle: pass,
+        ended() {
+          threads.delete(thread);
+          ending.delete(thread);
+          pass();
+        },
+      });
+      if (closed) await thread.terminate();
+      else threads.add(thread);
     } catch (error) {
       for (const asked of waiting.splice(0)) asked.failed(error as Error);
     } finally {
@@ -70,25 +74,42 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
     pass();
   }
 
-  function add(worker: Worker): void {
-    if (closed) return void worker.terminate();
-    const thread: Thread = { worker, columns: new Map(), asked: undefined };
-    threads.add(thread);
-    worker.unref();
-    worker.on("message", (answer: ThreadAnswer) => {
-      const { asked } = thread;
-      thread.asked = undefined;
-      worker.unref();
-      if (asked) settle(thread, asked, answer);
-      pass();
-    });
-    const lost = (error: Error) => {
-      if (!threads.delete(thread)) return;
-      thread.asked?.failed(error);
-      pass();
+  function drop(asked: Asked, code: ReadGivenUp["code"]): void {
+    if (!waiting.includes(asked)) return;
+    waiting = waiting.filter((other) => other !== asked);
+    asked.failed(new ReadGivenUp(code));
+  }
+
+  /** A statement that runs takes its thread along: SQLite cannot be told to stop. */
+  function expire(asked: Asked): void {
+    drop(asked, "RMM_READ_LATE");
+    const thread = [...threads].find((one) => one.asked === asked);
+    if (!thread) return;
+    threads.delete(thread);
+    ending.add(thread);
+    asked.failed(new ReadGivenUp("RMM_READ_LATE"));
+    void thread.terminate();
+    pass();
+  }
+
+  function within({ gone, untilMs }: ReadBounds, asked: Asked): Asked {
+    const left = () => drop(bounded, "RMM_READ_LEFT");
+    const nowMs = performance.now();
+    const timer = setTimeout(
+      () => expire(bounded),
+      Math.max(0, Math.min(READ_MS, (untilMs ?? nowMs + READ_MS) - nowMs)),
+    );
+    gone.addEventListener("abort", left);
+    const over = () => {
+      clearTimeout(timer);
+      gone.removeEventListener("abort", left);
     };
-    worker.on("error", (error) => lost(error instanceof Error ? error : new Error(String(error))));
-    worker.on("exit", () => lost(new Error("a thread that reads the database ended")));
+    const bounded: Asked = {
+      ...asked,
+      done: (rows) => [over(), asked.done(rows)],
+      failed: (error) => [over(), asked.failed(error)],
+    };
+    return bounded;
   }
 
   return {
@@ -99,26 +120,20 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
       isLarge = sizeOf() >= largeBytes;
       return isLarge;
     },
-    rows(sql, parameters) {
+    rows(sql, parameters, bounds) {
       if (closed) throw new Error("the database is closed");
+      if (bounds?.gone.aborted) throw new ReadGivenUp("RMM_READ_LEFT");
+      if (bounds && waiting.length >= WAITING_MAX) throw new ReadGivenUp("RMM_READ_FULL");
       return new Promise((done, failed) => {
-        waiting.push({ sql, parameters: encoded(parameters), done, failed });
+        const asked = { sql, parameters: encoded(parameters), done, failed };
+        waiting.push(bounds ? within(bounds, asked) : asked);
         pass();
       });
     },
     async close() {
       closed = true;
       for (const asked of waiting.splice(0)) asked.failed(new Error("the database is closed"));
-      await Promise.all([...threads].map(({ worker }) => worker.terminate()));
+      await Promise.all([...threads, ...ending].map((thread) => thread.terminate()));
     },
   };
-}
-
-function settle({ columns }: Thread, { sql, done, failed }: Asked, answer: ThreadAnswer): void {
-  if ("error" in answer) {
-    failed(Object.assign(new Error(answer.error), { code: answer.code }));
-    return;
-  }
-  if (answer.columns) columns.set(sql, answer.columns);
-  done(answer.rows.map(namedBy(columns.get(sql) ?? [])));
 }

@@ -5,12 +5,13 @@ import { migrate } from "../migrate.ts";
 import { rateLimitTable } from "../migrations/0006-platform.ts";
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import type { Database } from "../tables.ts";
+import { withBoundedReads } from "./bounded-read.ts";
 import { SnakeCaseSqliteCompiler } from "./compilers.ts";
 import type { Store } from "./index.ts";
 import { Signals } from "./signals.ts";
 import { withSingleReads } from "./single-read.ts";
 import { connectSqlite } from "./sqlite-connection.ts";
-import { type SqliteConnections, SqliteReadWriteDriver } from "./sqlite-driver.ts";
+import { fairTurn, type SqliteConnections, SqliteReadWriteDriver } from "./sqlite-driver.ts";
 import { handleOf, type SqliteHandle } from "./sqlite-handle.ts";
 import { openSqliteFile } from "./sqlite-library.ts";
 import { LARGE_BYTES, readThreads } from "./sqlite-threads.ts";
@@ -82,8 +83,13 @@ class EmbeddedDialect extends SqliteDialect {
   }
 
   override createAdapter(): SqliteAdapter {
-    const { reader, watch } = this.#databases;
-    return withSingleReads(new EmbeddedAdapter(), async (sql, parameters) => {
+    const { reader, threads, watch } = this.#databases;
+    const adapter = withBoundedReads(new EmbeddedAdapter(), async (sql, parameters, bounds) => {
+      if (watch) refuseInsideTransaction();
+      await fairTurn();
+      return threads?.areNeeded() ? threads.rows(sql, parameters, bounds) : reader.rows(sql, parameters);
+    });
+    return withSingleReads(adapter, async (sql, parameters) => {
       if (watch) refuseInsideTransaction();
       return reader.rows(sql, parameters);
     });

@@ -1,4 +1,5 @@
-import { type Expression, type SqlBool, sql } from "kysely";
+import { type Expression, expressionBuilder, type SqlBool, sql } from "kysely";
+import { FOLDED_LIKE } from "./compilers.ts";
 
 /**
  * A word of ours in the text of the statement. As a parameter Postgres would have to guess how many rows have it: where
@@ -13,9 +14,11 @@ export const word = <W extends string>(value: W): Expression<W> => sql.lit(value
 export const contains = (column: Expression<string | null>, needle: string): Expression<SqlBool> =>
   matches(column, containsPattern(needle));
 
-/** The same in two parts, for queries that are compiled before the text is known. */
-export const matches = (column: Expression<string | null>, pattern: string): Expression<SqlBool> =>
-  isLike(fold(column), pattern);
+/** The same in two parts, for queries that are compiled before the text is known. Each compiler writes it in its way. */
+export const matches = (column: Expression<string | null>, pattern: string): Expression<SqlBool> => {
+  const eb = expressionBuilder<never, never>();
+  return eb.fn<SqlBool>(FOLDED_LIKE, [column, eb.val(pattern)]);
+};
 
 /** Of a column that holds the text as it compares without case. */
 export const isLike = (folded: Expression<string | null>, pattern: string): Expression<SqlBool> =>

@@ -6,7 +6,7 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 const codes =
-  /^(08\w{3}|57P0[123]|53\w{3}|40P01|40001|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|EPIPE|25006|SQLITE_BUSY\w*|SQLITE_FULL|SQLITE_READONLY\w*|SQLITE_IOERR\w*)$/;
+  /^(08\w{3}|57P0[123]|57014|RMM_READ_\w+|53\w{3}|40P01|40001|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|EPIPE|25006|SQLITE_BUSY\w*|SQLITE_FULL|SQLITE_READONLY\w*|SQLITE_IOERR\w*)$/;
 
 /** The driver for Postgres has no code for the end of a connection that it did not ask for. */
 const lostConnection =

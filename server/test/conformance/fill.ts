@@ -13,7 +13,7 @@ const creates = allCases.filter(({ endpoint, example }) => {
 
 /**
  * Puts everything there is into the tenant's second organization: rows of every noun, the example of every create, as
- * its partner's administrator, and an enrolled device.
+ * its partner's administrator, an enrolled device, and tags.
  */
 export async function fillNextDoor(swept: Swept, tenant: Tenant): Promise<void> {
   const place = { partnerId: tenant.partnerId, orgId: tenant.secondOrgId };
@@ -29,5 +29,11 @@ export async function fillNextDoor(swept: Swept, tenant: Tenant): Promise<void> 
   const enroll = caseOf("agents.enroll");
   const answer = await swept.call(enroll, await swept.prepared(enroll, there));
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+  // Rows that are told by a word instead of an id.
+  await swept.db
+    .updateTable("devices")
+    .set({ tags: ["next-door"] })
+    .where("orgId", "=", there.orgId)
+    .execute();
   await swept.server.settled();
 }

@@ -60,7 +60,7 @@ export function rmmHere(env: Record<string, string>): Rmm {
 
 /** `env` is set for every run; of this process's environment only PATH is. `given`: the folder of another that it shares. */
 export function rmmProcess(env: Record<string, string>, given?: string): RmmProcess {
-  if (!existsSync(join(bin, "../../dist/rmm/entry.js"))) throw new Error("not built: npm run build");
+  if (!existsSync(join(bin, "../../dist/rmm/entry.cjs"))) throw new Error("not built: npm run build");
   const dir = given ?? mkdtempSync(join(tmpdir(), "rmm-e2e-"));
   const own = { PATH: process.env["PATH"] ?? "", HOME: dir, RMM_CONFIG_DIR: join(dir, "config"), ...env };
   const start = (argv: readonly string[], options: RunOptions = {}): Started => {

@@ -168,6 +168,11 @@ const filters = () => ({
   skipCount: flag().optional().describe("true: total and totalPages are -1"),
 });
 
+/** The other way round nothing would ever be found. */
+const inOrder = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
+  from === undefined || to === undefined || from <= to;
+const inOrderMessage = "from must not be after to";
+
 /** Which chain; organization scope has one only and may leave it out, others name it. */
 const selector = () => ({
   orgId: ref("organization").optional(),
@@ -200,29 +205,29 @@ export const auditLogs = resource(about, {
   list: get("/audit-logs", {
     summary: "List audit entries as a viewer shows them, newest first",
     access: readers,
-    errors: ["ORG_ACCESS_DENIED"],
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
     paging: { kind: "page", items: "entries" },
     columns: ["timestamp", "action", "resource", "user.email", "ipAddress", "id"],
-    query: () => z.object(filters()),
+    query: () => z.object(filters()).refine(inOrder, inOrderMessage),
     returns: () => z.object({ entries: z.array(AuditViewEntry()), pagination: Pagination() }),
   }),
   logs: get("/audit-logs/logs", {
     summary: "List audit entries in full, newest first",
     access: readers,
-    errors: ["ORG_ACCESS_DENIED"],
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
     paging: { kind: "page", items: "data" },
     columns: ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],
-    query: () => z.object(filters()),
+    query: () => z.object(filters()).refine(inOrder, inOrderMessage),
     returns: () => z.object({ data: z.array(AuditLogEntry()), pagination: Pagination() }),
   }),
   search: get("/audit-logs/search", {
     summary: "Search audit entries",
     description: "Looks into action, actor email, resource type and name, and the details.",
     access: readers,
-    errors: ["ORG_ACCESS_DENIED"],
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
     paging: { kind: "page", items: "data" },
     columns: ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],
-    query: () => z.object({ ...filters(), q: z.string().trim().min(1).max(255) }),
+    query: () => z.object({ ...filters(), q: z.string().trim().min(1).max(255) }).refine(inOrder, inOrderMessage),
     returns: () => z.object({ data: z.array(AuditLogEntry()), query: z.string(), pagination: Pagination() }),
   }),
   anchors: get("/audit-logs/anchors", {
@@ -268,7 +273,7 @@ export const auditLogs = resource(about, {
   getLog: get("/audit-logs/logs/:id", {
     summary: "Show one audit entry in full",
     access: readers,
-    errors: ["NOT_FOUND"],
+    errors: ["NOT_FOUND", "FILTER_TIMEOUT"],
     returns: AuditLogEntry,
   }),
 });

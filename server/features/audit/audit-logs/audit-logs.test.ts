@@ -65,6 +65,9 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     expect((await read(`?to=2026-03-01&action=site.create`)).body.pagination.total).toBe(0);
     expect((await read("?from=yesterday")).status).toBe(400);
     expect((await read("?from=2026-02-30")).status).toBe(400);
+    expect((await read("?from=2026-03-03&to=2026-03-02")).body).toMatchObject({
+      ...{ code: "VALIDATION_ERROR", error: "from must not be after to" },
+    });
     expect(
       (
         await read(
@@ -72,6 +75,20 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
         )
       ).body.pagination.total,
     ).toBe(3);
+  });
+
+  it("names who acted as they were called then", async () => {
+    const rename = (name: string) =>
+      server.request("PATCH", "/users/me", { token: admin.token, body: { name } }).then(() => server.settled());
+    const namesOf = async (path: string) => {
+      const { body } = await read(`${path}?action=site.create`);
+      return (body.entries ?? body.data).map(({ user }: { user: { name: string } }) => user.name);
+    };
+    await rename("Somebody Else");
+    for (const path of ["", "/logs"]) expect(await namesOf(path)).toEqual(["Dana Ortiz", "Dana Ortiz", "Dana Ortiz"]);
+    await rename("Dana Ortiz");
+    const renamed = (await read("/logs?action=user.profile.update")).body.data;
+    expect(renamed.map(({ user }: { user: { name: string } }) => user.name)).toEqual(["Somebody Else", "Dana Ortiz"]);
   });
 
   it("counts nothing when told not to, and still shows the rows", async () => {
@@ -160,8 +177,9 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     );
     const busy = answers.filter(({ status }) => status === 429);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(4 - busy.length);
-    // Two of one chain share a run, so there are at most three: whoever came while two were under way was told to wait.
-    expect(busy.length).toBe(1);
+    // Two of one chain share a run, so there are at most three: whoever came while two were under way was told to wait,
+    // which may be both of that one.
+    expect([1, 2]).toContain(busy.length);
     expect(Number(busy[0]?.headers.get("retry-after"))).toBeLessThanOrEqual(5);
     expect(await server.services.limiter.peek(verifyAllLimit, userId)).toMatchObject({ allowed: true });
     expect(answers[0]?.body.verifiedAt === answers[1]?.body.verifiedAt || busy.includes(answers[1]!)).toBe(true);

@@ -3,7 +3,17 @@ import type { auditLogs } from "#contract/resources/audit/audit-logs";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { namesOfActors } from "./actors.ts";
-import { type AuditFilters, askedOf, countEntries, entryWithId, idsOfPage, rowsOfPage } from "./queries.ts";
+import {
+  type Asked,
+  type AuditFilters,
+  askedOf,
+  countEntries,
+  entryWithId,
+  idsAndTotal,
+  idsOfPage,
+  looksIntoRows,
+  rowsOfPage,
+} from "./queries.ts";
 import { type AuditRow, fullEntry, viewedEntry } from "./view.ts";
 
 type ListCall = typeof auditLogs.list extends Endpoint<infer T> ? Call<T> : never;
@@ -49,12 +59,26 @@ async function pageOf(
   }: AuditFilters & { page: number; limit: number; skipCount?: boolean | undefined },
 ): Promise<{ rows: AuditRow[]; pagination: { page: number; limit: number; total: number; totalPages: number } }> {
   const asked = await askedOf(call, filters);
-  const form = { dialect: call.services.store.dialect };
-  const [counted, found] = await Promise.all([
-    skipCount ? undefined : countEntries(call.db, asked, form),
-    idsOfPage(call.db, { ...asked, limit, offset: (page - 1) * limit }, form),
-  ]);
-  const rows = found.length === 0 ? [] : await rowsOfPage(call.db, { ids: found.map(({ id }) => id) }, null);
-  const total = counted === undefined ? -1 : Number(counted[0]?.total);
+  const { ids, total } = await idsOf(call, asked, { page, limit, counted: skipCount !== true });
+  const rows = ids.length === 0 ? [] : await rowsOfPage(call.db, { ids }, null);
   return { rows, pagination: { page, limit, total, totalPages: total < 0 ? -1 : Math.ceil(total / limit) } };
+}
+
+/** The ids of a page, and how many there are in all: -1 where they are not counted. */
+async function idsOf(
+  { db, services }: Call,
+  asked: Asked,
+  { page, limit, counted }: { page: number; limit: number; counted: boolean },
+): Promise<{ ids: string[]; total: number }> {
+  const form = { dialect: services.store.dialect };
+  const place = { ...asked, limit, offset: (page - 1) * limit };
+  const idOf = ({ id }: { id: string }) => id;
+  if (!counted) return { ids: (await idsOfPage(db, place, form)).map(idOf), total: -1 };
+  const countAll = async () => Number((await countEntries(db, asked, form))[0]?.total);
+  if (looksIntoRows(asked)) {
+    const found = await idsAndTotal(db, place, form);
+    return { ids: found.map(idOf), total: Number(found[0]?.total ?? (page === 1 ? 0 : await countAll())) };
+  }
+  const [total, found] = await Promise.all([countAll(), idsOfPage(db, place, form)]);
+  return { ids: found.map(idOf), total };
 }

@@ -5,6 +5,7 @@ import { auditHandle } from "#server/audit/handle";
 import { anchorGrowth } from "#server/audit/keeper";
 import { listStatements } from "#server/audit/statements";
 import { DAY, HOUR } from "#server/platform/clock";
+import { rmmHere } from "../../../test/e2e/rmm-process.ts";
 import { tamper } from "../../../test/e2e/tamper.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { verifyEveryChain } from "./schedules.ts";
@@ -65,6 +66,15 @@ describe.each(databases)("what is proven on %s", (database) => {
   };
   const gauge = async () =>
     /^audit_chain_broken_orgs (\d+)$/m.exec((await server.request("GET", "/metrics")).body)?.[1];
+  /** What `rmm audit verify --all` says of each chain, in system scope. */
+  const everyVerdict = async (): Promise<Record<string, boolean>> => {
+    const rmm = rmmHere({ RMM_SERVER: server.url });
+    const ran = await rmm.run(["audit", "verify", "--all", "--json"], { env: { RMM_TOKEN: system.token } });
+    rmm.close();
+    await server.settled();
+    const rows = JSON.parse(ran.stdout) as { chain: { id: string }; verdict: string }[];
+    return Object.fromEntries(rows.map(({ chain, verdict }) => [chain.id, verdict === "ok"]));
+  };
   const file = () => server.services.config.anchorFile;
   const kept = () => readFileSync(file(), "utf8").trim().split("\n");
 
@@ -86,6 +96,50 @@ describe.each(databases)("what is proven on %s", (database) => {
       server.request("GET", `/audit-logs/logs?orgId=${orgId}&action=site.create`, { token: who.token });
     expect((await read(admin)).body.pagination.total).toBe(3);
     expect((await read(stranger)).body.code).toBe("ORG_ACCESS_DENIED");
+  });
+
+  it("a deleted partner's chain, and those of its organizations, are verified by id, listed, and missed when they vanish", async () => {
+    const asSystem = (path: string, body: object) => post(path, body, system);
+    const made = await asSystem("/orgs/partners", { name: "Gone MSP", slug: "gone-msp" });
+    const partner: string = made.body.id;
+    const org = (await asSystem("/orgs/organizations", { partnerId: partner, name: "Its", slug: "its" })).body.id;
+    await server.settled();
+    await anchorGrowth(server.services);
+    const removed = await server.request("DELETE", `/orgs/partners/${partner}`, { token: system.token });
+    await server.settled();
+    expect([made.status, removed.status, typeof org]).toEqual([201, 200, "string"]);
+    for (const [chain, body] of [
+      [`partner ${partner}`, { partnerId: partner }],
+      [`organization ${org}`, { orgId: org }],
+    ] as const) {
+      expect(await chainsOf(system)).toContain(chain);
+      expect(await chainsOf(admin)).not.toContain(chain);
+      const verdict = await asSystem("/audit-logs/verify", body);
+      expect([verdict.status, verdict.body.ok, verdict.body.entriesChecked > 0]).toEqual([200, true, true]);
+      expect((await post("/audit-logs/verify", body, stranger)).status).toBe(403);
+    }
+    await server.settled();
+    expect(await everyVerdict()).toMatchObject({ [partner]: true, [org]: true });
+    // Entries, seals and anchors of the partner's chain are taken away: the anchor file still names it.
+    await tamper(
+      server,
+      `delete from audit_logs where partner_id = '${partner}'`,
+      `delete from audit_chain where chain_id = '${partner}'`,
+      `delete from audit_anchors where chain_id = '${partner}'`,
+    );
+    expect(await chainsOf(system)).toContain(`partner ${partner}`);
+    expect(await everyVerdict()).toMatchObject({ [partner]: false, [org]: true });
+    await server.db.deleteFrom("auditIncidents").execute();
+    await verifyEveryChain(server.services);
+    expect(await incidents()).toEqual([partner]);
+    await server.db.deleteFrom("auditIncidents").execute();
+    await server.settled();
+    writeFileSync(
+      file(),
+      `${kept()
+        .filter((line) => !line.includes(partner))
+        .join("\n")}\n`,
+    );
   });
 
   it("a chain that vanished whole, with anchors and organization, is found through the anchor file (C33)", async () => {

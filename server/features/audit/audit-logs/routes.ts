@@ -1,14 +1,15 @@
 import { auditLogs } from "#contract/resources/audit/audit-logs";
 import { implement } from "#server/http/implement";
 import { listChainAnchors } from "./anchors.ts";
+import { limited } from "./limited.ts";
 import { getAuditLog, listAuditEntries, listAuditLogs, searchAuditLogs } from "./list.ts";
 import { verifyAuditChain } from "./verify.ts";
 
 export const routes = implement(auditLogs, {
-  list: listAuditEntries,
-  logs: listAuditLogs,
-  search: searchAuditLogs,
-  getLog: getAuditLog,
+  list: limited(listAuditEntries),
+  logs: limited(listAuditLogs),
+  search: limited(searchAuditLogs),
+  getLog: limited(getAuditLog),
   verify: verifyAuditChain,
   anchors: listChainAnchors,
 });

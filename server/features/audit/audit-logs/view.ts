@@ -25,14 +25,18 @@ const categories: readonly [prefix: string, category: Category][] = [
 export const categoryOf = (action: string): Category =>
   categories.find(([prefix]) => action.startsWith(prefix))?.[1] ?? "system";
 
+/** What the person was called when the entry was written. */
+const nameThen = ({ actorName }: Record<string, unknown>) => (typeof actorName === "string" ? actorName : undefined);
+
 /** The entry in full. */
 export function fullEntry(row: AuditRow, nameOf: NameOf): Full {
+  const details = JSON.parse(row.details) as Record<string, unknown>;
   return {
     id: row.id,
     timestamp: row.timestamp,
     user: {
       id: row.actorId ?? "",
-      name: nameOf(row),
+      name: nameThen(details) ?? nameOf(row),
       email: row.actorEmail,
       role: row.actorType as Full["user"]["role"],
     },
@@ -42,7 +46,7 @@ export function fullEntry(row: AuditRow, nameOf: NameOf): Full {
     result: row.result as Full["result"],
     ipAddress: row.ipAddress,
     userAgent: row.userAgent,
-    details: JSON.parse(row.details) as Record<string, unknown>,
+    details,
   };
 }
 
@@ -60,7 +64,7 @@ export function viewedEntry(row: AuditRow, nameOf: NameOf): Viewed {
     ipAddress: row.ipAddress,
     userAgent: row.userAgent,
     sessionId: typeof details["sessionId"] === "string" ? details["sessionId"] : null,
-    user: { name: nameOf(row), email: row.actorEmail, role: row.actorType, department: "" },
+    user: { name: nameThen(details) ?? nameOf(row), email: row.actorEmail, role: row.actorType, department: "" },
     changes: changed
       ? { before: details["before"] ?? {}, after: details["after"] ?? {} }
       : { before: {}, after: details },

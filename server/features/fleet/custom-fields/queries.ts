@@ -9,6 +9,21 @@ import { problem } from "#server/problem";
 export const ownerScopeOf = ({ orgId }: { orgId: string | null }) =>
   orgId === null ? ("partner" as const) : ("organization" as const);
 
+export const fieldColumns = [
+  "customFields.id",
+  "customFields.orgId",
+  "customFields.partnerId",
+  "customFields.name",
+  "customFields.fieldKey",
+  "customFields.type",
+  "customFields.options",
+  "customFields.required",
+  "customFields.defaultJson",
+  "customFields.deviceTypes",
+  "customFields.createdAt",
+  "customFields.updatedAt",
+] as const;
+
 /** A definition as the API shows it. */
 export function view({ defaultJson, ...row }: Selectable<CustomFieldsTable>) {
   const defaultValue = defaultJson === null ? null : (JSON.parse(defaultJson) as CustomValue);

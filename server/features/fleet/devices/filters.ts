@@ -12,8 +12,8 @@ export type ListCall = typeof devices.list extends Endpoint<infer T> ? Call<T> :
 
 /** What a list of devices is narrowed to. A type of its own, so that it fits `Given`. */
 export type Asked = {
-  /** All that a partner reaches, without an organization named. */
-  wholePartner: boolean;
+  /** Set where no organization is named: all that this partner reaches, in the order of its indexes. */
+  partnerId: string | undefined;
   /** One organization, or several. */
   orgId: string | undefined;
   orgIds: string[] | undefined;
@@ -32,7 +32,7 @@ export async function askedOf(call: ListCall): Promise<Asked> {
   const orgIds = await namedOrgs(call);
   const siteIds = await namedSites(call);
   return {
-    wholePartner: orgIds === undefined && call.scope.kind === "partner",
+    partnerId: orgIds === undefined && call.scope.kind === "partner" ? call.scope.partnerId : undefined,
     ...(orgIds?.length === 1 ? { orgId: orgIds[0], orgIds: undefined } : { orgId: undefined, orgIds }),
     siteIds,
     status,
@@ -47,11 +47,12 @@ export async function askedOf(call: ListCall): Promise<Asked> {
 
 /** Devices alone, narrowed: what orders and filters them stands in one index (migration "fleet device lists"). */
 export function filteredDevices(db: Kysely<Database>, asked: Asked) {
-  const { wholePartner, orgId, orgIds, siteIds, status, osType, role, pattern } = asked;
+  const { partnerId, orgId, orgIds, siteIds, status, osType, role, pattern } = asked;
   let query = db.selectFrom("devices");
   if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
   else if (orgIds !== undefined) query = query.where((eb) => among(db, eb.ref("devices.orgId"), orgIds));
-  else if (wholePartner) query = query.where("devices.orgId", "not in", hidden());
+  else if (partnerId !== undefined)
+    query = query.where("devices.partnerId", "=", partnerId).where("devices.orgId", "not in", hidden());
   else query = query.where("devices.orgId", "in", organizations().where(visibleInLists));
   if (siteIds !== undefined) query = query.where((eb) => among(db, eb.ref("devices.siteId"), siteIds));
   if (asked.nothing) query = query.where((eb) => eb.lit(false));

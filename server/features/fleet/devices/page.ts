@@ -13,8 +13,8 @@ import { type Asked, filteredDevices, type ListCall } from "./filters.ts";
 /** Up to this many are found by organization and sorted; of more, a page is soon met in the order of an index. */
 const FEW = 2_000;
 
-/** Where the devices of a list are looked for: these few, or all of a partner in the order of an index. */
-type Source = { few: string[] | undefined; partnerId: string | undefined };
+/** Where the devices of a list are looked for: these few, or all in the order of an index. */
+type Source = { few: string[] | undefined };
 
 /** Devices that satisfy the filters, up to one more than are few. */
 const fewOf = preparedRows((db, asked: Asked) =>
@@ -33,14 +33,15 @@ export async function lookFor(call: ListCall, asked: Asked, { counted }: { count
   const found = await fewOf(call.db, asked, null);
   const total =
     found.length <= FEW || !counted ? found.length : Number((await countOf(call.db, asked, null))[0]?.total);
-  const { scope } = call;
-  const isFew = found.length <= FEW;
-  const source: Source = {
-    few: isFew ? found.map(({ id }) => id) : undefined,
-    partnerId: !isFew && asked.wholePartner && scope.kind === "partner" ? scope.partnerId : undefined,
-  };
-  return { total, where: { ...asked, ...source }, few: isFew ? found.toSorted(lastSeenFirst) : undefined };
+  const few = found.length <= FEW ? found : undefined;
+  return { total, where: { ...asked, few: few?.map(({ id }) => id) }, few: few?.toSorted(lastSeenFirst) };
 }
+
+/** Of a partner's devices without a filter a page is met at once in the order of an index. */
+export const isWhole = ({ partnerId, siteIds, status, osType, role, pattern, nothing }: Asked) =>
+  partnerId !== undefined &&
+  !nothing &&
+  [siteIds, status, osType, role, pattern].every((filter) => filter === undefined);
 
 type Seen = { id: string; lastSeenAt: string | null };
 
@@ -52,11 +53,8 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 type Place = Asked & Source;
 
-function sourced(db: Kysely<Database>, { few, partnerId, ...asked }: Place) {
-  if (few !== undefined) return withIds(db, "devices", few);
-  const query = filteredDevices(db, asked);
-  return partnerId === undefined ? query : query.where("devices.partnerId", "=", partnerId);
-}
+const sourced = (db: Kysely<Database>, { few, ...asked }: Place) =>
+  few === undefined ? filteredDevices(db, asked) : withIds(db, "devices", few);
 
 /** In the order of `lastSeenFirst`, where there are too many to sort here. */
 export const idsByPage = preparedRows((db, { limit, offset, ...place }: Place & { limit: number; offset: number }) =>

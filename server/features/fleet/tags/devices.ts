@@ -1,8 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { tags } from "#contract/resources/fleet/tags";
-import { listedOrgs } from "#server/access/org-access";
+import { orgsInList } from "#server/access/org-access";
+import type { DialectName } from "#server/db/dialect/index";
 import { hasElement } from "#server/db/dialect/json";
-import { paginate } from "#server/db/paginate";
+import { preparedPage } from "#server/db/paginate";
 import type { Call } from "#server/http/call";
 import { taggedDevices } from "./tagged.ts";
 
@@ -11,13 +12,16 @@ type DevicesCall = typeof tags.devices extends Endpoint<infer T> ? Call<T> : nev
 /** Devices that carry a tag, spelled as it is (docs/fleet.md, "Tags"). */
 export async function listTaggedDevices(call: DevicesCall) {
   const { dialect } = call.services.store;
-  const query = taggedDevices(call.db)
-    .where("devices.orgId", "in", await listedOrgs(call, undefined))
-    .where((eb) => hasElement(eb.ref("devices.tags"), call.query.tag, dialect))
+  const { data, pagination } = await pageOf(call.db, call.query, { tag: call.query.tag }, { dialect });
+  return { data, total: pagination.total };
+}
+
+const pageOf = preparedPage((db, { tag }: { tag: string }, { dialect }: { dialect: DialectName }) =>
+  taggedDevices(db)
+    .where("devices.orgId", "in", orgsInList(undefined))
+    .where((eb) => hasElement(eb.ref("devices.tags"), tag, dialect))
     .select(["devices.id", "hostname", "displayName", "devices.status", "osType", "devices.orgId", "siteId"])
     .select("devices.tags")
     .orderBy("devices.hostnameKey")
-    .orderBy("devices.id");
-  const { data, pagination } = await paginate(query, call.query);
-  return { data, total: pagination.total };
-}
+    .orderBy("devices.id"),
+);

@@ -1,9 +1,11 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { tags } from "#contract/resources/fleet/tags";
-import { listedOrgs } from "#server/access/org-access";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
+import type { DialectName } from "#server/db/dialect/index";
 import { elementsOf } from "#server/db/dialect/json";
 import { bytewise } from "#server/db/dialect/ordering";
-import { contains } from "#server/db/dialect/text";
+import { containsPattern, matches } from "#server/db/dialect/text";
+import { preparedRows } from "#server/db/prepared";
 import type { Call } from "#server/http/call";
 import { taggedDevices } from "./tagged.ts";
 
@@ -14,9 +16,18 @@ const TAGS_MAX = 1_000;
 /** Tags with how many devices carry them (docs/fleet.md, "Tags"). */
 export async function listTags(call: ListCall) {
   const { search, orgId } = call.query;
-  const { dialect } = call.services.store;
-  let query = taggedDevices(call.db)
-    .where("devices.orgId", "in", await listedOrgs(call, orgId))
+  if (orgId !== undefined) await getNamedOrg(call, orgId);
+  const pattern = search ? containsPattern(search) : undefined;
+  const rows = await tagsOf(call.db, { orgId, pattern }, { dialect: call.services.store.dialect });
+  const data = rows.map(({ tag, deviceCount }) => ({ tag, name: tag, deviceCount: Number(deviceCount) }));
+  return { data, total: Number(rows[0]?.total ?? 0) };
+}
+
+type Asked = { orgId: string | undefined; pattern: string | undefined };
+
+const tagsOf = preparedRows((db, { orgId, pattern }: Asked, { dialect }: { dialect: DialectName }) => {
+  const query = taggedDevices(db)
+    .where("devices.orgId", "in", orgsInList(orgId))
     .innerJoin(
       (eb) => elementsOf(eb.ref("devices.tags"), dialect).as("item"),
       (join) => join.onTrue(),
@@ -30,8 +41,5 @@ export async function listTags(call: ListCall) {
     .orderBy("deviceCount", "desc")
     .orderBy((eb) => bytewise(eb.ref("item.value"), dialect))
     .limit(TAGS_MAX);
-  if (search) query = query.where((eb) => contains(eb.ref("item.value"), search));
-  const rows = await query.execute();
-  const data = rows.map(({ tag, deviceCount }) => ({ tag, name: tag, deviceCount: Number(deviceCount) }));
-  return { data, total: Number(rows[0]?.total ?? 0) };
-}
+  return pattern === undefined ? query : query.where((eb) => matches(eb.ref("item.value"), pattern));
+});

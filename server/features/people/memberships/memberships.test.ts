@@ -78,10 +78,17 @@ describe.each(databases)("own memberships on %s", (database) => {
   });
 
   it("are declined without a trace at the inviter but the entry", async () => {
-    const { email, token } = await person();
+    const { email, token, userId } = await person();
     const id = await invite(email);
+    const name = (await me(token)).body.name;
     expect((await own(token, "DELETE", `/${id}`)).status).toBe(200);
     expect((await own(token)).body.data).toHaveLength(1);
+    const entry = (await auditEntries(server, "user.remove")).at(-1);
+    expect(entry).toMatchObject({
+      ...{ orgId: otherOrgId, actorId: id, actorEmail: email, resourceId: id, resourceName: "Guest" },
+      details: { declined: true },
+    });
+    for (const known of [name, userId]) expect(JSON.stringify(entry)).not.toContain(known);
     expect((await server.request("GET", `/users/${id}`, { token: inviter.token })).status).toBe(404);
     const guest = { orgId: otherOrgId, partnerId: null, siteId: null, subjectType: "user" };
     const data = { userId: id, userName: "Guest" };

@@ -10,6 +10,18 @@ import { ownMemberships } from "./own.ts";
 
 type RemoveCall = typeof memberships.remove extends Endpoint<infer T> ? Call<T> : never;
 
+interface Invited {
+  readonly membershipId: string;
+  readonly invitedName: string | null;
+  readonly invitedEmail: string | null;
+}
+
+/** Until an invitation is accepted, the tenant knows what it wrote itself, and no more. */
+const asInvited = ({ membershipId: id, invitedName: name, invitedEmail: email }: Invited) => ({
+  actor: { type: "user" as const, id, email },
+  resource: { type: "user" as const, id, name },
+});
+
 /** Leaves a tenant, which ends the sessions that began there, or declines its invitation. */
 export async function leave(call: RemoveCall) {
   const who = user(call);
@@ -20,14 +32,13 @@ export async function leave(call: RemoveCall) {
       const found = rows.find(({ membershipId }) => membershipId === call.params.id);
       if (!found) throw problem("NOT_FOUND");
       const declined = found.acceptedAt === null;
-      call.audit.note({ owner: chainOf(found), details: { declined } });
+      call.audit.note({ owner: chainOf(found), details: { declined }, ...(declined ? asInvited(found) : {}) });
       if (found.kind === "partner" && !declined) await refuseLastAdmin(call, tx, found);
       if (!(await removeMembership(tx, found))) throw problem("NOT_FOUND");
       const { userId, membershipId, partnerId, orgId } = found;
       const now = call.clock.now();
       const accountClosed = !declined && (await closeAccount(tx, userId, now));
       await call.services.hooks.onUserRemoved({ tx, now, userId, membershipId, partnerId, orgId, accountClosed });
-      // Until an invitation is accepted, the tenant knows what it wrote itself, and no more.
       const person = declined
         ? { userId: membershipId, userName: found.invitedName ?? "" }
         : { userId, userName: who.name };
