@@ -49,6 +49,7 @@ describe("rmm webhooks verify", () => {
     ["another body", () => headersOf(at, `${BODY} `), [], "WRONG_SIGNATURE"],
     ["an old signature", () => headersOf(at - 301), [], "TIMESTAMP_OUT_OF_TOLERANCE"],
     ["no signature", () => headersOf(at).slice(0, 2), [], "NO_SIGNATURE"],
+    ["two signatures", () => [...headersOf(at, "other"), ...headersOf(at).slice(2)], [], "NO_SIGNATURE"],
   ] as const)("exits 15 for %s, and prints nothing", async (_, headers, more, reason) => {
     const { code, stdout, stderr } = await verify(headers(), [...more, "--json"]);
     expect([code, stdout, JSON.parse(stderr).error.code]).toEqual([15, "", reason]);
