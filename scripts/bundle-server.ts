@@ -33,7 +33,8 @@ export async function bundleServer(root: string): Promise<void> {
     },
     platform: "node",
     external,
-    resolve: { conditionNames: ["source", "node", "import", "default"] },
+    // What is required is not what is imported: rolldown adds the condition of each.
+    resolve: { conditionNames: ["source", "node", "default"] },
     transform: { target: "node20" },
     checks: { ineffectiveDynamicImport: false },
     output: { dir, format: "esm", keepNames: true, entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },

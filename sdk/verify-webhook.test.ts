@@ -50,6 +50,23 @@ it("takes what is at the edge of the tolerance, and a tolerance of one's own", a
   await expect(short).rejects.toMatchObject({ code: "WEBHOOK_NOT_VERIFIED", fault: "timestamp_out_of_tolerance" });
 });
 
+it.each([
+  ["none", Number.NaN],
+  ["a text", "5 min" as never],
+])("refuses what is old where the tolerance is %s", async (_, toleranceSeconds) => {
+  const old = verifyWebhook(body, signed(body, 1), SECRET, { now, toleranceSeconds });
+  await expect(old).rejects.toMatchObject({ fault: "timestamp_out_of_tolerance" });
+});
+
+it.each([[null], [undefined], [""], [{}], [["", SECRET]], [[null]]])(
+  "takes no signature under the secret %j, which is none",
+  async (secret) => {
+    const guessed = signed(body, NOW, Array.isArray(secret) ? String(secret[0] ?? null) : String(secret));
+    for (const headers of [guessed, signed()])
+      await expect(verifyWebhook(body, headers, secret as never, { now })).rejects.toThrow(TypeError);
+  },
+);
+
 it("an error tells neither body nor secret", async () => {
   const error = await verifyWebhook(body, signed(body, NOW, "x"), SECRET, { now }).catch((one: Error) => one);
   const told = JSON.stringify(error) + String(error) + (error as Error).stack;

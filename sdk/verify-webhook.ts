@@ -58,7 +58,7 @@ export interface VerifyOptions {
 /**
  * The event of a delivery, once its signature and time are proven. `rawBody` is the body as it came: JSON that was read
  * and written again has other bytes. `secret` may be several while one is being replaced. Compares in constant time and
- * needs WebCrypto alone. Rejects with `WebhookVerificationError`. An event may arrive more than once: its `id` tells.
+ * needs WebCrypto alone. Rejects with `WebhookVerificationError`, or with `TypeError` for a secret that is none. An event may arrive more than once: its `id` tells.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,
@@ -66,16 +66,21 @@ export async function verifyWebhook(
   secret: string | readonly string[],
   { toleranceSeconds = 300, now = Date.now }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
+  const secrets = [secret].flat();
+  // A key of `null` or of no characters is one that anybody can sign with.
+  if (secrets.some((one) => typeof one !== "string" || one === ""))
+    throw new TypeError("verifyWebhook: the secret must be text, and not empty");
   const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(headerOf(headers, "x-webhook-signature")) ?? [];
   if (hex === undefined) throw new WebhookVerificationError("no_signature");
   const timestamp = headerOf(headers, "x-webhook-timestamp");
   if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError("no_timestamp");
-  if (Math.abs(now() / 1_000 - Number(timestamp)) > toleranceSeconds)
+  // So written, no tolerance that is no number lets everything through.
+  if (!(Math.abs(now() / 1_000 - Number(timestamp)) <= toleranceSeconds))
     throw new WebhookVerificationError("timestamp_out_of_tolerance");
   const body = typeof rawBody === "string" ? encoder.encode(rawBody) : new Uint8Array(rawBody);
   const signed = joined(encoder.encode(`${timestamp}.`), body);
   let isProven = false;
-  for (const one of [secret].flat()) if (await isSignature(one, bytesOf(hex), signed)) isProven = true;
+  for (const one of secrets) if (await isSignature(one, bytesOf(hex), signed)) isProven = true;
   if (!isProven) throw new WebhookVerificationError("wrong_signature");
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as WebhookEvent;

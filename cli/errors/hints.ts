@@ -27,6 +27,7 @@ const byCode: Record<string, string> = {
   ORG_ID_REQUIRED: "Name the organization: --org <slug>",
   ORG_CONTEXT_REQUIRED: "Name the organization: --org <slug>",
   PARTNER_ID_REQUIRED: "Name the partner: --partner <slug>",
+  UNKNOWN_EVENT: "The help of `rmm webhooks create` lists the kinds",
   UNKNOWN_PRESET: "`rmm sso-providers presets` lists those that there are",
   FULL_PARTNER_ACCESS_REQUIRED: "Only a member with access to all organizations of the partner may do this",
   IDEMPOTENCY_KEY_REUSED: "Use another --idempotency-key: this one was used for a different request",
@@ -54,6 +55,8 @@ export function hintFor(error: RmmError): string | undefined {
   if (error instanceof ConnectionError && proxyOf(error) !== undefined)
     return "Is the proxy up, and right? HTTPS_PROXY and HTTP_PROXY name it, NO_PROXY lists what goes without";
   if (error instanceof ConnectionError) return "Is the server up, and its address right? See `rmm config explain`";
+  if (error.code === "UNSAFE_URL" && error.operation?.startsWith("webhooks."))
+    return "For a receiver on your own machine: `rmm webhooks listen`. WEBHOOK_ALLOW_PRIVATE of the server allows private targets";
   return byCode[error.code];
 }
 

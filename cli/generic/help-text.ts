@@ -83,7 +83,7 @@ function sampleValue({ type, values, example, format, name, ref, itemValues }: F
   const called = ref && sampleOf(ref);
   if (called !== undefined) return called;
   if (type === "enum") return values?.[0] ?? "value";
-  if (type === "array") return itemValues?.[0] ?? "<id>";
+  if (type === "array") return itemValues?.[0] ?? (ref === undefined ? placeholderOf(name) : "<id>");
   if (type === "integer" || type === "number") return "1";
   if (type === "object") return `'${example ?? "{}"}'`;
   if (format === "email") return "ana@contoso.example";

@@ -2,7 +2,7 @@ import { refs } from "#contract/core/refs";
 import { nouns } from "../generated/nouns.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { scopePlaceOf } from "./refs-of.ts";
-import { calledOne, sampleOf } from "./row-names.ts";
+import { calledOne, listCommandOf, sampleOf } from "./row-names.ts";
 
 /** `<contact-id>` of `contactId`. */
 export const placeholderOf = (param: string): string => `<${param.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()}>`;
@@ -12,7 +12,10 @@ export function describeParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];
   if (ref === undefined || ref === "opaque") return "id";
   const called = calledOne(ref);
-  if (called === undefined) return listOf(refs[ref]) ? `id, as \`rmm ${refs[ref]} list\` shows it` : "id";
+  if (called === undefined) {
+    const list = listCommandOf(ref) ?? (listOf(refs[ref]) ? `${refs[ref]} list` : undefined);
+    return list === undefined ? "id" : `id, as \`rmm ${list}\` shows it`;
+  }
   return `${called} of the ${ref}${isScope(spec, param) ? " (or --org)" : ""}`;
 }
 

@@ -140,6 +140,9 @@ it("every argument that is an id says in the help what it names", async () => {
     "slug, name or id of the organization (or --org)",
   );
   expect((await run(["devices", "get", "--help"])).stdout).toContain("id, as `rmm devices list` shows it");
+  expect((await run(["webhooks", "retry", "--help"])).stdout).toMatch(
+    /delivery-id +id, as `rmm webhooks deliveries` shows/,
+  );
   expect((await run(["api-keys", "get", "--help"])).stdout).toContain("name or id of the api-key");
   expect((await run(["users", "invite", "--help"])).stdout).toMatch(/--site-ids <values> .*\(names or\s+ids/);
 });

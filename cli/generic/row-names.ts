@@ -23,6 +23,10 @@ const callable: Partial<Record<RefName, RowName>> = {
   role: { ...named, sample: '"Org Admin"' },
 };
 
+/** The command that lists rows of a kind that the noun's `list` does not have. */
+const listedBy: Partial<Record<RefName, string>> = { "webhook-delivery": "webhooks deliveries" };
+
+export const listCommandOf = (ref: RefName): string | undefined => listedBy[ref];
 export const calledOne = (ref: RefName): string | undefined => callable[ref]?.one;
 export const calledMany = (ref: RefName): string | undefined => callable[ref]?.many;
 export const sampleOf = (ref: RefName): string | undefined => callable[ref]?.sample;

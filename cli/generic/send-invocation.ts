@@ -44,6 +44,9 @@ async function leaveAlone({ context, spec }: Invocation, row: Readonly<Record<st
 async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
   const { context, spec, given } = invocation;
   const { options, exitOf, finish } = given;
+  const sayNotes = async (result: unknown) => {
+    for (const note of given.noteOn?.(result) ?? []) await context.notice(note);
+  };
   const client = await clientFor(context, spec);
   const existing = await existingRows(invocation).find(draft);
   if (existing !== undefined) return leaveAlone(invocation, existing);
@@ -54,11 +57,12 @@ async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
     await withSecretFile(path, async (file) => {
       const result = (await send(client, context, spec, draft)) as Record<string, unknown>;
       await printMinted(context, spec, result, file);
-      for (const note of given.noteOn?.(result) ?? []) await context.notice(note);
+      await sayNotes(result);
     });
     return 0;
   }
   const result = await send(client, context, spec, draft);
   await printResult(context, result, { fields: spec.fields });
+  await sayNotes(result);
   return exitOf?.(result) ?? 0;
 }

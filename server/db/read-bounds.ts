@@ -1,8 +1,10 @@
-import type { Scope } from "./scope.ts";
+import { type Scope, wallOf } from "./scope.ts";
 
 /** How long the reads of a request may take, and whether somebody still waits for them. */
 export interface ReadBounds {
   readonly gone: AbortSignal;
+  /** Who waits: where reads must queue, tenants take turns. */
+  tenant?: string;
   /** By `performance.now()`; undefined = as long as any statement may take. */
   untilMs?: number;
 }
@@ -11,7 +13,10 @@ const ofScope = new WeakMap<Scope, ReadBounds>();
 const ofQuery = new WeakMap<object, ReadBounds>();
 
 /** A request has a scope of its own, which every handle of it knows. */
-export const boundReads = (scope: Scope, bounds: ReadBounds): void => void ofScope.set(scope, bounds);
+export function boundReads(scope: Scope, bounds: ReadBounds): void {
+  bounds.tenant = wallOf(scope);
+  ofScope.set(scope, bounds);
+}
 
 /** From now on all reads of the request together have this long. */
 export function limitReads(scope: Scope, ms: number): void {

@@ -63,6 +63,7 @@ async function verify(
   const { verifyWebhook, WebhookVerificationError } = await import("#sdk/verify-webhook");
   try {
     const event = await verifyWebhook(body, headers, secret, options);
+    await context.notice("Genuine: signed with this secret");
     await printResult(context, event, { fields: ["id", "type", "timestamp", "orgId", "siteId", "data"] });
     return 0;
   } catch (error) {
@@ -81,14 +82,16 @@ const hints: Partial<Record<string, string>> = {
   wrong_signature: "The body must be as it came: JSON that was read and written again has other bytes",
 };
 
-function readHeaders(given: readonly string[]): Record<string, string> {
-  const pairs = given.map((one) => {
+/** A header that is given twice stays two: it counts as not there. */
+function readHeaders(given: readonly string[]): Record<string, string[]> {
+  const headers: Record<string, string[]> = {};
+  for (const one of given) {
     const [, name, value] = /^([A-Za-z0-9-]+):\s*(.*?)\s*$/.exec(one) ?? [];
     if (name === undefined || value === undefined)
       throw usageError(`--request-header ${one}: it is written as "Name: value"`);
-    return [name.toLowerCase(), value] as const;
-  });
-  return Object.fromEntries(pairs);
+    headers[name.toLowerCase()] = [...(headers[name.toLowerCase()] ?? []), value];
+  }
+  return headers;
 }
 
 function readSeconds(given = "300"): number {

@@ -53,6 +53,21 @@ describe("reads that wait for a thread", () => {
     expect(await read(1)).toEqual([{ number: 1 }]);
   });
 
+  it("of one tenant keep those of no other waiting: tenants take turns, and who waits for most is refused first", async () => {
+    const of = (tenant: string) => ({ ...someone, tenant });
+    const order: string[] = [];
+    const asks = (tenant: string, number: number) => codeOf(read(number, of(tenant)).finally(() => order.push(tenant)));
+    const flood = Array.from({ length: WAITING_MAX + 10 }, (_, number) => asks("flood", number));
+    await Promise.resolve();
+    const others = ["first", "second"].map((tenant) => asks(tenant, 1));
+    expect(await Promise.all(others)).toEqual(["answered", "answered"]);
+    const answeredBefore = order.filter((tenant) => tenant === "flood").length;
+    const codes = await Promise.all(flood);
+    const refused = codes.filter((code) => code === "RMM_READ_FULL").length;
+    expect(refused).toBe(12);
+    expect(answeredBefore - refused).toBeLessThan(10);
+  });
+
   it("each of these errors says that the caller may try again", () => {
     for (const code of ["RMM_READ_FULL", "RMM_READ_LATE", "RMM_READ_LEFT", "RMM_READ_THREAD", "57014"])
       expect(isUnavailable({ code }), code).toBe(true);

@@ -3,7 +3,8 @@ import type { Row } from "../naming.ts";
 import { type ReadBounds, ReadGivenUp } from "../read-bounds.ts";
 import { encoded } from "./sqlite-handle.ts";
 import type { SqliteConnection } from "./sqlite-library.ts";
-import { type Asked, ReadThread } from "./sqlite-thread.ts";
+import { ReadThread } from "./sqlite-thread.ts";
+import { type Waiting, WaitingReads } from "./sqlite-waiting.ts";
 
 /** Statements on a smaller database are short, and read at once: the way to a thread is not free. */
 export const LARGE_BYTES = 16 * 1_024 * 1_024;
@@ -11,7 +12,7 @@ export const LARGE_BYTES = 16 * 1_024 * 1_024;
 const THREADS_MAX = 2;
 /** Threads whose statement was given up and has not ended yet, beside those that read. */
 const ENDING_MAX = 2;
-/** Statements of requests that wait for a thread; the next is refused. */
+/** Statements of requests that wait for a thread; beyond that, tenants that have most are refused first. */
 export const WAITING_MAX = 128;
 /** As long as a statement of a request may take, its wait included. */
 const READ_MS = 30_000;
@@ -29,7 +30,7 @@ export interface ReadThreads {
 export function readThreads(file: string, reader: SqliteConnection, largeBytes: number): ReadThreads {
   const threads = new Set<ReadThread>();
   const ending = new Set<ReadThread>();
-  let waiting: Asked[] = [];
+  const waiting = new WaitingReads();
   let [isLarge, lookedMs] = [false, Number.NEGATIVE_INFINITY];
   let starting = 0;
   let closed = false;
@@ -67,21 +68,26 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
       if (closed) await thread.terminate();
       else threads.add(thread);
     } catch (error) {
-      for (const asked of waiting.splice(0)) asked.failed(error as Error);
+      for (const asked of waiting.clear()) asked.failed(error as Error);
     } finally {
       starting -= 1;
     }
     pass();
   }
 
-  function drop(asked: Asked, code: ReadGivenUp["code"]): void {
-    if (!waiting.includes(asked)) return;
-    waiting = waiting.filter((other) => other !== asked);
-    asked.failed(new ReadGivenUp(code));
+  function drop(asked: Waiting, code: ReadGivenUp["code"]): void {
+    if (waiting.remove(asked)) asked.failed(new ReadGivenUp(code));
+  }
+
+  function makeRoom({ tenant }: ReadBounds): void {
+    if (waiting.length < WAITING_MAX) return;
+    const excess = waiting.excess(tenant);
+    if (!excess) throw new ReadGivenUp("RMM_READ_FULL");
+    drop(excess, "RMM_READ_FULL");
   }
 
   /** A statement that runs takes its thread along: SQLite cannot be told to stop. */
-  function expire(asked: Asked): void {
+  function expire(asked: Waiting): void {
     drop(asked, "RMM_READ_LATE");
     const thread = [...threads].find((one) => one.asked === asked);
     if (!thread) return;
@@ -92,7 +98,7 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
     pass();
   }
 
-  function within({ gone, untilMs }: ReadBounds, asked: Asked): Asked {
+  function within({ gone, untilMs }: ReadBounds, asked: Waiting): Waiting {
     const left = () => drop(bounded, "RMM_READ_LEFT");
     const nowMs = performance.now();
     const timer = setTimeout(
@@ -104,7 +110,7 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
       clearTimeout(timer);
       gone.removeEventListener("abort", left);
     };
-    const bounded: Asked = {
+    const bounded: Waiting = {
       ...asked,
       done: (rows) => [over(), asked.done(rows)],
       failed: (error) => [over(), asked.failed(error)],
@@ -123,16 +129,16 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
     rows(sql, parameters, bounds) {
       if (closed) throw new Error("the database is closed");
       if (bounds?.gone.aborted) throw new ReadGivenUp("RMM_READ_LEFT");
-      if (bounds && waiting.length >= WAITING_MAX) throw new ReadGivenUp("RMM_READ_FULL");
+      if (bounds) makeRoom(bounds);
       return new Promise((done, failed) => {
-        const asked = { sql, parameters: encoded(parameters), done, failed };
+        const asked = { sql, parameters: encoded(parameters), done, failed, tenant: bounds && (bounds.tenant ?? "") };
         waiting.push(bounds ? within(bounds, asked) : asked);
         pass();
       });
     },
     async close() {
       closed = true;
-      for (const asked of waiting.splice(0)) asked.failed(new Error("the database is closed"));
+      for (const asked of waiting.clear()) asked.failed(new Error("the database is closed"));
       await Promise.all([...threads, ...ending].map((thread) => thread.terminate()));
     },
   };

@@ -46,6 +46,8 @@ describe("rmm quickstart", { timeout: 240_000 }, () => {
           `$ ${typed === "server start" ? "AGENT_ENROLL_RATE_LIMIT=1000 " : ""}rmm ${typed}`,
         );
       expect((await fetch(`${url}/health`)).status).toBe(200);
+      // Its libraries are bundled with the server, and load when they are first used.
+      expect((await fetch(`${url}/docs/swagger-ui.css`)).status).toBe(200);
       const config = { env: { RMM_CONFIG_DIR: join(dir, "config") } };
       const listed = await rmm.run(["devices", "list", "--all", "--json=hostname"], config);
       expect(JSON.parse(listed.stdout)).toHaveLength(50);

@@ -1,3 +1,4 @@
+import querystring from "node:querystring";
 import { invalid } from "#server/problem";
 
 const MASK = "********";
@@ -40,15 +41,18 @@ export function targetOf(address: string): string {
 export function splitCredentials(address: string): { url: string; authorization?: string } {
   const url = new URL(address);
   if (!url.username && !url.password) return { url: address };
-  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const pair = credentialsOf(url).join(":");
   url.username = "";
   url.password = "";
   return { url: url.href, authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
 }
 
+/** User and password as they are meant; `%` that begins no escape stands for itself. */
+const credentialsOf = ({ username, password }: URL): string[] => [username, password].map(querystring.unescape);
+
 /** The values in an address that no log may hold. */
 export function secretsIn(address: string): string[] {
   const url = new URL(address);
   const values = [...url.searchParams.values(), ...url.search.slice(1).split(/[&=]/), url.username, url.password];
-  return [...values, splitCredentials(address).authorization?.slice("Basic ".length) ?? ""];
+  return [...values, ...credentialsOf(url), splitCredentials(address).authorization?.slice("Basic ".length) ?? ""];
 }

@@ -331,6 +331,18 @@ describe.each(databases)("deliveries to webhooks on %s", (database) => {
     expect([unknown.status, unknown.body.code]).toEqual([400, "UNKNOWN_EVENT"]);
   });
 
+  it("that are tests are ten a minute, those that are sent again included", async () => {
+    const { id } = await test.create();
+    receiver.answer = answers.status(500);
+    const { body } = await test.send("POST", `/${id}/test`);
+    await server.deliver();
+    const again = [];
+    for (let sent = 1; sent <= 10; sent += 1)
+      again.push((await test.send("POST", `/${id}/retry/${body.delivery.id}`)).status);
+    expect(again).toEqual([...Array(9).fill(202), 429]);
+    expect(await test.deliveries(id)).toHaveLength(10);
+  });
+
   it("of two who send at one moment, each is made by one; whoever died is followed after the lease", async () => {
     receiver.answer = answers.late(5);
     await test.create();

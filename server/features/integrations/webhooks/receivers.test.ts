@@ -43,6 +43,25 @@ it.each([
   },
 );
 
+it("a receiver that repeats secrets in JSON, decoded or without their scheme leaves none", async () => {
+  const secrets = ['token "of the\\webhook', "token-of-the-webhook", "token-of-the-webhook-and-more", "pässword/of-it"];
+  const [quoted = "", credential = "", longer = "", password = ""] = secrets;
+  test.receiver.answer = (response) => void response.writeHead(500).end(JSON.stringify(secrets) + secrets.join());
+  const { id } = await test.create({
+    url: test.receiver.url("/in").replace("https://", `https://%zz:${encodeURIComponent(password)}@`),
+    headers: [
+      { key: "X-Api-Key", value: ` ${quoted} ` },
+      { key: "Authorization", value: `Bearer ${credential}` },
+      { key: "X-Longer", value: longer },
+    ],
+  });
+  await test.send("POST", `/${id}/test`);
+  await test.server.deliver();
+  const [{ responseBody }] = (await test.deliveries(id)) as [{ responseBody: string }];
+  const masks = Array(4).fill("********");
+  expect(responseBody).toBe(JSON.stringify(masks) + masks.join());
+});
+
 it.each([
   ["has a certificate of another name", "stranger.example", ["127.0.0.1"]],
   ["is not found", "nowhere.example", []],

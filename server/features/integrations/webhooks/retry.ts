@@ -5,6 +5,7 @@ import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { holdWebhook } from "./queries.ts";
 import { queuedAnswer } from "./queued-answer.ts";
+import { takeTest } from "./send-test.ts";
 
 type RetryCall = typeof webhooks.retry extends Endpoint<infer T> ? Call<T> : never;
 
@@ -26,9 +27,10 @@ export async function retryDelivery(call: RetryCall) {
     // Tests go out whatever the status; anything else would wait for nobody.
     if (origin !== "test" && webhook.status !== "active")
       throw problem("INVALID_STATE", {
-        message: `The webhook is ${webhook.status}`,
+        message: `The webhook is not active: its status is ${webhook.status}`,
         details: { status: webhook.status },
       });
+    if (origin === "test") await takeTest(call, webhook.id);
     call.audit.note({ details: { retryOf: failed.id } });
     const again = origin === "test" ? "test" : "retry";
     return queuedAnswer(call, tx, { webhook, event, eventId, sentBody, origin: again });

@@ -57,7 +57,9 @@ it("an address shows neither user, password nor values of its query, and stands 
     url: "https://hooks.example:8443/in?token=s3cret&flag&empty=&x=a%3Db#part",
     authorization: `Basic ${Buffer.from("bob:pw@rd").toString("base64")}`,
   });
-  expect(secretsIn(address)).toEqual(expect.arrayContaining(["s3cret", "flag", "a=b", "pw%40rd", "bob"]));
+  expect(secretsIn(address)).toEqual(expect.arrayContaining(["s3cret", "flag", "a=b", "pw%40rd", "pw@rd", "bob"]));
+  const { authorization } = splitCredentials("https://100%:%zz%41@hooks.example/");
+  expect(authorization).toBe(`Basic ${Buffer.from("100%:%zzA").toString("base64")}`);
 });
 
 it("an attempt that failed is made again until its retries are used up; a test never is", () => {

@@ -31,7 +31,7 @@ export async function testWebhook(call: TestCall) {
 }
 
 /** Within the transaction, so that a refused or repeated call costs nothing. */
-async function takeTest(call: TestCall, webhookId: string): Promise<void> {
+export async function takeTest(call: Call, webhookId: string): Promise<void> {
   const { limiter } = call.services;
   const allowance = await call.asSystem("rate limit", (all) => limiter.takeWithin(all, testsPerMinute, webhookId));
   if (allowance.allowed) return;

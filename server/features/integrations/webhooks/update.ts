@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { webhooks } from "#contract/resources/integrations/webhooks";
 import { getWritableOrg, refuseSiteRestricted } from "#server/access/org-access";
@@ -43,7 +44,8 @@ function saveChange(call: UpdateCall, { before, change, changedFields }: Planned
     const isSame = (["urlSealed", "headersSealed", "secretSealed", "writtenBy", "status"] as const).every(
       (name) => now[name] === before[name],
     );
-    if (!isSame) throw problem("CONCURRENT_MODIFICATION");
+    const isPolicySame = change.retryPolicy === undefined || isDeepStrictEqual(now.retryPolicy, before.retryPolicy);
+    if (!isSame || !isPolicySame) throw problem("CONCURRENT_MODIFICATION");
     const updatedAt = call.clock.now();
     const saved = tx
       .updateTable("webhooks")

@@ -121,6 +121,19 @@ describe.each(databases)("webhooks on %s", (database) => {
     expect([moved.status, (await kept(id)).url]).toEqual([200, elsewhere]);
   });
 
+  it("lose no field of a retry policy that two change at once", async () => {
+    const { id } = await test.create();
+    const fields = Object.entries({ maxRetries: 1, initialDelayMs: 2_000, backoffMultiplier: 3, maxDelayMs: 4_000 });
+    const saved = await Promise.all(
+      fields.map(async ([name, value]) => {
+        const { status } = await test.send("PATCH", `/${id}`, { retryPolicy: { [name]: value } });
+        expect([200, 409]).toContain(status);
+        return status === 200 ? [[name, value]] : [];
+      }),
+    );
+    expect((await row(id)).retryPolicy).toMatchObject(Object.fromEntries(saved.flat()));
+  });
+
   it.each([
     ["a reserved header", { headers: [{ key: "Host", value: "x" }] }, "VALIDATION_ERROR"],
     [

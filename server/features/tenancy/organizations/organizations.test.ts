@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { makeDevices } from "../../../test/devices.ts";
+import { eventsOf } from "../../../test/events-of.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 
 describe.each(databases)("organizations on %s", (database) => {
@@ -133,6 +134,22 @@ describe.each(databases)("organizations on %s", (database) => {
       expect((await server.request(method, path, { token: admin.token })).body.code).toBe("NOT_FOUND");
     }
     expect((await create({ name: "Again", slug: "leaving" })).status).toBe(201);
+  });
+
+  it("tells that it begins to wind down, once, beside the change, and nothing where that is refused", async () => {
+    const { id } = (await create({ name: "Winding down", slug: "winding-down" })).body;
+    const path = `/orgs/organizations/${id}`;
+    const become = (status: string) => server.request("PATCH", path, { token: admin.token, body: { status } });
+    expect((await become("offboarding")).status).toBe(200);
+    await become("offboarding");
+    expect((await become("archived")).body.code).toBe("INVALID_STATUS");
+    const told = await eventsOf(server.db, id);
+    expect(told.map(({ kind }) => kind)).toEqual([
+      "organization.created",
+      "organization.updated",
+      "organization.offboarding",
+    ]);
+    expect(told[2]).toMatchObject({ orgId: id, data: { organizationId: id, organizationName: "Winding down" } });
   });
 
   it("holds slug, name and date rules (C11), and reads odd input as documented (C15, C16)", async () => {

@@ -60,7 +60,17 @@ const unsafe: ReadonlySet<string> = new Set(["not_https", "credentials_in_url", 
 /** The beginning of an answer, without what the receiver may have repeated of the request's secrets. */
 function kept(text: string, secrets: readonly string[]): string {
   const told = secrets
-    .filter((secret) => secret.length >= SECRET_MIN_CHARS)
-    .reduce((left, secret) => left.replaceAll(secret, "********"), text);
+    .flatMap(repeatedAs)
+    .filter((form) => form.length >= SECRET_MIN_CHARS)
+    // One may be the beginning of another.
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((left, form) => left.replaceAll(form, "********"), text);
   return [...withoutInvisible(told.slice(0, 2 * BODY_MAX_CHARS))].slice(0, BODY_MAX_CHARS).join("").toWellFormed();
+}
+
+/** As it came over the wire, without the scheme in front of it, and either inside JSON. */
+function repeatedAs(secret: string): string[] {
+  const sent = secret.trim();
+  const [, credential] = /^\S+ +(\S+)$/.exec(sent) ?? [];
+  return [sent, credential ?? ""].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]);
 }
