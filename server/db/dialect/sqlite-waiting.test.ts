@@ -26,7 +26,7 @@ it("the server's own statements are never the excess, however many wait", () => 
   const few = of("few");
   const most = [of("most"), of("most"), of("most")];
   for (const asked of [few, ...most]) waiting.push(asked);
-  expect(waiting.excess("few")).toBeUndefined();
+  expect(waiting.excess("most")).toBeUndefined();
   expect(waiting.excess("new")).toBe(most[2]);
   expect(waiting.remove(few)).toBe(true);
   expect(waiting.remove(few)).toBe(false);
