@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,6 +16,10 @@ let silent: Stub;
 beforeAll(async () => {
   stub = await stubApi({
     "GET /orgs": () => ({ body: { data: many } }),
+    "POST /orgs/partners": async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return { status: 201, body: { id: "018f0000-0000-7000-8000-000000000001", name: "p", slug: "p" } };
+    },
     "GET /devices": (_seen, query) => paged([], query),
   });
   silent = await stubApi({ "GET /orgs": () => new Promise(() => undefined) });
@@ -82,12 +86,23 @@ describe("a reader that leaves (C48)", () => {
   });
 });
 
-it("Ctrl-C stops a call and exits 130", async () => {
+it.each(["SIGINT", "SIGTERM"] as const)("%s stops a call and exits 130", async (name) => {
   const child = shell("exec $RMM orgs list-accessible", { RMM_SERVER: silent.url });
   const done = ended(child);
-  while (silent.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  child.kill("SIGINT");
-  expect(await done).toMatchObject({ code: 130, stdout: "" });
+  const before = silent.seen.length;
+  while (silent.seen.length === before) await new Promise((resolve) => setTimeout(resolve, 20));
+  child.kill(name);
+  const { code, stdout, stderr } = await done;
+  expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
+  expect(stderr).toContain("Interrupted");
+});
+
+it("a list of entries sent 16 at once makes Node warn of nothing", async () => {
+  const list = Array.from({ length: 40 }, (_, index) => JSON.stringify({ name: `p${index}`, slug: `p${index}` }));
+  const path = join(folder.dir, "partners.ndjson");
+  writeFileSync(path, list.join("\n"));
+  const { code, stderr } = await ended(shell(`exec $RMM partners create -f ${path} --concurrency 16 --quiet`));
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });
 
 it("a server starts on a free port, prints it, and stops on a signal", async () => {

@@ -1,7 +1,8 @@
+import { setMaxListeners } from "node:events";
 import { processShell, writeTo } from "./shell.ts";
 import { version } from "./version.ts";
 
-/** The whole process: streams, Ctrl-C, exit code. `--version` alone loads nothing else. */
+/** The whole process: streams, signals, exit code. `--version` alone loads nothing else. */
 export async function start(argv: readonly string[]): Promise<void> {
   const interrupt = new AbortController();
   const shell = processShell(interrupt.signal);
@@ -9,10 +10,15 @@ export async function start(argv: readonly string[]): Promise<void> {
     process.exitCode = await writeTo(shell, "stdout", `${version}\n`).then(() => 0, failedToWrite);
     return;
   }
-  process.on("SIGINT", () => {
-    if (interrupt.signal.aborted) process.exit(130);
-    interrupt.abort();
-  });
+  // Each call in flight listens, and waits beside it.
+  setMaxListeners(0, interrupt.signal);
+  // Ctrl-C; a pipeline that is cancelled and a supervisor send SIGTERM.
+  for (const name of ["SIGINT", "SIGTERM"] as const) {
+    process.on(name, () => {
+      if (interrupt.signal.aborted) process.exit(130);
+      interrupt.abort();
+    });
+  }
   const [{ main }, { crash }] = await Promise.all([import("./main.ts"), import("./crash.ts")]);
   process.on("uncaughtException", (error) => void crash(shell, argv, error).then((code) => process.exit(code)));
   // Applies if the process ends first, for example at end of file in a prompt.

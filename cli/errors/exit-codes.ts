@@ -19,7 +19,7 @@ export const exitCodes = {
   unknown: [13, "outcome unknown: the call may have been carried out"],
   notRmm: [14, "the address answers, but not as an rmm server does"],
   notGenuine: [15, "the delivery of a webhook is not genuine: its signature, its time or its body"],
-  interrupted: [130, "interrupted"],
+  interrupted: [130, "interrupted by Ctrl-C or SIGTERM"],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;
 
 export type ExitName = keyof typeof exitCodes;

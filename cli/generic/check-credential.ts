@@ -21,8 +21,6 @@ export async function checkCredential(context: Context, spec: CommandSpec): Prom
     exit: "unauthenticated",
     code: "WRONG_CREDENTIAL",
     details: { accepted: kinds, given: kind },
-    hint: kinds.includes("user")
-      ? "Sign in with `rmm auth login`, or unset the variable that holds the key"
-      : undefined,
+    hint: kinds.includes("user") ? `Sign in with \`rmm auth login\`, and leave out ${source}` : undefined,
   });
 }

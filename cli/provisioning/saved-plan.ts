@@ -124,10 +124,19 @@ function covers(saved: PlanItem, now: PlanItem): boolean {
   if ((saved.refused === null) !== (now.refused === null)) return false;
   const contained = (isSame: (a: FieldChange, b: FieldChange) => boolean) =>
     now.changes.every((change) => saved.changes.some((one) => one.field === change.field && isSame(one, change)));
-  // A run that ended half-way goes on: what was created is brought to the rest, its secret to its place.
-  if (saved.action === "create" && (now.action === "update" || now.action === "deliver")) return contained(isSameEnd);
+  // A run that ended half-way goes on: what was created is brought to the rest, its secret to its place. A value that
+  // somebody else gave to an object of this name is not replaced.
+  if (saved.action === "create" && (now.action === "update" || now.action === "deliver"))
+    return contained(isSameEnd) && now.changes.every((change) => isLeftByCreate(now.kind, change));
   return saved.action === now.action && saved.id === now.id && contained(isSameChange);
 }
+
+/** A field that a create leaves empty, or sets afterwards (`order.ts`). */
+const isLeftByCreate = (kind: string, { field, before }: FieldChange): boolean =>
+  field === "sink" || (kind === "organization" && field === "status" && before === "active") || isEmpty(before);
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || value === "" || stable(value) === "[]" || stable(value) === "{}";
 
 /** Sinks are where this run has them. */
 const isSameEnd = (a: FieldChange, b: FieldChange): boolean =>

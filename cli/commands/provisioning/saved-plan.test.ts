@@ -125,6 +125,16 @@ describe("a saved plan", () => {
     ]);
   });
 
+  it("is refused where somebody made what it creates and gave it other values", async () => {
+    await ok(["plan", write("book.yaml", book), "-o", at("plan.json")]);
+    const made = await rmm.organizations.create({ body: { slug: "harbor", name: "Harbor Dental", partnerId } });
+    const address = { city: "Boulder", region: "CO" };
+    await rmm.sites.create({ body: { orgId: made.id, name: "HQ", address } });
+    const stale = await run(["apply", at("plan.json"), "--yes"]);
+    expect(stale).toMatchObject({ code: 6, stdout: "", stderr: expect.stringContaining("update site") });
+    expect((await site()).address).toEqual(address);
+  });
+
   it("is of one server and one kind of credential, and has answered what decides it", async () => {
     await ok(["plan", write("book.yaml", book), "-o", at("plan.json")]);
     const { partnerKey } = await seedPartnerPrincipal(server.db, server.services, partnerId);

@@ -23,7 +23,7 @@ interface Options {
 /** Runs the story; whatever happens, the server stops and the folder goes, unless they are to be kept. */
 export async function quickstart(context: Context, options: Options): Promise<number> {
   const started = Date.now();
-  const interrupted = withSigterm(context.shell.signal);
+  const interrupted = context.shell.signal;
   const before = process.cwd();
   const dir = await mkdtemp(join(tmpdir(), "rmm-quickstart-"));
   let server: DemoServer | undefined;
@@ -75,13 +75,6 @@ async function tell(stage: Stage): Promise<{ organizations: number; devices: num
   const { devices, org } = await fleetStory(stage);
   const auditEntriesVerified = await auditStory(stage, org);
   return { organizations, devices, auditEntriesVerified };
-}
-
-/** A supervisor's SIGTERM ends the story like Ctrl-C, so that no server is left behind. */
-function withSigterm(signal: AbortSignal): AbortSignal {
-  const ended = new AbortController();
-  process.once("SIGTERM", () => ended.abort());
-  return AbortSignal.any([signal, ended.signal]);
 }
 
 const interruption = () => new CliError("Interrupted", { exit: "interrupted", code: "INTERRUPTED" });

@@ -58,16 +58,9 @@ async function hintFirstAdmin(shell: Shell, globals: Globals, { services }: Runn
   await writeTo(shell, "stderr", line);
 }
 
-/** Ctrl-C reaches the shell's signal; a supervisor sends SIGTERM. */
 function untilStopped({ signal }: Shell): Promise<void> {
   return new Promise((resolve) => {
-    const done = () => {
-      process.off("SIGTERM", done);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    process.once("SIGTERM", done);
-    signal.addEventListener("abort", done, { once: true });
-    if (signal.aborted) done();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    if (signal.aborted) resolve();
   });
 }

@@ -7,6 +7,8 @@ import type { ThreadAnswer, ThreadRead } from "./sqlite-read-worker.ts";
 export interface Asked {
   readonly sql: string;
   readonly parameters: readonly unknown[];
+  /** Undefined = the server's own work. */
+  readonly tenant: string | undefined;
   done(rows: Row[]): void;
   failed(error: Error): void;
 }

@@ -3,8 +3,8 @@ import type { Row } from "../naming.ts";
 import { type ReadBounds, ReadGivenUp } from "../read-bounds.ts";
 import { encoded } from "./sqlite-handle.ts";
 import type { SqliteConnection } from "./sqlite-library.ts";
-import { ReadThread } from "./sqlite-thread.ts";
-import { type Waiting, WaitingReads } from "./sqlite-waiting.ts";
+import { type Asked, ReadThread } from "./sqlite-thread.ts";
+import { WaitingReads } from "./sqlite-waiting.ts";
 
 /** Statements on a smaller database are short, and read at once: the way to a thread is not free. */
 export const LARGE_BYTES = 16 * 1_024 * 1_024;
@@ -44,7 +44,7 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
   function pass(): void {
     for (const thread of threads) {
       while (!thread.asked) {
-        const asked = waiting.shift();
+        const asked = waiting.shift([...threads, ...ending], THREADS_MAX + ENDING_MAX - 1);
         if (!asked) return;
         thread.ask(asked);
       }
@@ -75,7 +75,7 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
     pass();
   }
 
-  function drop(asked: Waiting, code: ReadGivenUp["code"]): void {
+  function drop(asked: Asked, code: ReadGivenUp["code"]): void {
     if (waiting.remove(asked)) asked.failed(new ReadGivenUp(code));
   }
 
@@ -87,7 +87,7 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
   }
 
   /** A statement that runs takes its thread along: SQLite cannot be told to stop. */
-  function expire(asked: Waiting): void {
+  function expire(asked: Asked): void {
     drop(asked, "RMM_READ_LATE");
     const thread = [...threads].find((one) => one.asked === asked);
     if (!thread) return;
@@ -98,7 +98,7 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
     pass();
   }
 
-  function within({ gone, untilMs }: ReadBounds, asked: Waiting): Waiting {
+  function within({ gone, untilMs }: ReadBounds, asked: Asked): Asked {
     const left = () => drop(bounded, "RMM_READ_LEFT");
     const nowMs = performance.now();
     const timer = setTimeout(
@@ -110,7 +110,7 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
       clearTimeout(timer);
       gone.removeEventListener("abort", left);
     };
-    const bounded: Waiting = {
+    const bounded: Asked = {
       ...asked,
       done: (rows) => [over(), asked.done(rows)],
       failed: (error) => [over(), asked.failed(error)],
