@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { mutates } from "#contract/core/endpoint";
 import { authorize } from "#server/access/authorize";
@@ -319,6 +320,8 @@ function waitingFor(response: ServerResponse): ReadBounds {
 function goneOf(response: ServerResponse): AbortSignal {
   if (response.destroyed) return AbortSignal.abort();
   const leaving = new AbortController();
+  // Every read that waits listens, however many a request has.
+  setMaxListeners(0, leaving.signal);
   response.once("close", () => {
     if (!response.writableFinished) leaving.abort();
   });
