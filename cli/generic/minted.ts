@@ -122,7 +122,7 @@ export async function printMinted(
  * What an earlier command printed or kept already; without a person it went into a file or a log, and is not repeated
  * unless `--json` or a file asks for it.
  */
-const heldAlready: Readonly<Record<string, { fields: readonly string[]; said: string }>> = {
+export const heldAlready: Readonly<Record<string, { fields: readonly string[]; said: string }>> = {
   "mfa enable": {
     fields: ["recoveryCodes"],
     said: "The second factor is on. Its recovery codes are those that the setup gave; `rmm auth mfa recovery-codes` makes new ones",

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { heldAlready } from "#cli/generic/minted";
 import type { CommandSpec } from "#cli/manifest";
 import { canaryCall, canaryRun, HERE } from "./canary-run.ts";
 import { type CanaryServer, canaryServer, type Fault, faults, plantedResult } from "./canary-server.ts";
@@ -52,7 +53,9 @@ describe("a generated command shows secrets only where it says", () => {
 
     describe(`rmm ${spec.noun} ${spec.name}`, () => {
       it.each(faults)("--debug, and the server: %s", async (fault) => {
-        const { ran, plants } = await play(spec, fault, ["--debug"]);
+        // What the person has already is told again where it is asked for.
+        const more = `${spec.noun} ${spec.name}` in heldAlready ? ["--json"] : [];
+        const { ran, plants } = await play(spec, fault, ["--debug", ...more]);
         const goesWell = fault === "none" || fault.endsWith("first");
         expect(ran.stderr).toContain(`debug: > ${spec.method}`);
         if (fault === "none" && json) expect(ran.code, ran.stderr).toBe(0);

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -135,7 +135,10 @@ async function secretsReadAt(atMs: number, env: Readonly<Record<string, string>>
     while (Date.now() < ${atMs});
     const { jwtSecret, encryptionKey, enrollmentKeyPeppers, anchorSigningKey } = readConfig(process.env);
     console.log(JSON.stringify({ jwtSecret, encryptionKey, pepper: enrollmentKeyPeppers[0], anchorSigningKey }));`;
-  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], { cwd: dirname(RMM), env });
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: join(dirname(RMM), ".."),
+    env,
+  });
   return stdout;
 }
 

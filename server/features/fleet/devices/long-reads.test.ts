@@ -31,7 +31,7 @@ describe("lists of a large embedded database, read in threads", () => {
   const list = ({ who }: (typeof tenants)[number], path = "/devices?sort=hostname&sortDir=asc") =>
     server.request("GET", path, { token: who.token });
 
-  it("show two tenants that ask at once their own rows alone, or 503 with Retry-After (C01)", async () => {
+  it("show two tenants that ask at once their own rows alone, or 503 with Retry-After", async () => {
     // Threads hear nothing until everybody has asked.
     const { postMessage } = Worker.prototype;
     const held: (() => void)[] = [];
