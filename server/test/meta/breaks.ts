@@ -219,12 +219,11 @@ export const batches: readonly Batch[] = [
       {
         what: "a trail that other tenants can read",
         file: "server/features/audit/audit-logs/list.ts",
-        from: `idsOfPage(call.db, { ...asked, limit, offset: (page - 1) * limit }, form),
-  ]);
-  const rows = found.length === 0 ? [] : await rowsOfPage(call.db,`,
-        to: `idsOfPage(call.services.store.connection("system"), { ...asked, partnerId: undefined, limit, offset: (page - 1) * limit }, form),
-  ]);
-  const rows = found.length === 0 ? [] : await rowsOfPage(call.services.store.connection("system"),`,
+        from: `  const { ids, total } = await idsOf(call, asked, { page, limit, counted: skipCount !== true });
+  const rows = ids.length === 0 ? [] : await rowsOfPage(call.db,`,
+        to: `  const all = Object.create(call, { db: { value: call.services.store.connection("system") } });
+  const { ids, total } = await idsOf(all, { ...asked, partnerId: undefined }, { page, limit, counted: skipCount !== true });
+  const rows = ids.length === 0 ? [] : await rowsOfPage(all.db,`,
         noticed: {
           by: conformance("tenancy"),
           named: "sqlite 'auditLogs.list' shows a tenant nothing of another",

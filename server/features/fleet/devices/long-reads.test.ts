@@ -25,6 +25,14 @@ describe("lists of a large embedded database, read in threads", () => {
       );
       tenants.push({ orgId, siteId: body.id, who, hostnames });
     }
+    // The size of the database is looked at now and then.
+    const posted = vi.spyOn(Worker.prototype, "postMessage");
+    const asked = async () => {
+      await list(tenants[0]!);
+      return posted.mock.calls.length;
+    };
+    await vi.waitUntil(async () => (await asked()) > 0, { timeout: 20_000 });
+    posted.mockRestore();
   });
   afterAll(() => server?.stop());
 
@@ -45,9 +53,12 @@ describe("lists of a large embedded database, read in threads", () => {
       if (answer.status === 503) refused += 1;
       return { tenant, answer };
     });
-    await expect.poll(() => refused).toBeGreaterThanOrEqual(48);
-    holding.mockRestore();
-    for (const post of held) post();
+    try {
+      await expect.poll(() => refused, { timeout: 20_000 }).toBeGreaterThanOrEqual(48);
+    } finally {
+      holding.mockRestore();
+      for (const post of held) post();
+    }
     const asked = await Promise.all(asking);
     for (const { tenant, answer } of asked) {
       if (answer.status === 503) {
