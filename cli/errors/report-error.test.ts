@@ -82,7 +82,7 @@ it("knows what people call getting, and speaks of --json only where it was given
 });
 
 it("says where an id is found when a name was given in its place", async () => {
-  const { code, stderr } = await command.run(["devices", "get", "front-desk"], {
+  const { code, stderr } = await command.run(["notifications", "read", "front-desk"], {
     env: { RMM_TOKEN: "t", RMM_SERVER: stub.url },
   });
   expect(code).toBe(1);
