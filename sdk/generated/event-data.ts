@@ -31,12 +31,6 @@ export interface EventData {
     deviceName: string;
     changedFields: string[];
   };
-  /** A device changed its organization. */
-  "device.moved": {
-    /** Uuid. */
-    deviceId: string;
-    deviceName: string;
-  };
   /** A device was taken out of service. */
   "device.decommissioned": {
     /** Uuid. */
@@ -94,25 +88,6 @@ export interface EventData {
   };
   /** The devices of an organization are told to uninstall. */
   "organization.offboarding": {
-    /** Uuid. */
-    organizationId: string;
-    organizationName: string;
-  };
-  /** An organization was archived. */
-  "organization.archived": {
-    /** Uuid. */
-    organizationId: string;
-    organizationName: string;
-  };
-  /** An archived organization is back. */
-  "organization.restored": {
-    /** Uuid. */
-    organizationId: string;
-    organizationName: string;
-    status: string;
-  };
-  /** An organization went into another one. */
-  "organization.merged": {
     /** Uuid. */
     organizationId: string;
     organizationName: string;
