@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { RateLimitError } from "#sdk/errors";
 import { refusal, type Stub } from "#sdk/stub-server";
 import { ids, stubApi } from "../test-api.ts";
 import { testCommand } from "../test-shell.ts";
+import { completed } from "./commands-to-type.ts";
+import { describeError } from "./describe-error.ts";
 
 const command = testCommand();
 let stub: Stub;
@@ -62,6 +65,19 @@ it("breaks no word on a terminal, and no command to type; a pipe has a line for 
     expect(stderr).toContain("`rmm auth can-i --list --profile default`");
     for (const line of stderr.split("\n")) expect(line.length, line).toBeLessThanOrEqual(Math.max(columns, 60));
   }
+});
+
+it("says how long a limit lasts, and when that is on this machine's clock", () => {
+  const now = new Date(2026, 2, 2, 14, 2, 18).getTime();
+  const facts = { status: 429, code: "RATE_LIMITED", outcome: "rejected", retryable: true } as const;
+  const error = new RateLimitError("Too many requests", { ...facts, retryAt: new Date(now + 42_000) });
+  expect(describeError(error, now).error.hint).toBe("Try again in 42 s (at 14:03)");
+});
+
+it("puts the address that was typed into the sign-in to type", () => {
+  const text = "`rmm auth login --sso --email <address>`";
+  expect(completed(text, { email: "ana@a.example" })).toBe("`rmm auth login --sso --email ana@a.example`");
+  expect(completed(text, {})).toBe(text);
 });
 
 it("says that http was meant where nothing speaks TLS", async () => {

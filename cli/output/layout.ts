@@ -28,7 +28,9 @@ const code = /^(kind|action|event|outcome|slug)$/;
 const id = /^id$|Id$/;
 /** Texts and addresses that say nothing when they are cut. */
 const text = /^(message|errorMessage|note|sink|url)$/;
-const NARROWEST_TEXT = 16;
+const NARROWEST_TEXT = 24;
+/** A path is not read word by word. */
+const NARROWEST_PATH = 16;
 export const isText = (name: string): boolean => text.test(name);
 
 /**
@@ -40,7 +42,7 @@ export function layOut(columns: readonly Column[], terminal: number, named: bool
   const widthsOf = (shown: readonly number[]) => shown.map((index) => columns[index]!.width);
   const lowest = (index: number) => {
     const { name, width, keep, breaks } = columns[index]!;
-    if (breaks) return Math.min(width, NARROWEST_TEXT);
+    if (breaks) return Math.min(width, name === "sink" ? NARROWEST_PATH : NARROWEST_TEXT);
     if (index === 0 || keep || id.test(name) || code.test(name)) return width;
     return Math.min(width, whole.test(name) ? SHORT : NARROWEST);
   };
