@@ -325,8 +325,8 @@ describe("one organization", () => {
       },
     ]);
     const offices = utf8("Office,City\nHQ,Denver\nLab,Boulder\n");
-    expect(read(offices, { org: "harbor-dental" }).file.organizations[0]?.sites?.map(({ name }) => name)).toEqual([
-      ...["HQ", "Lab"],
+    expect(read(offices, { org: "harbor-dental" }).file.organizations).toMatchObject([
+      { sites: [{ name: "HQ" }, { name: "Lab" }] },
     ]);
     expect(() => read(utf8(sites), { org: "Harbor Dental" })).toThrow("not a slug");
     expect(() => read(utf8(sites))).toThrow("No column holds the name");

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type Sqlite from "better-sqlite3";
-import { OLDER_NODE, sqliteRemedy } from "./sqlite-remedy.ts";
+import { OLDER_NODE, type SqlitePackage, sqliteRemedy } from "./sqlite-remedy.ts";
 
 /** One connection to a SQLite file. */
 export type SqliteConnection = Sqlite.Database;
@@ -13,7 +13,6 @@ export interface SqliteLibrary {
   readonly sqlite: string;
 }
 
-export type Package = "better-sqlite3" | "better-sqlite3-12";
 type Open = new (file: string, options?: Sqlite.Options) => SqliteConnection;
 
 /**
@@ -23,7 +22,7 @@ type Open = new (file: string, options?: Sqlite.Options) => SqliteConnection;
 const NEEDED_NODE_API = 10;
 
 /** The package that holds the better-sqlite3 for a Node with this Node-API. */
-export function sqlitePackage(nodeApi: string | undefined): Package {
+export function sqlitePackage(nodeApi: string | undefined): SqlitePackage {
   return Number(nodeApi ?? 0) >= NEEDED_NODE_API ? "better-sqlite3" : "better-sqlite3-12";
 }
 
@@ -46,7 +45,7 @@ export function sqliteLibrary(): SqliteLibrary {
 
 /** Loads a package and tries it; what fails says what to do. */
 export function loadSqlite(
-  name: Package,
+  name: SqlitePackage,
   from: NodeJS.Require,
 ): { readonly Open: Open; readonly library: SqliteLibrary } {
   try {

@@ -2,13 +2,15 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { productFolder } from "#server/platform/version";
-import type { Package } from "./sqlite-library.ts";
+
+/** The packages that hold the library, each for its Node. */
+export type SqlitePackage = "better-sqlite3" | "better-sqlite3-12";
 
 /** Our package that brings the library to an older Node. */
 export const OLDER_NODE = "rmm-sqlite-for-older-node";
 
 /** What to do where the library does not load. */
-export function sqliteRemedy(name: Package, cwd = process.cwd(), root = fileURLToPath(productFolder())): string {
+export function sqliteRemedy(name: SqlitePackage, cwd = process.cwd(), root = fileURLToPath(productFolder())): string {
   const again = commandOf(name, cwd, root);
   if (name === "better-sqlite3") {
     const compiled = join(relative(cwd, root), "node_modules/better-sqlite3");
@@ -27,7 +29,7 @@ export function sqliteRemedy(name: Package, cwd = process.cwd(), root = fileURLT
  * npm reads what a tarball depends on before it unpacks it, and so does not find an archive inside: who installed the
  * tarball installs that archive by hand. A checkout finds it by itself.
  */
-function commandOf(name: Package, cwd: string, root: string): string {
+function commandOf(name: SqlitePackage, cwd: string, root: string): string {
   const around = dirname(root);
   if (basename(around) !== "node_modules") return "npm ci";
   if (name === "better-sqlite3") return "npm install";
