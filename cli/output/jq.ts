@@ -2,11 +2,16 @@ import { CliError, usageError } from "../errors/cli-error.ts";
 
 const isNotJq = (message: string): boolean => /compile error|syntax error/.test(message);
 
+/** Each run leaves something in the library's memory, which in the end fails: none is made twice. */
+const sound = new Set<string>();
+
 /** Refuses an expression that does not compile: no input, so nothing of it runs. */
 export async function checkJq(expression: string): Promise<void> {
+  if (sound.has(expression)) return;
   const { raw } = await import("jq-wasm");
   try {
     await raw("", expression, ["-r"]);
+    sound.add(expression);
   } catch (error) {
     const message = error instanceof Error ? error.message.trim() : "";
     if (isNotJq(message)) throw usageError(`--jq: ${message.split("\n")[0]}`, "Nothing was sent");

@@ -101,7 +101,7 @@ describe("chosen output", () => {
         .split("\n")
         .map((line) => JSON.parse(line).id),
     ).toEqual(["id-1"]);
-    expect((await devices(["--jq", ".[] | .status"])).stdout).toBe("offline\n");
+    expect(await devices(["--jq", ".[] | .status"])).toMatchObject({ stdout: "offline\n", stderr: "" });
     expect((await devices(["--jq", "length"])).stdout).toBe("1\n");
     const before = stub.seen.length;
     for (const wrong of [".[", "nonsense(1)", "."])
