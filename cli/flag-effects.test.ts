@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Stub, stubServer } from "#sdk/stub-server";
 import { endpointFlags } from "./generic/endpoint-flags.ts";
 import { fieldsOf } from "./generic/fields.ts";
-import { topSecrets } from "./generic/minted.ts";
+import { topSecrets } from "./generic/secret-fields.ts";
 import { namedInOrg } from "./generic/named-rows.ts";
 import { refsOf, scopePlaceOf } from "./generic/refs-of.ts";
 import type { GlobalFlag } from "./globals.ts";

@@ -5,7 +5,7 @@ import { type Stub, stubServer } from "#sdk/stub-server";
 import { writesOf } from "../test-api.ts";
 import { ANY_ID, commandLine, specs } from "../test-commands.ts";
 import { testCommand } from "../test-shell.ts";
-import { mints, topSecrets } from "./minted.ts";
+import { mints, topSecrets } from "./secret-fields.ts";
 
 const command = testCommand();
 const SECRET = "s3cret-that-was-minted";

@@ -1025,6 +1025,14 @@ export interface DevicesMethods {
    */
   list: (input?: { query?: models.DevicesListQuery }, options?: CallOptions) => ListCall<models.DeviceListItem, models.DevicesListResult>;
   /**
+   * Add a device before its agent enrolls, with a key that is for it alone.
+   * The key works once within 24 hours and is shown this once. Asked again while the device is `pending`, the old key is void and the answer is 200 with a new one.
+   *
+   * `POST /devices/provision` · user · needs devices:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, HOSTNAME_TAKEN, DEVICE_LIMIT_REACHED, ORG_READ_ONLY, ORG_SUSPENDED.
+   */
+  provision: (input: { body: models.DevicesProvisionBody }, options?: CallOptions) => ApiCall<models.ProvisionedDevice>;
+  /**
    * Show a device with hardware, network and recent metrics.
    *
    * `GET /devices/:id` · user · needs devices:read

@@ -108,6 +108,7 @@ export const errorTable = {
   ORG_READ_ONLY: [409, "Organization read only"],
   ALREADY_PENDING: [409, "Already pending"],
   ALREADY_DECOMMISSIONED: [409, "Device is already decommissioned"],
+  HOSTNAME_TAKEN: [409, "Hostname taken"],
   SLUG_TAKEN: [409, "Slug taken"],
   NAME_TAKEN: [409, "Name taken"],
   DUPLICATE: [409, "Entry exists already"],

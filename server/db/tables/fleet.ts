@@ -64,8 +64,11 @@ export interface DevicesTable {
   /** SHA-256 of the enrollment key and the nonce that the agent keeps, and how long they get it new tokens. */
   enrollmentProof: string | null;
   enrollmentProofUntil: string | null;
-  /** Of the key that it enrolled with. */
+  /** Of the key that it enrolled, or may enroll, with. */
   enrollmentSecretHash: string | null;
+  /** SHA-256 of `pepper:key` of the key that is for this device alone, while it is pending. */
+  provisionKeyHash: string | null;
+  provisionKeyExpiresAt: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
 }
