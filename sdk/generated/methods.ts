@@ -1048,6 +1048,14 @@ export interface DevicesMethods {
    */
   update: (input: { params: { id: string }; body?: models.DevicesUpdateBody }, options?: CallOptions) => ApiCall<models.Device>;
   /**
+   * Move a device to another organization of the same partner.
+   * What describes the machine goes along, its agent keeps its tokens. What happened stays behind without the device, open commands end.
+   *
+   * `POST /devices/:id/move-org` · user · needs devices:write, organizations:write, MFA
+   * Errors: NOT_FOUND, ORG_ACCESS_DENIED, SAME_ORG, CROSS_PARTNER_MOVE, SITE_NOT_IN_ORG, ORG_READ_ONLY, DEVICE_LIMIT_REACHED, ALREADY_DECOMMISSIONED, CONCURRENT_MODIFICATION.
+   */
+  moveOrg: (input: { params: { id: string }; body: models.DevicesMoveOrgBody }, options?: CallOptions) => ApiCall<models.DevicesMoveOrgResult>;
+  /**
    * Take a device out of service.
    * Its row and history stay. With `uninstall` its agent is told to remove itself.
    *

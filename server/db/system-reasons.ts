@@ -47,7 +47,8 @@ export const systemReasons = {
     why: "the enrollment key says which tenant the device joins",
   },
   "count against caps": {
-    covers: "partners and organizations: their caps, number and slugs of a partner's organizations, number of devices: read",
+    covers:
+      "partners and organizations: their caps, number and slugs of a partner's organizations, number of devices: read",
     why: "a caller confined to some organizations must still meet the partner's caps and unique slugs",
   },
   "answer for another site": {
@@ -118,6 +119,12 @@ export const systemReasons = {
       "deviceCommands that end by the clock, by an agent's answer, or with their device or organization, and what the " +
       "rooms' hooks change for them",
     why: "the row that a command was queued for may belong to another tenant than the agent's connection serves",
+  },
+  "move device": {
+    covers:
+      "a device with what describes it, the two organizations and their sites, number of devices, customFields of the " +
+      "partner, and what the rooms' hooks detach from it",
+    why: "the owner of a row is fixed in the scoped handle; the two organizations were reached before",
   },
   "sweep devices": {
     covers:

@@ -385,6 +385,18 @@ export interface DevicesUpdateBody {
   quarantinedReason?: string | undefined;
 }
 
+export interface DevicesMoveOrgBody {
+  /** Id of an organization. */
+  orgId: string;
+  /** Id of a site. */
+  siteId: string;
+}
+
+export interface DevicesMoveOrgResult {
+  success: true;
+  device: Device;
+}
+
 export interface DevicesRemoveQuery {
   /** Leave it one command: to remove its agent. */
   uninstall?: boolean | "true" | "false" | undefined;

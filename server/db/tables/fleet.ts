@@ -17,7 +17,8 @@ export type DeviceStatus =
 
 export interface DevicesTable {
   id: Fixed<string>;
-  orgId: Fixed<string>;
+  /** Changed by a move alone (docs/fleet.md, "Moving to another organization"). */
+  orgId: string;
   /** The partner of the organization; kept by the database. */
   partnerId: GeneratedAlways<string>;
   siteId: string | null;
@@ -165,7 +166,10 @@ export interface DeviceMetricHoursTable {
 export interface DeviceAvailabilityTable {
   id: Fixed<string>;
   orgId: Fixed<string>;
-  deviceId: Fixed<string>;
+  /** Null once the device has left the organization. */
+  deviceId: string | null;
+  /** What the device was called when it left. */
+  hostname: string | null;
   state: Fixed<"online" | "offline">;
   at: Fixed<string>;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import {
   type FieldMeta,
   flag,
@@ -283,6 +283,29 @@ export const devices = resource(about, {
         })
         .partial(),
     returns: Device,
+  }),
+  moveOrg: post("/devices/:id/move-org", {
+    summary: "Move a device to another organization of the same partner",
+    description:
+      "What describes the machine goes along, its agent keeps its tokens. What happened stays behind without the device, open commands end.",
+    access: staff("partner", "system").needs("devices:write", "organizations:write").withMfa(),
+    audit: "device.move_org.source",
+    loses: "row",
+    emits: ["device.moved"],
+    mayEmit: ["device.command.failed"],
+    errors: [
+      "NOT_FOUND",
+      "ORG_ACCESS_DENIED",
+      "SAME_ORG",
+      "CROSS_PARTNER_MOVE",
+      "SITE_NOT_IN_ORG",
+      "ORG_READ_ONLY",
+      "DEVICE_LIMIT_REACHED",
+      "ALREADY_DECOMMISSIONED",
+      "CONCURRENT_MODIFICATION",
+    ],
+    body: () => z.object({ orgId: ref("organization"), siteId: ref("site") }),
+    returns: () => z.object({ success: z.literal(true), device: Device() }),
   }),
   remove: del("/devices/:id", {
     summary: "Take a device out of service",
