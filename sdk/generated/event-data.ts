@@ -31,7 +31,7 @@ export interface EventData {
     deviceName: string;
     changedFields: string[];
   };
-  /** A device changed its organization. */
+  /** A device changed its organization; both are told. */
   "device.moved": {
     /** Uuid. */
     deviceId: string;
