@@ -38,6 +38,7 @@ const stderrLines = inTurns((text) => process.stderr.write(text));
 export interface Wakes {
   wakeAuditWriter: () => void;
   wakeEvents: () => void;
+  eventConsumers: readonly string[];
 }
 
 /** config → dependencies. */
@@ -76,6 +77,7 @@ export function buildServices(config: Config, seams: Seams = {}): Services & Wak
     metrics,
     wakeAuditWriter: () => undefined,
     wakeEvents: () => undefined,
+    eventConsumers: [],
   };
 }
 

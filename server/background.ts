@@ -23,6 +23,7 @@ export function startBackground(
   services.wakeAuditWriter = () => writer.wake();
   const events = startEvents(services, consumers);
   services.wakeEvents = events.wake;
+  services.eventConsumers = consumers.map(({ name }) => name);
   const runner = startJobRunner(services, jobHandlers);
   const scheduler = options.schedules ? startScheduler(services, schedules) : undefined;
   const deliveries = options.schedules ? startDeliveries(services) : undefined;

@@ -52,4 +52,6 @@ export interface Services {
   readonly wakeAuditWriter: () => void;
   /** Tells the runner of events that some were committed. */
   readonly wakeEvents: () => void;
+  /** Names of the consumers of events that this version has. */
+  readonly eventConsumers: readonly string[];
 }

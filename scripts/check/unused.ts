@@ -11,12 +11,12 @@ const gives = ({ path }: Source): boolean =>
 
 /**
  * What is published and never happens: error codes and audit actions that no endpoint names and no server code gives,
- * and event kinds of nouns that do not exist. A room adds its own when it comes.
+ * and event kinds of nouns that do not exist or that no server code tells. A room adds its own when it comes.
  */
 export async function unusedFaults(files: readonly Source[] = sources()): Promise<string[]> {
-  const words = new Set(
-    files.filter(gives).flatMap(({ text }) => [...text.matchAll(/["']([\w.-]+)["']/g)].map((match) => match[1])),
-  );
+  const words = wordsOf(files.filter(gives));
+  // An endpoint may declare a kind and never tell it: server code alone tells.
+  const told = wordsOf(files.filter(gives).filter(({ path }) => path.startsWith("server/")));
   const things = new Set(Object.values(contract).map((resource) => nounOf(resource).thing as string | undefined));
   return [
     ...Object.keys(errorTable)
@@ -28,5 +28,11 @@ export async function unusedFaults(files: readonly Source[] = sources()): Promis
     ...eventKinds
       .filter((kind) => !things.has(kind.split(".")[0] as string))
       .map((kind) => `event kind ${kind} is of no noun that exists: sdk/contract/core/events.ts`),
+    ...eventKinds
+      .filter((kind) => !told.has(kind))
+      .map((kind) => `event kind ${kind} is told by nothing: sdk/contract/core/events.ts`),
   ];
 }
+
+const wordsOf = (files: readonly Source[]) =>
+  new Set(files.flatMap(({ text }) => [...text.matchAll(/["']([\w.-]+)["']/g)].map((match) => match[1])));

@@ -38,8 +38,16 @@ test("every kind of event is a webhook with its own data, and operations name ki
       },
     },
   });
-  const created = document.paths["/orgs/sites"]?.["post"] as unknown as Record<string, unknown>;
-  expect(created["x-events"]).toEqual(["site.created"]);
+  const shown = operations as unknown as Record<string, unknown>[];
+  const named = (extension: string) =>
+    shown.map((one) => [one["operationId"], one[extension] ?? []]).toSorted() as [string, string[]][];
+  const declared = (which: "emits" | "mayEmit") =>
+    allEndpoints()
+      .map((endpoint) => [`${endpoint.noun}.${endpoint.verb}`, endpoint[which]])
+      .toSorted();
+  expect(named("x-events")).toEqual(declared("emits"));
+  expect(named("x-events-in-some-cases")).toEqual(declared("mayEmit"));
+  expect(Object.fromEntries(named("x-events"))["sites.create"]).toEqual(["site.created"]);
 });
 
 test("no marker of the schema library is published, and what a schema publishes is", () => {

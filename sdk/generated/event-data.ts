@@ -98,25 +98,6 @@ export interface EventData {
     organizationId: string;
     organizationName: string;
   };
-  /** An organization was archived. */
-  "organization.archived": {
-    /** Uuid. */
-    organizationId: string;
-    organizationName: string;
-  };
-  /** An archived organization is back. */
-  "organization.restored": {
-    /** Uuid. */
-    organizationId: string;
-    organizationName: string;
-    status: string;
-  };
-  /** An organization went into another one. */
-  "organization.merged": {
-    /** Uuid. */
-    organizationId: string;
-    organizationName: string;
-  };
   /** A site was created. */
   "site.created": {
     /** Uuid. */

@@ -300,7 +300,7 @@ export interface UsersMethods {
    * Send an invitation again; the old link stops.
    *
    * `POST /users/resend-invite` · user · needs users:invite, MFA
-   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED, NOT_FOUND, NOT_INVITED, ROLE_EXCEEDS_CALLER.
+   * Errors: FULL_PARTNER_ACCESS_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, ORG_ID_REQUIRED, PARTNER_ID_REQUIRED, NOT_FOUND, NOT_INVITED, ROLE_EXCEEDS_CALLER, SITE_ACCESS_DENIED.
    */
   resendInvite: (input: { body: models.UsersResendInviteBody }, options?: CallOptions) => ApiCall<models.UsersResendInviteResult>;
   /**

@@ -55,7 +55,7 @@ export interface OperationErrors {
   "users.roles": "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | Always | Authenticated | Tenancy | User | Permission;
   "users.get": "NOT_FOUND" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | Always | Authenticated | Tenancy | User | Permission;
   "users.invite": "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | "INVALID_ROLE" | "ORG_IDS_REQUIRED" | "ORG_IDS_NOT_ALLOWED" | "SITE_NOT_IN_ORG" | "SITE_ACCESS_DENIED" | "ROLE_EXCEEDS_CALLER" | "USER_EXISTS" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
-  "users.resendInvite": "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | "NOT_FOUND" | "NOT_INVITED" | "ROLE_EXCEEDS_CALLER" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "users.resendInvite": "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "ORG_ID_REQUIRED" | "PARTNER_ID_REQUIRED" | "NOT_FOUND" | "NOT_INVITED" | "ROLE_EXCEEDS_CALLER" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "users.previewInvite": "INVALID_INVITE" | "INVITE_ALREADY_ACCEPTED" | Always | Body;
   "users.acceptInvite": "INVALID_INVITE" | "WEAK_PASSWORD" | "SSO_REQUIRED" | "INVALID_CREDENTIALS" | Always | Body;
   "login-branding.get": Always | Authenticated | Tenancy | User | OwnPartner;

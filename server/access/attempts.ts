@@ -5,19 +5,13 @@ import type { Limit } from "./rate-limit.ts";
 /** A limit on failures, and the subject that it counts for. */
 export type Counted = readonly [limit: Limit, subject: string];
 
-/**
- * Counts an attempt before it is judged, or answers 429. A success gives it back (`limiter.giveBack`), so that only
- * failures count and parallel guesses cannot pass the limit.
- */
-export async function takeAttempt(services: Services, limit: Limit, subject: string): Promise<void> {
-  const allowance = await services.limiter.take(limit, subject);
-  if (!allowance.allowed) throw rateLimited(services, allowance.resetAtMs);
-}
+/** Counts an attempt whatever becomes of it, or answers 429. */
+export const takeAttempt = (services: Services, limit: Limit, subject: string): Promise<void> =>
+  takeAttempts(services, [[limit, subject]]);
 
 /**
- * Judges one attempt under limits on failures (docs/conventions.md, "Rate limits"): all are taken first and given back
- * unless the attempt is refused. Attempts for the same last subject run one after the other in this process, so that
- * parallel successes never refuse each other.
+ * As `underLimits`; attempts for the same last subject run one after the other in this process, so that parallel
+ * successes never refuse each other. Not inside a transaction, which another attempt may wait for.
  */
 export async function judged<R>(
   services: Services,
@@ -25,21 +19,34 @@ export async function judged<R>(
   judge: () => Promise<R>,
 ): Promise<R> {
   const [limit, subject] = counted[counted.length - 1] as Counted;
-  return services.turns.take(`${limit.name}:${subject}`, async () => {
-    await takeAll(services, counted);
-    try {
-      const result = await judge();
-      await giveBack(services, counted);
-      return result;
-    } catch (error) {
-      // An error of the server is not a failed attempt.
-      if (!(error instanceof Problem)) await giveBack(services, counted);
-      throw error;
-    }
-  });
+  return services.turns.take(`${limit.name}:${subject}`, () => underLimits(services, counted, judge));
 }
 
-async function takeAll(services: Services, counted: readonly Counted[]): Promise<void> {
+/**
+ * Judges one attempt under limits on failures (docs/conventions.md, "Rate limits"): all are taken first and given back
+ * unless the attempt fails.
+ */
+export async function underLimits<R>(
+  services: Services,
+  counted: readonly Counted[],
+  judge: () => Promise<R>,
+): Promise<R> {
+  await takeAttempts(services, counted);
+  try {
+    const result = await judge();
+    await giveBack(services, counted);
+    return result;
+  } catch (error) {
+    if (!isFailure(error)) await giveBack(services, counted);
+    throw error;
+  }
+}
+
+/** An error of the server, and a further limit that admits no attempt, are no failed attempts. */
+const isFailure = (error: unknown) => error instanceof Problem && error.status < 500 && error.status !== 429;
+
+/** Counts an attempt under several limits, or answers 429 and counts it under none. */
+export async function takeAttempts(services: Services, counted: readonly Counted[]): Promise<void> {
   for (const [index, [limit, subject]] of counted.entries()) {
     const allowance = await services.limiter.take(limit, subject);
     if (allowance.allowed) continue;

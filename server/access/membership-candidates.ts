@@ -1,4 +1,5 @@
 import type { Reader } from "#server/db/unit-of-work";
+import { enforcingProviders, type TenantOf } from "./enforcement.ts";
 import { openOrganization, requiresMfa } from "./load-user.ts";
 
 /** The membership that an access token's claims name (docs/sign-in.md, "Tenant of a session"). */
@@ -21,17 +22,8 @@ export interface Candidate {
   readonly partnerOpen: boolean;
   readonly partnerSuspended: boolean;
   readonly organizationOpen: boolean;
-  /**
-   * An active provider of the tenant enforces single sign-on. A SAML provider cannot sign anyone in and enforces
-   * nothing.
-   */
+  /** A provider of the tenant enforces single sign-on. */
   readonly ssoEnforced: boolean;
-}
-
-/** An organization, or a partner itself: the partner above an organization is another tenant. */
-export interface TenantOf {
-  readonly orgId: string | null;
-  readonly partnerId: string | null;
 }
 
 export const usable = (candidate: Candidate) => candidate.partnerOpen && candidate.organizationOpen;
@@ -143,13 +135,6 @@ async function partnersOf(db: Reader, ids: string[]) {
 
 async function tenantsThatEnforce(db: Reader, column: "orgId" | "partnerId", ids: string[]) {
   if (ids.length === 0) return new Set<string | null>();
-  const rows = await db
-    .selectFrom("ssoProviders")
-    .select(column)
-    .where(column, "in", ids)
-    .where("type", "=", "oidc")
-    .where("status", "=", "active")
-    .where("enforceSso", "=", true)
-    .execute();
+  const rows = await enforcingProviders(db).select(column).where(column, "in", ids).execute();
   return new Set<string | null>(rows.map((row) => row[column]));
 }

@@ -1,5 +1,6 @@
 import type { Reader } from "#server/db/unit-of-work";
-import { type Candidate, candidatesOf, isOf, type Membership, type TenantOf, usable } from "./membership-candidates.ts";
+import type { TenantOf } from "./enforcement.ts";
+import { type Candidate, candidatesOf, isOf, type Membership, usable } from "./membership-candidates.ts";
 import { builtInRoleId } from "./roles.ts";
 
 export type { Membership };

@@ -6,8 +6,10 @@ import { builtInRoleId } from "./roles.ts";
 /** The membership that a password alone opens, or why there is none. */
 export interface PasswordStanding extends Omit<Standing, "refusal"> {
   readonly refusal: Standing["refusal"] | "sso_enforced";
-  /** The tenant enforces single sign-on and break-glass lets its administrator in. */
+  /** The tenant enforces single sign-on, and break-glass or a rescue lets the person in. */
   readonly breaksGlass: boolean;
+  /** Nothing but the rescue does. */
+  readonly needsRescue: boolean;
 }
 
 interface PasswordHolder {
@@ -40,14 +42,18 @@ export async function passwordStandingOf(
   user: PasswordHolder,
   { breakGlass, rescued = false }: PasswordRules,
 ): Promise<PasswordStanding> {
-  if (user.isPlatformAdmin) return { ...ofInstallation, breaksGlass: false };
+  const ordinary = { breaksGlass: false, needsRescue: false };
+  if (user.isPlatformAdmin) return { ...ofInstallation, ...ordinary };
   const candidates = await candidatesOf(db, user.id);
   const mayBreak = ({ membership }: Candidate) =>
-    rescued || (breakGlass && user.mfaSecret !== null && membership.roleId === administrators[membership.scope]);
-  const chosen = candidates.find((one) => usable(one) && (!one.ssoEnforced || mayBreak(one)));
-  if (chosen) return { ...admitted(chosen), breaksGlass: chosen.ssoEnforced };
+    breakGlass && user.mfaSecret !== null && membership.roleId === administrators[membership.scope];
+  const chosen = candidates.find((one) => usable(one) && (!one.ssoEnforced || rescued || mayBreak(one)));
+  if (chosen) {
+    const { ssoEnforced: breaksGlass } = chosen;
+    return { ...admitted(chosen), breaksGlass, needsRescue: breaksGlass && !mayBreak(chosen) };
+  }
   const enforcing = candidates.find(usable);
-  if (!enforcing) return { ...refused(candidates), breaksGlass: false };
+  if (!enforcing) return { ...refused(candidates), ...ordinary };
   const owner = ownerOf(enforcing.membership);
-  return { membership: undefined, owner, refusal: "sso_enforced", breaksGlass: false };
+  return { membership: undefined, owner, refusal: "sso_enforced", ...ordinary };
 }

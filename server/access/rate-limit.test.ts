@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HOUR, MINUTE } from "#server/platform/clock";
+import { problem } from "#server/problem";
 import { databases, startTestServer, type TestServer } from "../test/harness.ts";
+import { underLimits } from "./attempts.ts";
 
 describe.each(databases)("rate limits on %s", (database) => {
   let server: TestServer;
@@ -60,6 +62,41 @@ describe.each(databases)("rate limits on %s", (database) => {
     const most = Math.max(...admitted.map((start) => admitted.filter((at) => at >= start && at < start + HOUR).length));
     expect(most).toBeLessThanOrEqual(40);
     expect(most).toBeGreaterThan(30);
+  });
+
+  it("of an attempt are given back unless it failed, or another of its limits refuses it", async () => {
+    const { services } = server;
+    const [wide, narrow] = [hourly(3), hourly(2)];
+    const left = async () => [
+      (await services.limiter.peek(wide, "who")).remaining,
+      (await services.limiter.peek(narrow, "who")).remaining,
+    ];
+    const attempt = (ends: () => unknown) =>
+      underLimits(
+        services,
+        [
+          [wide, "who"],
+          [narrow, "who"],
+        ],
+        async () => ends(),
+      );
+    const failing = (error: unknown) => () => {
+      throw error;
+    };
+    expect(await attempt(() => "right")).toBe("right");
+    for (const error of [new Error("a fault"), problem("SERVICE_UNAVAILABLE"), problem("RATE_LIMITED")])
+      await expect(attempt(failing(error))).rejects.toBe(error);
+    expect(await left()).toEqual([3, 2]);
+    const wrong = problem("INVALID_MFA_CODE");
+    for (const remaining of [
+      [2, 1],
+      [1, 0],
+    ]) {
+      await expect(attempt(failing(wrong))).rejects.toBe(wrong);
+      expect(await left()).toEqual(remaining);
+    }
+    await expect(attempt(failing(wrong))).rejects.toMatchObject({ code: "RATE_LIMITED" });
+    expect(await left()).toEqual([1, 0]);
   });
 
   it("looks without taking, and gives back what did not fail", async () => {

@@ -63,8 +63,8 @@ export const systemReasons = {
   },
   "deliver webhooks": {
     covers:
-      "webhooks, webhookDeliveries and webhookQueues of every organization; notifications of whoever created one, with " +
-      "their memberships: read",
+      "webhooks, webhookDeliveries and webhookQueues of every organization, whose partner it is: read; notifications of " +
+      "whoever created one, with their memberships: read",
     why: "deliveries go out when nobody is signed in",
   },
   "read audit chain": {
@@ -103,7 +103,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "eventCursors, webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {

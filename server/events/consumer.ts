@@ -30,7 +30,8 @@ export interface Consumer {
   /**
    * Runs, unscoped, in the transaction that moves the cursor: what it writes counts once. It reaches no other host and
    * takes no other connection: it leaves rows for somebody who does. Throwing undoes all of it, and it is asked again
-   * (docs/platform.md, "Events").
+   * (docs/platform.md, "Events"). Answers whether it wrote anything: where nothing concerned it, moving its cursor does
+   * not wait for the disk.
    */
-  handle(services: Services, tx: Tx, events: readonly StoredEvent[]): Promise<void>;
+  handle(services: Services, tx: Tx, events: readonly StoredEvent[]): Promise<boolean>;
 }

@@ -42,6 +42,7 @@ describe.each(databases)("events on %s", (database) => {
         const names = events.map(nameOf);
         if (names.some((one) => one.startsWith("poison"))) throw new Error("cannot take it");
         kept.push(...names);
+        return true;
       },
     };
     return { consumer, kept };
@@ -145,6 +146,32 @@ describe.each(databases)("events on %s", (database) => {
     expect(kept).toEqual(["woken", "not woken"]);
   });
 
+  it("that are told without pause are numbered and handed out together, a few times a second", async () => {
+    const { consumer } = await joined("busy");
+    let batches = 0;
+    const counting: Consumer = {
+      ...consumer,
+      handle: async () => {
+        batches += 1;
+        return false;
+      },
+    };
+    const runner = startEvents(server.services, [counting]);
+    try {
+      for (let told = 0; told < 50; told += 1) {
+        await tell(`n${told}`);
+        runner.wake();
+        await pause(10);
+      }
+      await numbered();
+      const end = async () => (await cursorOf("numbering")).position;
+      await expect.poll(async () => (await cursorOf("busy")).position, { interval: 5 }).toBe(await end());
+    } finally {
+      await runner.stop();
+    }
+    expect(batches).toBeLessThan(20);
+  });
+
   it("are kept for a week, and longer for a consumer that has not passed them", async () => {
     const { consumer, kept } = await joined("slow");
     await tell("old");
@@ -159,6 +186,33 @@ describe.each(databases)("events on %s", (database) => {
     expect(await purgeEvents(server.services)).toBe(1);
     const left = await server.db.selectFrom("events").select("data").execute();
     expect(left.map(({ data }) => data["siteName"])).toEqual(["new"]);
+  });
+
+  it("are kept a second week for a consumer that this version does not know; then its cursor goes with them", async () => {
+    const known = { ...server.services, eventConsumers: ["known"] };
+    const { consumer } = await joined("known");
+    await joined("of another version");
+    await tell("unseen");
+    await numbered();
+    await handAll(server.services, consumer);
+    await server.db
+      .deleteFrom("eventCursors")
+      .where("consumer", "not in", ["numbering", "known", "of another version"])
+      .execute();
+    const kept = async () =>
+      (await server.db.selectFrom("events").select("data").execute()).map(({ data }) => data["siteName"]);
+    server.clock.advance(13 * 24 * 3_600_000);
+    await purgeEvents(known);
+    expect(await kept()).toEqual(["unseen"]);
+    expect(await cursorOf("of another version")).toBeDefined();
+    server.clock.advance(2 * 24 * 3_600_000);
+    await joined("at its end");
+    expect(await purgeEvents({ ...known, eventConsumers: ["known", "of another version"] }), "a known one").toBe(0);
+    expect(await purgeEvents(known)).toBe(1);
+    expect(await kept()).toEqual([]);
+    const cursors = await server.db.selectFrom("eventCursors").select("consumer").orderBy("consumer").execute();
+    expect(cursors.map((one) => one.consumer)).toEqual(["at its end", "known", "numbering"]);
+    expect(logged).toContain("warn event.consumer_forgotten of another version");
   });
 
   it("that commit late come after what was handed out before, and are passed over by nobody", async () => {

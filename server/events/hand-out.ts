@@ -1,4 +1,5 @@
 import type { Selectable } from "kysely";
+import { commitLazily } from "#server/db/dialect/lazy-commit";
 import type { EventCursorsTable } from "#server/db/tables/platform";
 import { type Tx, UnitOfWork } from "#server/db/unit-of-work";
 import { after, MINUTE, SECOND } from "#server/platform/clock";
@@ -30,7 +31,8 @@ export async function handOut(services: Services, consumer: Consumer, limit = HA
       const last = events.at(-1);
       if (!last) return { moved: 0 };
       handed = { cursor, events };
-      await consumer.handle(services, tx, events);
+      const wrote = await consumer.handle(services, tx, events);
+      if (!wrote) await commitLazily(tx, services.store.dialect);
       await tx
         .updateTable("eventCursors")
         .set({ position: last.position, attempts: 0, retryAt: null })

@@ -1,4 +1,4 @@
-import { setTimeout as pause, setImmediate } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { asSystem } from "#server/db/as-system";
 import { MINUTE } from "#server/platform/clock";
 import { interruptibleSleep } from "#server/platform/sleep";
@@ -11,6 +11,8 @@ import { NUMBERED_MAX, numberEvents } from "./numbering.ts";
 const POLL_MS = 500;
 /** After a wake: what commits meanwhile shares the step. */
 const GATHER_MS = 20;
+/** From the beginning of a round to the next where there is always something: it costs commits, however much it moves. */
+const APART_MS = 200;
 const BACKOFF_MAX_MS = MINUTE;
 
 export interface EventRunner {
@@ -39,11 +41,13 @@ export function startEvents(services: Services, consumers: readonly Consumer[]):
 
   async function loop(): Promise<void> {
     for (let failures = 0; !stopping; ) {
+      const beganMs = performance.now();
       try {
         const more = await round();
         failures = 0;
         if (!more && !stopping) await sleeper.sleep(POLL_MS, true);
-        if (!more && !stopping) await pause(GATHER_MS);
+        const restMs = Math.max(GATHER_MS, beganMs + APART_MS - performance.now());
+        if (!more && !stopping) await sleeper.sleep(restMs, false);
       } catch (error) {
         failures += 1;
         services.log.warn("events.unavailable", { error: error as Error });

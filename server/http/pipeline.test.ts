@@ -43,6 +43,22 @@ describe.each(databases)("the pipeline on %s", (database) => {
     expect(await code("PATCH", "/orgs/organizations/order", { orderedIds: [] })).toEqual([403, "FORBIDDEN"]);
   });
 
+  it.each([
+    ["a.B_c-9", true],
+    ["x".repeat(64), true],
+    ["x".repeat(65), false],
+    ["has space", false],
+    ["a/b", false],
+  ])("echoes the request id %j: %s", async (given, taken) => {
+    const { headers } = await server.request("GET", "/users/me", {
+      token: admin.token,
+      headers: { "x-request-id": given },
+    });
+    const id = headers.get("x-request-id");
+    if (taken) expect(id).toBe(given);
+    else expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
   it("counts and logs a refusal that belongs to no tenant, without what was sent", async () => {
     const body = { email: "nobody@example.com", password: "Wrong-password-1" };
     const { headers } = await server.request("POST", "/auth/login", { body });

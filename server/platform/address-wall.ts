@@ -72,7 +72,7 @@ export function addressWall(options: GuardOptions): AddressWall {
   const isPublic = options.isPublic ?? isPublicAddress;
   const isAllowed = (address: string) =>
     isPublic(address) || (allowPrivate && (options.isPrivate ?? anyAddress)(address));
-  /** Attempts that ask for one name at the same time share the question: the machine's look-ups are few at once. */
+  /** Attempts that ask for one name at the same time share the question. */
   const asking = new Map<string, Promise<string[]>>();
 
   function addressesOf(host: string): Promise<string[]> {
@@ -113,7 +113,7 @@ const anyAddress = () => true;
 /** Host of a URL without the brackets of IPv6. */
 export const literalOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
 
-/** The machine's own look-up cannot be cancelled and may take minutes where a tenant's name server stays silent. */
+/** A question may take longer where a tenant's name server stays silent. */
 export const refusedAfter = (ms: number): Promise<never> =>
   new Promise((_, reject) => void setTimeout(() => reject(new OutboundRefused("timeout")), ms).unref());
 

@@ -1,4 +1,6 @@
-import { lookup, Resolver } from "node:dns/promises";
+import { Resolver } from "node:dns/promises";
+import { MINUTE } from "./clock.ts";
+import { addressesInHosts } from "./hosts-file.ts";
 
 /** Asks the domain name system; the operator's `DNS_RESOLVER` in place of the machine's when it is set. */
 export interface Names {
@@ -11,14 +13,19 @@ export interface Names {
 const OPTIONS = { timeout: 3_000, tries: 2 };
 const ABSENT = ["ENOTFOUND", "ENODATA"];
 
+/**
+ * Never by the machine's own look-up (`getaddrinfo`): it waits in the few threads that everybody shares, and cannot be
+ * cancelled, so a tenant whose name servers stay silent would hold up all others. Questions over the network hold up
+ * nobody, and end.
+ */
 export function names(server: string | undefined): Names {
-  const resolver = new Resolver(OPTIONS);
-  if (server !== undefined) resolver.setServers([server]);
+  const resolver = server === undefined ? machinesResolver() : fixed(server);
   return {
     async addresses(host) {
-      // The machine's own way knows its hosts file as well, which is how private names are often given.
-      if (server === undefined) return (await lookup(host, { all: true, verbatim: true })).map((one) => one.address);
-      const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+      const known = server === undefined ? await addressesInHosts(host) : [];
+      if (known.length > 0) return known;
+      const asked = resolver();
+      const found = await Promise.allSettled([asked.resolve4(host), asked.resolve6(host)]);
       const addresses = found.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
       const [failed] = found.filter((answer) => answer.status === "rejected");
       if (addresses.length === 0) throw failed?.reason ?? new Error("the name has no address");
@@ -26,11 +33,27 @@ export function names(server: string | undefined): Names {
     },
     async texts(name) {
       try {
-        return (await resolver.resolveTxt(name)).map((parts) => parts.join(""));
+        return (await resolver().resolveTxt(name)).map((parts) => parts.join(""));
       } catch (error) {
         if (ABSENT.includes((error as NodeJS.ErrnoException).code ?? "")) return [];
         throw error;
       }
     },
+  };
+}
+
+function fixed(server: string): () => Resolver {
+  const resolver = new Resolver(OPTIONS);
+  resolver.setServers([server]);
+  return () => resolver;
+}
+
+/** Knows the machine's name servers from its beginning, and they may change: a new one each minute. */
+function machinesResolver(): () => Resolver {
+  let made: { resolver: Resolver; atMs: number } | undefined;
+  return () => {
+    const nowMs = performance.now();
+    if (made === undefined || nowMs - made.atMs > MINUTE) made = { resolver: new Resolver(OPTIONS), atMs: nowMs };
+    return made.resolver;
   };
 }

@@ -26,6 +26,7 @@ const keeping = (name) => ({
   async handle(_, __, events) {
     const lines = events.map(({ id, kind, subjectId, position }) => JSON.stringify({ id, kind, subjectId, position }));
     appendFileSync(config.dataDir + "/" + name + ".ndjson", lines.join("\\n") + "\\n");
+    return false;
   },
 });
 const runner = startEvents(server.services, ["first", "second"].map(keeping));

@@ -178,7 +178,7 @@ export const users = resource(about, {
     audit: "user.invite.resend",
     loses: "nothing",
     idempotent: true,
-    errors: [...targetErrors, "NOT_FOUND", "NOT_INVITED", "ROLE_EXCEEDS_CALLER"],
+    errors: [...targetErrors, "NOT_FOUND", "NOT_INVITED", "ROLE_EXCEEDS_CALLER", "SITE_ACCESS_DENIED"],
     body: () => z.object({ ...target(), userId: ref("user") }),
     returns: () => z.object({ ...success().shape, inviteEmailSent: z.boolean(), inviteUrl: inviteUrl() }),
   }),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asSystem } from "#server/db/as-system";
 import { auditOf } from "../../../test/audit-of.ts";
 import { enroll, makeKey, makeSite, type TestKey } from "../../../test/enroll.ts";
+import { eventsOf } from "../../../test/events-of.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { insertCommand } from "./insert-command.ts";
 import { endOverdueCommands, forgetCommands } from "./sweep.ts";
@@ -99,6 +100,8 @@ describe.each(databases)("device commands on %s", (database) => {
     for (const stdout of ["late", "later"])
       expect((await pc.answer(id, { status: "completed", stdout })).body).toEqual({ success: true, ignored: true });
     expect(await pc.show(id)).toMatchObject({ status: "failed", result: { status: "failed", error: "no" } });
+    const told = (await eventsOf(server.db, pc.id)).filter(({ data }) => data["commandId"] === id);
+    expect(told.map(({ kind }) => kind)).toEqual(["device.command.failed"]);
     expect((await raw(id)).outcome).toMatchObject({ late: { status: "completed", stdout: "late" } });
     const entries = await auditOf(server, (entry) => entry.details["commandId"] === id);
     expect(entries).toHaveLength(2);

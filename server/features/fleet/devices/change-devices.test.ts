@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { finishWindingDown } from "#server/features/tenancy/organizations/finish-winding-down";
 import { auditOf } from "../../../test/audit-of.ts";
 import { enroll, makeKey, makeSite } from "../../../test/enroll.ts";
+import { eventsOf } from "../../../test/events-of.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { endOverdueCommands } from "../device-commands/sweep.ts";
 import { forgetTokensOfTheGone } from "./sever-agents.ts";
@@ -56,6 +57,9 @@ describe.each(databases)("devices that people change on %s", (database) => {
       claim: async () => (await call("GET", "/commands")).body.commands as { id: string; type: string }[],
       answer: (commandId: string, status = "completed") => call("POST", `/commands/${commandId}/result`, { status }),
       row: () => server.db.selectFrom("devices").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),
+      /** Kinds with what they say of a command, since it joined. */
+      told: async () =>
+        (await eventsOf(server.db, id)).slice(1).map(({ kind, data }) => [kind, ...[data["status"] ?? []].flat()]),
     };
   };
   const org = (id: string) =>
@@ -110,6 +114,11 @@ describe.each(databases)("devices that people change on %s", (database) => {
     });
     expect(await pc.command(sent)).toMatchObject({ status: "timeout", outcome: { reason: "device_quarantined" } });
     expect(await pc.command(pending)).toMatchObject({ status: "cancelled", outcome: { reason: "device_quarantined" } });
+    expect((await pc.told()).toSorted()).toEqual([
+      ["device.command.failed", "cancelled"],
+      ["device.command.failed", "timeout"],
+      ["device.updated"],
+    ]);
     expect(await pc.beat()).toMatchObject({ status: 403, body: { code: "DEVICE_QUARANTINED" } });
     expect(await pc.patch({ maintenance: true })).toMatchObject({ status: 409, body: { code: "INVALID_STATE" } });
     expect((await pc.patch({ quarantined: false })).body).toMatchObject({ status: "offline", quarantinedAt: null });
@@ -147,6 +156,7 @@ describe.each(databases)("devices that people change on %s", (database) => {
       status: "cancelled",
       outcome: { reason: "device_decommissioned" },
     });
+    expect(await pc.told()).toEqual([["device.command.failed", "cancelled"], ["device.decommissioned"]]);
     expect(await pc.remove()).toMatchObject({ status: 409, body: { code: "ALREADY_DECOMMISSIONED" } });
     expect(await pc.patch({ tags: [] })).toMatchObject({ status: 409, body: { code: "ALREADY_DECOMMISSIONED" } });
     for (const answer of [await pc.beat(), await pc.call("GET", "/commands")])
@@ -194,6 +204,7 @@ describe.each(databases)("devices that people change on %s", (database) => {
       offboardingStartedAt: server.clock.now(),
     });
     expect(await one.command(open)).toMatchObject({ status: "cancelled", outcome: { reason: "tenant_offboarding" } });
+    expect(await one.told()).toEqual([["device.command.failed", "cancelled"]]);
     const revoked = server.db.selectFrom("apiKeys").select("status").where("id", "=", key.body.id);
     expect(await revoked.executeTakeFirstOrThrow()).toEqual({ status: "revoked" });
     expect(await one.patch({ tags: [] })).toMatchObject({ status: 409, body: { code: "ORG_READ_ONLY" } });
@@ -203,10 +214,14 @@ describe.each(databases)("devices that people change on %s", (database) => {
     await server.workJobs();
     expect((await org(leavingId)).status).toBe("offboarding");
     expect(await one.row()).toMatchObject({ status: "decommissioned", agentTokenHash: null });
+    expect((await one.told()).slice(1)).toEqual([["device.decommissioned"], ["device.command.completed", "completed"]]);
     const { commands } = (await two.beat()).body;
     await two.answer(commands[0].id, "failed");
     await server.workJobs();
-    expect(await org(leavingId)).toMatchObject({ status: "churned", offboardingStartedAt: null });
+    // The server's own runner may have the job.
+    const left = async () => (await org(leavingId)).status;
+    await expect.poll(left, { interval: 5, timeout: 5_000 }).toBe("churned");
+    expect((await org(leavingId)).offboardingStartedAt).toBeNull();
     expect((await two.row()).agentTokenHash).toBeNull();
     const [entry] = await auditOf(
       server,

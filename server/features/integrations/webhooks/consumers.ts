@@ -11,14 +11,14 @@ import { matches, WAITING_MAX } from "./rules.ts";
 /** Every event becomes a delivery for each webhook of its organization that is active and asked for its kind. */
 export const consumers: readonly Consumer[] = [{ name: "webhooks", handle: fanOut }];
 
-async function fanOut(services: Services, tx: Tx, events: readonly StoredEvent[]): Promise<void> {
+async function fanOut(services: Services, tx: Tx, events: readonly StoredEvent[]): Promise<boolean> {
   const orgIds = [...new Set(events.flatMap(({ orgId }) => (orgId === null ? [] : [orgId])))];
-  if (orgIds.length === 0) return;
+  if (orgIds.length === 0) return false;
   // Held, so that one that is paused in this moment is paused before or after all of these.
   const active = tx.selectFrom("webhooks").selectAll().where("orgId", "in", orgIds).where("status", "=", "active");
   const webhooks = await held(active.orderBy("id"), services.store.dialect).execute();
   const deliveries = webhooks.flatMap((webhook) => deliveriesOf(services, webhook, events));
-  if (deliveries.length === 0) return;
+  if (deliveries.length === 0) return false;
   const now = services.clock.now();
   await queueDeliveries(tx, deliveries, now);
   const waiting = await waitingOf(
@@ -27,6 +27,7 @@ async function fanOut(services: Services, tx: Tx, events: readonly StoredEvent[]
   );
   for (const webhook of webhooks)
     if ((waiting.get(webhook.id) ?? 0) > WAITING_MAX) await failWebhook(tx, services, webhook, "waiting deliveries");
+  return true;
 }
 
 function deliveriesOf({ random }: Services, webhook: WebhookRow, events: readonly StoredEvent[]): NewDelivery[] {

@@ -369,7 +369,7 @@ describe.each(databases)("deliveries to webhooks on %s", (database) => {
     const { id } = await test.create();
     await tell();
     const [delivery] = await server.db.selectFrom("webhookDeliveries").selectAll().execute();
-    const queue = newQueue(test.orgId, server.clock.nowMs() + MINUTE);
+    const queue = newQueue(test, server.clock.nowMs() + MINUTE);
     queue.taken.add(delivery?.id as string);
     await readQueue(server.services, queue, 1);
     const line = queue.lines.find(({ webhook }) => webhook.id === id)!;

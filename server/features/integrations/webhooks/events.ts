@@ -27,7 +27,8 @@ const LOOK_EVERY_MS = 500;
 export async function listenToEvents(call: EventsCall) {
   refuseSiteRestricted(call);
   const { orgId: named, events: patterns, cursor, waitSeconds } = call.query;
-  const { id: orgId } = await orgForCreate(call, named);
+  const org = await orgForCreate(call, named);
+  const orgId = org.id;
   refuseUnknownEvents(patterns);
   const asked: Asked = { orgId, kinds: eventKinds.filter((kind) => matches(patterns, kind)) };
   const { vault } = call.services;
@@ -46,7 +47,7 @@ export async function listenToEvents(call: EventsCall) {
   const found = await eventsBetween(call, asked, { after, to }, PAGE);
   const position = found.length === PAGE ? (found.at(-1) as Found).position : to;
   if (found.length > 0 || missed || to < end) return answer({ data: found.map(told), position, missed });
-  return answer({ data: [], position: await asListener(orgId, () => waited(call, asked, end, waitSeconds * SECOND)) });
+  return answer({ data: [], position: await asListener(org, () => waited(call, asked, end, waitSeconds * SECOND)) });
 }
 
 /**

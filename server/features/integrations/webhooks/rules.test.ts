@@ -81,10 +81,11 @@ it("an attempt that failed is made again until its retries are used up; a test n
   expect(after(2, "event", { errorMessage: null })).toMatchObject({ status: "delivered", deliveredAt: at.now });
 });
 
-it("4 attempts run at once for a webhook and 16 for an organization; failing receivers leave half to the others", () => {
+it("4 attempts run at once for a webhook, 16 for an organization and 128 for a partner; failing receivers leave half", () => {
   const slots = new Slots();
   const bound = (org: string, webhook: string, change = {}) => ({
     orgId: org,
+    partnerId: `partner of ${org.slice(0, 3)}`,
     webhookId: webhook,
     target: `https://${webhook}`,
     isBurden: false,
@@ -105,9 +106,14 @@ it("4 attempts run at once for a webhook and 16 for an organization; failing rec
     0,
   ]);
   expect(Array.from({ length: 3 }, (_, n) => taken("a", `well-${n}`))).toEqual([4, 4, 0]);
-  expect([slots.runningOf("a"), taken("b", "other")]).toEqual([16, 4]);
+  expect([slots.running, taken("b", "other")]).toEqual([16, 4]);
   slots.free(bound("a", "well-0"));
   expect(taken("a", "well-2")).toBe(1);
   const same = { target: "https://shared" };
   expect(Array.from({ length: 12 }, (_, n) => taken(`c${n}`, `w${n}`, same)).reduce((a, b) => a + b)).toBe(32);
+  const crowd = (partner: string, change = {}) =>
+    Array.from({ length: 640 }, (_, n) => taken(`${partner} ${n >> 4}`, `${partner} ${n}`, change)).reduce(
+      (a, b) => a + b,
+    );
+  expect([crowd("big", failing), crowd("big"), crowd("two")], "half of all, and of those half").toEqual([64, 64, 76]);
 });

@@ -5,9 +5,15 @@ export async function noteSignIn(tx: Tx, userId: string, now: string): Promise<v
   await tx.updateTable("users").set({ lastLoginAt: now }).where("id", "=", userId).execute();
 }
 
-/** Another rescued sign-in takes another rescue. */
-export async function endRescue(tx: Tx, userId: string): Promise<void> {
-  await tx.updateTable("users").set({ rescuedUntil: null }).where("id", "=", userId).execute();
+/** Another rescued sign-in takes another rescue. False when there is none any more. */
+export async function endRescue(tx: Tx, userId: string, now: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("users")
+    .set({ rescuedUntil: null })
+    .where("id", "=", userId)
+    .where("rescuedUntil", ">", now)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 /** One sign-in until then passes where single sign-on is enforced. */

@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { memberships } from "#contract/resources/people/memberships";
+import { isEnforced } from "#server/access/enforcement";
 import { ownerOf } from "#server/access/membership";
 import { candidatesOf, usable } from "#server/access/membership-candidates";
 import { selectMembership } from "#server/features/people/core/change-membership";
@@ -25,7 +26,7 @@ export async function selectOwn(call: SelectCall) {
       if (!chosen || !usable(chosen)) throw problem("NOT_FOUND");
       const { membership } = chosen;
       call.audit.note({ owner: ownerOf(membership) });
-      if (chosen.ssoEnforced) throw problem("SSO_REQUIRED");
+      if (await isEnforced(tx, call.services.store.dialect, membership)) throw problem("SSO_REQUIRED");
       const from = await tx
         .selectFrom("sessions")
         .select(["absoluteExpiresAt", "mfaVerifiedAt"])

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { users } from "#contract/resources/people/users";
-import { judged, takeAttempt } from "#server/access/attempts";
+import { judged, underLimits } from "#server/access/attempts";
 import { checkPassword, hashPassword } from "#server/access/password";
 import type { Tx } from "#server/db/unit-of-work";
 import { activateAccount } from "#server/features/people/core/activate-account";
@@ -34,14 +34,11 @@ interface Accepting {
  */
 export async function acceptInvite(call: AcceptCall) {
   refuseWeak(call.body.password, "password");
-  const address = clientBlock(call.ip);
-  await takeAttempt(call.services, acceptPerAddress, address);
-  const accepting = await load(call);
-  const answer = await (keepsPassword(accepting.user)
-    ? judged(call.services, loginLimits(call, accepting.user.email), () => withOwnPassword(call, accepting))
-    : withFirstPassword(call, accepting));
-  await call.services.limiter.giveBack(acceptPerAddress, address);
-  return answer;
+  return underLimits(call.services, [[acceptPerAddress, clientBlock(call.ip)]], async () => {
+    const accepting = await load(call);
+    if (!keepsPassword(accepting.user)) return withFirstPassword(call, accepting);
+    return judged(call.services, loginLimits(call, accepting.user.email), () => withOwnPassword(call, accepting));
+  });
 }
 
 /** A password that somebody set before the address was proven is not the person's. */
@@ -113,6 +110,6 @@ async function signIn(call: AcceptCall, tx: Tx, invitation: { tokenId: string; m
     return startMfaLogin(call, tx, user, { tokenId, membershipId });
   }
   const membership = await redeemInvitation(call, tx, invitation);
-  const began = { mfa: false, method: "invite", action: "user.invite.accepted" } as const;
+  const began = { mfa: false, method: "invite", action: "user.invite.accepted", refusal: "SSO_REQUIRED" } as const;
   return completeSignIn(call, tx, { user, membership, ...began });
 }

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { users } from "#contract/resources/people/users";
-import { refuseReadOnly } from "#server/access/org-access";
+import { outsideSites, refuseReadOnly } from "#server/access/org-access";
 import type { Reader } from "#server/db/unit-of-work";
 import { refuseRoleAboveCaller } from "#server/features/people/core/assignable-role";
 import { renewInvitation } from "#server/features/people/core/change-membership";
@@ -23,6 +23,7 @@ export async function resendInvite(call: ResendCall) {
     call.audit.note({ resource: { type: "user", id: member.id, name: member.name }, details: { email: member.email } });
     if (target.kind === "organization") refuseReadOnly(target);
     if (!member.pending) throw problem("NOT_INVITED");
+    if ("siteIds" in member) refuseWiderSites(call, member.siteIds);
     if (member.roleId !== null) {
       const { roleId } = member;
       await call.asSystem("invite user", (all) => refuseRoleAboveCaller(call, all, roleId));
@@ -34,6 +35,12 @@ export async function resendInvite(call: ResendCall) {
     const sent = await sendInvitation(call, tx, invited, { target, membershipId: member.id });
     return { success: true as const, ...sent };
   });
+}
+
+/** Whoever sends an invitation stands for it, and gives no more sites than their own. */
+function refuseWiderSites(call: ResendCall, siteIds: readonly string[] | null): void {
+  const given = siteIds?.length ? siteIds : [null];
+  if (given.some((siteId) => outsideSites(call, siteId))) throw problem("SITE_ACCESS_DENIED");
 }
 
 /** Who is invited, and whether they have signed in before: never shown. */

@@ -1,9 +1,11 @@
 import type { AuditAction } from "#contract/core/audit-actions";
+import { isEnforced } from "#server/access/enforcement";
 import { type Membership, ownerOf } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
 import type { SignInUser } from "#server/features/people/core/find-user";
 import { endRescue } from "#server/features/people/core/note-sign-in";
 import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
 import { noteUser } from "./note-user.ts";
 import { openSession } from "./open-session.ts";
 import { issueTokens } from "./tokens.ts";
@@ -18,6 +20,10 @@ export interface SignIn {
   action?: AuditAction;
   /** Single sign-on is enforced, and break-glass or a rescue was used: leaves an entry of its own. */
   breaksGlass?: boolean;
+  /** Nothing but a rescue lets the person in. */
+  needsRescue?: boolean;
+  /** What is answered where enforcement began, or the rescue was used, since the password was judged. */
+  refusal: "INVALID_CREDENTIALS" | "MFA_SESSION_EXPIRED" | "SSO_REQUIRED";
 }
 
 /**
@@ -25,8 +31,14 @@ export interface SignIn {
  */
 export async function completeSignIn(call: Call, tx: Tx, signIn: SignIn) {
   const { user, membership, mfa } = signIn;
-  if (signIn.breaksGlass) await endRescue(tx, user.id);
-  const session = await openSession(call, tx, { userId: user.id, membership, mfa, ssoProviderId: null });
+  const enforced = await isEnforced(tx, call.services.store.dialect, membership);
+  const rescued = signIn.breaksGlass === true && (await endRescue(tx, user.id, call.clock.now()));
+  const passes = signIn.breaksGlass === true && (rescued || !signIn.needsRescue);
+  if (enforced && !passes) {
+    call.audit.note({ details: { reason: "sso_enforced" } });
+    throw problem(signIn.refusal);
+  }
+  const session = await openSession(call, tx, { userId: user.id, membership, mfa, ssoProviderId: null, enforced });
   const tokens = await issueTokens(call, tx, { ...session, mfa }, membership);
   noteUser(call, user);
   const owner = ownerOf(membership);

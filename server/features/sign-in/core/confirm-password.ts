@@ -1,4 +1,4 @@
-import { takeAttempt } from "#server/access/attempts";
+import { underLimits } from "#server/access/attempts";
 import { checkPassword } from "#server/access/password";
 import type { Limit } from "#server/access/rate-limit";
 import type { SignInUser } from "#server/features/people/core/find-user";
@@ -26,9 +26,9 @@ export async function confirmPassword(
 ): Promise<void> {
   if (account.passwordHash === null) return refuseStale(call);
   if (given === undefined) throw problem("INVALID_PASSWORD");
-  await takeAttempt(call.services, confirmPerUser, account.id);
-  if (!(await checkPassword(given, account.passwordHash))) throw problem("INVALID_PASSWORD");
-  await call.services.limiter.giveBack(confirmPerUser, account.id);
+  await underLimits(call.services, [[confirmPerUser, account.id]], async () => {
+    if (!(await checkPassword(given, account.passwordHash))) throw problem("INVALID_PASSWORD");
+  });
 }
 
 /**

@@ -1,8 +1,8 @@
-import { candidatesOf, isOf } from "#server/access/membership-candidates";
 import type { UserPrincipal } from "#server/access/principal";
 import type { Reader } from "#server/db/unit-of-work";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
+import { findMemberships } from "./invitation.ts";
 import { ownerOfDomain } from "./proven-domain.ts";
 
 type Caller = Pick<Call, "who" | "clock" | "readAsSystem">;
@@ -15,9 +15,8 @@ export async function isHomeSession(db: Reader, who: UserPrincipal, now: string)
   if (who.ssoProviderId === null) return true;
   const person = await db.selectFrom("users").select("isPlatformAdmin").where("id", "=", who.userId).executeTakeFirst();
   if (!person || person.isPlatformAdmin) return false;
-  const accepted = await candidatesOf(db, who.userId);
-  const [only] = accepted;
-  if (only && accepted.length === 1) return isOf(only.membership, who);
+  const [only, ...others] = await acceptedBy(db, who.userId);
+  if (only && others.length === 0) return only.membershipId === who.membershipId;
   return isOfDomain(db, who, now);
 }
 
@@ -30,12 +29,15 @@ export const isOfDomain = async (db: Reader, who: UserPrincipal, now: string): P
  * whose proven domain the address has. Needs an unscoped handle.
  */
 export async function homeMembershipId(db: Reader, person: { id: string; email: string }, now: string) {
-  const accepted = await candidatesOf(db, person.id);
-  if (accepted.length === 1) return accepted[0]?.membership.id ?? undefined;
-  const orgId = await ownerOfDomain(db, person.email, now);
-  return accepted.find(({ membership }) => membership.scope === "organization" && membership.orgId === orgId)
-    ?.membership.id;
+  const accepted = await acceptedBy(db, person.id);
+  if (accepted.length === 1) return accepted[0]?.membershipId;
+  const owner = await ownerOfDomain(db, person.email, now);
+  return accepted.find(({ orgId }) => orgId !== null && orgId === owner)?.membershipId;
 }
+
+/** Memberships of tenants that are not deleted. */
+const acceptedBy = async (db: Reader, userId: string) =>
+  (await findMemberships(db, { userId })).filter(({ acceptedAt }) => acceptedAt !== null);
 
 /** 403 `HOME_SESSION_REQUIRED` in a session that another tenant's identity provider began. */
 export async function requireHomeSession(call: Caller): Promise<void> {

@@ -59,6 +59,7 @@ async function ofOrganizations(db: Reader, { id, userId }: Which): Promise<Known
     .innerJoin("partners", "partners.id", "organizations.partnerId")
     .innerJoin("roles", "roles.id", "member.roleId")
     .where("organizations.deletedAt", "is", null)
+    .where("partners.deletedAt", "is", null)
     .select(["member.id as membershipId", "member.userId", "member.roleId", "member.acceptedAt", "member.createdAt"])
     .select(["member.invitedBy", "member.invitedName", "member.invitedEmail", "roles.name as roleName"])
     .select(["partners.id as partnerId", "partners.name as partnerName"])

@@ -6,8 +6,8 @@ import { after, DAY, HOUR } from "#server/platform/clock";
 
 /** A sign-in ends for good after this, however often it is refreshed. */
 const SESSION_MS = 30 * DAY;
-/** An identity provider is asked again every half day: it knows who has left. */
-const PROVIDER_SESSION_MS = 12 * HOUR;
+/** An identity provider is asked again every half day: it knows who has left. Nor do passwords that break glass last. */
+const SHORT_SESSION_MS = 12 * HOUR;
 
 interface NewSession {
   userId: string;
@@ -18,13 +18,15 @@ interface NewSession {
   follows?: { absoluteExpiresAt: string; mfaVerifiedAt: string | null };
   /** The identity provider that asserted the person's identity. */
   ssoProviderId: string | null;
+  /** The tenant enforces single sign-on. */
+  enforced?: boolean;
 }
 
 /** Makes a session; tokens are another step. Needs an unscoped handle. */
 export async function openSession(
   call: Pick<Call, "clock" | "random" | "ip" | "userAgent">,
   tx: Tx,
-  { userId, membership, mfa, ssoProviderId, follows }: NewSession,
+  { userId, membership, mfa, ssoProviderId, enforced = false, follows }: NewSession,
 ) {
   const now = call.clock.now();
   const session = {
@@ -36,7 +38,7 @@ export async function openSession(
     userAgent: storable(call.userAgent),
     mfaVerifiedAt: follows ? follows.mfaVerifiedAt : mfa ? now : null,
     absoluteExpiresAt:
-      follows?.absoluteExpiresAt ?? after(now, ssoProviderId === null ? SESSION_MS : PROVIDER_SESSION_MS),
+      follows?.absoluteExpiresAt ?? after(now, ssoProviderId !== null || enforced ? SHORT_SESSION_MS : SESSION_MS),
     revokedAt: null,
     revokedReason: null,
     ssoProviderId,

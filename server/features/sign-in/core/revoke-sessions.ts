@@ -14,6 +14,8 @@ interface Which {
   except?: string;
   /** Those of this tenant. */
   begunIn?: BegunIn;
+  /** Those that this identity provider began. */
+  begunThrough?: string;
 }
 
 /** Ends sessions of a user from this commit on, everywhere; answers how many. Needs an unscoped handle. */
@@ -25,6 +27,7 @@ export async function revokeSessions(tx: Tx, which: Which, reason: string, now: 
     .where("revokedAt", "is", null);
   if (which.only !== undefined) query = query.where("id", "=", which.only);
   if (which.except !== undefined) query = query.where("id", "<>", which.except);
+  if (which.begunThrough !== undefined) query = query.where("ssoProviderId", "=", which.begunThrough);
   if (which.begunIn !== undefined) {
     const { orgId, partnerId } = tenantColumns(which.begunIn);
     query = query

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
-import { takeAttempt } from "#server/access/attempts";
+import { underLimits } from "#server/access/attempts";
 import type { Tx } from "#server/db/unit-of-work";
 import { dropFactor } from "#server/features/people/core/second-factor";
 import { confirmPassword } from "#server/features/sign-in/core/confirm-password";
@@ -22,17 +22,17 @@ export async function disableMfa(call: DisableCall) {
   if (account.mfaSecret === null) throw problem("MFA_NOT_ENABLED");
   if (call.config.enable2fa && user(call).mfaForced) throw problem("MFA_REQUIRED_BY_POLICY");
   await confirmPassword(call, account, call.body.currentPassword);
-  await takeAttempt(call.services, mfaPerUser, account.id);
-  return call.transaction(() =>
-    call.asSystem("sign-in", async (tx) => {
-      const method = await useFactor(call, tx, account, call.body);
-      if (!method) throw problem("INVALID_MFA_CODE");
-      await clearFactor(tx, account.id, call.clock.now());
-      await call.services.limiter.giveBack(mfaPerUser, account.id);
-      call.audit.note({ details: { factor: method } });
-      if (method === "recovery") alsoRecoveryCode(call, account);
-      return { success: true as const };
-    }),
+  return underLimits(call.services, [[mfaPerUser, account.id]], () =>
+    call.transaction(() =>
+      call.asSystem("sign-in", async (tx) => {
+        const method = await useFactor(call, tx, account, call.body);
+        if (!method) throw problem("INVALID_MFA_CODE");
+        await clearFactor(tx, account.id, call.clock.now());
+        call.audit.note({ details: { factor: method } });
+        if (method === "recovery") alsoRecoveryCode(call, account);
+        return { success: true as const };
+      }),
+    ),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
-import { takeAttempt } from "#server/access/attempts";
+import { underLimits } from "#server/access/attempts";
 import { ownerOf } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";
 import { adoptFactor } from "#server/features/people/core/second-factor";
@@ -27,10 +27,7 @@ export async function enableMfa(call: EnableCall) {
   call.audit.note({ resource: { type: "user", id: userId, name } });
   await requireHomeSession(call);
   const pending = await findPending(call, userId);
-  await takeAttempt(call.services, mfaPerUser, userId);
-  const { code } = readCode(call.body.code, "totp");
-  const step = acceptedStep(pending.factor.secret, code, call.clock.nowMs(), pending.lastStep);
-  if (step === undefined) throw problem("INVALID_MFA_CODE");
+  const step = await underLimits(call.services, [[mfaPerUser, userId]], async () => provenStep(call, pending));
   return call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {
       await adopt(call, tx, { userId, ...pending, step });
@@ -39,13 +36,22 @@ export async function enableMfa(call: EnableCall) {
       await revokeSessions(tx, { userId, except: sessionId }, "second factor enabled", now);
       await endUserTokens(tx, userId, ["mfa_login"]);
       await markMfaVerified(tx, sessionId, now);
-      await call.services.limiter.giveBack(mfaPerUser, userId);
       call.audit.note({ details: { method: "totp" } });
       call.emit("user.mfa.enabled", { ...ownerOf(who), data: { userId, userName: name } });
       const tokens = await renewOwnTokens(call, tx);
       return { success: true as const, recoveryCodes: pending.factor.recoveryCodes, ...tokens };
     }),
   );
+}
+
+type Pending = Awaited<ReturnType<typeof findPending>>;
+
+/** The time step of the code that proves the setup. */
+function provenStep(call: EnableCall, { factor, lastStep }: Pending): number {
+  const { code } = readCode(call.body.code, "totp");
+  const step = acceptedStep(factor.secret, code, call.clock.nowMs(), lastStep);
+  if (step === undefined) throw problem("INVALID_MFA_CODE");
+  return step;
 }
 
 async function findPending(call: EnableCall, userId: string) {

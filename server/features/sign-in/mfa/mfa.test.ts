@@ -22,6 +22,12 @@ describe.each(databases)("mfa on %s", (database) => {
   });
   afterAll(() => server?.stop());
 
+  type Tenant = { partnerId: string; orgId: string };
+  const demandIn = (table: "partners" | "organizations", id: string) =>
+    server.db
+      .updateTable(table)
+      .set({ settings: { security: { requireMfa: true } } })
+      .where("id", "=", id);
   const person = () => seedPerson(server, { role: "Org Admin", orgId, mfa: false });
   const post = (path: string, body: object, token?: string) =>
     server.request("POST", `/auth${path}`, { body, ...(token === undefined ? {} : { token }) });
@@ -294,6 +300,31 @@ describe.each(databases)("mfa on %s", (database) => {
       expect([taken.status, taken.body.code]).toEqual([400, "NO_PENDING_MFA_SETUP"]);
       expect((await keyed("/enable", proof, who.token)).body).toEqual(enabled.body);
     });
+  });
+
+  it.each([
+    ["partner", (at: Tenant) => demandIn("partners", at.partnerId)],
+    ["organization", (at: Tenant) => demandIn("organizations", at.orgId)],
+    ["role", (at: Tenant) => server.db.updateTable("roles").set({ forceMfa: true }).where("orgId", "=", at.orgId)],
+  ])("holds whoever has no factor where the %s demands one, until it is set up", async (where, demand) => {
+    const strict = await seedPartner(server, `strict-${where}`, [`strict-${where}`]);
+    const at = { partnerId: strict.partnerId, orgId: strict.orgIds[0] as string };
+    const who = await seedPerson(server, {
+      role: "reader",
+      permissions: ["devices:read"],
+      orgId: at.orgId,
+      mfa: false,
+    });
+    const devices = (token: string) => server.request("GET", "/devices", { token });
+    expect((await devices(who.token)).status).toBe(200);
+    await demand(at).execute();
+    const held = [
+      await devices(who.token),
+      await server.request("PATCH", "/users/me", { ...who, body: { name: "x" } }),
+    ];
+    for (const { status, body } of held) expect([status, body.code]).toEqual([428, "MFA_ENROLLMENT_REQUIRED"]);
+    expect((await me(who.token)).status).toBe(200);
+    expect((await devices((await enrol(server, who.token)).token)).status).toBe(200);
   });
 
   it("turns the factor off with code and password, unless the tenant demands one", async () => {

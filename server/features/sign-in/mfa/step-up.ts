@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
-import { type Counted, takeAttempt } from "#server/access/attempts";
+import { type Counted, underLimits } from "#server/access/attempts";
 import { isHomeSession } from "#server/features/sign-in/core/home-session";
 import { ownAccount } from "#server/features/sign-in/core/own-account";
 import { markMfaVerified } from "#server/features/sign-in/core/session-mfa";
@@ -17,18 +17,17 @@ export async function stepUpMfa(call: StepUpCall) {
   const account = await ownAccount(call);
   call.audit.note({ action: "auth.mfa.stepup.failed" });
   if (account.mfaSecret === null) throw problem("MFA_NOT_ENABLED");
-  const counted = await countedFor(call);
-  for (const [limit, subject] of counted) await takeAttempt(call.services, limit, subject);
-  return call.transaction(() =>
-    call.asSystem("sign-in", async (tx) => {
-      const method = await useFactor(call, tx, account, call.body);
-      if (!method) throw problem("INVALID_MFA_CODE");
-      await markMfaVerified(tx, user(call).sessionId, call.clock.now());
-      for (const [limit, subject] of counted) await call.services.limiter.giveBack(limit, subject);
-      call.audit.note({ action: "auth.mfa.stepup.granted", details: { factor: method } });
-      if (method === "recovery") alsoRecoveryCode(call, account);
-      return renewOwnTokens(call, tx);
-    }),
+  return underLimits(call.services, await countedFor(call), () =>
+    call.transaction(() =>
+      call.asSystem("sign-in", async (tx) => {
+        const method = await useFactor(call, tx, account, call.body);
+        if (!method) throw problem("INVALID_MFA_CODE");
+        await markMfaVerified(tx, user(call).sessionId, call.clock.now());
+        call.audit.note({ action: "auth.mfa.stepup.granted", details: { factor: method } });
+        if (method === "recovery") alsoRecoveryCode(call, account);
+        return renewOwnTokens(call, tx);
+      }),
+    ),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { mfa } from "#contract/resources/sign-in/mfa";
-import { takeAttempt } from "#server/access/attempts";
+import { underLimits } from "#server/access/attempts";
 import { ownerOf } from "#server/access/membership";
 import { passwordStandingOf } from "#server/access/password-standing";
 import { findUserById, isRescued } from "#server/features/people/core/find-user";
@@ -29,24 +29,28 @@ type VerifyCall = typeof mfa.verify extends Endpoint<infer T> ? Call<T> : never;
  * wins.
  */
 export async function verifyMfa(call: VerifyCall) {
-  const { token, user, standing, invitation } = await load(call);
-  await takeAttempt(call.services, mfaPerUser, user.id);
+  const loaded = await load(call);
+  return underLimits(call.services, [[mfaPerUser, loaded.user.id]], () => judge(call, loaded));
+}
+
+async function judge(call: VerifyCall, { token, user, standing, invitation }: Awaited<ReturnType<typeof load>>) {
   const tried = await call.asSystem("sign-in", (tx) => takeTry(tx, token.id, call.clock.now()));
   if (!tried) throw problem("MFA_SESSION_EXPIRED");
   call.audit.note({ details: { reason: "mfa_failed" } });
+  const { breaksGlass, needsRescue } = standing;
+  const breaking = { breaksGlass, needsRescue };
   return call.transaction(() =>
     call.asSystem("sign-in", async (tx) => {
       const method = await useFactor(call, tx, user, call.body);
       if (!method) throw problem("INVALID_MFA_CODE");
       if (!(await useUserToken(tx, token.id, call.clock.now()))) throw problem("MFA_SESSION_EXPIRED");
-      await call.services.limiter.giveBack(mfaPerUser, user.id);
       const membership = invitation
         ? await redeemInvitation(call, tx, { ...invitation, userId: user.id })
         : standing.membership;
       if (!membership) throw problem("MFA_SESSION_EXPIRED");
       const began = invitation
-        ? ({ method: "invite", action: "user.invite.accepted" } as const)
-        : ({ method: "password", breaksGlass: standing.breaksGlass } as const);
+        ? ({ method: "invite", action: "user.invite.accepted", refusal: "SSO_REQUIRED" } as const)
+        : ({ method: "password", ...breaking, refusal: "MFA_SESSION_EXPIRED" } as const);
       const answer = await completeSignIn(call, tx, { user, membership, mfa: true, ...began });
       call.audit.note({ details: { reason: undefined, factor: method } });
       if (method === "recovery") alsoRecoveryCode(call, user, ownerOf(membership));

@@ -236,14 +236,24 @@ describe.each(databases)("passwords on %s", (database) => {
     };
     await server.db.insertInto("ssoProviders").values(enforcing).execute();
     expect(await rescueAccount(server.services, { email: "nobody@x.example", clearMfa: true })).toBeUndefined();
-    await server.db.updateTable("users").set({ mfaSecret: "lost" }).where("id", "=", only.userId).execute();
+    const unproven = { mfaSecret: "lost", emailVerifiedAt: null };
+    await server.db.updateTable("users").set(unproven).where("id", "=", only.userId).execute();
     const token = (await rescueAccount(server.services, { email: only.email, clearMfa: true })) as string;
     expect((await logIn(server, only.email)).status).toBe(401);
     expect((await post("/reset-password", { token, password: NEW })).status).toBe(200);
     expect((await post("/reset-password", { token, password: NEW })).body.code).toBe("INVALID_TOKEN");
-    const signedIn = await logIn(server, only.email, NEW);
-    expect(signedIn.body.user).toMatchObject({ orgId, mfaEnabled: false });
-    expect((await logIn(server, only.email, NEW)).status).toBe(401);
+    const from = (address: string) => logIn(server, only.email, NEW, { "x-forwarded-for": address });
+    const atOnce = await Promise.all(["203.0.113.201", "203.0.113.202", "203.0.113.203"].map(from));
+    expect(atOnce.map(({ status }) => status).toSorted()).toEqual([200, 401, 401]);
+    const signedIn = atOnce.find(({ status }) => status === 200);
+    expect(signedIn?.body.user).toMatchObject({ orgId, mfaEnabled: false });
+    expect((await from("203.0.113.204")).status).toBe(401);
+    const sessions = server.db.selectFrom("sessions").select("absoluteExpiresAt").where("userId", "=", only.userId);
+    const [session] = await sessions.where("revokedAt", "is", null).execute();
+    expect(session?.absoluteExpiresAt).toBe(new Date(server.clock.nowMs() + 12 * HOUR).toISOString());
+    // The link was printed on the host: nobody answered a mail.
+    const person = server.db.selectFrom("users").select("emailVerifiedAt").where("id", "=", only.userId);
+    expect(await person.executeTakeFirst()).toEqual({ emailVerifiedAt: null });
     expect((await auditEntries(server, "sso.break_glass.login")).map(({ actorId }) => actorId)).toEqual([only.userId]);
     const resets = await auditEntries(server, "user.mfa_reset");
     expect(resets.map(({ orgId: owner, partnerId: over, resourceId }) => [owner, over, resourceId])).toEqual([

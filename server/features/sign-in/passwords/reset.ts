@@ -29,8 +29,9 @@ export async function resetPassword(call: ResetCall) {
       if (!(await useUserToken(tx, token.id, call.clock.now()))) throw problem("INVALID_TOKEN");
       const now = call.clock.now();
       await replacePassword(tx, user.id, { passwordHash, now });
-      await proveAddress(tx, user, now);
+      // The link of a rescue was printed, not mailed.
       if (token.data["rescue"] === true) await noteRescue(tx, user.id, after(now, HOUR));
+      else await proveAddress(tx, user, now);
       await endUserTokens(tx, user.id, ["mfa_login", "password_reset"]);
       const ended = await revokeSessions(tx, { userId: user.id }, "password reset", now);
       call.audit.note({ details: { endedSessions: ended } });

@@ -3,7 +3,7 @@ import type { sessions } from "#contract/resources/sign-in/sessions";
 import { judged } from "#server/access/attempts";
 import type { Membership } from "#server/access/membership";
 import { checkPassword } from "#server/access/password";
-import { passwordStandingOf } from "#server/access/password-standing";
+import { type PasswordStanding, passwordStandingOf } from "#server/access/password-standing";
 import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
 import { findUserByEmail, isRescued, type SignInUser } from "#server/features/people/core/find-user";
@@ -46,25 +46,26 @@ async function attempt(call: LoginCall) {
   const passwordMatches = await checkPassword(call.body.password, user?.passwordHash ?? null);
   const reason = refusalOf({ user, passwordMatches, closed: standing.refusal, now: call.clock.now() });
   if (reason !== undefined || !user || !standing.membership) return refuse(call, user, reason ?? "no_membership");
-  const { membership, breaksGlass } = standing;
-  return call.transaction(() => call.asSystem("sign-in", (tx) => admit(call, tx, { user, membership, breaksGlass })));
+  const admitted = { ...standing, user, membership: standing.membership };
+  return call.transaction(() => call.asSystem("sign-in", (tx) => admit(call, tx, admitted)));
 }
 
 const unknown = { id: ZERO_UUID, isPlatformAdmin: false, mfaSecret: null };
 
-interface Admitted {
+interface Admitted extends Pick<PasswordStanding, "breaksGlass" | "needsRescue"> {
   user: SignInUser;
   membership: Membership;
-  breaksGlass: boolean;
 }
 
-async function admit(call: LoginCall, tx: Tx, { user, membership, breaksGlass }: Admitted) {
+async function admit(call: LoginCall, tx: Tx, { user, membership, breaksGlass, needsRescue }: Admitted) {
   if (!(await clearWrongPasswords(tx, user, call.clock.now()))) {
     call.audit.note({ action: "user.login.failed", details: { reason: "account_locked" } });
     throw problem("INVALID_CREDENTIALS");
   }
   if (user.mfaSecret === null) {
-    return completeSignIn(call, tx, { user, membership, mfa: false, method: "password", breaksGlass });
+    call.audit.note({ action: "user.login.failed" });
+    const began = { method: "password", breaksGlass, needsRescue, refusal: "INVALID_CREDENTIALS" } as const;
+    return completeSignIn(call, tx, { user, membership, mfa: false, ...began });
   }
   // The user is not signed in yet: the entry is written with the second factor.
   call.audit.skip();

@@ -281,6 +281,20 @@ describe.each(databases)("sessions on %s", (database) => {
     expect((await me(b.accessToken)).status).toBe(200);
   });
 
+  it("ends the session when a token comes back that was spent weeks ago", async () => {
+    const { email } = await person();
+    const first = await signIn(email);
+    let latest = first;
+    for (let week = 0; week < 3; week += 1) {
+      server.clock.advance(6 * DAY);
+      latest = (await refresh(latest.refreshToken)).body;
+    }
+    await purgeSessions(server.services);
+    expect((await me(latest.accessToken)).status).toBe(200);
+    expect((await refresh(first.refreshToken)).body.code).toBe("INVALID_REFRESH_TOKEN");
+    expect((await me(latest.accessToken)).status).toBe(401);
+  });
+
   it("purges what can no longer be used and keeps what can", async () => {
     const { email } = await person();
     const old = await signIn(email);

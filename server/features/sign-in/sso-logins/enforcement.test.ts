@@ -3,6 +3,7 @@ import { plainMembership } from "#fixtures/nouns/people/users";
 import { builtInRoleId } from "#server/access/roles";
 import { issueUserToken } from "#server/features/sign-in/core/user-tokens";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
+import { HOUR } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, type SignedInUser, seedPartner, type TestUser } from "../../../test/harness.ts";
 import { enrol, freshCode, logIn, PASSWORD, seedPerson } from "../../../test/people.ts";
@@ -297,6 +298,9 @@ describe.each(databases)("break-glass on %s", (database) => {
       body: { refreshToken: done.body.refreshToken },
     });
     expect(renewed.status).toBe(200);
+    const sessions = sso.server.db.selectFrom("sessions").select("absoluteExpiresAt").orderBy("createdAt", "desc");
+    const begun = await sessions.where("userId", "=", admin.userId).where("revokedAt", "is", null).executeTakeFirst();
+    expect(begun?.absoluteExpiresAt).toBe(new Date(sso.server.clock.nowMs() + 12 * HOUR).toISOString());
   });
 
   it("refuses people without a second factor, in another role, or in a custom role with the same permissions", async () => {

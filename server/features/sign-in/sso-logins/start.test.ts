@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ProviderRow } from "#server/features/sign-in/sso-providers/find-active-provider";
 import { databases, seedPartner } from "../../../test/harness.ts";
 import { type SsoTest, startSsoTest } from "../../../test/sso.ts";
+import { startPerAddressAndTarget } from "./rules.ts";
 
 describe.each(databases)("starting a sign-in on %s", (database) => {
   let sso: SsoTest;
@@ -111,6 +112,11 @@ describe.each(databases)("starting a sign-in on %s", (database) => {
     const anyone = () => sso.server.services.random.uuid();
     for (let i = 0; i < 20; i += 1) expect((await start("192.0.2.1", anyone())).status).toBe(404);
     expect((await start("192.0.2.1", anyone())).status).toBe(429);
+    const target = anyone();
+    for (let i = 0; i < 2; i += 1) expect((await start("192.0.2.1", target)).status).toBe(429);
+    // What one limit refuses counts under no other.
+    const subject = `192.0.2.1 ${target}`;
+    expect(await sso.server.services.limiter.peek(startPerAddressAndTarget, subject)).toMatchObject({ remaining: 10 });
     expect((await start("192.0.2.2", orgId)).status).toBe(302);
   });
 });

@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
-import { takeAttempt } from "#server/access/attempts";
+import { takeAttempts } from "#server/access/attempts";
 import { findActiveProvider, type ProviderOwner } from "#server/features/sign-in/sso-providers/find-active-provider";
 import type { Call } from "#server/http/call";
 import { clientBlock } from "#server/platform/ip-address";
@@ -23,8 +23,10 @@ async function start(
 ) {
   const address = clientBlock(call.ip);
   const target = "orgId" in owner ? owner.orgId : owner.partnerId;
-  await takeAttempt(call.services, startPerAddressAndTarget, `${address} ${target}`);
-  await takeAttempt(call.services, startPerAddress, address);
+  await takeAttempts(call.services, [
+    [startPerAddressAndTarget, `${address} ${target}`],
+    [startPerAddress, address],
+  ]);
   const provider = await call.readAsSystem("sign-in", (db) => findActiveProvider(db, owner));
   if (!provider) {
     const message = "No active SSO provider for this partner";

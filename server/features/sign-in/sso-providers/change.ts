@@ -1,3 +1,4 @@
+import { waitForPasswords } from "#server/access/enforcement";
 import { changedFields } from "#server/audit/changed-fields";
 import type { Announced } from "#server/db/tables/sign-in";
 import type { Tx } from "#server/db/unit-of-work";
@@ -28,6 +29,7 @@ export async function changeProvider(call: Call, tx: Tx, before: ProviderRow, ch
     .executeTakeFirst();
   if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
   if (enforces(after) && !enforces(before)) {
+    await waitForPasswords(tx, call.services.store.dialect, before);
     await call.asSystem("sign-in", (all) => capPasswordSessions(all, before, call.clock.now()));
   }
   if (signsIn(before) && !signsIn(after)) await endItsSessions(call, before.id, "identity provider switched off");

@@ -1,5 +1,6 @@
 import type { Json } from "#server/db/column-types";
 import type { Reader, Tx } from "#server/db/unit-of-work";
+import { revokeSessions } from "#server/features/sign-in/core/revoke-sessions";
 import type { Call } from "#server/http/call";
 import { storableJson } from "#server/platform/storable-json";
 import type { ProviderRow } from "./find-active-provider.ts";
@@ -32,7 +33,8 @@ export const findIdentity = (db: Reader, providerId: string, subject: string) =>
 
 /**
  * Stores what the provider asserted at this sign-in. A person has one identity per provider: another subject with their
- * address, such as an account that was recreated in the directory, replaces the old one.
+ * address, such as an account that was recreated in the directory, replaces the old one and ends the sessions that it
+ * began: they may be those of whoever had the address before.
  */
 export async function keepIdentity(
   call: Pick<Call, "clock" | "random" | "services">,
@@ -53,7 +55,11 @@ export async function keepIdentity(
     await tx.updateTable("ssoIdentities").set(said).where("id", "=", known.id).execute();
     return;
   }
-  await tx.deleteFrom("ssoIdentities").where("providerId", "=", provider.id).where("userId", "=", userId).execute();
+  const mine = tx.deleteFrom("ssoIdentities").where("providerId", "=", provider.id).where("userId", "=", userId);
+  const { numDeletedRows } = await mine.executeTakeFirst();
+  if (numDeletedRows > 0n) {
+    await revokeSessions(tx, { userId, begunThrough: provider.id }, "identity replaced", now);
+  }
   const key = { id: call.random.uuid(), providerId: provider.id, userId, externalId: assertion.subject };
   await tx
     .insertInto("ssoIdentities")

@@ -79,9 +79,8 @@ export class Deliverer {
     const room = HELD_MAX - this.#held.size;
     if (this.#isClosing || room <= 0 || !(await someAreDue(this.#looking, this.#services.clock.now()))) return;
     const heldUntilMs = this.#services.clock.nowMs() + LEASE_MS;
-    for (const orgId of await claimQueues(this.#services, this.#holder, room)) {
-      this.#held.set(orgId, newQueue(orgId, heldUntilMs));
-    }
+    for (const claimed of await claimQueues(this.#services, this.#holder, room))
+      this.#held.set(claimed.orgId, newQueue(claimed, heldUntilMs));
     await this.#keep();
   }
 
@@ -89,9 +88,13 @@ export class Deliverer {
   #start(): void {
     for (let started = true; started; ) {
       started = false;
-      for (const queue of this.#held.values()) {
+      for (const queue of [...this.#held.values()]) {
         if (this.#isClosing || this.#slots.isFull() || this.#settler.waiting > UNSETTLED_MAX) return;
-        if (this.#startOne(queue)) started = true;
+        if (!this.#startOne(queue)) continue;
+        started = true;
+        // It comes last when the next place is free.
+        this.#held.delete(queue.orgId);
+        this.#held.set(queue.orgId, queue);
       }
     }
   }
@@ -129,7 +132,7 @@ export class Deliverer {
   }
 
   async #giveUpIdle(lingerMs: number): Promise<void> {
-    for (const queue of this.#held.values()) {
+    for (const queue of [...this.#held.values()]) {
       const nextMs = nextOf(queue);
       const isIdle = queue.changes >= 0 && queue.taken.size === 0 && nextMs > this.#services.clock.nowMs();
       if (!isIdle) queue.idleSinceMs = undefined;
@@ -162,8 +165,9 @@ export class Deliverer {
   }
 }
 
-const boundOf = ({ orgId }: HeldQueue, { webhook, isFailing, isSlow }: Line): Bound => ({
+const boundOf = ({ orgId, partnerId }: HeldQueue, { webhook, isFailing, isSlow }: Line): Bound => ({
   orgId,
+  partnerId,
   webhookId: webhook.id,
   target: webhook.target,
   isFailing,

@@ -7,8 +7,14 @@ import type { Services } from "#server/services";
 /** Longer than an attempt takes: whoever follows a dead process sends nothing that it is still sending. */
 export const LEASE_MS = 45 * SECOND;
 
+/** A queue's organization, and the partner whose places it shares. */
+export interface Claimed {
+  readonly orgId: string;
+  readonly partnerId: string;
+}
+
 /** Takes queues that are due and nobody holds, those that wait longest first. */
-export async function claimQueues(services: Services, holder: string, limit: number): Promise<string[]> {
+export async function claimQueues(services: Services, holder: string, limit: number): Promise<Claimed[]> {
   const now = services.clock.now();
   return asSystem(services, "deliver webhooks")
     .transaction()
@@ -22,13 +28,15 @@ export async function claimQueues(services: Services, holder: string, limit: num
         .limit(limit);
       const found = await (skipsLocked(services.store) ? free.forUpdate().skipLocked() : free).execute();
       const orgIds = found.map(({ orgId }) => orgId);
-      if (orgIds.length > 0)
-        await tx
-          .updateTable("webhookQueues")
-          .set({ holder, heldUntil: after(now, LEASE_MS) })
-          .where("orgId", "in", orgIds)
-          .execute();
-      return orgIds;
+      if (orgIds.length === 0) return [];
+      await tx
+        .updateTable("webhookQueues")
+        .set({ holder, heldUntil: after(now, LEASE_MS) })
+        .where("orgId", "in", orgIds)
+        .execute();
+      const owners = tx.selectFrom("organizations").select(["id as orgId", "partnerId"]).where("id", "in", orgIds);
+      const known = new Map((await owners.execute()).map((owner) => [owner.orgId, owner]));
+      return orgIds.map((orgId) => known.get(orgId) ?? { orgId, partnerId: orgId });
     });
 }
 

@@ -1,5 +1,6 @@
 import type { Services } from "#server/services";
 import type { DeliveryRow, WebhookRow } from "../queries.ts";
+import type { Claimed } from "./lease.ts";
 import { readWaiting, readWebhooks } from "./read-due.ts";
 
 /** Deliveries read ahead for one webhook. */
@@ -18,6 +19,7 @@ export interface Line {
 /** The queue of an organization, held. */
 export interface HeldQueue {
   readonly orgId: string;
+  readonly partnerId: string;
   heldUntilMs: number;
   /** As it was read; -1 = not yet. */
   changes: number;
@@ -28,8 +30,9 @@ export interface HeldQueue {
   idleSinceMs: number | undefined;
 }
 
-export const newQueue = (orgId: string, heldUntilMs: number): HeldQueue => ({
+export const newQueue = ({ orgId, partnerId }: Claimed, heldUntilMs: number): HeldQueue => ({
   orgId,
+  partnerId,
   heldUntilMs,
   changes: -1,
   lines: [],

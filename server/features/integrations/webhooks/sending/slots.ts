@@ -1,6 +1,9 @@
+import { type Place, Places } from "#server/platform/places";
+
 /** What an attempt at this webhook would hold up. */
 export interface Bound {
   readonly orgId: string;
+  readonly partnerId: string;
   readonly webhookId: string;
   readonly target: string;
   /** Its receiver answers late, or not at all. */
@@ -13,21 +16,18 @@ const PER_WEBHOOK = 4;
 const PER_ORGANIZATION = 16;
 const PER_TARGET = 32;
 const ALL = 256;
+const PER_PARTNER = ALL / 2;
 
 /**
  * How many attempts run at once: the contract's bounds for a webhook and an organization, and those of this process for a
- * target and in all. Receivers that answer late or never get half of an organization's, and of all: the others always
- * find a place.
+ * partner, a target and in all. Receivers that answer late or never get half of an organization's, of a partner's and of
+ * all: the others always find a place.
  */
 export class Slots {
-  readonly #taken = new Map<string, number>();
+  readonly #places = new Places();
 
   get running(): number {
-    return this.#of("all");
-  }
-
-  runningOf(orgId: string): number {
-    return this.#of(`org ${orgId}`);
+    return this.#places.of("all");
   }
 
   isFull(): boolean {
@@ -35,33 +35,28 @@ export class Slots {
   }
 
   take(bound: Bound): boolean {
-    const places = placesOf(bound);
-    if (places.some(([place, limit]) => this.#of(place) >= limit)) return false;
-    for (const [place] of places) this.#taken.set(place, this.#of(place) + 1);
-    return true;
+    return this.#places.take(placesOf(bound)) === undefined;
   }
 
   /** With what it was taken with. */
   free(bound: Bound): void {
-    for (const [place] of placesOf(bound)) {
-      const left = this.#of(place) - 1;
-      if (left > 0) this.#taken.set(place, left);
-      else this.#taken.delete(place);
-    }
-  }
-
-  #of(place: string): number {
-    return this.#taken.get(place) ?? 0;
+    this.#places.free(placesOf(bound));
   }
 }
 
-function placesOf({ orgId, webhookId, target, isBurden, isFailing }: Bound): [place: string, limit: number][] {
-  const places: [string, number][] = [
+function placesOf({ orgId, partnerId, webhookId, target, isBurden, isFailing }: Bound): Place[] {
+  const places: Place[] = [
     ["all", ALL],
+    [`partner ${partnerId}`, PER_PARTNER],
     [`org ${orgId}`, PER_ORGANIZATION],
     [`webhook ${webhookId}`, isFailing ? 1 : PER_WEBHOOK],
     [`target ${target}`, PER_TARGET],
   ];
-  if (isBurden) places.push(["burdens", ALL / 2], [`burdens of ${orgId}`, PER_ORGANIZATION / 2]);
+  if (isBurden)
+    places.push(
+      ["burdens", ALL / 2],
+      [`burdens of partner ${partnerId}`, PER_PARTNER / 2],
+      [`burdens of ${orgId}`, PER_ORGANIZATION / 2],
+    );
   return places;
 }

@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { answers } from "#fixtures/simulators/webhook-receiver";
+import { guardedPost } from "#server/platform/guarded-post";
+import { type SignedInUser, seedPartner } from "../../../test/harness.ts";
+import { startWebhookTest, type WebhookTest } from "../../../test/webhooks.ts";
+import { queueDeliveries } from "./queue.ts";
+import { Deliverer } from "./sending/deliverer.ts";
+
+let test: WebhookTest;
+let others: string[];
+let otherAdmin: SignedInUser;
+let sending: Deliverer | undefined;
+beforeAll(async () => {
+  test = await startWebhookTest("sqlite");
+  const seeded = await seedPartner(test.server, "other", ["far", "farther"]);
+  others = seeded.orgIds;
+  otherAdmin = await test.server.signIn({ role: "Partner Admin", partnerId: seeded.partnerId });
+});
+beforeEach(() => test.receiver.reset());
+afterEach(async () => {
+  await sending?.close(0);
+  await test.server.db.deleteFrom("webhooks").execute();
+});
+afterAll(() => test?.stop());
+
+/** A webhook of any organization, for which deliveries wait. */
+async function waiting(count: number, { orgId = test.orgId, url = test.receiver.url(`/${orgId}`) } = {}) {
+  const { db, services } = test.server;
+  const { token } = orgId === test.orgId ? test.admin : otherAdmin;
+  const body = { orgId, name: "Pager", url, events: ["site.*"] };
+  const { status, body: webhook } = await test.server.request("POST", "/webhooks", { token, body });
+  expect(status, JSON.stringify(webhook)).toBe(201);
+  const one = () => ({ event: "site.created", sentBody: "{}", origin: "event" as const });
+  const ids = () => ({
+    id: services.random.uuid(),
+    eventId: services.random.uuid(),
+    webhook: { id: webhook.id, orgId },
+  });
+  const rows = Array.from({ length: count }, () => ({ ...ids(), ...one() }));
+  await db.transaction().execute((tx) => queueDeliveries(tx, rows, services.clock.now()));
+  return webhook.id as string;
+}
+
+/** Sends beside the test, as a server does, until it holds. */
+async function until(holds: () => boolean, services = test.server.services): Promise<void> {
+  sending = new Deliverer(services);
+  for (const end = Date.now() + 5_000; !holds(); ) {
+    if (Date.now() > end) throw new Error("it was not sent in time");
+    await sending.turn();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+it("an organization that comes late has its turn before those that fill all places of its target go on", async () => {
+  test.receiver.answer = answers.late(5);
+  const [far, farther] = others as [string, string];
+  // Five webhooks each: enough for the 16 places of an organization, and both together for the 32 of a target.
+  for (const orgId of [test.orgId, far]) for (let made = 0; made < 5; made += 1) await waiting(20, { orgId });
+  await waiting(1, { orgId: farther });
+  const sent = () => test.receiver.received.map(({ to }) => to.split("/")[1]);
+  await until(() => sent().length >= 80);
+  expect(sent().indexOf(farther)).toBeLessThan(40);
+});
+
+it("a tenant whose names are never answered holds up nobody else's deliveries", async () => {
+  const { dns, url } = test.receiver;
+  const silent = ["one", "two", "three", "four"].map((name) => `${name}.silent.example`);
+  for (const name of silent) {
+    dns.setAddresses(name, ["127.0.0.1"]);
+    await waiting(8, { url: url("/", name) });
+  }
+  await waiting(1, { orgId: others[0] as string });
+  for (const name of silent) dns.setSilent(name);
+  const began = performance.now();
+  await until(() => test.receiver.received.length > 0);
+  expect(performance.now() - began).toBeLessThan(2_000);
+  expect(dns.asked.filter((question) => question.endsWith("silent.example")).length).toBeGreaterThan(0);
+});
+
+it("an attempt that runs into its time limit is tried again later, and its connection is closed", async () => {
+  const { receiver, server } = test;
+  const closed = new Promise<void>((resolve) => {
+    receiver.answer = (_, __, request) => void once(request.socket, "close").then(() => resolve());
+  });
+  const id = await waiting(1);
+  const { names, clock, ...services } = server.services;
+  const targets = guardedPost({ ...receiver.outbound, names, allowPrivate: false, timeoutMs: 200, maxBytes: 1_000 });
+  const limited = { ...services, names, clock, webhookTargets: { onPublic: targets, anywhere: targets } };
+  await new Deliverer(limited).drain();
+  await closed;
+  const [delivery] = await test.deliveries(id);
+  expect(delivery).toMatchObject({
+    status: "retrying",
+    attempts: 1,
+    responseStatus: null,
+    errorMessage: "the host did not answer in time",
+  });
+  expect(Date.parse(delivery.nextAttemptAt)).toBeGreaterThan(clock.nowMs());
+  await targets.close();
+});
