@@ -76,6 +76,7 @@ describe("a secret that would not be shown", () => {
     const spec = minting.find(({ noun, name }) => noun === "devices" && name === "provision") as CommandSpec;
     expect(topSecrets(spec)).toEqual(["enrollment"]);
     const enrollment = { enrollmentKey: SECRET, enrollmentSecret: `${SECRET}-2`, serverUrl: "https://rmm.example" };
+    secrets = [];
     deeper = { device: { id: ANY_ID, hostname: "till-07" }, enrollment };
     const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana", GITHUB_ACTIONS: "true" };
     const { argv } = commandLine(spec);
