@@ -15,7 +15,8 @@ import { paced, type Sender } from "../provisioning/sender.ts";
 import { type Existing, existingRows } from "./existing.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { aboutOf, type ItemOutcome, outcomeColumns, outcomeFields, rowOf } from "./item-outcome.ts";
-import { maskSecrets, topSecrets } from "./minted.ts";
+import { maskSecrets } from "./minted.ts";
+import { secretTexts, topSecrets } from "./secret-fields.ts";
 import { clientFor, send } from "./send.ts";
 
 /** Failures that would also affect the next item. */
@@ -58,7 +59,7 @@ export async function runItems(invocation: Invocation): Promise<number> {
       width,
     );
   });
-  const secrets = outcomes.flatMap(({ result }) => secretsOf(invocation, result));
+  const secrets = outcomes.flatMap(({ result }) => secretTexts(spec, result));
   await maskSecrets(context, secrets);
   await report(invocation, outcomes);
   const count = (outcome: ItemOutcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
@@ -131,12 +132,6 @@ async function outcomeOf(
   const replayed = response.headers.get("idempotency-replayed") === "true";
   return { outcome: replayed ? "exists" : "done", result: data };
 }
-
-const secretsOf = ({ spec }: Invocation, result: unknown): string[] =>
-  topSecrets(spec).flatMap((name) => {
-    const value = (result as Record<string, unknown> | undefined)?.[name];
-    return typeof value === "string" ? [value] : [];
-  });
 
 async function report({ context, spec }: Invocation, outcomes: readonly ItemOutcome[]): Promise<void> {
   const columns = outcomeColumns(spec);
