@@ -2,11 +2,11 @@ import type { CommandSpec, FlagSpec } from "../manifest.ts";
 import { wrapWords } from "../output/wrap.ts";
 import { type Field, fieldsOf } from "./fields.ts";
 import { questionBefore } from "./losses.ts";
-import { topSecrets } from "./minted.ts";
 import { sampleParam } from "./path-params.ts";
 import { scopePlaceOf } from "./refs-of.ts";
 import { sampleOf } from "./row-names.ts";
 import { SAMPLE_ID, sampleText } from "./samples.ts";
+import { topSecrets } from "./secret-fields.ts";
 
 const orgFlag = `--org ${sampleOf("organization")}`;
 const answers = { none: "", yes: " --yes", count: " --yes", slug: ` --confirm=${sampleOf("organization")}` } as const;

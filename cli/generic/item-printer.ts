@@ -3,7 +3,8 @@ import { formatOf, isForPrograms, printResult } from "../output/print.ts";
 import { OutputError } from "../shell.ts";
 import type { Invocation } from "./invocation.ts";
 import { type ItemOutcome, outcomeColumns, outcomeFields, rowOf } from "./item-outcome.ts";
-import { maskSecrets, topSecrets } from "./minted.ts";
+import { maskSecrets } from "./minted.ts";
+import { secretTexts, topSecrets } from "./secret-fields.ts";
 
 /** Prints what became of the entries of a list: with --ndjson each as soon as it is done, else all at the end. */
 export interface ItemPrinter {
@@ -17,7 +18,7 @@ export function itemPrinter({ context, spec }: Invocation): ItemPrinter {
   let closed: OutputError | undefined;
   return {
     item: async (one) => {
-      await maskSecrets(context, secretsOf(spec, one.result));
+      await maskSecrets(context, secretTexts(spec, one.result));
       if (!streams || closed !== undefined) return;
       await printResult(context, one, { fields: outcomeFields }).catch((error: unknown) => {
         if (!(error instanceof OutputError)) throw error;
@@ -31,12 +32,6 @@ export function itemPrinter({ context, spec }: Invocation): ItemPrinter {
     },
   };
 }
-
-const secretsOf = (spec: Invocation["spec"], result: unknown): string[] =>
-  topSecrets(spec).flatMap((name) => {
-    const value = (result as Record<string, unknown> | undefined)?.[name];
-    return typeof value === "string" ? [value] : [];
-  });
 
 type Run = Pick<Invocation, "context" | "spec">;
 

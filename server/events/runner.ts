@@ -11,9 +11,11 @@ import { NUMBERED_MAX, numberEvents } from "./numbering.ts";
 const POLL_MS = 500;
 /** After a wake: what commits meanwhile shares the step. */
 const GATHER_MS = 20;
-/** From the beginning of a round to the next where there is always something: it costs commits, however much it moves. */
-const APART_MS = 200;
+const GATHER_MAX_MS = 500;
 const BACKOFF_MAX_MS = MINUTE;
+
+/** How long events gather after a step that took so long: it waits for the disk, as the changes beside it do. */
+export const gatherMs = (tookMs: number): number => Math.min(GATHER_MAX_MS, Math.max(GATHER_MS, 10 * tookMs));
 
 export interface EventRunner {
   /** Some events were committed. */
@@ -28,6 +30,8 @@ export function startEvents(services: Services, consumers: readonly Consumer[]):
   const busy = new Map<string, Promise<void>>();
   let stopping = false;
   let registered = false;
+  /** When events are numbered again at the earliest. */
+  let againMs = 0;
   const done = loop();
   return {
     wake: sleeper.wake,
@@ -41,13 +45,11 @@ export function startEvents(services: Services, consumers: readonly Consumer[]):
 
   async function loop(): Promise<void> {
     for (let failures = 0; !stopping; ) {
-      const beganMs = performance.now();
       try {
         const more = await round();
         failures = 0;
         if (!more && !stopping) await sleeper.sleep(POLL_MS, true);
-        const restMs = Math.max(GATHER_MS, beganMs + APART_MS - performance.now());
-        if (!more && !stopping) await sleeper.sleep(restMs, false);
+        if (!more && !stopping) await sleeper.sleep(Math.max(GATHER_MS, againMs - performance.now()), false);
       } catch (error) {
         failures += 1;
         services.log.warn("events.unavailable", { error: error as Error });
@@ -60,7 +62,10 @@ export function startEvents(services: Services, consumers: readonly Consumer[]):
   async function round(): Promise<boolean> {
     if (!registered) await registerConsumers(services, consumers);
     registered = true;
+    const beganMs = performance.now();
     const numbered = await numberEvents(services);
+    const endedMs = performance.now();
+    againMs = endedMs + gatherMs(endedMs - beganMs);
     for (const name of await behind(services)) {
       const consumer = consumers.find((one) => one.name === name);
       if (!consumer || busy.has(name)) continue;

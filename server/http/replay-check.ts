@@ -9,8 +9,8 @@ interface Replayed {
 
 class Undone extends Error {}
 
-/** Of what the first run itself changed: it exists already, or is not there any more. */
-const OF_FIRST_RUN: readonly number[] = [400, 409, 410];
+/** Of what the first run itself changed: it exists already, is gone, or was the last that there may be. */
+const OF_FIRST_RUN: readonly number[] = [400, 409, 410, 422];
 
 /**
  * Refuses a replay to a caller who lost access since: the handler runs as it did the first time and all it writes is

@@ -63,6 +63,26 @@ describe.each(databases)("webhooks on %s", (database) => {
     expect(await test.create({ secret: SECRET })).not.toHaveProperty("secret");
   });
 
+  it("are twenty of an organization at most, of which the last too is answered again with its secret", async () => {
+    const one = await row((await test.create()).id);
+    const more = Array.from({ length: 18 }, () => ({ ...one, id: test.server.services.random.uuid() }));
+    await test.server.db.insertInto("webhooks").values(more).execute();
+    const body = { orgId: test.orgId, name: "Last", url: test.receiver.url("/in"), events: ["site.*"] };
+    const make = (key: string) =>
+      test.server.request("POST", "/webhooks", {
+        token: test.admin.token,
+        body,
+        headers: { "x-idempotency-key": key },
+      });
+    const last = await make("the-twentieth");
+    expect([last.status, last.body.secret]).toEqual([201, expect.stringMatching(/^whsec_/)]);
+    const again = await make("the-twentieth");
+    expect([again.body, again.headers.get("idempotency-replayed")]).toEqual([last.body, "true"]);
+    const over = await make("one-too-many");
+    expect([over.status, over.body.code]).toEqual([422, "LIMIT_REACHED"]);
+    expect((await test.server.db.selectFrom("webhooks").select("id").execute()).length).toBe(20);
+  });
+
   it("show no secret anywhere, and store none in the clear", async () => {
     const { id } = await test.create(withSecrets());
     const everywhere = JSON.stringify([

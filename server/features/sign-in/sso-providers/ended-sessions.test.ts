@@ -115,4 +115,16 @@ describe.each(databases)("sessions and their identity provider on %s", (database
     expect((await send("POST", `/${created.body.id}/status`, { status: "active" })).status).toBe(200);
     expect(await endOf()).toBe(halfDay);
   });
+
+  it("end twelve hours after they began, however often they are refreshed", async () => {
+    orgIds = [...(await seedPartner(sso.server, "last", ["last"])).orgIds];
+    const { tokens } = await signedIn();
+    const refresh = (refreshToken: string) => sso.server.request("POST", "/auth/refresh", { body: { refreshToken } });
+    sso.server.clock.advance(12 * HOUR - 1);
+    const renewed = await refresh(tokens.refreshToken);
+    expect([renewed.status, await me(renewed.body.accessToken)]).toEqual([200, 200]);
+    sso.server.clock.advance(1);
+    expect(await me(renewed.body.accessToken)).toBe(401);
+    expect((await refresh(renewed.body.refreshToken)).body.code).toBe("INVALID_REFRESH_TOKEN");
+  });
 });
