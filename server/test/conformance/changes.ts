@@ -3,6 +3,9 @@ import type { Store } from "#server/db/dialect/index";
 import { connectSqlite } from "#server/db/dialect/sqlite-connection";
 import { snakeCase } from "#server/db/naming";
 import { type TableName, tableNames, tables } from "#server/db/tables";
+import { numberEvents } from "#server/events/numbering";
+import { handAll } from "#server/events/runner";
+import { consumers } from "#server/generated/background";
 import type { TestServer } from "../harness.ts";
 
 /** Tables that record every call, refused or not, besides the tables of the audit room. */
@@ -24,7 +27,7 @@ const watched = tableNames.filter((name) => tables[name].writtenBy !== "audit" &
 
 /** Records every inserted, changed or deleted row in all tables but those that record calls. */
 export interface Changes {
-  /** Starts recording, after waiting for jobs of earlier calls. */
+  /** Starts recording, after waiting for jobs and events of earlier calls. */
   mark(): Promise<void>;
   /** Changes since the mark without repetition, such as `update users`. */
   since(): Promise<string[]>;
@@ -36,15 +39,26 @@ export const noteChanges = (store: Store): Promise<void> =>
   store.file === undefined ? notePostgres(store.url as string) : noteSqlite(store.file);
 
 /** Reads what the triggers of `noteChanges` have written. */
-export async function watchChanges({ services: { store }, workJobs }: TestServer): Promise<Changes> {
-  return store.file === undefined ? onPostgres(store.url as string, workJobs) : onSqlite(store.file, workJobs);
+export async function watchChanges(server: TestServer): Promise<Changes> {
+  const { store } = server.services;
+  const work = () => workAll(server);
+  return store.file === undefined ? onPostgres(store.url as string, work) : onSqlite(store.file, work);
 }
 
-type Work = TestServer["workJobs"];
+type Work = () => Promise<void>;
 
-/** The last change, and whether work waits. Failed jobs wait for their next attempt and do not matter here. */
+/** Jobs and events of earlier calls, whose consumers leave rows too. */
+async function workAll({ services, workJobs }: TestServer): Promise<void> {
+  await workJobs();
+  await numberEvents(services);
+  for (const consumer of consumers) await handAll(services, consumer);
+}
+
+/** The last change, and whether work waits. What failed waits for its next attempt and does not matter here. */
 const LATEST = `select (select coalesce(max(at), 0) from sweep_changes) as at,
-  exists (select 1 from jobs where status = 'running' or (status = 'queued' and attempts = 0)) as working`;
+  exists (select 1 from jobs where status = 'running' or (status = 'queued' and attempts = 0))
+  or exists (select 1 from events where position is null)
+  or exists (select 1 from event_cursors where attempts = 0 and position < (select max(position) from events)) as working`;
 const SINCE = "select distinct what from sweep_changes where at > ";
 
 async function notePostgres(url: string): Promise<void> {
@@ -131,7 +145,7 @@ interface Latest {
   working: boolean | number;
 }
 
-/** The last change once nothing works any more; also waits for jobs that the server's own runner is running. */
+/** The last change once nothing works any more; also waits for what the server's own runners have in hand. */
 async function idleAt(work: Work, look: () => Promise<Latest | undefined>): Promise<number> {
   for (let tries = 0; tries <= 500; tries += 1) {
     const latest = await look();
@@ -139,5 +153,5 @@ async function idleAt(work: Work, look: () => Promise<Latest | undefined>): Prom
     await work();
     if (tries > 0) await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error("jobs of earlier calls are not done");
+  throw new Error("jobs or events of earlier calls are not done");
 }
