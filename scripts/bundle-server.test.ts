@@ -3,7 +3,7 @@ import { importServed, threads } from "./bundle-server.ts";
 import { isTest, sources } from "./check/sources.ts";
 
 it("bundles the script of every thread", () => {
-  const scripts = sources().filter(({ path, text }) => !isTest(path) && /^import .*\bworkerData\b/m.test(text));
+  const scripts = sources().filter(({ path, text }) => !isTest(path) && /^import .*\bparentPort\b/m.test(text));
   expect(threads).toEqual(scripts.map(({ path }) => path).sort());
 });
 

@@ -85,7 +85,7 @@ async function bundle(root: string): Promise<void> {
     platform: "node",
     preserveEntrySignatures: false,
     plugins: [withoutSubprocesses, tablesAsJson, asScript],
-    external: [/^node:/, /^#(server(?!\/audit\/)|fixtures)\//, /^keytar/, "jq-wasm", "kysely", "ky", "zod", "qrcode"],
+    external: [/^node:/, /^#(server(?!\/audit\/)|fixtures)\//, /^keytar/, /^jq-wasm/, "kysely", "ky", "zod", "qrcode"],
     resolve: { conditionNames: ["source", "node", "import", "default"] },
     transform: { target: "node20", define: { RMM_VERSION: JSON.stringify(version) } },
     checks: { ineffectiveDynamicImport: false },

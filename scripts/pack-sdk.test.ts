@@ -107,13 +107,11 @@ describe.each([
   const lib = ["es2022", "dom", "dom.iterable"];
   const browser = { module: "esnext", moduleResolution: "bundler", lib, types: [] };
 
-  test("in a browser, in two seconds, of which the SDK itself takes one at most", async () => {
+  test("in a browser, for less than the library of a browser takes once more", async () => {
     const without = await check("export const one = fetch;", browser);
     const all = await check(core, browser);
     expect(all).toBeGreaterThan(0);
-    expect(all - without).toBeLessThan(1);
-    // TypeScript 5.4 takes longer than that for the library of a browser alone.
-    if (compiler === "typescript") expect(all).toBeLessThan(2);
+    expect(all / without).toBeLessThan(2);
   });
 
   test("on Node, without the types of a browser", async () => {

@@ -2,16 +2,24 @@ import { CliError, usageError } from "../errors/cli-error.ts";
 
 const isNotJq = (message: string): boolean => /compile error|syntax error/.test(message);
 
-/** Each run leaves something in the library's memory, which in the end fails: none is made twice. */
-const sound = new Set<string>();
+/** Each run leaves something in the library's memory, which fails after some hundred: until then it is kept. */
+const RUNS_MAX = 50;
+
+type Run = (json: string, expression: string, flags: string[]) => Promise<string>;
+
+let [runs, library] = [0, undefined as Promise<{ raw: Run }> | undefined];
+
+async function jq(json: string, expression: string): Promise<string> {
+  if (runs % RUNS_MAX === 0) library = (await import("jq-wasm/dist/build/jq.js")).default();
+  runs += 1;
+  const { raw } = await (library as NonNullable<typeof library>);
+  return raw(json, expression, ["-r"]);
+}
 
 /** Refuses an expression that does not compile: no input, so nothing of it runs. */
 export async function checkJq(expression: string): Promise<void> {
-  if (sound.has(expression)) return;
-  const { raw } = await import("jq-wasm");
   try {
-    await raw("", expression, ["-r"]);
-    sound.add(expression);
+    await jq("", expression);
   } catch (error) {
     const message = error instanceof Error ? error.message.trim() : "";
     if (isNotJq(message)) throw usageError(`--jq: ${message.split("\n")[0]}`, "Nothing was sent");
@@ -20,9 +28,8 @@ export async function checkJq(expression: string): Promise<void> {
 
 /** Runs a jq expression over a value, in this process; strings come out raw, everything else as JSON. */
 export async function runJq(value: unknown, expression: string): Promise<string> {
-  const { raw } = await import("jq-wasm");
   try {
-    const text = await raw(JSON.stringify(value ?? null), expression, ["-r"]);
+    const text = await jq(JSON.stringify(value ?? null), expression);
     return text === "" ? "" : `${text.replace(/\n$/, "")}\n`;
   } catch (error) {
     const message = error instanceof Error ? error.message.trim() : "";

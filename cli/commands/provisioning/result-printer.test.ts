@@ -29,6 +29,7 @@ function context(globals: Record<string, unknown>) {
     shell,
     globals: { given: {}, ...globals },
     settings: {},
+    hasChanged: () => true,
     notice: async (text: string) => void told.notices.push(text),
   };
   return { told, made: made as unknown as Context };
