@@ -19,6 +19,8 @@ export interface Context {
   readonly interactive: boolean;
   /** Prints a line on stderr, unless --quiet. */
   notice(text: string): Promise<void>;
+  /** True once the server has carried out something other than a read. */
+  hasChanged(): boolean;
   credential(): Promise<FoundCredential | undefined>;
   /** Also works for public endpoints, which need no credential. */
   client(use?: "credential" | "none", hooks?: Hooks): Promise<RmmClient>;
@@ -27,6 +29,8 @@ export interface Context {
 /** Determines which server to call. `mayBeNew`: the command creates the profile if it does not exist. */
 export async function openContext(shell: Shell, globals: Globals, { mayBeNew = false } = {}): Promise<Context> {
   const settings = await readSettings(shell, globals, mayBeNew);
+  if (globals.jq !== undefined) await (await import("./output/jq.ts")).checkJq(globals.jq);
+  let changed = false;
   let credential: Promise<FoundCredential | undefined> | undefined;
   const context: Context = {
     shell,
@@ -38,12 +42,19 @@ export async function openContext(shell: Shell, globals: Globals, { mayBeNew = f
       const line = escapeControls(completed(text, globals.given));
       await writeTo(shell, "stderr", `${fitted(shell, line)}\n`);
     },
+    hasChanged: () => changed,
     credential: () => {
       credential ??= findCredential(shell, globals, settings);
       return credential;
     },
     client: async (use = "credential", hooks = {}) =>
-      clientOf(context, use === "none" ? undefined : await getCredential(context), hooks),
+      clientOf(context, use === "none" ? undefined : await getCredential(context), {
+        ...hooks,
+        onResponse: (event) => {
+          changed ||= event.method !== "GET" && event.status < 300;
+          hooks.onResponse?.(event);
+        },
+      }),
   };
   return context;
 }

@@ -8,7 +8,7 @@ import { OutputError, type Shell, writeTo } from "./shell.ts";
 /** Reports what was thrown, secrets masked, and returns the exit code. */
 export async function crash(shell: Shell, argv: readonly string[], error: unknown): Promise<number> {
   if (error instanceof OutputError && error.code === "EPIPE") return exitCode("ok");
-  const described = describeError(error);
+  const described = describeError(error, shell.now());
   const exit = shell.signal.aborted && described.exit !== "unknown" ? "interrupted" : described.exit;
   const { hint } = described.error;
   if (hint !== undefined) described.error.hint = completed(hint, givenIn(argv, wordsOf(argv)));

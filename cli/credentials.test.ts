@@ -70,6 +70,17 @@ describe("tokens from outside (C07)", () => {
     expect(stub.seen.length).toBe(before);
   });
 
+  it("names what the same partner key can do instead", async () => {
+    const env = { RMM_API_KEY: `svc_sp_${"a".repeat(43)}`, RMM_SERVER: stub.url };
+    for (const [argv, own] of [
+      [["enrollment-keys", "create", "--org", "contoso", "--name", "x"], "create-enrollment-key"],
+      [["sites", "list"], "sites"],
+    ] as const) {
+      const ran = await command.run(argv, { env });
+      expect([ran.code, ran.stderr]).toEqual([4, expect.stringContaining(`With this key: \`rmm partner-api ${own}\``)]);
+    }
+  });
+
   it("says where to sign in when there is no credential", async () => {
     const ran = await list({});
     expect(ran.code).toBe(4);

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Stub, stubServer } from "#sdk/stub-server";
 import { endpointFlags } from "./generic/endpoint-flags.ts";
 import { fieldsOf } from "./generic/fields.ts";
-import { topSecrets } from "./generic/minted.ts";
 import { namedInOrg } from "./generic/named-rows.ts";
 import { refsOf, scopePlaceOf } from "./generic/refs-of.ts";
+import { topSecrets } from "./generic/secret-fields.ts";
 import type { GlobalFlag } from "./globals.ts";
 import type { CommandSpec } from "./manifest.ts";
 import { ids, orgs, sites } from "./test-api.ts";
@@ -29,6 +29,9 @@ function answer(path: string): unknown {
   const pagination = { page: 1, limit: 50, total: 60 };
   if (at === "/orgs/sites" && !current.path.startsWith("/orgs/sites"))
     return { data: sites, pagination: { page: 1, limit: 100, total: 2 } };
+  const called = sites.map((site) => ({ ...site, hostname: site.name, domain: site.name }));
+  if (/^\/(devices|webhooks|custom-fields|sso\/(providers|domains))$/.test(at) && at !== current.path)
+    return { data: called, devices: called, pagination: { page: 1, limit: 100, total: 2 }, nextCursor: null };
   if (url.searchParams.get("limit") === "100" && !current.paging)
     return { data: sites, pagination: { page: 1, limit: 100, total: 2 } };
   const one = Object.fromEntries(current.fields.map((name) => [name, `a ${name}`]));

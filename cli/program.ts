@@ -31,7 +31,7 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
     await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return endOfParsing(shell, error, written, wantsJson(argv));
+    return endOfParsing(shell, error, written, argv);
   }
   return code;
 }
@@ -162,8 +162,9 @@ async function endOfParsing(
   shell: Shell,
   error: CommanderError,
   { stdout, stderr }: { stdout: string; stderr: string },
-  json: boolean,
+  argv: readonly string[],
 ): Promise<number> {
+  const json = wantsJson(argv);
   if (error.exitCode === 0) {
     await writeTo(shell, "stdout", oneBlankLine(stdout));
     return 0;
@@ -173,7 +174,7 @@ async function endOfParsing(
     await writeTo(shell, "stderr", stderr);
     return exitCode("usage");
   }
-  throw usageError(messageOf(error), hintOf(error, json));
+  throw usageError(messageOf(error), hintOf(error, wordsOf(argv), json));
 }
 
 /** The value after `=` of a mistyped flag may be a secret. */
@@ -184,10 +185,12 @@ function messageOf({ message }: CommanderError): string {
     .replace(/\n\((.*)\)$/, " ($1)");
 }
 
-function hintOf({ code, message }: CommanderError, json: boolean): string | undefined {
+function hintOf({ code, message }: CommanderError, words: readonly string[], json: boolean): string | undefined {
   if (code === "commander.unknownOption" && /'--[\w-]*(password|secret|token|key|code)\b/.test(message)) {
     return "Secrets are read from a file or from stdin, never from arguments";
   }
+  const elsewhere = code === "commander.unknownCommand" ? commandsElsewhere(words) : [];
+  if (elsewhere.length > 0) return `There is ${elsewhere.map((one) => `\`rmm ${one}\``).join(", ")}`;
   if (code === "commander.unknownCommand" && /'(delete|rm|destroy)'/.test(message))
     return "What deletes is called remove";
   if (code === "commander.unknownCommand" && /'(show|view|describe|info)'/.test(message))
@@ -195,4 +198,10 @@ function hintOf({ code, message }: CommanderError, json: boolean): string | unde
   return code === "commander.excessArguments" && json
     ? "To choose fields write --json=id,name, with an equals sign"
     : "See --help";
+}
+
+/** The commands of that name of the groups that share a word with the one that was meant: `audit-logs list` of `audit list`. */
+function commandsElsewhere([group = "", verb]: readonly string[]): string[] {
+  const near = nouns.filter(({ noun }) => noun !== group && noun.split("-").includes(group));
+  return near.filter(({ verbs }) => verbs.some(({ name }) => name === verb)).map(({ noun }) => `${noun} ${verb}`);
 }

@@ -29,6 +29,8 @@ describe("every command", () => {
       expect(ran.code, path.join(" ")).toBe(0);
       expect(ran.stdout, path.join(" ")).toMatch(/^Examples:\n {2}(rmm|source|curl) /);
       expect(ran.stdout, path.join(" ")).toContain("--json");
+      // Believable values: what is pasted must be of the kind that the command takes.
+      expect(ran.stdout.split(/^Usage:/m)[0], path.join(" ")).not.toMatch(/<[\w-]+>/);
       expect(ran.stderr).toBe("");
     }
   });

@@ -111,7 +111,6 @@ async function copyDocsUi(root: string): Promise<void> {
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
-await bundle(root);
-await bundleServer(root);
+await Promise.all([bundle(root), bundleServer(root)]);
 execFileSync(process.execPath, [...process.execArgv, `${root}/scripts/code-cache.ts`], { stdio: "inherit" });
 await copyDocsUi(root);

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NotFoundError, RmmError } from "#sdk/errors";
 import { refusal, type Stub, stubServer } from "#sdk/stub-server";
 import { packSdk } from "./pack-sdk.ts";
+import { packedManifest } from "./packed-manifest.ts";
 
 const id = "018f0000-0000-7000-8000-000000000001";
 let scratch: string;
@@ -210,6 +211,25 @@ describe("the whole package", () => {
     );
   });
 
+  test("has SQLite on an older Node after the command that the server names", async () => {
+    expect(packedManifest(readFileSync("package.json", "utf8"))).not.toContain("file:");
+    writeFileSync(join(scratch, "package.json"), '{ "type": "module" }');
+    for (const one of readdirSync("node_modules")) if (!/^\.|^rmm-sqlite/.test(one)) bring(one);
+    const bin = join(scratch, "node_modules/rmm/bin/rmm.js");
+    const rmm = (...argv: string[]) =>
+      execa(process.execPath, [bin, "server", ...argv], { cwd: scratch, reject: false });
+    const needed = Number(process.versions.napi) < 10;
+    if (needed) {
+      const { stdout } = await rmm("doctor", "--json");
+      const [, archive = ""] = /`npm install (\S+\.tgz)`/.exec(stdout) ?? [];
+      expect(stdout).toContain("better-sqlite3 does not load");
+      expect((await rmm("migrate")).stderr).toContain(`npm install ${archive}`);
+      install(archive, "rmm-sqlite-for-older-node");
+    }
+    expect(await rmm("migrate")).toMatchObject({ exitCode: 0 });
+    expect((await rmm("doctor", "--json")).stdout).toContain(needed ? "better-sqlite3 12" : "better-sqlite3 13");
+  });
+
   test("brings the command, and the server for tests", async () => {
     const bin = join(scratch, "node_modules/rmm/bin/rmm.js");
     const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -229,6 +249,6 @@ describe("the whole package", () => {
 
 test("npm pack makes both", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
-  expect(scripts).toMatchObject({ prepack: "npm run build" });
-  expect(scripts.postpack).toContain("scripts/pack-sdk.ts");
+  expect(scripts.prepack).toMatch(/^npm run build && .*packed-manifest\.ts put$/);
+  expect(scripts.postpack).toMatch(/packed-manifest\.ts restore && .*scripts\/pack-sdk\.ts$/);
 });

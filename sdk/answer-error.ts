@@ -42,6 +42,8 @@ const passingCodes = new Set(["RATE_LIMITED", "SERVICE_UNAVAILABLE"]);
 /** The first attempt is still running on the server after its connection broke, so wait for its answer. */
 const stillRunning = "IDEMPOTENCY_IN_FLIGHT";
 
+const NOT_OURS = ", which no rmm server does: it is from a proxy before it, or from another server";
+
 /** Reads an error answer into its class. `secrets` are masked wherever the answer repeats them. */
 export function answerError(
   response: RawResponse,
@@ -64,8 +66,12 @@ export function answerError(
     extra: scrubbed(extra, context.secrets),
     retryAfterMs,
   } as const;
-  if (isForeign(status, code, details)) return notRmmServer(response, context.address, facts);
-  const message = error === undefined ? answeredBy(context.address, response) : scrubbed(error, context.secrets);
+  if (isForeign(status, code, details) || (isPage(response) && !passing.has(status)))
+    return notRmmServer(response, context.address, facts);
+  const message =
+    error === undefined
+      ? `${answeredBy(context.address, response)}${isPage(response) ? NOT_OURS : ""}`
+      : scrubbed(error, context.secrets);
   if (code === "VALIDATION_ERROR") return new ValidationError(message, facts);
   if (code !== undefined && mfaCodes.has(code)) return new MfaRequiredError(message, facts);
   if (status === 429) {
@@ -76,6 +82,7 @@ export function answerError(
       remaining: numberIn(response, "x-ratelimit-remaining"),
     });
   }
+  if (isPage(response) && status >= 500) return new UnavailableError(message, facts);
   return new (byStatus[status] ?? (status >= 400 && status < 500 ? BadRequestError : ServerError))(message, facts);
 }
 
@@ -83,12 +90,14 @@ export function answerError(
 const isForeign = (status: number, code: string | undefined, details: unknown): boolean =>
   code === undefined ? status < 500 && !passing.has(status) : isUnknownPath(details);
 
+/** An rmm server refuses and fails in JSON: a page comes from what stands before it, or in its place. */
+const isPage = ({ headers }: RawResponse): boolean => headers.get("content-type")?.includes("html") ?? false;
+
 /** The answer of an rmm server to an unknown path: the server may be mounted below another path. */
 const isUnknownPath = (details: unknown): boolean => (details as { path?: unknown } | null)?.path === "unknown";
 
-function answeredBy(address: string, { status, headers }: RawResponse): string {
-  const page = headers.get("content-type")?.includes("html") ? " with a web page" : "";
-  return `${address} answered ${status}${page}`;
+function answeredBy(address: string, response: RawResponse): string {
+  return `${address} answered ${response.status}${isPage(response) ? " with a web page" : ""}`;
 }
 
 /** An answer that is not from this API: a web page, a redirect, another API, or an rmm server below another path. */

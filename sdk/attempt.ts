@@ -36,7 +36,15 @@ export async function attemptOnce(call: Call, attempt: number, presented: Presen
     const { status } = response;
     tell(() => {
       if (core.hooks.onResponse === undefined) return;
-      core.hooks.onResponse({ operation, status, headers: shownHeaders(response), requestId, durationMs, attempt });
+      core.hooks.onResponse({
+        operation,
+        method,
+        status,
+        headers: shownHeaders(response),
+        requestId,
+        durationMs,
+        attempt,
+      });
     });
     tellDeprecation(call, response);
     if (refused) throw answerError(response, text, { operation, address: core.address, secrets, nowMs: core.now() });

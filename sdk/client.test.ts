@@ -6,8 +6,11 @@ import {
   ForbiddenError,
   MfaRequiredError,
   NotFoundError,
+  NotRmmServerError,
   ResponseInvalidError,
+  type RmmError,
   ServerError,
+  UnavailableError,
   ValidationError,
 } from "./errors.ts";
 import { endpoints } from "./generated/endpoints.ts";
@@ -132,6 +135,23 @@ describe("errors", () => {
       outcome: "unknown",
       retryable: true,
     });
+  });
+
+  test("a web page says so whatever its status: no rmm server answers with one", async () => {
+    let status = 0;
+    const headers = { "content-type": "text/html; charset=utf-8" };
+    const rmm = await client(() => ({ status, body: "<h1>Oops</h1>", headers }), { retries: 0 });
+    const failed = async (answered: number) => {
+      status = answered;
+      return rmm.sites.get({ params: { id } }).catch((thrown: unknown) => thrown);
+    };
+    for (const status of [404, 500, 501]) expect(await failed(status)).toBeInstanceOf(NotRmmServerError);
+    for (const away of [502, 503, 504]) {
+      const error = (await failed(away)) as RmmError;
+      expect(error).toBeInstanceOf(UnavailableError);
+      expect([error.retryable, error.outcome]).toEqual([true, "unknown"]);
+      expect(error.message).toContain(`answered ${away} with a web page, which no rmm server does`);
+    }
   });
 
   test("a redirect is not followed: the credential stays here", async () => {

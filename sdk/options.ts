@@ -22,6 +22,7 @@ export interface Hooks {
   }): void;
   onResponse?(event: {
     operation: string;
+    method: string;
     status: number;
     headers: Readonly<Record<string, string>>;
     requestId: string | undefined;

@@ -53,6 +53,11 @@ export interface DeviceEvent extends Happened {
   readonly orgId: string;
 }
 
+/** Of a device that is about to have another organization. */
+export interface DeviceMovedEvent extends DeviceEvent {
+  readonly toOrgId: string;
+}
+
 /** A command that has reached its end; the transaction is unscoped. */
 export interface CommandEvent extends Happened {
   readonly services: EventServices;
@@ -143,7 +148,7 @@ export interface RoomHooks {
   /** Quarantined or decommissioned: nothing reaches it any more, and nothing waits for it. */
   readonly onDeviceGone?: Hook<DeviceEvent & Closing>;
   /** Before its rows go to another organization: what happened under the old one stays there. */
-  readonly onDeviceMoved?: Hook<DeviceEvent & { readonly toOrgId: string }>;
+  readonly onDeviceMoved?: Hook<DeviceMovedEvent>;
   /** Whatever its end: with a failure unless it is completed. Each room looks at its own types. */
   readonly onCommandEnded?: Hook<CommandEvent>;
   /** Completed, after the server had given it up. */

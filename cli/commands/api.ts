@@ -39,9 +39,9 @@ export const registerApi: Register = (command, run) => {
 
 const examples = `Examples:
   rmm api GET /devices -f status=offline --paginate
-  rmm api POST /orgs/sites -f orgId=<id> -f name=HQ
-  rmm api PATCH /orgs/sites/<id> --input change.json
-  rmm api GET /orgs/sites/<id> -i
+  rmm api POST /orgs/sites -f orgId=7f1c9d7e-3f1b-4c0a-9a53-0f4f1f1a2b3c -f name=HQ
+  rmm api PATCH /orgs/sites/7f1c9d7e-3f1b-4c0a-9a53-0f4f1f1a2b3c --input change.json
+  rmm api GET /orgs/sites/7f1c9d7e-3f1b-4c0a-9a53-0f4f1f1a2b3c -i
 `;
 
 async function call(

@@ -30,6 +30,34 @@ afterAll(async () => {
 const run = (argv: readonly string[], options: Parameters<typeof command.run>[1] = {}) =>
   command.run(argv, { ...options, env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana", ...options.env } });
 
+describe("a jq expression that does not fit", () => {
+  const create = ["api", "POST", "/things", "-f", "name=x", "--jq"];
+
+  it("is refused before anything is sent where it does not compile", async () => {
+    const before = stub.seen.length;
+    const ran = await run([...create, ".name |"]);
+    expect([ran.code, ran.stdout, stub.seen.length]).toEqual([2, "", before]);
+    expect(ran.stderr).toContain("Nothing was sent");
+  });
+
+  it("says that the change was made, and of a read nothing of the kind", async () => {
+    const ran = await run([...create, ".name.first"]);
+    expect([ran.code, ran.stdout, writesOf(stub).at(-1)?.body]).toEqual([1, "", { name: "x" }]);
+    expect(ran.stderr).toMatch(/The change was made, but its result cannot be printed: --jq: .*Do not repeat it/);
+    const read = await run(["api", "GET", "/things", "--jq", ".name.first.x[0]"]);
+    expect([read.code, read.stderr.includes("change was made")]).toEqual([0, false]);
+    expect((await run(["api", "GET", "/things", "--jq", ".data.first"])).stderr).not.toContain("change was made");
+  });
+});
+
+describe("a command that another group has", () => {
+  it("is named with that group", async () => {
+    expect((await run(["audit", "list"])).stderr).toContain("There is `rmm audit-logs list`");
+    expect((await run(["keys", "create"])).stderr).toContain("`rmm api-keys create`, `rmm enrollment-keys create`");
+    expect((await run(["devices", "frob"])).stderr).toContain("See --help");
+  });
+});
+
 describe("rmm api", () => {
   it("puts fields into the query of GET and into the body otherwise", async () => {
     await run(["api", "get", "things", "-f", "limit=3"]);

@@ -58,7 +58,8 @@ export const completed = (text: string, given: Given): string =>
   text.replace(/`(rmm [^`]+)`/g, (_, command: string) => `\`${withPlace(command, given)}\``);
 
 /** The command with the flags of the place that it takes and does not have. */
-export function withPlace(command: string, given: Given): string {
+export function withPlace(plain: string, given: Given): string {
+  const command = plain.replace("<address>", () => (given.email === undefined ? "<address>" : quoted(given.email)));
   const words = command.split(" ").slice(1);
   const more = carriedBy(words).flatMap((name) => {
     const value = given[name];

@@ -36,7 +36,7 @@ export interface Described {
 }
 
 /** Reads whatever was thrown into an exit code and what to say about it. */
-export function describeError(thrown: unknown): Described {
+export function describeError(thrown: unknown, nowMs = Date.now()): Described {
   if (thrown instanceof CliError) {
     const { exit, code, message, details, hint } = thrown;
     return { exit, error: { code, message, status: undefined, requestId: undefined, details, hint } };
@@ -44,7 +44,7 @@ export function describeError(thrown: unknown): Described {
   if (thrown instanceof RmmError) {
     const { code, status, requestId, details } = thrown;
     const message = thrown instanceof AbortedError ? interrupted(thrown) : thrown.message;
-    return { exit: exitOf(thrown), error: { code, message, status, requestId, details, hint: hintFor(thrown) } };
+    return { exit: exitOf(thrown), error: { code, message, status, requestId, details, hint: hintFor(thrown, nowMs) } };
   }
   return { exit: exitOfForeign(thrown), error: foreign(thrown) };
 }

@@ -6,6 +6,7 @@ import {
   type RmmError,
   ValidationError,
 } from "#sdk/errors";
+import { momentText } from "../output/moment.ts";
 
 /** Why a code that looks right is refused. */
 export const codeHint =
@@ -31,9 +32,9 @@ const byCode: Record<string, string> = {
     "If your company signs in through an identity provider: `rmm auth login --sso --email <address>`",
   SSO_REQUIRED: "This account signs in through its identity provider: `rmm auth login --sso --email <address>`",
   INVALID_EXCHANGE_CODE: "A sign-in must be finished within two minutes: start again with `rmm auth login --sso`",
-  ORG_ID_REQUIRED: "Name the organization: --org <slug>",
-  ORG_CONTEXT_REQUIRED: "Name the organization: --org <slug>",
-  PARTNER_ID_REQUIRED: "Name the partner: --partner <slug>",
+  ORG_ID_REQUIRED: "Name the organization: --org contoso-dental; `rmm organizations list` shows them",
+  ORG_CONTEXT_REQUIRED: "Name the organization: --org contoso-dental; `rmm organizations list` shows them",
+  PARTNER_ID_REQUIRED: "Name the partner: --partner summit; `rmm partners list` shows them",
   UNKNOWN_EVENT: "The help of `rmm webhooks create` lists the kinds",
   UNKNOWN_PRESET: "`rmm sso-providers presets` lists those that there are",
   FULL_PARTNER_ACCESS_REQUIRED: "Only a member with access to all organizations of the partner may do this",
@@ -44,7 +45,7 @@ const byCode: Record<string, string> = {
 };
 
 /** What to do about an error of the API; undefined where there is nothing useful to say. */
-export function hintFor(error: RmmError): string | undefined {
+export function hintFor(error: RmmError, nowMs: number): string | undefined {
   if (error instanceof OutcomeUnknownError) {
     const key = error.idempotencyKey;
     return key === undefined
@@ -52,7 +53,7 @@ export function hintFor(error: RmmError): string | undefined {
       : `Repeat the same command with --idempotency-key ${key}: it will not be done twice`;
   }
   if (error instanceof RateLimitError && error.retryAt !== undefined) {
-    return `Try again at ${error.retryAt.toISOString()}`;
+    return `Try again ${momentText(error.retryAt.getTime(), nowMs)}`;
   }
   if (error instanceof ValidationError && error.outcome === "not_sent" && error.message.endsWith("must be a uuid"))
     return "It takes an id, not a name: a list shows ids with --wide";

@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { RateLimitError } from "#sdk/errors";
 import { refusal, type Stub } from "#sdk/stub-server";
 import { ids, stubApi } from "../test-api.ts";
 import { testCommand } from "../test-shell.ts";
+import { completed } from "./commands-to-type.ts";
+import { describeError } from "./describe-error.ts";
 
 const command = testCommand();
 let stub: Stub;
@@ -64,6 +67,19 @@ it("breaks no word on a terminal, and no command to type; a pipe has a line for 
   }
 });
 
+it("says how long a limit lasts, and when that is on this machine's clock", () => {
+  const now = new Date(2026, 2, 2, 14, 2, 18).getTime();
+  const facts = { status: 429, code: "RATE_LIMITED", outcome: "rejected", retryable: true } as const;
+  const error = new RateLimitError("Too many requests", { ...facts, retryAt: new Date(now + 42_000) });
+  expect(describeError(error, now).error.hint).toBe("Try again in 42 s (at 14:03)");
+});
+
+it("puts the address that was typed into the sign-in to type", () => {
+  const text = "`rmm auth login --sso --email <address>`";
+  expect(completed(text, { email: "ana@a.example" })).toBe("`rmm auth login --sso --email ana@a.example`");
+  expect(completed(text, {})).toBe(text);
+});
+
 it("says that http was meant where nothing speaks TLS", async () => {
   const { code, stderr } = await get(ids.twin, { RMM_TOKEN: "t", RMM_SERVER: stub.url.replace("http:", "https:") });
   expect(code).toBe(7);
@@ -82,7 +98,7 @@ it("knows what people call getting, and speaks of --json only where it was given
 });
 
 it("says where an id is found when a name was given in its place", async () => {
-  const { code, stderr } = await command.run(["devices", "get", "front-desk"], {
+  const { code, stderr } = await command.run(["notifications", "read", "front-desk"], {
     env: { RMM_TOKEN: "t", RMM_SERVER: stub.url },
   });
   expect(code).toBe(1);

@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { refusal, type Stub } from "#sdk/stub-server";
 import { ids, paged, stubApi, writesOf } from "../test-api.ts";
@@ -159,6 +160,26 @@ describe("a list of entries", () => {
     expect(ran.code).toBe(0);
     expect(report(ran).map((one: { outcome: string }) => one.outcome)).toEqual(["done", "done"]);
     expect(writesOf(stub).length).toBeGreaterThan(2);
+  });
+
+  it("writes each entry when it is done with --ndjson", async () => {
+    const seen: number[] = [];
+    const stdout = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        seen.push(
+          ...chunk
+            .toString()
+            .trim()
+            .split("\n")
+            .map(() => writesOf(stub).length),
+        );
+        done();
+      },
+    });
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" };
+    const argv = ["sites", "create", "--org", "contoso-dental", "--ndjson", "-f", "-"];
+    const ran = await command.run(argv, { env, stdout, stdin: '[{"name":"A"},{"name":"B"},{"name":"C"}]' });
+    expect([ran.code, seen]).toEqual([0, [1, 2, 3]]);
   });
 
   it("sends as many at once as --concurrency says, one where it says nothing", async () => {

@@ -21,6 +21,25 @@ export async function checkCredential(context: Context, spec: CommandSpec): Prom
     exit: "unauthenticated",
     code: "WRONG_CREDENTIAL",
     details: { accepted: kinds, given: kind },
-    hint: kinds.includes("user") ? `Sign in with \`rmm auth login\`, and leave out ${source}` : undefined,
+    hint: hintFor(spec, kind, source),
   });
+}
+
+/** A partner key has commands of its own for much of what people and API keys do. */
+const ofPartnerKey: Readonly<Record<string, string>> = {
+  "organizations create": "create-organization",
+  "organizations list": "organizations",
+  "organizations list-accessible": "organizations",
+  "sites create": "create-site",
+  "sites list": "sites",
+  "devices list": "devices",
+  "enrollment-keys create": "create-enrollment-key",
+};
+
+function hintFor({ noun, name, access }: CommandSpec, kind: string, source: string): string | undefined {
+  const own = kind === "partnerKey" ? ofPartnerKey[`${noun} ${name}`] : undefined;
+  const other = own === undefined ? "" : `With this key: \`rmm partner-api ${own}\`. Or else `;
+  if (!access.kinds.includes("user"))
+    return own === undefined ? undefined : `With this key: \`rmm partner-api ${own}\``;
+  return `${other}${other === "" ? "S" : "s"}ign in with \`rmm auth login\`, and leave out ${source}`;
 }

@@ -2,7 +2,7 @@ import type { GlobalFlag } from "../globals.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { calling, proving, tabular } from "../taken-flags.ts";
 import { namedInOrg, namedInPartner } from "./named-rows.ts";
-import { scopePlaceOf, takesRef } from "./refs-of.ts";
+import { scopePlaceOf, takesNames, takesRef } from "./refs-of.ts";
 
 /** Whether `-f` gives the body, or a list of bodies. */
 export const takesFile = ({ method, hasBody, params }: CommandSpec): boolean =>
@@ -25,7 +25,8 @@ export function endpointFlags(spec: CommandSpec): GlobalFlag[] {
     return flag !== "columns" || fields.length > 0 || takesMany(spec);
   });
   // `--org` also tells rows of one name apart.
-  const hasOrg = scopePlaceOf(spec, "organization") !== undefined || namedInOrg.some((ref) => takesRef(spec, ref));
+  const byName = takesNames(spec) && namedInOrg.some((ref) => takesRef(spec, ref));
+  const hasOrg = scopePlaceOf(spec, "organization") !== undefined || byName;
   const optional: [GlobalFlag, boolean][] = [
     ["org", hasOrg],
     ["site", scopePlaceOf(spec, "site") !== undefined],

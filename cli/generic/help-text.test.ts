@@ -24,5 +24,5 @@ it("shows the confirmation that a command needs in its example", () => {
   expect(example("partner-service-principals", "rotate-key")).toMatch(/ --yes$/);
   expect(example("organizations", "remove")).toMatch(/ --confirm=contoso-dental$/);
   expect(example("sites", "get")).toBe("  rmm sites get HQ");
-  expect(example("sites", "create")).toBe("  rmm sites create --org contoso-dental --name <name>");
+  expect(example("sites", "create")).toBe("  rmm sites create --org contoso-dental --name HQ");
 });

@@ -3,8 +3,8 @@ import type { DescribedError } from "../errors/describe-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import type { FieldChange } from "../provisioning/field-change.ts";
 import type { Draft, Invocation } from "./invocation.ts";
-import { topSecrets } from "./minted.ts";
 import { organizationOf } from "./refs-of.ts";
+import { topSecrets } from "./secret-fields.ts";
 import { labelOf } from "./subject.ts";
 
 /** What became of one entry of a list; its first five fields are those of every item that this program prints. */

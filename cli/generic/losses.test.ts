@@ -96,7 +96,8 @@ describe("a command that destroys something", () => {
 
 describe("a command that destroys several things", () => {
   const list = (spec: CommandSpec) => {
-    const entry = JSON.stringify(Object.fromEntries(spec.params.map((name) => [name, ANY_ID])));
+    const given = [...spec.params, ...spec.body.filter(({ required }) => required).map(({ name }) => name)];
+    const entry = JSON.stringify(Object.fromEntries(given.map((name) => [name, ANY_ID])));
     return { argv: [spec.noun, spec.name, "-f", "-"], stdin: `[${entry},${entry}]` };
   };
 

@@ -5,16 +5,10 @@ import type { CommandSpec } from "../manifest.ts";
 import { cellText } from "../output/cell.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
 import { writeTo, writeToWorkflow } from "../shell.ts";
-import { requireShown, SECRET } from "./secret-shown.ts";
+import { keptText, sampleOf, secretTexts, topSecrets } from "./secret-fields.ts";
+import { requireShown } from "./secret-shown.ts";
 
 type Result = Record<string, unknown>;
-
-/** True for a command whose result holds what is shown only once. */
-export const mints = (spec: CommandSpec): boolean => topSecrets(spec).length > 0;
-
-/** Secret fields at the top of the result; the tokens of a session are not among them when the SDK keeps them. */
-export const topSecrets = (spec: CommandSpec): readonly string[] =>
-  spec.secretResult.filter((path) => /^\w+$/.test(path));
 
 const ownTokens: ReadonlySet<string> = new Set(["accessToken", "refreshToken"]);
 
@@ -102,12 +96,8 @@ export async function printMinted(
     file || isForPrograms(context) || context.interactive ? undefined : heldAlready[`${spec.noun} ${spec.name}`];
   const shown = omit(result, held === undefined ? own : new Set([...own, ...held.fields]));
   const names = topSecrets(spec).filter((name) => shown[name] !== undefined && shown[name] !== null);
-  await maskSecrets(
-    context,
-    names.flatMap((name) => textsIn(shown[name])),
-  );
-  if (file)
-    await file.keep(names.length === 1 ? textsIn(shown[names[0]!]).join("\n") : JSON.stringify(pick(shown, names)));
+  await maskSecrets(context, secretTexts(spec, shown));
+  if (file) await file.keep(names.length === 1 ? keptText(shown[names[0]!]) : JSON.stringify(pick(shown, names)));
   if (held !== undefined) return context.notice(held.said);
   const open = file ? omit(shown, new Set(names)) : shown;
   const shape = { fields: spec.fields };
@@ -139,7 +129,9 @@ async function keptTokens(context: Context, spec: CommandSpec): Promise<Readonly
 export async function requireMintShown(context: Context, spec: CommandSpec, list: boolean): Promise<void> {
   const own = await keptTokens(context, spec);
   const secrets = topSecrets(spec).filter((name) => !own.has(name));
-  const answer = Object.fromEntries(spec.fields.map((name) => [name, secrets.includes(name) ? SECRET : name]));
+  const answer = Object.fromEntries(
+    spec.fields.map((name) => [name, secrets.includes(name) ? sampleOf(spec, name) : name]),
+  );
   const inJson = list ? ["result", ...secrets.map((name) => `result.${name}`)] : secrets;
   await requireShown(context, {
     secrets: secrets.length === 0 ? [] : isForPrograms(context) ? inJson : secrets,
@@ -165,9 +157,6 @@ async function notePublicFacts(context: Context, facts: Result): Promise<void> {
     if (value !== null && value !== undefined) await context.notice(`${name}: ${cellText(value)}`);
   }
 }
-
-const textsIn = (value: unknown): string[] =>
-  typeof value === "string" ? [value] : Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 
 const omit = (fields: Result, names: ReadonlySet<string>): Result =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)));

@@ -9,12 +9,12 @@ export const sameName = (a: string, b: string): boolean => fold(a) === fold(b);
 
 const codeOf = (what: string): string => what.toUpperCase().replaceAll(" ", "_");
 
-export function unknownName(what: string, name: string, candidates: readonly string[]): CliError {
+export function unknownName(what: string, name: string, candidates: readonly string[], otherwise?: string): CliError {
   const close = suggestions(name, candidates);
   return new CliError(`There is no ${what} ${name}`, {
     exit: "notFound",
     code: `UNKNOWN_${codeOf(what)}`,
-    hint: close.length > 0 ? `Did you mean ${close.join(" or ")}?` : undefined,
+    hint: close.length > 0 ? `Did you mean ${close.join(" or ")}?` : otherwise,
   });
 }
 

@@ -17,6 +17,20 @@ const keys = [
   { id: ids.twin, orgId: ids.contoso, name: "old", status: "revoked" },
   { id: KEY_ID, orgId: ids.contoso, name: "old", status: "active" },
 ];
+const devices = [
+  { id: ids.hq, orgId: ids.contoso, hostname: "WS-1", displayName: null, orgName: "Contoso", status: "online" },
+  {
+    id: ids.twin,
+    orgId: ids.contoso,
+    hostname: "WS-10",
+    displayName: "Front desk",
+    orgName: "Contoso",
+    status: "online",
+  },
+  { id: ids.otherHq, orgId: ids.fabrikam, hostname: "ws-2", displayName: null, orgName: "Fabrikam", status: "offline" },
+  { id: KEY_ID, orgId: ids.contoso, hostname: "ws-2", displayName: null, orgName: "Contoso", status: "online" },
+  { id: PRINCIPAL, orgId: ids.contoso, hostname: "ws-1", displayName: null, status: "decommissioned" },
+];
 beforeAll(async () => {
   const within = (rows: { orgId: string }[], query: URLSearchParams) =>
     paged(
@@ -40,6 +54,17 @@ beforeAll(async () => {
       status: 201,
       body: { keyId: "k", key: "svc_sp_k" },
     }),
+    "GET /devices": (_seen, query) => {
+      const rows = devices.filter(({ hostname, orgId }) => {
+        const [part = "", org] = [query.get("search")?.toLowerCase(), query.get("orgId")];
+        return hostname.toLowerCase().includes(part) && (org === null || org === orgId);
+      });
+      return { body: { devices: rows, nextCursor: null, limit: 100 } };
+    },
+    "GET /devices/*": () => ({ body: { id: ids.hq } }),
+    "DELETE /devices/*": () => ({ body: { success: true } }),
+    "GET /webhooks": (_seen, query) => within([{ id: ids.hq, orgId: ids.contoso, name: "ticketing" } as never], query),
+    "GET /webhooks/*": () => ({ body: { id: ids.hq } }),
     "DELETE /api-keys/*": () => ({ body: { success: true } }),
     "GET /users/*": () => ({ body: { id: ids.hq } }),
     [`DELETE /partner-service-principals/${PRINCIPAL}/keys/${KEY_ID}`]: () => ({ body: { success: true } }),
@@ -72,6 +97,24 @@ it("keys, principals and people are named by name", async () => {
     expect(writesOf(stub).map((one) => one.path)).toEqual([`/api/v1${path}`]);
   }
   expect((await run("users", "get", "ana@a.example")).code).toBe(0);
+});
+
+it("devices are named by hostname: the one that works, of that whole name", async () => {
+  const got = async (...argv: string[]) => {
+    stub.seen.length = 0;
+    const ran = await run("devices", "get", ...argv);
+    return [ran.code, stub.seen.at(-1)?.path.replace("/api/v1", "")];
+  };
+  expect(await got("ws-1")).toEqual([0, `/devices/${ids.hq}`]);
+  expect(await got("ws-2", "--org", "fabrikam")).toEqual([0, `/devices/${ids.otherHq}`]);
+  const twice = await run("devices", "get", "WS-2");
+  expect([twice.code, twice.stdout]).toEqual([2, ""]);
+  for (const part of [`${KEY_ID}  ws-2  Contoso  online`, "Fabrikam  offline", "Give its id instead, or --org"])
+    expect(twice.stderr).toContain(part);
+  expect((await run("devices", "get", "ws")).stderr).toContain("Did you mean WS-1 or");
+  const none = await run("devices", "get", "nobody");
+  expect([none.code, none.stderr]).toEqual([3, expect.stringContaining("`rmm devices list --search`")]);
+  expect((await run("webhooks", "get", "ticketing")).code).toBe(0);
 });
 
 it("a partner's principal is found by name where no partner is named: among those of all", async () => {

@@ -14,6 +14,11 @@ export const namedKinds = {
   "service-principal": ["name"],
   "partner-service-principal": ["name"],
   "partner-key": ["name"],
+  device: ["hostname", "displayName"],
+  "custom-field": ["fieldKey", "name"],
+  webhook: ["name"],
+  "sso-provider": ["name"],
+  "sso-domain": ["domain"],
 } as const satisfies Partial<Record<RefName, readonly string[]>>;
 
 export type NamedKind = keyof typeof namedKinds;
@@ -21,7 +26,10 @@ export type NamedKind = keyof typeof namedKinds;
 export const isNamedKind = (ref: RefName): ref is NamedKind => ref !== "role" && Object.hasOwn(namedKinds, ref);
 
 /** Kinds whose list takes an organization, which tells rows of one name apart. */
-export const namedInOrg: readonly RefName[] = ["site", "user", "api-key", "enrollment-key", "service-principal"];
+export const namedInOrg: readonly RefName[] = [
+  ...(["site", "user", "api-key", "enrollment-key", "service-principal"] as const),
+  ...(["device", "custom-field", "webhook", "sso-provider", "sso-domain"] as const),
+];
 
 /** Kinds whose list takes a partner, which the system names: `--partner` says where their names are looked up. */
 export const namedInPartner: readonly RefName[] = ["user", "role", "partner-service-principal", "partner-key"];
@@ -33,30 +41,41 @@ interface Within {
   readonly principalId: string | undefined;
 }
 
-/** The id of the one row of this kind and name; of those of one name, the one that is not revoked. */
+/** Of these only the rows that the name finds are read: there may be a hundred thousand. */
+const searched: readonly RefName[] = ["device"];
+const gone: readonly unknown[] = ["revoked", "decommissioned"];
+const told = ["id", "hostname", "displayName", "fieldKey", "name", "domain", "email", "orgName", "siteName", "status"];
+
+/** The id of the one row of this kind and name; of those of one name, the one that still works. */
 export async function idByName(context: Context, kind: NamedKind, name: string, within: Within): Promise<string> {
-  const all = (await rowsOf(context, kind, within)).filter((row) => typeof row["id"] === "string");
+  const all = (await rowsOf(context, kind, name, within)).filter((row) => typeof row["id"] === "string");
   const fields: readonly string[] = namedKinds[kind];
   const called = all.filter((row) => fields.some((field) => sameName(String(row[field] ?? ""), name)));
-  const alive = called.filter(({ status }) => status !== "revoked");
+  const alive = called.filter(({ status }) => !gone.includes(status));
   const found = alive.length > 0 ? alive : called;
   const what = kind.replaceAll("-", " ");
   if (found.length === 1) return found[0]!["id"] as string;
   if (found.length === 0) {
     const names = all.flatMap((row) => fields.map((field) => row[field])).filter((one) => typeof one === "string");
-    throw unknownName(what, name, names);
+    const parts = searched.includes(kind)
+      ? `Parts of a name are found by \`rmm ${refs[kind]} list --search\``
+      : undefined;
+    throw unknownName(what, name, names, parts);
   }
-  const lines = found.map((row) => [row["id"], row["name"], row["email"], row["status"]].filter(Boolean).join("  "));
+  const lines = found.map((row) => [...new Set(told.map((field) => row[field]))].filter(Boolean).join("  "));
   throw ambiguousName(what, name, lines, namedInOrg.includes(kind) ? ", or --org" : "");
 }
 
-async function rowsOf(context: Context, kind: NamedKind, { orgId, partnerId, principalId }: Within): Promise<Row[]> {
+async function rowsOf(context: Context, kind: NamedKind, called: string, within: Within): Promise<Row[]> {
+  const { orgId, partnerId, principalId } = within;
   const list = (await commandsOf(refs[kind])).find((one) => one.name === "list") as CommandSpec;
   const takes = (name: string) => list.query.some((field) => field.name === name);
   const query = {
     ...(orgId !== undefined && takes("orgId") ? { orgId } : {}),
     ...(partnerId !== undefined && takes("partnerId") ? { partnerId } : {}),
     ...(takes("limit") ? { limit: 100 } : {}),
+    ...(searched.includes(kind) ? { search: called } : {}),
+    ...(takes("includeDecommissioned") ? { includeDecommissioned: true } : {}),
   };
   const rows = await allRows(context, list, { params: {}, query, body: {}, hasBody: false });
   if (kind !== "partner-key") return rows;

@@ -92,6 +92,7 @@ function pickTenant(what: "organization" | "partner", name: string, tenants: rea
     what,
     name,
     found.map((tenant) => `${tenant.id}  ${tenant.slug}  ${tenant.name}`),
+    bySlug.length > 0 ? "" : ", or its slug",
   );
 }
 

@@ -9,9 +9,9 @@ import { endpointFlags, takesFile, takesMany, takesPartner } from "./endpoint-fl
 import { takesIfNotExists } from "./existing.ts";
 import { addFieldFlags } from "./fields.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
-import { mints } from "./minted.ts";
 import { describeParam, placeholderOf } from "./path-params.ts";
 import { runEndpoint } from "./run-endpoint.ts";
+import { mints } from "./secret-fields.ts";
 
 /** Adds `rmm <noun> <verb>` for every endpoint of a noun; if one is called, the others by their names alone, for speed. */
 export async function addNoun(group: Command, noun: string, run: Run, called?: string): Promise<void> {

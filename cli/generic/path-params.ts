@@ -1,8 +1,9 @@
 import { refs } from "#contract/core/refs";
 import { nouns } from "../generated/nouns.ts";
 import type { CommandSpec } from "../manifest.ts";
-import { scopePlaceOf } from "./refs-of.ts";
+import { scopePlaceOf, takesNames } from "./refs-of.ts";
 import { calledOne, listCommandOf, sampleOf } from "./row-names.ts";
+import { SAMPLE_ID, sampleText } from "./samples.ts";
 
 /** `<contact-id>` of `contactId`. */
 export const placeholderOf = (param: string): string => `<${param.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()}>`;
@@ -11,7 +12,7 @@ export const placeholderOf = (param: string): string => `<${param.replace(/([a-z
 export function describeParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];
   if (ref === undefined || ref === "opaque") return "id";
-  const called = calledOne(ref);
+  const called = takesNames(spec) ? calledOne(ref) : undefined;
   if (called === undefined) {
     const list = listCommandOf(ref) ?? (listOf(refs[ref]) ? `${refs[ref]} list` : undefined);
     return list === undefined ? "id" : `id, as \`rmm ${list}\` shows it`;
@@ -22,8 +23,8 @@ export function describeParam(spec: CommandSpec, param: string): string {
 /** Value of an argument in an example. */
 export function sampleParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];
-  const sample = ref === undefined || ref === "opaque" ? undefined : sampleOf(ref);
-  if (sample === undefined) return placeholderOf(param);
+  const sample = ref === undefined || ref === "opaque" || !takesNames(spec) ? undefined : sampleOf(ref);
+  if (sample === undefined) return ref !== undefined ? SAMPLE_ID : sampleText(spec.noun, param);
   return isScope(spec, param) ? `--org ${sample}` : sample;
 }
 

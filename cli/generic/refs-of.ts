@@ -42,6 +42,9 @@ export function scopePlaceOf(spec: CommandSpec, ref: RefName): RefPlace | undefi
   );
 }
 
+/** Whether names are looked up: an agent may read no list, and knows its own id. */
+export const takesNames = ({ access: { kinds } }: CommandSpec): boolean => kinds.some((kind) => kind !== "agent");
+
 /** Whether any parameter or field names a row of this kind. */
 export const takesRef = (spec: CommandSpec, ref: RefName): boolean => refsOf(spec).some((place) => place.ref === ref);
 

@@ -139,7 +139,7 @@ it("every argument that is an id says in the help what it names", async () => {
   expect((await run(["contacts", "list", "--help"])).stdout).toContain(
     "slug, name or id of the organization (or --org)",
   );
-  expect((await run(["devices", "get", "--help"])).stdout).toContain("id, as `rmm devices list` shows it");
+  expect((await run(["devices", "get", "--help"])).stdout).toContain("hostname, display name or id of the device");
   expect((await run(["webhooks", "retry", "--help"])).stdout).toMatch(
     /delivery-id +id, as `rmm webhooks deliveries` shows/,
   );

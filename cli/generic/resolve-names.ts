@@ -2,13 +2,14 @@ import type { RefName } from "#contract/core/refs";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
 import { idByName, isNamedKind, type NamedKind } from "./named-rows.ts";
 import { isId } from "./names.ts";
-import { organizationOf, type RefPlace, refsOf } from "./refs-of.ts";
+import { organizationOf, type RefPlace, refsOf, takesNames } from "./refs-of.ts";
 
 /**
- * Fourth stage: replaces names of tenants, sites, roles, people, keys and principals by their ids. An unknown name ends
+ * Fourth stage: replaces names by their ids. An unknown name ends
  * the run; in a list only its own entry fails.
  */
 export async function resolveNames(invocation: Invocation): Promise<Invocation> {
+  if (!takesNames(invocation.spec)) return invocation;
   const drafts: Draft[] = [];
   for (const draft of invocation.drafts) {
     const resolved = draft.failure === undefined ? resolvedDraft(invocation, draft) : Promise.resolve(draft);
@@ -46,7 +47,7 @@ function resolversFor(invocation: Invocation, draft: Draft): Partial<Record<RefN
   };
 }
 
-/** Keys, principals and people, in the organization of the request, else in the default one. */
+/** Rows of the other kinds that have names, in the organization of the request, else in the default one. */
 async function byName(invocation: Invocation, kind: NamedKind, draft: Draft): Promise<Resolve> {
   const { context, spec, names } = invocation;
   const principal = Object.entries(spec.refs).find(([, ref]) => ref === "partner-service-principal")?.[0];

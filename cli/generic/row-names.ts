@@ -11,12 +11,17 @@ interface RowName {
 const named: RowName = { one: "name or id", many: "names or ids" };
 
 const callable: Partial<Record<RefName, RowName>> = {
-  user: { one: "email, name or id", many: "emails, names or ids" },
-  "api-key": named,
-  "enrollment-key": named,
-  "service-principal": named,
-  "partner-service-principal": named,
-  "partner-key": named,
+  user: { one: "email, name or id", many: "emails, names or ids", sample: "ana@contoso.example" },
+  "api-key": { ...named, sample: "backup-job" },
+  "enrollment-key": { ...named, sample: "hq-laptops" },
+  "service-principal": { ...named, sample: "ci" },
+  "partner-service-principal": { ...named, sample: "rollout" },
+  "partner-key": { ...named, sample: "pipeline" },
+  device: { one: "hostname, display name or id", many: "hostnames, display names or ids", sample: "reception-pc" },
+  "custom-field": { one: "key, name or id", many: "keys, names or ids", sample: "rack_unit" },
+  webhook: { ...named, sample: "ticketing" },
+  "sso-provider": { ...named, sample: '"Contoso Entra ID"' },
+  "sso-domain": { one: "domain or id", many: "domains or ids", sample: "contoso.example" },
   organization: { one: "slug, name or id", many: "slugs, names or ids", sample: "contoso-dental" },
   partner: { one: "slug, name or id", many: "slugs, names or ids", sample: "summit" },
   site: { one: "name or id", many: "names or ids", sample: "HQ" },

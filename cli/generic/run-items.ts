@@ -1,11 +1,9 @@
 import type { RmmClient } from "#sdk/client";
 import { getCredential } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
-import { quoted } from "../errors/commands-to-type.ts";
 import { type Described, describeError } from "../errors/describe-error.ts";
 import { exitCode } from "../errors/exit-codes.ts";
 import { exitOfItems } from "../errors/exit-of-items.ts";
-import { isForPrograms, printResult } from "../output/print.ts";
 import { withSpinner } from "../output/spinner.ts";
 import { idempotencySecret } from "../profile/idempotency-secret.ts";
 import { PER_MINUTE } from "../provisioning/budget.ts";
@@ -14,8 +12,8 @@ import { inParallel } from "../provisioning/in-parallel.ts";
 import { paced, type Sender } from "../provisioning/sender.ts";
 import { type Existing, existingRows } from "./existing.ts";
 import type { Draft, Invocation } from "./invocation.ts";
-import { aboutOf, type ItemOutcome, outcomeColumns, outcomeFields, rowOf } from "./item-outcome.ts";
-import { maskSecrets, topSecrets } from "./minted.ts";
+import { aboutOf, type ItemOutcome } from "./item-outcome.ts";
+import { itemPrinter } from "./item-printer.ts";
 import { clientFor, send } from "./send.ts";
 
 /** Failures that would also affect the next item. */
@@ -35,6 +33,7 @@ export async function runItems(invocation: Invocation): Promise<number> {
   const width = concurrencyOf(invocation);
   const outcomes: ItemOutcome[] = new Array(drafts.length);
   const failures: Described[] = [];
+  const printer = itemPrinter(invocation);
   await withSpinner(context, spec.summary, async ({ say }) => {
     const tools = await toolsOf(invocation);
     await inParallel(
@@ -44,7 +43,7 @@ export async function runItems(invocation: Invocation): Promise<number> {
         const about = aboutOf(invocation, draft);
         if (failures.some(({ exit }) => hopeless.has(exit))) {
           outcomes[at] = { outcome: "skipped", ...about };
-          return;
+          return printer.item(outcomes[at]);
         }
         try {
           const { outcome, result } = await outcomeOf(invocation, tools, draft, at);
@@ -54,13 +53,12 @@ export async function runItems(invocation: Invocation): Promise<number> {
           failures.push(described);
           outcomes[at] = { outcome: "failed", ...about, error: described.error };
         }
+        await printer.item(outcomes[at]);
       },
       width,
     );
   });
-  const secrets = outcomes.flatMap(({ result }) => secretsOf(invocation, result));
-  await maskSecrets(context, secrets);
-  await report(invocation, outcomes);
+  await printer.end(outcomes);
   const count = (outcome: ItemOutcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
   return exitCode(
     exitOfItems({
@@ -130,39 +128,4 @@ async function outcomeOf(
   });
   const replayed = response.headers.get("idempotency-replayed") === "true";
   return { outcome: replayed ? "exists" : "done", result: data };
-}
-
-const secretsOf = ({ spec }: Invocation, result: unknown): string[] =>
-  topSecrets(spec).flatMap((name) => {
-    const value = (result as Record<string, unknown> | undefined)?.[name];
-    return typeof value === "string" ? [value] : [];
-  });
-
-async function report({ context, spec }: Invocation, outcomes: readonly ItemOutcome[]): Promise<void> {
-  const columns = outcomeColumns(spec);
-  // After Ctrl-C entries that were not tried are counted, not listed: a person looks for what failed.
-  const left = context.shell.signal.aborted;
-  const listed = outcomes.filter(({ outcome }) => !left || outcome !== "skipped");
-  const keep = ["outcome", "name", ...topSecrets(spec), "message"];
-  if (isForPrograms(context)) await printResult(context, outcomes, { fields: outcomeFields });
-  else
-    await printResult(
-      context,
-      listed.map((one) => rowOf(spec, one)),
-      { fields: columns, columns, keep },
-    );
-  const count = (outcome: ItemOutcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
-  const parts = [`${count("done")} of ${outcomes.length} done`];
-  if (count("exists") > 0) parts.push(`${count("exists")} there already`);
-  if (count("failed") > 0) parts.push(`${count("failed")} failed`);
-  if (count("skipped") > 0) parts.push(`${count("skipped")} not tried`);
-  await context.notice(parts.join(", "));
-  if (left && count("skipped") > 0)
-    await context.notice(`Interrupted. What was done stays; go on with: ${goOn(context)}`);
-}
-
-/** The very command again; what has no file is typed or piped again. */
-function goOn({ globals: { typed } }: Invocation["context"]): string {
-  const piped = typed.some((word, at) => /^(-f|--file)$/.test(word) && typed[at + 1] === "-") || typed.includes("-f-");
-  return `\`${["rmm", ...typed].map(quoted).join(" ")}\`${piped ? ", with the same input" : ""}`;
 }

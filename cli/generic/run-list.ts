@@ -1,6 +1,7 @@
 import type { Page } from "#sdk/paginate";
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
+import { isText } from "../output/layout.ts";
 import { formatOf, printResult } from "../output/print.ts";
 import { withSpinner } from "../output/spinner.ts";
 import type { Draft } from "./invocation.ts";
@@ -21,7 +22,7 @@ export async function runList(context: Context, spec: CommandSpec, draft: Draft)
     if (onePage) return { first: page, items: page.items.slice(0, limit) };
     return { first: page, items: await collect(page, limit, say) };
   });
-  await printResult(context, items, { fields: spec.fields, columns: spec.columns });
+  await printResult(context, items, { fields: spec.fields, columns: spec.columns, keep: spec.columns.filter(isText) });
   await sayRest(context, first, items.length, onePage);
   return 0;
 }

@@ -1,16 +1,18 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Stub, stubServer } from "#sdk/stub-server";
+import type { CommandSpec } from "../manifest.ts";
 import { writesOf } from "../test-api.ts";
 import { ANY_ID, commandLine, specs } from "../test-commands.ts";
 import { testCommand } from "../test-shell.ts";
-import { mints, topSecrets } from "./minted.ts";
+import { mints, topSecrets } from "./secret-fields.ts";
 
 const command = testCommand();
 const SECRET = "s3cret-that-was-minted";
 let stub: Stub;
 let secrets: readonly string[] = [];
+let deeper: object = {};
 beforeAll(async () => {
   stub = await stubServer(() => ({
     body: {
@@ -18,6 +20,7 @@ beforeAll(async () => {
       name: "It",
       user: { email: "a@b.example" },
       ...Object.fromEntries(secrets.map((one) => [one, SECRET])),
+      ...deeper,
     },
   }));
 });
@@ -68,6 +71,28 @@ describe("a secret that would not be shown", () => {
       }
     },
   );
+
+  it("is kept with what goes with it where it stands deeper, and is alone what a log must not show", async () => {
+    const spec = minting.find(({ noun, name }) => noun === "devices" && name === "provision") as CommandSpec;
+    expect(topSecrets(spec)).toEqual(["enrollment"]);
+    const enrollment = { enrollmentKey: SECRET, enrollmentSecret: `${SECRET}-2`, serverUrl: "https://rmm.example" };
+    secrets = [];
+    deeper = { device: { id: ANY_ID, hostname: "till-07" }, enrollment };
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana", GITHUB_ACTIONS: "true" };
+    const { argv } = commandLine(spec);
+    const path = join(command.dir, "enrollment.json");
+    const kept = await command.run([...argv, "--json", "--secret-file", path], { env });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(enrollment);
+    const masks = [`::add-mask::${SECRET}`, `::add-mask::${SECRET}-2`];
+    const lines = kept.stdout.split("\n").concat(kept.stderr.split("\n"));
+    expect(lines.filter((line) => line.includes("add-mask"))).toEqual(masks);
+    expect(lines.filter((line) => line.includes(SECRET))).toEqual(masks);
+    expect(kept.stdout).toContain("till-07");
+    const jq = await command.run([...argv, "--jq", ".enrollment.enrollmentKey"], { env });
+    expect([jq.code, jq.stdout.includes(SECRET)]).toEqual([0, true]);
+    expect((await command.run([...argv, "--jq", ".enrollment.serverUrl"], { env })).code).toBe(2);
+    deeper = {};
+  });
 
   it("rmm api and lists of entries refuse it too", async () => {
     secrets = ["key"];

@@ -3,9 +3,10 @@ import { dryRun } from "./dry-run.ts";
 import { existingRows } from "./existing.ts";
 import { warnOfGit } from "./git-warning.ts";
 import type { Draft, Invocation } from "./invocation.ts";
-import { mints, printMinted, withSecretFile } from "./minted.ts";
+import { printMinted, withSecretFile } from "./minted.ts";
 import { organizationOf } from "./refs-of.ts";
 import { runList } from "./run-list.ts";
+import { mints } from "./secret-fields.ts";
 import { clientFor, send } from "./send.ts";
 import { labelOf } from "./subject.ts";
 

@@ -40,6 +40,7 @@ describe("rotating keys", () => {
       signal: new AbortController().signal,
       now: () => 0,
       say: () => undefined,
+      tell: async () => undefined,
       deliver: async () => "safe",
     });
     await journal.close();

@@ -46,6 +46,8 @@ export interface RotationTools {
   /** Returns when the secret is stored; `later`: it is stored when the result is printed. */
   deliver(item: RotationItem, rotated: Rotated): Promise<"safe" | "later">;
   say(text: string): void;
+  /** Each result as soon as it is there. */
+  tell(result: RotationResult): Promise<void>;
 }
 
 export const rotationResultFields = [
@@ -83,6 +85,10 @@ export async function rotateKeys(items: readonly RotationItem[], tools: Rotation
   const exits: ExitName[] = [];
   const later: { rotation: Rotation; secret: string }[] = [];
   let stopped = false;
+  const add = async (result: RotationResult) => {
+    results.push(result);
+    await tools.tell(result);
+  };
   for (const [index, item] of items.entries()) {
     tools.say(`Rotating ${index + 1} of ${items.length}`);
     const { kind, id, name, organization, sink } = item;
@@ -91,7 +97,7 @@ export async function rotateKeys(items: readonly RotationItem[], tools: Rotation
     const about = { kind, key, changes: [], item: called, id, name, organization, sink: rotationSinkText(sink) };
     if (tools.signal.aborted || stopped) {
       const why = tools.signal.aborted ? interruption : { code: "NOT_TRIED", message: "not tried after the failure" };
-      results.push({ ...about, outcome: "skipped", error: why });
+      await add({ ...about, outcome: "skipped", error: why });
       continue;
     }
     try {
@@ -100,14 +106,14 @@ export async function rotateKeys(items: readonly RotationItem[], tools: Rotation
       const shown = sink.kind === "stdout" ? { secret: done.secret } : {};
       const newId = done.id === id ? {} : { newId: done.id };
       const prefix = done.keyPrefix === null ? {} : { keyPrefix: done.keyPrefix };
-      results.push({ ...about, outcome: "done", ...newId, ...prefix, ...shown });
+      await add({ ...about, outcome: "done", ...newId, ...prefix, ...shown });
     } catch (error) {
       const interrupted = isInterruption(error);
       const { exit, error: told } = describeError(error);
       exits.push(exit);
       stopped = endsRun.has(exit) || told.code === "SECRET_NOT_DELIVERED" || told.code === "JOURNAL_UNUSABLE";
       const { code, message, hint } = told;
-      results.push({ ...about, outcome: interrupted ? "skipped" : "failed", error: { code, message, hint } });
+      await add({ ...about, outcome: interrupted ? "skipped" : "failed", error: { code, message, hint } });
     }
   }
   return { results, exits, later };

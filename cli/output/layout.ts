@@ -5,8 +5,10 @@ export interface Column {
   readonly width: number;
   /** No row has a value there. */
   readonly blank: boolean;
-  /** Never cut and never left out, however long the lines get: a new secret, where it went, why something failed. */
+  /** Never cut and never left out: a new secret, where it went, why something failed. */
   readonly keep: boolean;
+  /** Broken into lines where there is no room. */
+  readonly breaks?: boolean;
 }
 
 /** Columns by their place, with their widths; the first is wrapped where its width is not its own. */
@@ -24,6 +26,12 @@ const whole = /At$|^timestamp$|^status$|[pP]refix$/;
 /** Not cut either, however long: a script or a question takes them as they are. */
 const code = /^(kind|action|event|outcome|slug)$/;
 const id = /^id$|Id$/;
+/** Texts and addresses that say nothing when they are cut. */
+const text = /^(message|errorMessage|note|sink|url)$/;
+const NARROWEST_TEXT = 24;
+/** A path is not read word by word. */
+const NARROWEST_PATH = 16;
+export const isText = (name: string): boolean => text.test(name);
 
 /**
  * Fits columns into a terminal. The first one names the row and is never cut. Ids and empty columns go first, then wide
@@ -33,7 +41,8 @@ export function layOut(columns: readonly Column[], terminal: number, named: bool
   const all = columns.map((_, index) => index);
   const widthsOf = (shown: readonly number[]) => shown.map((index) => columns[index]!.width);
   const lowest = (index: number) => {
-    const { name, width, keep } = columns[index]!;
+    const { name, width, keep, breaks } = columns[index]!;
+    if (breaks) return Math.min(width, name === "sink" ? NARROWEST_PATH : NARROWEST_TEXT);
     if (index === 0 || keep || id.test(name) || code.test(name)) return width;
     return Math.min(width, whole.test(name) ? SHORT : NARROWEST);
   };

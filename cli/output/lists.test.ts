@@ -117,6 +117,45 @@ describe("every list", () => {
     expect(left).toContain("id");
   });
 
+  it("breaks messages and addresses into lines, which say nothing when they are cut", async () => {
+    const said =
+      "The backup of reception-pc did not end within 12 hours, and none of the last three did: look at its disk";
+    for (const [noun, name, text] of [
+      ["notifications", "list", said],
+      ["webhooks", "deliveries", said],
+      ["webhooks", "list", "https://hooks.contoso.example/integrations/rmm/v2/receivers/primary"],
+    ] as const) {
+      const spec = (await lists()).find((one) => one.noun === noun && one.name === name)!;
+      const { stdout } = await list(spec, text, [], 80);
+      const column = spec.columns.find((one) => /^(message|errorMessage|url)$/.test(one))!;
+      const start = stdout
+        .split("\n")[0]!
+        .indexOf({ message: "MESSAGE", errorMessage: "ERROR MESSAGE", url: "URL" }[column]!);
+      const shown = stdout
+        .split("\n")
+        .slice(1)
+        .map((line) => line.slice(start).split(/ {2}/)[0]!);
+      expect(shown.join("").replaceAll(" ", ""), `${noun} ${name}`).toContain(text.replaceAll(" ", ""));
+    }
+  });
+
+  it("keeps kind and organization of rotated keys on 80 columns, and the whole of where a secret went", async () => {
+    const { tableText } = await import("./table.ts");
+    const { resultColumns: columns } = await import("../commands/keys/rotate-view.ts");
+    const sink = "rotated/contoso-dental_api-key_backup-job.key";
+    const row = { outcome: "done", kind: "api-key", id: ID, name: "backup-job", organization: "contoso-dental", sink };
+    const rows = [{ ...row, keyPrefix: "svc_12345678", message: "" }];
+    const options = { header: true, coloured: false, nowMs: 0, columns, keep: ["name", "sink", "message"], width: 80 };
+    const { text, left } = tableText(rows, options);
+    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(left.filter((name) => ["kind", "organization", "sink"].includes(name))).toEqual([]);
+    const path = text
+      .split("\n")
+      .slice(1)
+      .map((line) => line.slice(text.indexOf("SINK")).trim());
+    expect(path.join("")).toContain(sink);
+  });
+
   it("leaves a pipe every column, whatever the width", async () => {
     for (const spec of await lists())
       expect((await list(spec, LONG, [], 40, false)).stdout.trimEnd().split("\t").length).toBe(spec.columns.length);

@@ -101,9 +101,12 @@ describe("chosen output", () => {
         .split("\n")
         .map((line) => JSON.parse(line).id),
     ).toEqual(["id-1"]);
-    expect((await devices(["--jq", ".[] | .status"])).stdout).toBe("offline\n");
+    expect(await devices(["--jq", ".[] | .status"])).toMatchObject({ stdout: "offline\n", stderr: "" });
     expect((await devices(["--jq", "length"])).stdout).toBe("1\n");
-    expect(await devices(["--jq", ".["])).toMatchObject({ code: 2, stdout: "" });
+    const before = stub.seen.length;
+    for (const wrong of [".[", "nonsense(1)", "."])
+      expect(await devices(["--jq", wrong])).toMatchObject(wrong === "." ? { code: 0 } : { code: 2, stdout: "" });
+    expect(stub.seen.length - before, "only the one that compiles was asked for").toBe(1);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { usageError } from "../errors/cli-error.ts";
+import { CliError, usageError } from "../errors/cli-error.ts";
 import type { Globals } from "../globals.ts";
 import { writeTo } from "../shell.ts";
 import { didYouMean } from "../suggest.ts";
@@ -79,7 +79,12 @@ async function wholeText(context: Context, value: unknown, shape: Shape): Promis
   const { globals } = context;
   const format = formatOf(context);
   const chosen = globals.jsonFields === undefined ? value : picked(value, globals.jsonFields);
-  if (format === "jq") return (await import("./jq.ts")).runJq(chosen, globals.jq!);
+  if (format === "jq") {
+    const { runJq } = await import("./jq.ts");
+    return runJq(chosen, globals.jq!).catch((error: unknown) => {
+      throw context.hasChanged() && error instanceof CliError ? doneButNotPrinted(error) : error;
+    });
+  }
   if (format === "json") return `${JSON.stringify(chosen ?? null, null, 2)}\n`;
   if (format === "ndjson") {
     const lines = Array.isArray(chosen) ? chosen : [chosen ?? null];
@@ -87,6 +92,14 @@ async function wholeText(context: Context, value: unknown, shape: Shape): Promis
   }
   return tsvText(context, value, shape);
 }
+
+const doneButNotPrinted = ({ message, code, cause }: CliError): CliError =>
+  new CliError(`The change was made, but its result cannot be printed: ${message}`, {
+    exit: "failure",
+    code,
+    cause,
+    hint: "Do not repeat it: look at the result with another command",
+  });
 
 /** The fields that `--json=…` names, of an object or of each in a list. */
 export function picked(value: unknown, names: readonly string[]): unknown {

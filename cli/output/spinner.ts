@@ -4,6 +4,26 @@ import { escapeControls } from "./escape.ts";
 
 const PATIENCE_MS = 400;
 
+const LINE_EVERY_MS = 5_000;
+
+/** As `withSpinner`; where nobody sees a spinner, a line now and then says how far it is. */
+export async function withProgress<T>(
+  context: Context,
+  text: string,
+  work: (progress: Progress) => Promise<T>,
+): Promise<T> {
+  if (context.shell.isTty.stderr) return withSpinner(context, text, work);
+  const { now } = context.shell;
+  let toldAt = now();
+  return work({
+    say: (next) => {
+      if (now() - toldAt < LINE_EVERY_MS) return;
+      toldAt = now();
+      void context.notice(next);
+    },
+  });
+}
+
 /** Progress of a long operation. */
 export interface Progress {
   say(text: string): void;

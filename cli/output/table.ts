@@ -3,7 +3,7 @@ import stringWidth from "string-width";
 import { recordCell, terminalCell, valueAt } from "./cell.ts";
 import { styled, styleOfStatus } from "./colour.ts";
 import { headingOf, labelOf } from "./headings.ts";
-import { type Column, GAP, layOut } from "./layout.ts";
+import { isText, layOut } from "./layout.ts";
 import { wrapWords } from "./wrap.ts";
 
 export interface TableOptions {
@@ -50,20 +50,17 @@ export function tableText(
     width: Math.max(header ? headingOf(name).length : 1, ...cells.map((row) => stringWidth(row[index]!)), 1),
     blank: cells.every((row) => row[index] === ""),
     keep: keep.includes(name),
+    breaks: keep.includes(name) && isText(name),
   }));
   const room = fit === "wide" ? Number.POSITIVE_INFINITY : width;
-  const layout = layOut(measured, room, fit === "named");
-  const { shown } = layout;
-  const widths =
-    fit === "wide" ? layout.widths : withLastWrapped(layout.widths, shown, { cells, keep: measured, width });
+  const { shown, widths } = layOut(measured, room, fit === "named");
   const table = new Table({ chars: borderless, style: plain, colWidths: [...widths], wordWrap: false });
   // What is wrapped or cut would lose the end of its colour.
   const line = (of: (index: number) => string, paint: (text: string, coloured: boolean) => string) =>
     shown.map((index, at) => {
       const fits = stringWidth(of(index)) <= widths[at]!;
-      const isText = at === shown.length - 1 && measured[index]!.keep;
-      const broken = isText
-        ? wrapWords(of(index), widths[at]!, 0)
+      const broken = measured[index]!.breaks
+        ? wrapped(wrapWords(of(index), widths[at]!, 0), widths[at]!)
         : at === 0
           ? wrapped(of(index), widths[0]!)
           : of(index);
@@ -80,22 +77,6 @@ export function tableText(
     .map((one) => one.trimEnd())
     .join("\n");
   return { text: `${text}\n`, left: columns.filter((_, index) => !shown.includes(index)) };
-}
-
-const NARROWEST_TEXT = 24;
-
-/** A text at the end that is never cut, such as why something failed, is broken at blanks where there is no room. */
-function withLastWrapped(
-  widths: readonly number[],
-  shown: readonly number[],
-  { cells, keep, width }: { cells: readonly string[][]; keep: readonly Pick<Column, "keep">[]; width: number },
-): readonly number[] {
-  const last = shown.at(-1);
-  if (last === undefined || shown.length < 2 || !keep[last]!.keep) return widths;
-  const before = widths.slice(0, -1);
-  const left = width - before.reduce((sum, one) => sum + one + GAP, 0);
-  const words = cells.flatMap((row) => row[last]!.split(" ")).map((word) => stringWidth(word));
-  return [...before, Math.min(widths.at(-1)!, Math.max(left, NARROWEST_TEXT, ...words))];
 }
 
 /** One object as two columns. */
@@ -133,7 +114,8 @@ function wrapped(text: string, width: number): string {
   const lines = [""];
   for (const char of text) {
     const longer = lines.at(-1) + char;
-    if (stringWidth(longer) > width) lines.push(char);
+    if (char === "\n") lines.push("");
+    else if (stringWidth(longer) > width) lines.push(char);
     else lines[lines.length - 1] = longer;
   }
   return lines.join("\n");

@@ -20,8 +20,22 @@ const marks = {
   deliver: [">", "cyan"],
 } as const;
 
+/** Before a question: more would leave the screen. */
+const EXTRACT_LINES = 40;
+
+/** For a person who is asked: how many of each first, then the plan as far as a screen goes; `all` says how to see it whole. */
+export function planExtract(view: PlanView, { coloured, all }: { coloured: boolean; all: string }): string {
+  const lines = planLines(view, coloured);
+  const more = lines.length - EXTRACT_LINES;
+  const shown = more > 0 ? [...lines.slice(0, EXTRACT_LINES), `… ${more} more lines: ${all}`] : lines;
+  return [summaryText(view.summary), ...shown, ""].join("\n");
+}
+
 /** The plan for a person. Values come from a file and a server: control characters are escaped. */
-export function planText({ items, notes, summary }: PlanView, { coloured }: { coloured: boolean }): string {
+export const planText = (view: PlanView, { coloured }: { coloured: boolean }): string =>
+  [...planLines(view, coloured), summaryText(view.summary), ""].join("\n");
+
+function planLines({ items, notes }: PlanView, coloured: boolean): string[] {
   const lines = items.flatMap(({ action, kind, organization, item: { name }, changes, refused }) => {
     const [mark, style] = marks[action];
     const where = kind === "organization" ? organization : `${organization} / ${name}`;
@@ -37,7 +51,7 @@ export function planText({ items, notes, summary }: PlanView, { coloured }: { co
     `${styled("!", "yellow", coloured)} ${kindNames[kind]} ${escapeControls(`${organization} / ${name}: ${message}`)}`,
     ...(command === null ? [] : [`    ${escapeControls(command)}`]),
   ]);
-  return [...lines, ...remarks, summaryText(summary), ""].join("\n");
+  return [...lines, ...remarks];
 }
 
 /** An address and its like field by field, those that stay as they are left out. */

@@ -92,6 +92,7 @@ export const serverRooms: readonly Room[] = [
       "server/generated/migrations.ts",
       "server/platform/log.ts",
       "server/platform/start-worker.ts",
+      "server/platform/version.ts",
     ],
   },
   {

@@ -170,6 +170,7 @@ describe("the contract", () => {
     const harmless = new Set([
       "avatarUrl",
       "logoUrl",
+      "serverUrl",
       "issueEnrollmentSecret",
       "hasClientSecret",
       "hasSecret",

@@ -105,7 +105,11 @@ function operation(endpoint: AnyEndpoint, schemas: Components): Json {
             content: { "application/json": { schema: referenced(body, "input", schemas) } },
           },
         }),
-    responses: { [endpoint.status]: success(endpoint, schemas), ...failures(endpoint) },
+    responses: {
+      [endpoint.status]: success(endpoint, schemas),
+      ...(endpoint.foundStatus === undefined ? {} : { [endpoint.foundStatus]: success(endpoint, schemas) }),
+      ...failures(endpoint),
+    },
     "x-permission": access.permissions,
     "x-scopes": access.scopes,
     "x-mfa": access.mfa,

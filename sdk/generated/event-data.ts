@@ -31,6 +31,12 @@ export interface EventData {
     deviceName: string;
     changedFields: string[];
   };
+  /** A device changed its organization; both are told. */
+  "device.moved": {
+    /** Uuid. */
+    deviceId: string;
+    deviceName: string;
+  };
   /** A device was taken out of service. */
   "device.decommissioned": {
     /** Uuid. */

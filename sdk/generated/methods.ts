@@ -1025,6 +1025,14 @@ export interface DevicesMethods {
    */
   list: (input?: { query?: models.DevicesListQuery }, options?: CallOptions) => ListCall<models.DeviceListItem, models.DevicesListResult>;
   /**
+   * Add a device before its agent enrolls, with a key that is for it alone.
+   * The key works once within 24 hours and is shown this once. Asked again while the device is `pending`, the old key is void and the answer is 200 with a new one.
+   *
+   * `POST /devices/provision` · user · needs devices:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, HOSTNAME_TAKEN, DEVICE_LIMIT_REACHED, ORG_READ_ONLY, ORG_SUSPENDED.
+   */
+  provision: (input: { body: models.DevicesProvisionBody }, options?: CallOptions) => ApiCall<models.ProvisionedDevice>;
+  /**
    * Show a device with hardware, network and recent metrics.
    *
    * `GET /devices/:id` · user · needs devices:read
@@ -1039,6 +1047,14 @@ export interface DevicesMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, ALREADY_DECOMMISSIONED, INVALID_STATE, MFA_REQUIRED, CONCURRENT_MODIFICATION.
    */
   update: (input: { params: { id: string }; body?: models.DevicesUpdateBody }, options?: CallOptions) => ApiCall<models.Device>;
+  /**
+   * Move a device to another organization of the same partner.
+   * What describes the machine goes along, its agent keeps its tokens. What happened stays behind without the device, open commands end.
+   *
+   * `POST /devices/:id/move-org` · user · needs devices:write, organizations:write, MFA
+   * Errors: NOT_FOUND, ORG_ACCESS_DENIED, SAME_ORG, CROSS_PARTNER_MOVE, SITE_NOT_IN_ORG, ORG_READ_ONLY, DEVICE_LIMIT_REACHED, ALREADY_DECOMMISSIONED, CONCURRENT_MODIFICATION.
+   */
+  moveOrg: (input: { params: { id: string }; body: models.DevicesMoveOrgBody }, options?: CallOptions) => ApiCall<models.DevicesMoveOrgResult>;
   /**
    * Take a device out of service.
    * Its row and history stay. With `uninstall` its agent is told to remove itself.

@@ -148,8 +148,10 @@ export interface OperationErrors {
   "device-commands.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "device-commands.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "devices.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "INVALID_CURSOR" | Always | Authenticated | Tenancy | User | Permission;
+  "devices.provision": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "HOSTNAME_TAKEN" | "DEVICE_LIMIT_REACHED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "devices.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "devices.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "ALREADY_DECOMMISSIONED" | "INVALID_STATE" | "MFA_REQUIRED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Change | Permission;
+  "devices.moveOrg": "NOT_FOUND" | "ORG_ACCESS_DENIED" | "SAME_ORG" | "CROSS_PARTNER_MOVE" | "SITE_NOT_IN_ORG" | "ORG_READ_ONLY" | "DEVICE_LIMIT_REACHED" | "ALREADY_DECOMMISSIONED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "devices.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ALREADY_DECOMMISSIONED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;

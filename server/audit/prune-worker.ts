@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import pg from "pg";
 import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
 import { serverKey } from "../db/server-key.ts";
@@ -72,4 +72,4 @@ async function connect(database: PruneDatabase): Promise<PruneConnection> {
   };
 }
 
-if (parentPort) await main(workerData);
+parentPort?.once("message", main);

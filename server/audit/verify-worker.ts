@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { openSqliteFile } from "../db/dialect/sqlite-library.ts";
 import { readStatements } from "./anchor-file.ts";
 import type { ChainStatement } from "./anchor-format.ts";
@@ -58,4 +58,4 @@ async function openSource(database: VerifyOptions["database"], chain: ChainRef):
   return { ...source, close: () => source.close().finally(() => db.close()) };
 }
 
-if (parentPort) await main(workerData);
+parentPort?.on("message", main);

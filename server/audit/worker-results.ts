@@ -1,8 +1,9 @@
 import { startWorker } from "../platform/start-worker.ts";
+import { keepIdle, takeIdle } from "./idle-threads.ts";
 
 /**
- * Starts a thread and reads the `count` results it posts, in order. The thread ends with the last result, or when
- * the caller stops reading; its error is thrown here.
+ * Gives a thread a job and reads the `count` results it posts, in order; its error is thrown here. One that verified
+ * to the end waits a moment for more. Any other ends with its last result, or when the caller stops reading.
  */
 export async function* workerResults<T>(
   script: "verify-worker" | "prune-worker",
@@ -10,33 +11,40 @@ export async function* workerResults<T>(
   count: number,
 ): AsyncGenerator<T> {
   if (count === 0) return;
-  const worker = await startWorker(import.meta.url, script, data);
+  const idle = script === "verify-worker" ? takeIdle() : undefined;
+  const worker = idle ?? (await startWorker(import.meta.url, script, undefined));
   const results: T[] = [];
   let wake = () => {};
   let failure: Error | undefined;
-  worker.on("message", (result: T) => {
+  const onMessage = (result: T) => {
     results.push(result);
     wake();
-  });
-  worker.on("error", (error) => {
+  };
+  const onError = (error: unknown) => {
     failure = error instanceof Error ? error : new Error(String(error));
     wake();
-  });
-  worker.on("exit", () => {
+  };
+  const onExit = () => {
     failure ??= new Error(`the ${script} thread ended early`);
     wake();
-  });
+  };
+  worker.on("message", onMessage).on("error", onError).on("exit", onExit);
+  let left = count;
   try {
-    for (let left = count; left > 0; left--) {
+    worker.postMessage(data);
+    while (left > 0) {
       while (results.length === 0) {
         if (failure) throw failure;
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
+      left -= 1;
       yield results.shift()!;
     }
   } finally {
-    await worker.terminate();
+    worker.off("message", onMessage).off("error", onError).off("exit", onExit);
+    if (left === 0 && script === "verify-worker" && failure === undefined) keepIdle(worker);
+    else await worker.terminate();
   }
 }

@@ -377,6 +377,28 @@ describe("a tenant's connection, taken over with everything it was ever told", (
     expect(await state()).toEqual(before);
   });
 
+  it("hands no device over, takes none, and reads nothing that one left behind when it moved", async () => {
+    const { a, b } = world;
+    const devices = "select id, org_id, site_id, status, provision_key_hash from devices order by id";
+    const before = await base.look(devices);
+    const handOver = (orgId: string) =>
+      `update devices set org_id = '${orgId}', site_id = null, status = 'decommissioned' where id = '${a.deviceId}'`;
+    const takeOver = `update devices set org_id = '${a.orgId}', site_id = '${a.siteId}' where id = '${b.deviceId}'`;
+    await refused(thief, handOver(b.orgId)).toThrow(/row-level security/);
+    expect((await thief.query(takeOver)).rowCount).toBe(0);
+    await enter(`org:${a.orgId}`);
+    await refused(thief, handOver(a.secondOrgId)).toThrow(/row-level security/);
+    await refused(thief, handOver(b.orgId)).toThrow(/row-level security/);
+    expect((await thief.query(takeOver)).rowCount).toBe(0);
+    expect(await base.look(devices)).toEqual(before);
+    await base.look(`insert into device_metrics values ('${a.secondOrgId}', '${a.deviceId}', now(), 1, 2, 3, '{}')`);
+    await base.look(
+      `insert into device_availability values (gen_random_uuid(), '${a.secondOrgId}', null, 'online', now(), 'left')`,
+    );
+    for (const table of ["device_metrics", "device_availability"])
+      expect((await thief.query(`select * from ${table} where org_id <> '${a.orgId}'`)).rows, table).toEqual([]);
+  });
+
   it("reads its own tenant's events, and tells, changes or takes back none", async () => {
     const columns = "(id, kind, org_id, subject_type, subject_id, data, occurred_at)";
     const forged = (orgId: string) =>

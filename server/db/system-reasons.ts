@@ -47,8 +47,9 @@ export const systemReasons = {
     why: "the enrollment key says which tenant the device joins",
   },
   "count against caps": {
-    covers: "partners and organizations: the partner's cap, number and slugs of its organizations: read",
-    why: "a caller confined to some organizations must still meet the partner's cap and unique slugs",
+    covers:
+      "partners and organizations: their caps, number and slugs of a partner's organizations, number of devices: read",
+    why: "a caller confined to some organizations must still meet the partner's caps and unique slugs",
   },
   "answer for another site": {
     covers: "devices, enrollmentKeys: whether one is of the caller's own organization: read",
@@ -119,8 +120,16 @@ export const systemReasons = {
       "rooms' hooks change for them",
     why: "the row that a command was queued for may belong to another tenant than the agent's connection serves",
   },
+  "move device": {
+    covers:
+      "a device with what describes it, the two organizations and their sites, number of devices, customFields of the " +
+      "partner, and what the rooms' hooks detach from it",
+    why: "the owner of a row is fixed in the scoped handle; the two organizations were reached before",
+  },
   "sweep devices": {
-    covers: "status of devices and deviceAvailability, tokens of devices that are gone, of every tenant",
+    covers:
+      "status of devices and deviceAvailability, tokens of devices that are gone, devices that never came with what rooms' " +
+      "hooks take from them and their entries in auditOutbox and events, of every tenant",
     why: "what time changes, it changes for all",
   },
   "recheck domains": { covers: "ssoDomains that are proven, of every tenant", why: "one look for all" },

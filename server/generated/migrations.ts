@@ -39,6 +39,8 @@ import { migration as m35 } from "../db/migrations/202611281945-fleet-decommissi
 import { migration as m36 } from "../db/migrations/202611282030-people-notifications.ts";
 import { migration as m37 } from "../db/migrations/202611282200-fleet-partner-filters.ts";
 import { migration as m38 } from "../db/migrations/202611282201-audit-action-order.ts";
+import { migration as m39 } from "../db/migrations/202611290300-fleet-provisioned-devices.ts";
+import { migration as m40 } from "../db/migrations/202611290310-fleet-moved-devices.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -81,4 +83,6 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611282030-people-notifications", ...m36 },
   { name: "202611282200-fleet-partner-filters", ...m37 },
   { name: "202611282201-audit-action-order", ...m38 },
+  { name: "202611290300-fleet-provisioned-devices", ...m39 },
+  { name: "202611290310-fleet-moved-devices", ...m40 },
 ];

@@ -89,6 +89,8 @@ export interface Call<T extends EndpointTypes = EndpointTypes> {
   emit<K extends EventKind>(kind: K, told: Told<K>): void;
   /** Aborts when the caller goes away before the answer. */
   readonly gone: AbortSignal;
+  /** A create found its row there already: it answers with the endpoint's `foundStatus`. */
+  foundIt(): void;
   /** Runs when what this call wrote is durable. */
   afterCommit(step: () => void): void;
   header(name: string): string | undefined;

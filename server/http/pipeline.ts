@@ -35,6 +35,7 @@ interface Passage {
   notes: AuditNotes;
   events: ToldEvents;
   who: Principal;
+  status: number;
   written: boolean;
   readonly browsed: boolean;
   readonly startedMs: number;
@@ -60,6 +61,7 @@ export async function answer(
     notes: new AuditNotes(),
     events: new ToldEvents(implementation.endpoint),
     who: nobody,
+    status: implementation.endpoint.status,
     written: false,
     browsed: isBrowsed(implementation.endpoint, request),
     startedMs: services.clock.nowMs(),
@@ -96,7 +98,7 @@ async function pass(passage: Passage): Promise<void> {
     const call = makeCall(passage, unit, { ...input, sentBody: body });
     const result = await implementation.handler(call);
     await recordSuccess(passage, unit);
-    sendResult(endpoint, passage, result);
+    sendResult(endpoint, passage, result, passage.status);
     return;
   }
   await passIdempotent(passage, unit, { key, input, body: input.body });
@@ -139,13 +141,13 @@ async function passIdempotent(passage: Passage, unit: UnitOfWork, { key, input, 
   const run: IdempotentRun = begun;
   try {
     let result: unknown;
-    armClosing(passage, unit, (tx) => run.finish(tx, { status: endpoint.status, body: result }));
+    armClosing(passage, unit, (tx) => run.finish(tx, { status: passage.status, body: result }));
     const call = makeCall(passage, unit, input);
     await implementation.handler.prepare?.(call);
     await unit.transaction(async () => {
       result = await implementation.handler(call);
     });
-    sendResult(endpoint, passage, result);
+    sendResult(endpoint, passage, result, passage.status);
   } catch (error) {
     await run.abandon();
     throw error;
@@ -270,7 +272,7 @@ interface CallInput {
 }
 
 function makeCall(passage: Passage, unit: UnitOfWork, input: CallInput): Call {
-  const { services, request, response, facts, notes, who } = passage;
+  const { services, implementation, request, response, facts, notes, who } = passage;
   return {
     who,
     sentBody: input.body,
@@ -295,6 +297,9 @@ function makeCall(passage: Passage, unit: UnitOfWork, input: CallInput): Call {
     asSystem: (reason, work) => unit.asSystem(reason, work),
     readAsSystem: (reason, work) => unit.readAsSystem(reason, work),
     afterCommit: (step) => unit.afterCommit(step),
+    foundIt() {
+      passage.status = implementation.endpoint.foundStatus ?? passage.status;
+    },
     emit(kind, told) {
       if (!unit.closes) throw new Error(`${kind} is told outside the transaction of its change`);
       passage.events.add(kind, eventRow(services, kind, told));

@@ -23,7 +23,7 @@ import { type HeldClock, heldClock } from "#server/platform/clock";
 import { jsonLog, type Log, silentLog } from "#server/platform/log";
 import type { Mail, Mailer } from "#server/platform/mail";
 import type { Services } from "#server/services";
-import { migratedPostgres, migratedSqlite } from "./migrated-database.ts";
+import { copiedPostgres, copiedSqlite, START, type Template } from "./migrated-database.ts";
 
 export const databases = ["sqlite", "postgres"] as const;
 export type DatabaseName = (typeof databases)[number];
@@ -33,6 +33,8 @@ export interface TestServer extends RunningServer {
   /** A handle without a tenant scope, to prepare and inspect data without the API. */
   db: Kysely<Database>;
   mails: Mail[];
+  /** What the template told of the database. */
+  known: object;
   /** Sends JSON and reads JSON; never throws for a status. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** Resolves once the audit outbox is empty. */
@@ -82,7 +84,7 @@ export interface SignedInUser {
   token: string;
 }
 
-export const START = "2026-03-02T09:00:00.000Z";
+export { START };
 
 export interface TestOptions {
   log?: Log;
@@ -90,6 +92,18 @@ export interface TestOptions {
   realMail?: boolean;
   /** Trusted certificates and public addresses for requests to addresses that tenants choose. */
   outbound?: Seams["outbound"];
+  /** What the new database holds besides every migration. */
+  template?: Template;
+}
+
+async function newDatabase(
+  database: DatabaseName,
+  dataDir: string,
+  { env, template }: { env: Environment; template: Template | undefined },
+): Promise<{ url?: string; known: object }> {
+  if (database === "postgres") return copiedPostgres(template);
+  const own = "DATABASE_URL" in env || "RMM_DATA_DIR" in env;
+  return { known: own ? {} : await copiedSqlite(dataDir, template) };
 }
 
 /** A server in this process on a new database, with a stopped clock and mails kept in memory. */
@@ -99,8 +113,7 @@ export async function startTestServer(
   options: TestOptions = {},
 ): Promise<TestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "rmm-test-"));
-  const url = database === "postgres" ? await migratedPostgres() : undefined;
-  if (database === "sqlite" && !("DATABASE_URL" in env || "RMM_DATA_DIR" in env)) await migratedSqlite(dataDir);
+  const { url, known } = await newDatabase(database, dataDir, { env, template: options.template });
   const clock = heldClock(START);
   const mails: Mail[] = [];
   const kept: Mailer = { delivers: true, send: async (mail) => void mails.push(mail) };
@@ -129,6 +142,7 @@ export async function startTestServer(
     clock,
     db,
     mails,
+    known,
     request: (method, path, options) => send(server.url, method, path, options),
     settled: () => settled(db),
     async workJobs() {

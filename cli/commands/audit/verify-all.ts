@@ -1,46 +1,70 @@
 import { RateLimitError, RmmError } from "#sdk/errors";
 import type { Context } from "../../context.ts";
+import { momentText } from "../../output/moment.ts";
+import { withProgress } from "../../output/spinner.ts";
+import { inParallel } from "../../provisioning/in-parallel.ts";
 import { type ChainName, type ChainReport, chainText, notVerified } from "./report.ts";
 import { verifiedRecord } from "./verified-record.ts";
 
 /** Longest wait for a busy server or a limit per minute; an hourly limit takes longer. */
 const BUSY_MS = 61_000;
 const BUSY_TRIES = 20;
+/** As many as a process of the server verifies at once. */
+const WIDTH = 2;
+
+type Why = ChainReport["error"];
 
 /**
- * Verifies one chain after the other, the least recently verified first. What the server refuses is reported and the
- * rest goes on; a used-up limit is waited for with --wait, else it ends the run: the next one begins with the rest.
+ * Verifies chain by chain, the least recently verified first. What the server refuses is reported and the rest goes on;
+ * a used-up limit is waited for with --wait, else it ends the run: the next one begins with the rest.
  */
 export async function verifyAll(
   context: Context,
   chosen: readonly ChainName[],
   verify: (chain: ChainName) => Promise<ChainReport>,
+  tell: (report: ChainReport) => Promise<void>,
 ): Promise<ChainReport[]> {
   const { shell, globals } = context;
   const record = await verifiedRecord(context);
   const chains = record.sorted(chosen);
   const until = globals.timeoutMs === undefined ? Number.POSITIVE_INFINITY : shell.now() + globals.timeoutMs;
-  const reports: ChainReport[] = [];
-  for (const [index, chain] of chains.entries()) {
+  const rest: ChainName[] = [];
+  let used: NonNullable<Why> | undefined;
+  let done = 0;
+  const reports = await withProgress(context, "Verifying", ({ say }) =>
+    inParallel(
+      chains,
+      async (chain) => {
+        const report = await reported(chain);
+        done += 1;
+        say(`${done} of ${chains.length} chains verified`);
+        await tell(report);
+        return report;
+      },
+      WIDTH,
+    ),
+  );
+  if (rest.length > 0) await tellRest(context, rest, chains.length);
+  return reports;
+
+  async function reported(chain: ChainName): Promise<ChainReport> {
     try {
-      reports.push(await patiently(chain, index));
-      await record.keep(chain);
+      if (used === undefined) {
+        const report = await patiently(chain);
+        await record.keep(chain);
+        return report;
+      }
     } catch (error) {
       if (!(error instanceof RmmError) || shell.signal.aborted) throw error;
       const why = { code: error.code, message: error.message };
-      if (!(error instanceof RateLimitError)) {
-        reports.push(notVerified(chain, why));
-        continue;
-      }
-      const rest = chains.slice(index);
-      reports.push(...rest.map((left) => notVerified(left, why)));
-      await tellRest(context, rest, chains.length);
-      break;
+      if (!(error instanceof RateLimitError)) return notVerified(chain, why);
+      used = why;
     }
+    rest.push(chain);
+    return notVerified(chain, used);
   }
-  return reports;
 
-  async function patiently(chain: ChainName, index: number): Promise<ChainReport> {
+  async function patiently(chain: ChainName): Promise<ChainReport> {
     for (let tries = 1; ; tries++) {
       try {
         return await verify(chain);
@@ -48,7 +72,8 @@ export async function verifyAll(
         const retryAt = error instanceof RateLimitError ? error.retryAt?.getTime() : undefined;
         const isSoon = retryAt !== undefined && retryAt - shell.now() < BUSY_MS && tries < BUSY_TRIES;
         if (shell.signal.aborted || retryAt === undefined || retryAt >= until || !(globals.wait || isSoon)) throw error;
-        await context.notice(`${index} of ${chains.length} verified; waiting until ${new Date(retryAt).toISOString()}`);
+        const when = momentText(retryAt, shell.now());
+        await context.notice(`${done} of ${chains.length} chains verified; the server takes more ${when}`);
         await sleep(retryAt - shell.now(), shell.signal);
       }
     }

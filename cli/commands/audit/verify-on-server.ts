@@ -13,11 +13,12 @@ import { type ChainName, type ChainReport, reportOf } from "./report.ts";
 import { verifyAll } from "./verify-all.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
-/** Verifies through the server; with `--all` one chain after the other, each reported. Undefined after `--dry-run`. */
+/** Verifies through the server; with `--all` chain by chain, each told when it is done. Undefined after `--dry-run`. */
 export async function verifyOnServer(
   context: Context,
   options: VerifyOptions,
   publicKeys: readonly string[],
+  tell: (report: ChainReport) => Promise<void>,
 ): Promise<ChainReport[] | undefined> {
   await requireUser(context);
   const rmm = await context.client();
@@ -34,7 +35,7 @@ export async function verifyOnServer(
       "Signatures are checked with the key that the server publishes; give --public-key to trust only your own copy",
     );
   const verify = (chain: ChainName) => verifyOne(rmm, context, chain, options, publicKeys);
-  return context.globals.all ? verifyAll(context, chains, verify) : [await verify(chains[0]!)];
+  return context.globals.all ? verifyAll(context, chains, verify, tell) : [await verify(chains[0]!)];
 }
 
 async function requireUser(context: Context): Promise<void> {

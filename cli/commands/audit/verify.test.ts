@@ -1,7 +1,8 @@
+import { Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Stub } from "#sdk/stub-server";
 import { ids, stubApi, writesOf } from "../../test-api.ts";
-import { testCommand } from "../../test-shell.ts";
+import { NOW, testCommand } from "../../test-shell.ts";
 
 const PARTNER = "99999999-9999-4999-8999-999999999999";
 const whole = {
@@ -103,6 +104,24 @@ describe("--all", () => {
     const found = { kind: "content_mismatch", chainSeq: 7, auditId: "x", expected: "a", actual: "b" };
     answers = [limited(0), { status: 200, body: { ...whole, ok: false, breakCount: 1, breaks: [found] } }];
     expect((await verify(["--all", "--wait"])).code).toBe(11);
+  });
+
+  it("writes each chain when it is done with --ndjson, and says on a pipe how far it is", async () => {
+    let at = NOW;
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" };
+    const now = () => (at += 2_000);
+    const written: number[] = [];
+    const stdout = new Writable({
+      write(_chunk, _encoding, done) {
+        written.push(asked().length);
+        done();
+      },
+    });
+    const ran = await command.run(["audit", "verify", "--all", "--ndjson"], { env, now, stdout });
+    expect([ran.code, written.length]).toEqual([0, 4]);
+    expect(written[0]).toBeLessThan(4);
+    expect(ran.stderr).toMatch(/^\d of 4 chains verified$/m);
+    expect((await verify(["--all"])).stderr, "a quick run says nothing").not.toContain("chains verified");
   });
 
   it("takes in the chains that anchors tell of and that no list of organizations has any more", async () => {

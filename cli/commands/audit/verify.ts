@@ -88,8 +88,13 @@ async function verify(context: Context, options: VerifyOptions): Promise<number>
     return show(context, [await verifyBundleFile(context, options.bundle, options, publicKeys)]);
   }
   const { verifyOnServer } = await import("./verify-on-server.ts");
-  const reports = await verifyOnServer(context, options, publicKeys);
-  return reports === undefined ? 0 : show(context, reports);
+  const streams = context.globals.all === true && formatOf(context) === "ndjson";
+  const tell = async (report: ChainReport) => {
+    if (streams) await printResult(context, report, { fields: reportFields });
+  };
+  const reports = await verifyOnServer(context, options, publicKeys, tell);
+  if (reports === undefined) return 0;
+  return streams ? exitOf(reports) : show(context, reports);
 }
 
 function checkOptions({ globals }: Context, options: VerifyOptions): void {

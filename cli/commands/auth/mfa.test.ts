@@ -42,10 +42,12 @@ describe("rmm auth mfa setup --secret-file", () => {
   it("keeps secret and recovery codes in a new file that only its owner can read, and shows them nowhere", async () => {
     for (const [name, options] of [
       ["pipe", {}],
+      ["password", { stdin: "Correct-Horse-7" }],
       ["terminal", { tty: true, answers: ["Correct-Horse-7", "123 456"] }],
     ] as const) {
       const path = join(command.dir, name);
-      const ran = await setUp(["--secret-file", path], options);
+      const flags = { pipe: ["--no-current-password"], password: ["--current-password-stdin"], terminal: [] }[name];
+      const ran = await setUp(["--secret-file", path, ...flags], options);
       expect(ran, name).toMatchObject({ code: 0, stdout: "" });
       for (const secret of secrets) expect(ran.stderr).not.toContain(secret);
       const { secret, otpAuthUrl, recoveryCodes } = made;
@@ -55,6 +57,7 @@ describe("rmm auth mfa setup --secret-file", () => {
     expect(writesOf(stub).map(({ path, body }) => [path, body])).toEqual([
       ["/api/v1/auth/mfa/setup", {}],
       ["/api/v1/auth/mfa/setup", { currentPassword: "Correct-Horse-7" }],
+      ["/api/v1/auth/mfa/setup", { currentPassword: "Correct-Horse-7" }],
       ["/api/v1/auth/mfa/enable", { code: "123456" }],
     ]);
   });
@@ -63,14 +66,21 @@ describe("rmm auth mfa setup --secret-file", () => {
     const path = join(command.dir, "taken");
     writeFileSync(path, "mine");
     const before = stub.seen.length;
-    expect(await setUp(["--secret-file", path])).toMatchObject({ code: 2, stdout: "" });
+    expect(await setUp(["--secret-file", path, "--no-current-password"])).toMatchObject({ code: 2, stdout: "" });
     expect(readFileSync(path, "utf8")).toBe("mine");
     expect(stub.seen.length).toBe(before);
     refuses = true;
     const other = join(command.dir, "never");
-    expect(await setUp(["--secret-file", other])).toMatchObject({ code: 6, stdout: "" });
+    expect(await setUp(["--secret-file", other, "--no-current-password"])).toMatchObject({ code: 6, stdout: "" });
     expect(existsSync(other)).toBe(false);
     refuses = false;
+  });
+
+  it("is refused where neither a password nor a person is there, and nothing is sent", async () => {
+    const before = stub.seen.length;
+    const ran = await setUp(["--json"]);
+    expect([ran.code, ran.stdout, stub.seen.length]).toEqual([2, "", before]);
+    expect(ran.stderr).toMatch(/--current-password-file or --current-password-stdin.*--no-current-password/);
   });
 
   it("without it a terminal gets the codes; who has no password answers with nothing", async () => {

@@ -1,5 +1,6 @@
 import type { RmmClient } from "#sdk/client";
 import { type Context, openContext } from "../../context.ts";
+import { missingInput } from "../../errors/cli-error.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { maskSecrets, printMinted, requireMintShown, type SecretFile, withSecretFile } from "../../generic/minted.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
@@ -26,6 +27,7 @@ export const registerMfa: Register = async (group, run) => {
     )
     .option("--current-password-file <path>", "your password; read from a file")
     .option("--current-password-stdin", "your password; read from stdin")
+    .option("--no-current-password", "for an account without a password, which signs in through an identity provider")
     .option("--secret-file <path>", "write the secret and the recovery codes to a new file only you can read")
     .addHelpText("before", setupExamples)
     .action(() =>
@@ -72,8 +74,14 @@ async function passwordOf(context: Context, options: Record<string, unknown>): P
   const { shell } = context;
   const secrets = await readSecrets(context, ["current-password"], options);
   const question = "Your password (just Enter if you have none)";
-  const typed =
-    secrets.get("current-password") ?? (context.interactive ? await prompterOf(shell).secret(question) : undefined);
+  const given = secrets.get("current-password");
+  if (given === undefined && options["currentPassword"] === false) return undefined;
+  if (given === undefined && !context.interactive)
+    throw missingInput(
+      ["--current-password-file or --current-password-stdin"],
+      "An account without a password gives --no-current-password",
+    );
+  const typed = given ?? (await prompterOf(shell).secret(question));
   if (typed === undefined || typed === "") return undefined;
   shell.secrets.add(typed);
   return typed;

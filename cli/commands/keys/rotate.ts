@@ -31,6 +31,7 @@ import {
   type RotationPlan,
 } from "./rotate-plan.ts";
 import { planColumns, planRows, resultColumns, resultRow, resumeCommand } from "./rotate-view.ts";
+import { type StreamPrinter, streamPrinter } from "./stream-printer.ts";
 
 /** `rmm keys rotate`: new material for many keys, one after the other, and no secret lost on the way. */
 export const registerKeysRotate: Register = (command, run) => {
@@ -117,6 +118,7 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
   const file = plan.items.find(({ sink }) => sink.kind === "file");
   if (file) await warnOfGit(context, rotationSinkText(file.sink));
   const sinks = sinkContext(context, false);
+  const printer = streamPrinter(context);
   const done = await withSpinner(context, "Rotating", ({ say }) =>
     rotateKeys(plan.items, {
       rmm,
@@ -125,10 +127,11 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
       signal: shell.signal,
       now: shell.now,
       say,
+      tell: printer.tell,
       deliver: (item, rotated) => handOver(sinks, item, rotated),
     }),
   );
-  const printed = await report(context, done).catch((error: unknown) => {
+  const printed = await report(context, done, printer).catch((error: unknown) => {
     throw done.later.length === 0 ? error : notPrinted(error as Error, resumeCommand(context, options));
   });
   for (const { rotation, secret } of done.later) {
@@ -209,7 +212,8 @@ const isLeftByInterrupt = ({ outcome, error }: RotationRun["results"][number]): 
   outcome === "skipped" && error?.code === "INTERRUPTED";
 
 /** With a secret on stdout the facts go to stderr. Returns what stdout has beside such a secret. */
-async function report(context: Context, { results }: RotationRun): Promise<string> {
+async function report(context: Context, { results }: RotationRun, printer: StreamPrinter): Promise<string> {
+  if (printer.streams) return printer.end();
   if (isForPrograms(context)) return printAndTell(context, results, shapeOf(context));
   if (!results.some(({ secret }) => secret !== undefined)) {
     const listed = results.filter((one) => !isLeftByInterrupt(one));

@@ -2,6 +2,7 @@ import { type Context, getCredential } from "../../context.ts";
 import { CliError, declined, usageError } from "../../errors/cli-error.ts";
 import type { ExitName } from "../../errors/exit-codes.ts";
 import { placeText } from "../../generic/subject.ts";
+import type { Globals } from "../../globals.ts";
 import { isColoured } from "../../output/colour.ts";
 import { idempotencySecret } from "../../profile/idempotency-secret.ts";
 import { prompterOf } from "../../prompt.ts";
@@ -10,7 +11,7 @@ import { idempotencyKeysOf } from "../../provisioning/idempotency-keys.ts";
 import type { ItemResult } from "../../provisioning/item-result.ts";
 import { conflictError, located } from "../../provisioning/load-file.ts";
 import { hasChanges } from "../../provisioning/plan.ts";
-import { planText } from "../../provisioning/plan-text.ts";
+import { planExtract } from "../../provisioning/plan-text.ts";
 import { planView } from "../../provisioning/plan-view.ts";
 import { requireUnmoved } from "../../provisioning/saved-plan.ts";
 import { deliver, prepareSinks } from "../../provisioning/sinks.ts";
@@ -39,8 +40,7 @@ export const registerApply: Register = (command, run) => {
         const options = command.opts<FileOptions>();
         const answered = globals.yes || globals.dryRun || isInteractive(shell, !globals.input);
         const missing = [...(file === undefined ? ["<file>"] : []), ...(answered ? [] : ["--yes"])];
-        if (missing.length > 0)
-          throw usageError(`Missing: ${missing.join(", ")}`, "See first what it would do: `rmm plan <file>`");
+        if (missing.length > 0) throw usageError(`Missing: ${missing.join(", ")}`, firstLook(file, options, globals));
         const planned = await planRun(shell, globals, file, options, { savedToo: true });
         if (planned.saved) requireUnmoved(planned.saved, planned.plan, planned.path);
         if (!globals.dryRun) return applyRun(planned, options);
@@ -49,6 +49,13 @@ export const registerApply: Register = (command, run) => {
       }),
     );
 };
+
+const NO_FILE = "tenants.yaml";
+
+/** What a run would do: the same command, with --dry-run, which takes saved plans too. */
+function firstLook(file = NO_FILE, options: FileOptions, globals: Globals): string {
+  return `See first what it would do: \`${applyCommand(file, options, globals, "dry-run")}\``;
+}
 
 const examples = `Examples:
   rmm apply tenants.yaml
@@ -89,7 +96,7 @@ async function applyRun(planned: Planned, options: FileOptions): Promise<number>
   await planned.checkAccess();
   const idempotencyKey = await idempotencyKeysFor(context);
   for (const warning of await planned.warnings()) await context.notice(`Warning: ${warning}`);
-  await confirm(planned);
+  await confirm(planned, options);
   await context.notice(`→ ${context.settings.server.value}: ${planned.budgetText}`);
   await requireSinks(planned);
   const failed: ExitName[] = [];
@@ -114,11 +121,12 @@ const idempotencyKeysFor = async (context: Context) =>
   idempotencyKeysOf(await idempotencySecret(context.shell, await getCredential(context)));
 
 /** Shows a person the plan and asks; `--yes` has answered. */
-async function confirm({ context, plan, budget, allowDelete }: Planned): Promise<void> {
+async function confirm({ context, plan, budget, allowDelete, path }: Planned, options: FileOptions): Promise<void> {
   const { shell, globals } = context;
   if (globals.yes) return;
   const view = planView(plan, budget, allowDelete);
-  await writeTo(shell, "stderr", planText(view, { coloured: isColoured(shell, "stderr") }));
+  const all = `\`${applyCommand(path, options, globals, "dry-run")}\` shows all of it`;
+  await writeTo(shell, "stderr", planExtract(view, { coloured: isColoured(shell, "stderr"), all }));
   if (!(await prompterOf(shell).confirm(`Apply this ${placeText(context)}?`))) throw declined("Nothing was changed");
 }
 

@@ -53,9 +53,16 @@ export function applyCommand(
   path: string,
   options: FileOptions,
   { org, given }: Pick<Globals, "org" | "given">,
+  answer: "yes" | "dry-run" = "yes",
 ): string {
   const { pace, allowDelete, redeliver, sinkCheck, sinkDir, partner, rate, encoding } = options;
-  const switches = { yes: true, pace, "allow-delete": allowDelete, redeliver, "no-sink-check": sinkCheck === false };
+  const switches = {
+    [answer]: true,
+    pace,
+    "allow-delete": allowDelete,
+    redeliver,
+    "no-sink-check": sinkCheck === false,
+  };
   return commandToType(["apply", path], { ...switches, encoding, "sink-dir": sinkDir, partner, org, rate }, given);
 }
 

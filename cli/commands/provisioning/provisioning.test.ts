@@ -126,7 +126,9 @@ describe.each(databases)("provisioning commands on %s", (database) => {
   it("asks a person, and needs --yes of a program", async () => {
     const file = small(["file:secrets/a.key"]);
     expect(await run(["apply"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Missing: <file>, --yes") });
-    expect(await run(["apply", file])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--yes") });
+    const unasked = await run(["apply", file, "--org", "harbor"]);
+    expect(unasked).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--yes") });
+    expect(unasked.stderr).toContain(`\`rmm apply ${file} --dry-run --org harbor\``);
     expect(await run(["apply", file], { tty: true, answers: ["no"], env: { NO_COLOR: "1" } })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("+ create organization a"),

@@ -5,6 +5,8 @@ import type { Mapping } from "./mapping.ts";
 import type { ReadRow } from "./merge-rows.ts";
 import { proposeSlugs } from "./slugs.ts";
 
+const NAMED_MAX = 5;
+
 /**
  * The rows of one organization, found by slug or by name. Where no column names organizations, the file is of that
  * one alone: its rows get its slug, and no name, so that the one on the server keeps its own.
@@ -21,7 +23,12 @@ export function chooseRows(rows: readonly ReadRow[], org: string, { columns }: M
     (row.fields.get("organization.slug") as string | undefined) ?? (proposed.get(foldName(nameOf(row))) as string);
   const bySlug = rows.filter((row) => slugOf(row) === slug);
   const found = bySlug.length > 0 ? bySlug : rows.filter((row) => foldName(nameOf(row)) === foldName(org));
-  if (found.length === 0) throw usageError(`No row belongs to ${org}${didYouMean(org, [...new Set(names)])}`);
+  if (found.length === 0) {
+    const all = [...new Set(names)];
+    const more = all.length > NAMED_MAX ? ` and ${all.length - NAMED_MAX} more` : "";
+    const hint = `The rows name ${all.slice(0, NAMED_MAX).join(", ")}${more}. --org chooses among them by slug or name`;
+    throw usageError(`No row belongs to ${org}${didYouMean(org, all)}`, hint);
+  }
   return found.map((row) => named(row, { slug: slugOf(row), name: nameOf(row) }));
 }
 

@@ -13,7 +13,8 @@ const synonyms: Readonly<Record<string, string>> = {
   "organization.billingContact.name": "billingcontact billingcontactname invoicecontact rechnungskontakt",
   "organization.billingContact.email": "billingemail invoiceemail accountspayableemail rechnungsemail rechnungsmail",
   "organization.billingContact.phone": "billingphone rechnungstelefon",
-  "site.name": "site sitename location locationname branch standort niederlassung filiale sede vestiging",
+  "site.name":
+    "site sitename location locationname branch office officename standort niederlassung filiale sede vestiging",
   "site.timezone": "timezone zeitzone tz fuseauhoraire",
   "site.address.line1":
     "address address1 addressline1 street street1 streetaddress strasse adresse anschrift rue direccion indirizzo adres",

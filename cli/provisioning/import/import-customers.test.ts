@@ -324,6 +324,10 @@ describe("one organization", () => {
         contacts: [{ name: "Ann", email: "ann@x.example", site: "HQ" }],
       },
     ]);
+    const offices = utf8("Office,City\nHQ,Denver\nLab,Boulder\n");
+    expect(read(offices, { org: "harbor-dental" }).file.organizations).toMatchObject([
+      { sites: [{ name: "HQ" }, { name: "Lab" }] },
+    ]);
     expect(() => read(utf8(sites), { org: "Harbor Dental" })).toThrow("not a slug");
     expect(() => read(utf8(sites))).toThrow("No column holds the name");
   });
@@ -338,6 +342,10 @@ describe("one organization", () => {
     const all = read(utf8(many)).slugs.find(({ name }) => name === "Müller")!.slug;
     expect(read(utf8(many), { org: "müller" }).slugs.map(({ slug }) => slug)).toEqual([all]);
     expect(() => read(utf8(many), { org: "harbour dental" })).toThrow("did you mean Harbor Dental");
+    const none = expect.objectContaining({
+      hint: expect.stringContaining("The rows name Harbor Dental, Quay, Müller"),
+    });
+    expect(() => read(utf8(many), { org: "nobody" })).toThrow(none);
     const slugs = "Slug,Site\na,HQ\nb,Lab\n";
     expect(read(utf8(slugs), { org: "b" }).file.organizations).toEqual([{ slug: "b", sites: [{ name: "Lab" }] }]);
   });

@@ -25,7 +25,7 @@ export async function checkPartnerAccess(rmm: RmmClient, plan: Plan, signal: Abo
     throw new CliError("The key's principal may mint no enrollment keys: it needs an end and a source allowlist", {
       exit: "forbidden",
       code: "partner_provisioning_principal_restrictions_required",
-      hint: "Nothing was changed. A user sets both: `rmm partner-service-principals update <id> --expires-at +90d --source-cidrs <cidrs>`",
+      hint: "Nothing was changed. A user sets both: `rmm partner-service-principals update <principal> --expires-at +90d --source-cidrs 198.51.100.7/32`",
     });
   }
 }

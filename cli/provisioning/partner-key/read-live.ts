@@ -77,5 +77,7 @@ export const lacking = (scopes: readonly string[]): CliError =>
     exit: "forbidden",
     code: "API_KEY_SCOPE_REQUIRED",
     details: scopes.map((path) => ({ path, message: "is not among the scopes of its principal" })),
-    hint: "Nothing was changed. A user grants it: `rmm partner-service-principals update <id> --scopes <scopes>`",
+    hint:
+      `Nothing was changed. A user grants them, beside those it has, to the principal of this key: ` +
+      `\`rmm partner-service-principals update <principal> --scopes ${scopes.join(",")}\``,
   });

@@ -137,6 +137,7 @@ export const fleet: Readings = {
       "enrolls nothing once the row is not `pending` (401 `ENROLLMENT_KEY_EXHAUSTED`)",
       "the agent gets that answer",
     ),
+    answers("POST /devices/provision", "-NOT_FOUND", "cannot be rotated (404)", "rotating it gets that answer"),
     answers(
       "DELETE /devices/:id",
       "-DEVICE_DECOMMISSIONED",

@@ -61,6 +61,8 @@ export const auditActions = [
   "agent.command.result.submit",
   "device.command.queue",
   "device.update",
+  "device.move_org.source",
+  "device.move_org.target",
   "device.delete",
   "organization.offboarding_completed",
   "api_key.create",

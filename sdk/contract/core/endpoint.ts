@@ -85,6 +85,8 @@ export interface EndpointSpec<
   readonly body?: B;
   readonly returns?: R;
   readonly status?: 200 | 201 | 202 | 302;
+  /** Of a create that may find its row there already. */
+  readonly foundStatus?: 200;
   readonly paging?: G;
   /** What a list shows when no columns are named, the telling ones first: names of fields, `user.email` of nested ones. */
   readonly columns?: readonly string[];
@@ -122,6 +124,7 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly audit: AuditRule;
   readonly errors: readonly ErrorCode[];
   readonly status: 200 | 201 | 202 | 302;
+  readonly foundStatus: 200 | undefined;
   readonly paging: Paging | undefined;
   readonly columns: readonly string[];
   readonly loses: Loss;
@@ -208,6 +211,7 @@ function define<
     audit: spec.audit ?? { none: "reads only" },
     errors: spec.errors ?? [],
     status: spec.status ?? (spec.transport === "redirect" ? 302 : 200),
+    foundStatus: spec.foundStatus,
     paging: spec.paging,
     columns: spec.columns ?? [],
     loses: spec.loses ?? (method === "DELETE" ? "row" : "nothing"),

@@ -354,6 +354,21 @@ export type DevicesListResult = {
   };
 };
 
+export interface DevicesProvisionBody {
+  /** Required in partner and system scope; id of an organization. */
+  orgId?: string | undefined;
+  /** Id of a site. */
+  siteId: string;
+  /** 1 to 255 characters. */
+  hostname: string;
+  osType: "windows" | "macos" | "linux";
+  /** 1 to 255 characters. */
+  displayName?: string | null | undefined;
+  deviceRole?: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown" | undefined;
+  /** At most 100 items. */
+  tags?: string[] | undefined;
+}
+
 export interface DevicesUpdateBody {
   /** 1 to 255 characters. */
   displayName?: string | null | undefined;
@@ -368,6 +383,18 @@ export interface DevicesUpdateBody {
   quarantined?: boolean | undefined;
   /** 1 to 255 characters. */
   quarantinedReason?: string | undefined;
+}
+
+export interface DevicesMoveOrgBody {
+  /** Id of an organization. */
+  orgId: string;
+  /** Id of a site. */
+  siteId: string;
+}
+
+export interface DevicesMoveOrgResult {
+  success: true;
+  device: Device;
 }
 
 export interface DevicesRemoveQuery {
@@ -836,6 +863,21 @@ export interface NetworkReport {
   subnetMask?: string | null;
   publicIp?: string | null;
   isPrimary?: boolean;
+}
+
+export interface ProvisionedDevice {
+  device: Device;
+  enrollment: {
+    /** Secret. */
+    enrollmentKey: string;
+    /** Secret. */
+    enrollmentSecret: string;
+    /** Where the agent enrolls. */
+    serverUrl: string;
+    /** Date and time (RFC 3339). */
+    expiresAt: string;
+    singleUse: true;
+  };
 }
 
 export interface SoftwareReport {

@@ -437,7 +437,7 @@ export interface PartnerSettingsChange {
     termsAndConditions?: string | null;
     [key: string]: unknown;
   } | null;
-  /** Managed by the server; values sent here are ignored. */
+  /** Set by PATCH /orgs/organizations/order; ignored beside other settings, refused alone. */
   organizationOrder?: unknown;
 }
 

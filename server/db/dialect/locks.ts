@@ -26,5 +26,10 @@ export function held<Q extends { forUpdate(): Q }>(query: Q, dialect: DialectNam
   return dialect === "postgres" ? query.forUpdate() : query;
 }
 
+/** Reads rows that nobody changes until the transaction ends. */
+export function shared<Q extends { forShare(): Q }>(query: Q, dialect: DialectName): Q {
+  return dialect === "postgres" ? query.forShare() : query;
+}
+
 /** `for update skip locked` where the database has it; SQLite's one writer needs none. */
 export const skipsLocked = (store: Pick<Store, "dialect">): boolean => store.dialect === "postgres";

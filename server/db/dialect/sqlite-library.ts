@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type Sqlite from "better-sqlite3";
+import { OLDER_NODE, type SqlitePackage, sqliteRemedy } from "./sqlite-remedy.ts";
 
 /** One connection to a SQLite file. */
 export type SqliteConnection = Sqlite.Database;
@@ -12,7 +13,6 @@ export interface SqliteLibrary {
   readonly sqlite: string;
 }
 
-type Package = "better-sqlite3" | "better-sqlite3-12";
 type Open = new (file: string, options?: Sqlite.Options) => SqliteConnection;
 
 /**
@@ -22,7 +22,7 @@ type Open = new (file: string, options?: Sqlite.Options) => SqliteConnection;
 const NEEDED_NODE_API = 10;
 
 /** The package that holds the better-sqlite3 for a Node with this Node-API. */
-export function sqlitePackage(nodeApi: string | undefined): Package {
+export function sqlitePackage(nodeApi: string | undefined): SqlitePackage {
   return Number(nodeApi ?? 0) >= NEEDED_NODE_API ? "better-sqlite3" : "better-sqlite3-12";
 }
 
@@ -45,10 +45,12 @@ export function sqliteLibrary(): SqliteLibrary {
 
 /** Loads a package and tries it; what fails says what to do. */
 export function loadSqlite(
-  name: Package,
-  require: (id: string) => unknown,
+  name: SqlitePackage,
+  from: NodeJS.Require,
 ): { readonly Open: Open; readonly library: SqliteLibrary } {
   try {
+    // Of what is installed globally each package has what it depends on to itself.
+    const require = name === "better-sqlite3" ? from : createRequire(from.resolve(`${OLDER_NODE}/package.json`));
     const Open = require(name) as Open;
     const { version } = require(`${name}/package.json`) as { version: string };
     // Only a connection shows whether the compiled half is there.
@@ -57,7 +59,7 @@ export function loadSqlite(
     db.close();
     return { Open, library: { name: "better-sqlite3", version, sqlite } };
   } catch (cause) {
-    throw new SqliteUnavailable(cause as Error, remedies[name]);
+    throw new SqliteUnavailable(cause as Error, sqliteRemedy(name));
   }
 }
 
@@ -74,12 +76,3 @@ export class SqliteUnavailable extends Error {
     this.remedy = remedy;
   }
 }
-
-const remedies: Record<Package, string> = {
-  "better-sqlite3-12":
-    "npm compiles it for this Node, and goes on without it when that fails. Use Node 22.14 or newer, which needs no " +
-    "compiler; or install a C++ compiler, make and Python 3 (Debian: apt-get install g++ make python3) and run `npm ci` again",
-  "better-sqlite3":
-    "Run `npm ci` again. It comes ready made for Linux, macOS and Windows on x64 and arm64; elsewhere it is compiled by: " +
-    "npm run build-release --prefix node_modules/better-sqlite3",
-};

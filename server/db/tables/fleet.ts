@@ -17,7 +17,8 @@ export type DeviceStatus =
 
 export interface DevicesTable {
   id: Fixed<string>;
-  orgId: Fixed<string>;
+  /** Changed by a move alone (docs/fleet.md, "Moving to another organization"). */
+  orgId: string;
   /** The partner of the organization; kept by the database. */
   partnerId: GeneratedAlways<string>;
   siteId: string | null;
@@ -64,8 +65,11 @@ export interface DevicesTable {
   /** SHA-256 of the enrollment key and the nonce that the agent keeps, and how long they get it new tokens. */
   enrollmentProof: string | null;
   enrollmentProofUntil: string | null;
-  /** Of the key that it enrolled with. */
+  /** Of the key that it enrolled, or may enroll, with. */
   enrollmentSecretHash: string | null;
+  /** SHA-256 of `pepper:key` of the key that is for this device alone, while it is pending. */
+  provisionKeyHash: string | null;
+  provisionKeyExpiresAt: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
 }
@@ -162,7 +166,10 @@ export interface DeviceMetricHoursTable {
 export interface DeviceAvailabilityTable {
   id: Fixed<string>;
   orgId: Fixed<string>;
-  deviceId: Fixed<string>;
+  /** Null once the device has left the organization. */
+  deviceId: string | null;
+  /** What the device was called when it left. */
+  hostname: string | null;
   state: Fixed<"online" | "offline">;
   at: Fixed<string>;
 }

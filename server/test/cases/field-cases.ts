@@ -27,6 +27,7 @@ const partners = "server/features/tenancy/partners/partners.test.ts";
 const sites = "server/features/tenancy/sites/sites.test.ts";
 const contacts = "server/features/tenancy/contacts/contacts.test.ts";
 const enroll = "server/features/fleet/agents/enroll.test.ts";
+const provision = "server/features/fleet/devices/provision.test.ts";
 const auditLogs = "server/features/audit/audit-logs/audit-logs.test.ts";
 const auditReading = "server/features/audit/audit-logs/reading.test.ts";
 const ssoLogins = "server/features/sign-in/sso-logins/sso-logins.test.ts";
@@ -36,10 +37,10 @@ const oddRequests = "server/test/conformance/sweeps/odd-requests.ts";
 
 /** Every kind of fault of the glossary (server/GLOSSARY.md). */
 export const fieldCases: Readonly<Record<string, FieldCase>> = {
-  C01: held({ [enroll]: 1 }),
-  C02: held({ [enroll]: 1, [twoProcesses]: 1 }),
+  C01: held({ [enroll]: 1, [provision]: 1 }),
+  C02: held({ [enroll]: 1, [provision]: 1, [twoProcesses]: 1 }),
   C03: held({ [keys]: 1, [partnerKeys]: 1 }),
-  C04: held({ [apiKeys]: 1, [keys]: 1 }),
+  C04: held({ [apiKeys]: 1, [keys]: 1, [provision]: 1 }),
   C05: held({ [apiKeys]: 2, [keyPipeline]: 1, [twoProcesses]: 3 }),
   C06: held({ [keyPipeline]: 1, [twoProcesses]: 1 }),
   C07: held({ "cli/credentials.test.ts": 5, [keyPipeline]: 1 }),

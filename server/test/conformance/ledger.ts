@@ -103,13 +103,13 @@ function groupedByStart<N extends { text: string }>(needles: readonly N[]): Map<
 /** The text as escaped inside JSON. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-const marked = new WeakMap<z.ZodType, string[]>();
+const marked = { input: new WeakMap<z.ZodType, string[]>(), output: new WeakMap<z.ZodType, string[]>() };
 
 /** Paths of the secret fields, cached by schema. */
-function markedIn(schema: z.ZodType | undefined): string[] {
+export function markedIn(schema: z.ZodType | undefined, io: "input" | "output" = "output"): string[] {
   if (schema === undefined) return [];
-  const known = marked.get(schema) ?? secretPaths(jsonSchemaOf(schema, "output"));
-  marked.set(schema, known);
+  const known = marked[io].get(schema) ?? secretPaths(jsonSchemaOf(schema, io));
+  marked[io].set(schema, known);
   return known;
 }
 

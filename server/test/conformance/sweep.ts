@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { startDns } from "#fixtures/simulators/dns";
-import { seedTenants, seedWorld, type Tenant, type World } from "#fixtures/world";
+import { seedTenants, type Tenant, type World } from "#fixtures/world";
 import { sentQuery } from "#sdk/prepare";
 import type { Environment } from "#server/config";
 import type { Database } from "#server/db/tables";
@@ -19,6 +19,7 @@ import { type Changes, watchChanges } from "./changes.ts";
 import { refuseUndeclared } from "./declared.ts";
 import { noting } from "./noting.ts";
 import { mailedToken, Stages } from "./stage.ts";
+import { BATCH, freshNames, type KnownOfSweep, templateWith } from "./template.ts";
 
 export interface CallOptions {
   tenant: Tenant;
@@ -69,6 +70,8 @@ export interface SweepOptions extends TestOptions {
   env?: Environment;
   /** An identity provider and a name system that the server trusts, for examples that prepare one. */
   outside?: boolean;
+  /** Tenants that there are besides `a` and `b` before the first asks for one. */
+  fresh?: number;
 }
 
 export async function startSweep(database: DatabaseName, options: SweepOptions = {}): Promise<Swept> {
@@ -77,12 +80,15 @@ export async function startSweep(database: DatabaseName, options: SweepOptions =
     database,
     // All devices of the tests share one address.
     { AGENT_ENROLL_RATE_LIMIT: "100000", AGENT_POLL_MAX_SECONDS: "0", ...outside?.env, ...options.env },
-    { ...options, ...(outside && { outbound: { ca: outside.authority.ca, isPublic: () => true } }) },
+    {
+      ...options,
+      template: templateWith(options.fresh ?? BATCH),
+      ...(outside && { outbound: { ca: outside.authority.ca, isPublic: () => true } }),
+    },
   );
-  const world = await seedWorld(server.db, server.services);
   const changes = await watchChanges(server);
   const stages = new Stages(server, outside?.authority);
-  return new Sweep({ server, world, changes, stages, stopOutside: outside?.stop });
+  return new Sweep({ server, changes, stages, stopOutside: outside?.stop });
 }
 
 async function outsideWorld() {
@@ -94,14 +100,10 @@ async function outsideWorld() {
 
 interface Parts {
   server: TestServer;
-  world: World;
   changes: Changes;
   stages: Stages;
   stopOutside: (() => Promise<void>) | undefined;
 }
-
-/** Tenants seeded at once, to save statements. */
-const BATCH = 12;
 
 class Sweep implements Swept {
   readonly server: TestServer;
@@ -109,15 +111,18 @@ class Sweep implements Swept {
   readonly db: Kysely<Database>;
   readonly #parts: Parts;
   readonly #callers = new Map<string, Promise<SignedInUser>>();
-  #fresh: Tenant[] = [];
-  #seeded = 0;
+  #fresh: Tenant[];
+  #seeded: number;
   /** Something may have been written since the mark. */
   #written = true;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.server = parts.server;
-    this.world = parts.world;
+    const { world, fresh } = this.server.known as KnownOfSweep;
+    this.world = world;
+    this.#fresh = fresh;
+    this.#seeded = fresh.length;
     this.db = noting(parts.server.db, () => {
       this.#written = true;
     });
@@ -126,9 +131,8 @@ class Sweep implements Swept {
   async freshTenant(): Promise<Tenant> {
     const kept = this.#fresh.pop();
     if (kept) return kept;
-    const names = Array.from({ length: BATCH }, (_, n) => `fresh-${this.#seeded + n}`);
+    this.#fresh = await seedTenants(this.db, this.server.services, freshNames(this.#seeded));
     this.#seeded += BATCH;
-    this.#fresh = await seedTenants(this.db, this.server.services, names);
     return this.#fresh.pop() as Tenant;
   }
 

@@ -16,7 +16,7 @@ let swept: Swept;
 let stub: Stub;
 let answer: unknown;
 beforeAll(async () => {
-  swept = await startSweep("sqlite", { outside: true });
+  swept = await startSweep("sqlite", { outside: true, fresh: 0 });
   stub = await stubServer(() => ({ body: answer }));
 });
 afterAll(async () => {

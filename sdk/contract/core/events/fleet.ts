@@ -16,6 +16,7 @@ export const fleetEvents = {
   "device.online": told("device", "A device that was not reachable is.", () => ({ previousStatus: z.string() })),
   "device.offline": told("device", "A device is not heard of any more.", () => ({ lastSeenAt: instant().nullable() })),
   "device.updated": told("device", "A device was changed.", () => ({ changedFields: changedFields() })),
+  "device.moved": told("device", "A device changed its organization; both are told."),
   "device.decommissioned": told("device", "A device was taken out of service."),
   "device.main_agent_silent": told("device", "The watchdog reports and the main agent does not.", () => ({
     lastSeenAt: instant().nullable(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import {
   type FieldMeta,
   flag,
@@ -8,6 +8,7 @@ import {
   ref,
   refList,
   searchText,
+  secret,
   success,
   text,
   timestamp,
@@ -149,6 +150,20 @@ export const DeviceDetail = shape("DeviceDetail", () =>
   }),
 );
 
+/** A device that is awaited, and what its machine enrolls with. */
+export const ProvisionedDevice = shape("ProvisionedDevice", () =>
+  z.object({
+    device: Device(),
+    enrollment: z.object({
+      enrollmentKey: secret(),
+      enrollmentSecret: secret(),
+      serverUrl: z.string().describe("where the agent enrolls"),
+      expiresAt: instant(),
+      singleUse: z.literal(true),
+    }),
+  }),
+);
+
 /** Kept as sent: its presence chooses the mode, its default depends on it. Read it with `lenientInt`. */
 const rawInt = (description: string) =>
   z
@@ -202,6 +217,36 @@ export const devices = resource(about, {
         pageOf(DeviceListItem()),
       ]),
   }),
+  provision: create("/devices/provision", {
+    summary: "Add a device before its agent enrolls, with a key that is for it alone",
+    description:
+      "The key works once within 24 hours and is shown this once. Asked again while the device is `pending`, the old key is void and the answer is 200 with a new one.",
+    access: staff().needs("devices:write").withMfa(),
+    audit: "device.create",
+    foundStatus: 200,
+    errors: [
+      "ORG_ID_REQUIRED",
+      "ORG_CONTEXT_REQUIRED",
+      "ORG_ACCESS_DENIED",
+      "SITE_ACCESS_DENIED",
+      "SITE_NOT_IN_ORG",
+      "HOSTNAME_TAKEN",
+      "DEVICE_LIMIT_REACHED",
+      "ORG_READ_ONLY",
+      "ORG_SUSPENDED",
+    ],
+    body: () =>
+      z.object({
+        orgId: ref("organization").optional().describe("required in partner and system scope"),
+        siteId: ref("site"),
+        hostname: text(255),
+        osType: z.enum(osTypes),
+        displayName: text(255).nullable().optional(),
+        deviceRole: z.enum(deviceRoles).optional(),
+        tags: z.array(text(50)).max(100).optional(),
+      }),
+    returns: ProvisionedDevice,
+  }),
   get: get("/devices/:id", {
     summary: "Show a device with hardware, network and recent metrics",
     access: staff().needs("devices:read"),
@@ -238,6 +283,29 @@ export const devices = resource(about, {
         })
         .partial(),
     returns: Device,
+  }),
+  moveOrg: post("/devices/:id/move-org", {
+    summary: "Move a device to another organization of the same partner",
+    description:
+      "What describes the machine goes along, its agent keeps its tokens. What happened stays behind without the device, open commands end.",
+    access: staff("partner", "system").needs("devices:write", "organizations:write").withMfa(),
+    audit: "device.move_org.source",
+    loses: "row",
+    emits: ["device.moved"],
+    mayEmit: ["device.command.failed"],
+    errors: [
+      "NOT_FOUND",
+      "ORG_ACCESS_DENIED",
+      "SAME_ORG",
+      "CROSS_PARTNER_MOVE",
+      "SITE_NOT_IN_ORG",
+      "ORG_READ_ONLY",
+      "DEVICE_LIMIT_REACHED",
+      "ALREADY_DECOMMISSIONED",
+      "CONCURRENT_MODIFICATION",
+    ],
+    body: () => z.object({ orgId: ref("organization"), siteId: ref("site") }),
+    returns: () => z.object({ success: z.literal(true), device: Device() }),
   }),
   remove: del("/devices/:id", {
     summary: "Take a device out of service",

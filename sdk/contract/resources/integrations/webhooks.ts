@@ -134,7 +134,7 @@ export const webhooks = resource(about, {
     access: readers,
     errors: ["ORG_ACCESS_DENIED", "SITE_ACCESS_DENIED"],
     paging: paged,
-    columns: ["name", "status", "orgName", "events", "url", "consecutiveFailures", "lastDeliveryAt", "id"],
+    columns: ["name", "status", "orgName", "url", "events", "consecutiveFailures", "lastDeliveryAt", "id"],
     query: () =>
       z.object({ ...pageQuery(), orgId: ref("organization").optional(), status: z.enum(webhookStatuses).optional() }),
     returns: () => pageOf(Webhook()),
@@ -251,7 +251,10 @@ export const webhooks = resource(about, {
     access: readers,
     errors: reached,
     paging: paged,
-    columns: ["createdAt", "status", "event", "attempts", "responseStatus", "responseTimeMs", "nextAttemptAt", "id"],
+    columns: [
+      ...(["createdAt", "status", "event", "responseStatus", "errorMessage"] as const),
+      ...(["attempts", "responseTimeMs", "nextAttemptAt", "id"] as const),
+    ],
     query: () =>
       z.object({
         ...pageQuery(),

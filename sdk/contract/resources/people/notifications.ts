@@ -53,7 +53,7 @@ export const notifications = resource(about, {
     access: staff(),
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
-    columns: ["title", "type", "priority", "read", "createdAt", "message", "id"],
+    columns: ["title", "message", "createdAt", "priority", "read", "type", "id"],
     query: () =>
       z.object({
         ...pageQuery(),

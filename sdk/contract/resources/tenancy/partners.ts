@@ -67,7 +67,10 @@ export const PartnerSettingsChange = shape("PartnerSettingsChange", () =>
       .optional(),
     security: z.strictObject({ requireMfa: z.boolean().nullable().optional() }).nullable().optional(),
     billing: partnerBilling().nullable().optional(),
-    organizationOrder: z.unknown().optional().describe("managed by the server; values sent here are ignored"),
+    organizationOrder: z
+      .unknown()
+      .optional()
+      .describe("set by PATCH /orgs/organizations/order; ignored beside other settings, refused alone"),
   }),
 );
 

@@ -1,5 +1,4 @@
 import { held } from "#server/db/dialect/locks";
-import { fold } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import { refuseOverDeviceCap } from "#server/features/fleet/devices/caps";
 import { insertDevice } from "#server/features/fleet/devices/insert-device";
@@ -11,6 +10,7 @@ import { problem } from "#server/problem";
 import { namedSite, siteForNewDevice } from "./enroll-site.ts";
 import type { AdmittingKey, EnrollCall } from "./enrollment-key.ts";
 import { proofOf } from "./enrollment-proof.ts";
+import { refuseQuarantinedNamesake } from "./quarantined-namesake.ts";
 import { hashesOf, type TokenPair } from "./tokens.ts";
 
 const GRACE_MS = 10 * MINUTE;
@@ -67,27 +67,30 @@ export async function rekeyPresented(
   { key, pair, device }: { key: AdmittingKey; pair: TokenPair; device: Presented },
 ): Promise<EnrolledDevice> {
   const siteId = (await namedSite(call, tx, key)) ?? device.siteId ?? (await siteForNewDevice(call, tx, key));
-  return rekey(call, tx, { device, pair, siteId, proof: proofOf(call, key) });
+  return rekey(call, tx, { device, pair, siteId, more: proofOf(call, key) });
 }
+
+export const newAgentId = ({ random }: EnrollCall) => random.bytes(32).toString("hex");
 
 interface Rekeying {
   readonly device: Presented;
   readonly pair: TokenPair;
   readonly siteId: string;
-  readonly proof: Partial<ReturnType<typeof proofOf>>;
+  /** What else the row takes with it. */
+  readonly more: Partial<Parameters<typeof rekeyDevice>[2]>;
 }
 
 export async function rekey(
   call: EnrollCall,
   tx: Tx,
-  { device, pair, siteId, proof }: Rekeying,
+  { device, pair, siteId, more }: Rekeying,
 ): Promise<EnrolledDevice> {
   if (device.status === "quarantined") throw problem("DEVICE_QUARANTINED");
   const { deviceRole } = call.body;
   const status = aliveStatus[device.status];
   const rekeyed = await rekeyDevice(tx, device, {
     ...reported(call, pair),
-    ...proof,
+    ...more,
     previousAgentTokenHash: device.agentTokenHash,
     previousWatchdogTokenHash: device.watchdogTokenHash,
     previousTokensExpireAt: after(call.clock.now(), GRACE_MS),
@@ -115,7 +118,7 @@ export async function createDevice(
     id: call.random.uuid(),
     orgId: key.orgId,
     siteId,
-    agentId: call.random.bytes(32).toString("hex"),
+    agentId: newAgentId(call),
   };
   const now = call.clock.now();
   await insertDevice(tx, {
@@ -132,17 +135,4 @@ export async function createDevice(
   });
   await appendAvailability(tx, call, "online", [device]);
   return device;
-}
-
-/** Hostnames compare without case: a quarantined machine cannot come back by spelling its name differently. */
-async function refuseQuarantinedNamesake(call: EnrollCall, tx: Tx, orgId: string): Promise<void> {
-  const namesake = await tx
-    .selectFrom("devices")
-    .select("id")
-    .where("orgId", "=", orgId)
-    .where("status", "=", "quarantined")
-    .where((eb) => eb(fold(eb.ref("hostname")), "=", fold(eb.val(call.body.hostname))))
-    .limit(1)
-    .executeTakeFirst();
-  if (namesake) throw problem("DEVICE_QUARANTINED");
 }

@@ -7,6 +7,7 @@ import { comesOnline } from "#server/features/fleet/devices/presence";
 import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
 import { clientBlock } from "#server/platform/ip-address";
 import { problem } from "#server/problem";
+import { claimAwaited } from "./claim-awaited.ts";
 import {
   createDevice,
   type EnrolledDevice,
@@ -37,12 +38,16 @@ export async function enrollAgent(call: EnrollCall) {
       const known = await findRepeat(call, tx);
       if (known) {
         const pair = newTokenPair(call.random);
-        const device = await rekey(call, tx, { device: known, pair, siteId: known.siteId as string, proof: {} });
+        const device = await rekey(call, tx, { device: known, pair, siteId: known.siteId as string, more: {} });
         return finish(call, tx, { device, presented: known, pair });
       }
       const key = await admit(call, tx);
-      if (!(await claimUse(tx, key, call.clock.now()))) throw problem("ENROLLMENT_KEY_EXHAUSTED");
       const pair = newTokenPair(call.random);
+      if (key.device !== null) {
+        const device = await claimAwaited(call, tx, { key, pair });
+        return finish(call, tx, { device, presented: undefined, awaited: true, pair });
+      }
+      if (!(await claimUse(tx, key, call.clock.now()))) throw problem("ENROLLMENT_KEY_EXHAUSTED");
       const presented = await findPresented(call, tx, key);
       const device = presented
         ? await rekeyPresented(call, tx, { key, pair, device: presented })
@@ -61,12 +66,14 @@ export async function enrollAgent(call: EnrollCall) {
 interface Enrolled {
   readonly device: EnrolledDevice;
   readonly presented: Presented | undefined;
+  /** Its row was there before it came. */
+  readonly awaited?: true;
   readonly pair: TokenPair;
 }
 
-async function finish(call: EnrollCall, tx: Tx, { device, presented, pair }: Enrolled) {
+async function finish(call: EnrollCall, tx: Tx, { device, presented, awaited, pair }: Enrolled) {
   await keepInventory(call, tx, device);
-  record(call, device, presented);
+  record(call, device, { presented, awaited });
   await tell(call, tx, device.id, presented);
   const { id: deviceId, ...placed } = device;
   return { ...placed, deviceId, ...pair, config: intervals, ...ignoredFields(call) };
@@ -85,7 +92,11 @@ async function tell(call: EnrollCall, tx: Tx, id: string, presented: Presented |
     call.emit("device.online", { ...place, data: { ...name, previousStatus: presented.status } });
 }
 
-function record(call: EnrollCall, device: EnrolledDevice, presented: { siteId: string | null } | undefined): void {
+function record(
+  call: EnrollCall,
+  device: EnrolledDevice,
+  { presented, awaited }: Pick<Enrolled, "presented" | "awaited">,
+): void {
   const rekeyed = presented !== undefined;
   const about = {
     resource: { type: "device", id: device.id, name: call.body.hostname },
@@ -94,6 +105,6 @@ function record(call: EnrollCall, device: EnrolledDevice, presented: { siteId: s
     siteIds: [device.siteId, presented?.siteId ?? null],
   };
   call.audit.note({ ...about, details: { siteId: device.siteId, agentVersion: call.body.agentVersion, rekeyed } });
-  if (!rekeyed)
+  if (!rekeyed && !awaited)
     call.audit.also({ ...about, action: "device.create", details: { via: "enroll", siteId: device.siteId } });
 }

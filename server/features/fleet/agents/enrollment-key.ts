@@ -3,6 +3,7 @@ import type { agents } from "#contract/resources/fleet/agents";
 import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
 import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
+import { findProvisionKey } from "#server/features/fleet/devices/provision-key";
 import type { Call } from "#server/http/call";
 import { sameText, sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
@@ -21,7 +22,12 @@ export async function admit(call: EnrollCall, tx: Tx) {
     owner: { orgId: key.orgId },
     actor: { type: "agent", id: ZERO_UUID },
     siteIds: [key.siteId],
-    details: { enrollmentKeyId: key.id, hostname: call.body.hostname, osType: call.body.osType },
+    ...(key.device === null ? {} : { resource: { type: "device", ...key.device } }),
+    details: {
+      ...(key.device === null ? { enrollmentKeyId: key.id } : { provisioned: true }),
+      hostname: call.body.hostname,
+      osType: call.body.osType,
+    },
   });
   if (key.expiresAt <= call.clock.now()) throw problem("ENROLLMENT_KEY_EXPIRED");
   if (key.maxUsage !== null && key.usageCount >= key.maxUsage) throw problem("ENROLLMENT_KEY_EXHAUSTED");
@@ -46,11 +52,11 @@ export function refuseClosedTenant({ orgStatus, orgDeletedAt, partnerStatus, par
 
 export type AdmittingKey = Awaited<ReturnType<typeof admit>>;
 
-/** Hashed with the current pepper, then with what older keys were hashed with. */
-function find(call: EnrollCall, tx: Tx) {
+/** Hashed with the current pepper, then with what older keys were hashed with. It may be that of one awaited device. */
+async function find(call: EnrollCall, tx: Tx) {
   const raw = call.body.enrollmentKey;
   const candidates = call.config.enrollmentKeyPeppers.map((pepper) => enrollmentKeyHash(pepper, raw));
-  return tx
+  const key = await tx
     .selectFrom("enrollmentKeys")
     .innerJoin("organizations", "organizations.id", "enrollmentKeys.orgId")
     .innerJoin("partners", "partners.id", "organizations.partnerId")
@@ -70,6 +76,7 @@ function find(call: EnrollCall, tx: Tx) {
       "partners.deletedAt as partnerDeletedAt",
     ])
     .executeTakeFirst();
+  return key ? { ...key, device: null } : findProvisionKey(tx, candidates);
 }
 
 /** The key's own secret, else the server's; in production one of them must exist (docs/fleet.md, "Enrollment"). */

@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
 import type { AgentPrincipal, KnownDevice } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
+import { leftMeanwhile } from "#server/features/fleet/devices/hold-device";
 import { noteMainAgent } from "#server/features/fleet/devices/note-sign-of-life";
 import { aliveStatus, appendAvailability, comesOnline } from "#server/features/fleet/devices/presence";
 import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
@@ -76,7 +77,7 @@ async function reread(tx: Tx, who: AgentPrincipal): Promise<KnownDevice> {
     .select(["mainAgentSilentSince", "tokensIssuedAt"])
     .where("id", "=", who.deviceId)
     .executeTakeFirst();
-  if (!row) throw problem("INVALID_AGENT_CREDENTIALS");
+  if (!row) throw leftMeanwhile();
   if (row.status === "decommissioned") throw problem("DEVICE_DECOMMISSIONED", { toAgent: true });
   if (row.status === "quarantined") throw problem("DEVICE_QUARANTINED");
   return row;

@@ -1,5 +1,6 @@
 import type { AgentPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
+import { leftMeanwhile } from "#server/features/fleet/devices/hold-device";
 import { markMainAgentSilent, noteWatchdog } from "#server/features/fleet/devices/note-sign-of-life";
 import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
 import { after, MINUTE } from "#server/platform/clock";
@@ -19,7 +20,7 @@ export async function recordWatchdog(call: HeartbeatCall, tx: Tx, who: AgentPrin
   const status = call.body.watchdogState === "FAILOVER" ? "failover" : "connected";
   const { watchdogVersion } = call.body;
   const version = isDraining(who) ? undefined : watchdogVersion;
-  await noteWatchdog(tx, who.deviceId, { status, version, ip: call.ip, now });
+  if (!(await noteWatchdog(tx, who.deviceId, { status, version, ip: call.ip, now }))) throw leftMeanwhile();
   const lastHeardBefore = after(now, -SILENT_AFTER_MS);
   const silent = isSilent(who, now) && (await markMainAgentSilent(tx, who.deviceId, { now, lastHeardBefore }));
   if (silent) {

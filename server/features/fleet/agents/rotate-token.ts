@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
+import { leftMeanwhile } from "#server/features/fleet/devices/hold-device";
 import { replaceTokens } from "#server/features/fleet/devices/replace-tokens";
 import type { Call } from "#server/http/call";
 import { after, MINUTE } from "#server/platform/clock";
@@ -28,7 +29,7 @@ export async function rotateToken(call: RotateCall) {
       .select(["agentTokenHash", "watchdogTokenHash"])
       .where("id", "=", who.deviceId)
       .executeTakeFirst();
-    if (!before) throw problem("INVALID_AGENT_CREDENTIALS");
+    if (!before) throw leftMeanwhile();
     const retiring = {
       previousAgentTokenHash: before.agentTokenHash,
       previousWatchdogTokenHash: before.watchdogTokenHash,

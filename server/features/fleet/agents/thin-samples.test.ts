@@ -87,6 +87,18 @@ describe.each(databases)("samples of devices on %s", (database) => {
     expect(await samples(tenant)).toEqual([]);
   });
 
+  it("are thinned where the device has left the organization too", async () => {
+    await server.db.deleteFrom("deviceMetrics").execute();
+    await server.db.deleteFrom("deviceMetricHours").execute();
+    const left = { ...tenant, orgId: tenant.secondOrgId };
+    await store(left, [{ at: server.clock.nowMs() - 40 * DAY, cpu: 7 }]);
+    expect(await thinSamples(server.services)).toBe(1);
+    expect(await hours(left)).toMatchObject([{ orgId: left.orgId, cpuPercent: 7 }]);
+    server.clock.advance(400 * DAY);
+    await thinSamples(server.services);
+    expect(await hours(left)).toEqual([]);
+  });
+
   it("of many hours are thinned in batches that split no hour", async () => {
     await server.db.deleteFrom("deviceMetrics").execute();
     await server.db.deleteFrom("deviceMetricHours").execute();

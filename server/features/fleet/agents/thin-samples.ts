@@ -3,7 +3,7 @@ import { asSystem } from "#server/db/as-system";
 import { chunks } from "#server/db/chunks";
 import type { Database } from "#server/db/tables";
 import type { DeviceMetricHoursTable, DeviceMetricsTable } from "#server/db/tables/fleet";
-import { eachDevice, type OwnedDevice } from "#server/features/fleet/devices/each-device";
+import type { OwnedDevice } from "#server/features/fleet/devices/each-device";
 import { after, DAY, HOUR } from "#server/platform/clock";
 import type { Services } from "#server/services";
 
@@ -22,11 +22,30 @@ export async function thinSamples(services: Services): Promise<number> {
   // Whole hours alone: a mean is made once, of all its samples.
   const before = hourOf(after(now, -SAMPLES_KEPT_MS));
   let thinned = 0;
-  for await (const device of eachDevice(db)) {
-    thinned += await thinDevice(db, device, before);
-    await dropHours(db, device, after(now, -HOURS_KEPT_MS));
-  }
+  for await (const device of eachSeries(db, "deviceMetrics")) thinned += await thinDevice(db, device, before);
+  const hoursBefore = after(now, -HOURS_KEPT_MS);
+  for await (const device of eachSeries(db, "deviceMetricHours")) await dropHours(db, device, hoursBefore);
   return thinned;
+}
+
+/** Each device with the organization it reported in, which it may have left; one look into the primary key for each. */
+async function* eachSeries(
+  db: Kysely<Database>,
+  table: "deviceMetrics" | "deviceMetricHours",
+): AsyncGenerator<OwnedDevice> {
+  const first = db
+    .selectFrom(table as "deviceMetrics")
+    .select(["orgId", "deviceId"])
+    .orderBy("orgId")
+    .orderBy("deviceId");
+  for (let found = await first.limit(1).executeTakeFirst(); found !== undefined; ) {
+    const { orgId, deviceId } = found;
+    yield { orgId, id: deviceId };
+    found = await first
+      .where((eb) => eb(eb.refTuple("orgId", "deviceId"), ">", eb.tuple(orgId, deviceId)))
+      .limit(1)
+      .executeTakeFirst();
+  }
 }
 
 async function thinDevice(db: Kysely<Database>, device: OwnedDevice, before: string): Promise<number> {

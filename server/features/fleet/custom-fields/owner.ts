@@ -3,9 +3,10 @@ import type { customFields } from "#contract/resources/fleet/custom-fields";
 import { getWritableOrg, orgForCreate, refuseSiteRestricted } from "#server/access/org-access";
 import { lockText } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
+import { fieldsLock } from "#server/features/fleet/devices/custom-values";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
-import { type Field, fieldsLock, getField } from "./queries.ts";
+import { type Field, getField } from "./queries.ts";
 
 type CreateCall = typeof customFields.create extends Endpoint<infer T> ? Call<T> : never;
 

@@ -64,6 +64,3 @@ export async function getDevice(call: Pick<Call, "who" | "readAsSystem">, db: Re
   if (!device) throw await unseen(call, "devices", id);
   return device;
 }
-
-/** Held by what adds, changes or deletes definitions, and shared by what stores values of them. */
-export const fieldsLock = (partnerId: string) => `custom-fields:${partnerId}`;

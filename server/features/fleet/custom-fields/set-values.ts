@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { CustomValue, customFields } from "#contract/resources/fleet/custom-fields";
 import { getWritableOrg } from "#server/access/org-access";
-import { shareText } from "#server/db/dialect/locks";
-import { holdCustomValues, storeCustomValues } from "#server/features/fleet/devices/custom-values";
+import { holdCustomValues, shareFields, storeCustomValues } from "#server/features/fleet/devices/custom-values";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { type Field, fieldsLock, fieldsOf, getDevice } from "./queries.ts";
+import { type Field, fieldsOf, getDevice } from "./queries.ts";
 import { judge } from "./rules.ts";
 import { appliesTo, shown } from "./values.ts";
 
@@ -25,7 +24,7 @@ export async function setValues(call: SetCall) {
     const { orgId, partnerId } = device;
     call.audit.note({ resource: { type: "device", id, name: hostname }, owner: { orgId }, siteIds: [siteId] });
     await getWritableOrg(call, orgId, tx);
-    await shareText(tx, call.services.store.dialect, fieldsLock(partnerId));
+    await shareFields(tx, call.services, partnerId);
     const fields = await fieldsOf(tx, device);
     const change = judged(fields, device.osType, call.body);
     const before = await holdCustomValues(call, tx, id);

@@ -21,10 +21,25 @@ export async function refuseOverDeviceCap(tx: Tx, { store }: Pick<Services, "sto
     await lockRow(tx, store.dialect, "partners", org.partnerId);
     refuseOver(await countOfPartner(tx, org.partnerId), org.partnerMax);
   }
-  if (org.orgMax !== null) {
-    await lockRow(tx, store.dialect, "organizations", orgId);
-    refuseOver(await countOfOrg(tx, orgId), org.orgMax);
-  }
+  await refuseOverMax(tx, { store }, orgId, org.orgMax);
+}
+
+/** The same of the organization alone: for a device that is in the partner already. */
+export async function refuseOverOrgCap(tx: Tx, services: Pick<Services, "store">, orgId: string): Promise<void> {
+  const org = await tx.selectFrom("organizations").select("maxDevices").where("id", "=", orgId).executeTakeFirst();
+  if (!org) throw problem("NOT_FOUND");
+  await refuseOverMax(tx, services, orgId, org.maxDevices);
+}
+
+async function refuseOverMax(
+  tx: Tx,
+  { store }: Pick<Services, "store">,
+  orgId: string,
+  max: number | null,
+): Promise<void> {
+  if (max === null) return;
+  await lockRow(tx, store.dialect, "organizations", orgId);
+  refuseOver(await countOfOrg(tx, orgId), max);
 }
 
 function refuseOver(current: number, max: number): void {

@@ -1,19 +1,35 @@
 import type { Json } from "#server/db/column-types";
 import { hasKey, withoutKey } from "#server/db/dialect/json";
-import { held } from "#server/db/dialect/locks";
+import { held, shareText } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
+import type { Services } from "#server/services";
 
 type Writing = Pick<Call, "clock" | "services">;
+interface Holding {
+  readonly services: Pick<Services, "store">;
+}
+
+/** Held by what adds, changes or deletes definitions, and shared by what stores values of them. */
+export const fieldsLock = (partnerId: string) => `custom-fields:${partnerId}`;
+
+/** Keeps the fields of a partner as they are until the transaction ends. */
+export const shareFields = (tx: Tx, { store }: Pick<Services, "store">, partnerId: string): Promise<void> =>
+  shareText(tx, store.dialect, fieldsLock(partnerId));
 
 /** The custom values of a device, held until the transaction ends. */
-export async function holdCustomValues(call: Writing, tx: Tx, deviceId: string): Promise<Json | undefined> {
+export async function holdCustomValues(call: Holding, tx: Tx, deviceId: string): Promise<Json | undefined> {
   const query = tx.selectFrom("devices").select("customFields").where("id", "=", deviceId);
   return (await held(query, call.services.store.dialect).executeTakeFirst())?.customFields;
 }
 
 /** Writes what `holdCustomValues` held. */
-export async function storeCustomValues(call: Writing, tx: Tx, deviceId: string, customFields: Json): Promise<void> {
+export async function storeCustomValues(
+  call: Pick<Call, "clock">,
+  tx: Tx,
+  deviceId: string,
+  customFields: Json,
+): Promise<void> {
   await tx
     .updateTable("devices")
     .set({ customFields, updatedAt: call.clock.now() })

@@ -7,12 +7,13 @@ const KEPT_MS = 400 * DAY;
 
 /**
  * Changes of availability are dropped after 400 days (docs/fleet.md, "Availability"), but for the last one before: it
- * says what held when the rest began. Returns how many went.
+ * says what held when the rest began. Of devices that left their organization nothing begins any more. Returns how many went.
  */
 export async function dropAvailability(services: Services): Promise<number> {
   const db = asSystem(services, "purge expired");
   const before = after(services.clock.now(), -KEPT_MS);
-  let dropped = 0;
+  const left = db.deleteFrom("deviceAvailability").where("deviceId", "is", null).where("at", "<", before);
+  let dropped = Number((await left.executeTakeFirst()).numDeletedRows);
   for await (const { id, orgId } of eachDevice(db)) {
     const last = await db
       .selectFrom("deviceAvailability")

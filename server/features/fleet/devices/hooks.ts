@@ -1,4 +1,5 @@
 import type { RoomHooks } from "#server/room-hooks";
+import { detachAvailability } from "./detach-availability.ts";
 import { moveDecommissioned } from "./move-decommissioned.ts";
 import { noteUpdating } from "./note-updating.ts";
 import { severAgents } from "./sever-agents.ts";
@@ -7,6 +8,7 @@ import { noteUninstalled } from "./uninstalled.ts";
 export const hooks: RoomHooks = {
   onOrganizationClosed: ({ tx, orgId, now }) => severAgents(tx, orgId, now),
   onOrganizationChurned: ({ tx, orgId, now }) => severAgents(tx, orgId, now),
+  onDeviceMoved: ({ tx, deviceId: id, orgId }) => detachAvailability(tx, { id, orgId }),
   onCommandSent: noteUpdating,
   onCommandEnded: noteUninstalled,
   onLateResult: noteUninstalled,

@@ -20,9 +20,15 @@ const neverSet = {
   quarantinedAt: null,
   quarantinedReason: null,
   decommissionedAt: null,
+  provisionKeyHash: null,
+  provisionKeyExpiresAt: null,
 } as const;
 
-export type NewDevice = Omit<Insertable<DevicesTable>, keyof typeof neverSet>;
+/** What a person may have said of it beforehand. */
+type Provisioned = "displayName" | "deviceRoleSource" | "tags" | "provisionKeyHash" | "provisionKeyExpiresAt";
+
+export type NewDevice = Omit<Insertable<DevicesTable>, keyof typeof neverSet> &
+  Partial<Pick<Insertable<DevicesTable>, Provisioned>>;
 
 /** Writes a device that has just joined; whether it may is the caller's to find out (`caps.ts`). */
 export async function insertDevice(tx: Tx, device: NewDevice): Promise<void> {

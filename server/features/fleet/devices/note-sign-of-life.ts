@@ -57,13 +57,13 @@ interface WatchdogSign {
   now: string;
 }
 
-/** The watchdog is alive, which says nothing of the main agent. */
+/** The watchdog is alive, which says nothing of the main agent. False when the device is not there any more. */
 export async function noteWatchdog(
   tx: Tx,
   deviceId: string,
   { status, version, ip, now }: WatchdogSign,
-): Promise<void> {
-  await tx
+): Promise<boolean> {
+  const noted = await tx
     .updateTable("devices")
     .set({
       watchdogStatus: status,
@@ -73,7 +73,8 @@ export async function noteWatchdog(
       updatedAt: now,
     })
     .where("id", "=", deviceId)
-    .execute();
+    .executeTakeFirst();
+  return noted.numUpdatedRows === 1n;
 }
 
 /**

@@ -5,6 +5,8 @@ import type { Tx } from "#server/db/unit-of-work";
 /** What a device that enrolls again reports, with the hashes of its new tokens. */
 type Rekeyed = Pick<
   Updateable<DevicesTable>,
+  | "agentId"
+  | "enrolledAt"
   | "hostname"
   | "osType"
   | "osVersion"

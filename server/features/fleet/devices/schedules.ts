@@ -1,5 +1,6 @@
 import type { Schedule } from "#server/jobs/scheduler";
 import { dropAvailability } from "./drop-availability.ts";
+import { giveUpAwaited } from "./give-up-awaited.ts";
 import { forgetTokensOfTheGone } from "./sever-agents.ts";
 import { endExpiredMaintenance, markSilentDevicesOffline, markSilentWatchdogsOffline } from "./sweep.ts";
 
@@ -26,6 +27,11 @@ export const schedules: readonly Schedule[] = [
     name: "device-availability.retention",
     cron: "20 4 * * *",
     run: async (services) => void (await dropAvailability(services)),
+  },
+  {
+    name: "devices.give-up-awaited",
+    cron: "35 4 * * *",
+    run: async (services) => void (await giveUpAwaited(services)),
   },
   {
     name: "device-tokens.of-the-gone",

@@ -318,6 +318,10 @@ describe.each(databases)("partners on %s", (database) => {
       await server.request("PATCH", "/orgs/organizations/order", { token, body: { orderedIds } });
       await mine(token, { settings: { organizationOrder: orgIds, language: "en" } });
       expect((await mine(token)).body.settings).toEqual({ organizationOrder: orderedIds, language: "en" });
+      const alone = await mine(token, { settings: { organizationOrder: orgIds } });
+      expect([alone.status, alone.body.code]).toEqual([400, "NO_UPDATES"]);
+      expect(JSON.stringify(alone.body.details)).toContain("PATCH /orgs/organizations/order");
+      expect((await mine(token)).body.settings.organizationOrder).toEqual(orderedIds);
     });
 
     it("needs full access to write, and a partner to speak of", async () => {

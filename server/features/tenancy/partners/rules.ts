@@ -7,6 +7,10 @@ const deeper: readonly string[] = ["businessHours", "contact", "security"];
 /** Kept by the server: `PATCH /orgs/organizations/order` is the only writer. */
 const serverOwned: readonly string[] = ["organizationOrder"];
 
+/** Whether nothing is left of a change of settings without what the server keeps itself. */
+export const isOnlyServerOwned = (change: Json): boolean =>
+  Object.keys(change).length > 0 && Object.keys(change).every((name) => serverOwned.includes(name));
+
 /**
  * The stored settings with a change applied: null removes a key, an omitted key stays
  * (docs/tenancy.md, "Partner settings").

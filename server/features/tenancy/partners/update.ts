@@ -8,7 +8,7 @@ import { refuseBillingChange } from "#server/features/tenancy/core/billing-setti
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getPartner } from "./queries.ts";
-import { mergeSettings, servicePairProblem } from "./rules.ts";
+import { isOnlyServerOwned, mergeSettings, servicePairProblem } from "./rules.ts";
 
 type UpdateCall = typeof partners.update extends Endpoint<infer T> ? Call<T> : never;
 type UpdateMineCall = typeof partners.updateMine extends Endpoint<infer T> ? Call<T> : never;
@@ -25,6 +25,10 @@ export function updateOwnPartner(call: UpdateMineCall) {
 
 /** Settings are merged under a lock: parallel changes of different keys both survive. */
 async function change(call: Call, id: string, given: UpdateCall["body"]) {
+  if (Object.keys(given).length === 1 && given.settings && isOnlyServerOwned(given.settings))
+    throw problem("NO_UPDATES", {
+      details: { settings: "organizationOrder is set by PATCH /orgs/organizations/order" },
+    });
   return call.transaction(async (tx) => {
     await lockRow(tx, call.services.store.dialect, "partners", id);
     const before = await getPartner(tx, id);

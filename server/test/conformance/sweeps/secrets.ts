@@ -3,14 +3,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { jsonSchemaOf, secretPaths } from "#contract/json-schema";
 import type { Tenant } from "#fixtures/world";
 import { openAuditBundle } from "#server/audit-bundle";
 import { connectSqlite } from "#server/db/dialect/sqlite-connection";
 import { jsonLog } from "#server/platform/log";
 import type { DatabaseName } from "../../harness.ts";
 import { allCases, type Case, caseOf, cases, isPublic } from "../cases.ts";
-import { SecretLedger } from "../ledger.ts";
+import { markedIn, SecretLedger } from "../ledger.ts";
 import { planted, SecretRun } from "../secret-run.ts";
 import { liveOutStories } from "../secret-stories.ts";
 import { type CallOptions, type Credential, type Swept, startSweep } from "../sweep.ts";
@@ -82,9 +81,7 @@ export const sweepSecrets = (database: DatabaseName) =>
     /** The example with a planted secret in every field that the contract marks. */
     function withPlanted(target: Case, at: Tenant): unknown {
       const example = target.example(at).body as Record<string, unknown> | undefined;
-      const { body } = target.endpoint.schemas();
-      const marked = body === undefined ? [] : secretPaths(jsonSchemaOf(body, "input"));
-      const fields = marked.filter((path) => !path.includes("."));
+      const fields = markedIn(target.endpoint.schemas().body, "input").filter((path) => !path.includes("."));
       return example && { ...example, ...Object.fromEntries(fields.map((path) => [path, planted(path)])) };
     }
 
