@@ -13,7 +13,6 @@ const settings = {
   full_page_writes: "off",
   wal_level: "minimal",
   max_wal_senders: "0",
-  autovacuum: "off",
   // Its files are in memory: asking another process to read them takes longer than reading.
   io_method: "sync",
   // Refused statements are what tests are about.

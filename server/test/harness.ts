@@ -159,7 +159,7 @@ export async function startTestServer(
 }
 
 async function settled(db: Kysely<Database>): Promise<void> {
-  for (const give = Date.now() + 10_000; ; await pause(2)) {
+  for (const give = Date.now() + 30_000; ; await pause(2)) {
     const waiting = await db.selectFrom("auditOutbox").select("id").execute();
     if (waiting.length === 0) return;
     if (Date.now() > give) throw new Error(`${waiting.length} audit entries wait`);

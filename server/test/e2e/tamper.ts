@@ -25,14 +25,17 @@ export async function tamper(server: TestServer, ...statements: string[]): Promi
 }
 
 function tamperSqlite(file: string, statements: string[]): void {
-  const owner = openSqliteFile(file, { timeout: 10_000 });
+  const owner = openSqliteFile(file, { timeout: 30_000 });
   try {
+    // One transaction, so that it waits for the server's own writes once.
+    owner.exec("begin immediate");
     const triggers = owner
       .prepare("select name, sql from sqlite_schema where type = 'trigger' and tbl_name like 'audit_%'")
       .all() as { name: string; sql: string }[];
     for (const { name } of triggers) owner.exec(`drop trigger ${name}`);
     for (const statement of statements) owner.exec(statement);
     for (const { sql } of triggers) owner.exec(sql);
+    owner.exec("commit");
   } finally {
     owner.close();
   }
