@@ -8,7 +8,7 @@ const walls = [
 
 /**
  * Statements as the database's owner, behind the server's back: the protections that keep the log append-only are
- * removed before and restored after them.
+ * removed before and restored after them, all in one transaction.
  */
 export async function tamper(server: TestServer, ...statements: string[]): Promise<void> {
   const { file, url } = server.services.store;
@@ -16,9 +16,11 @@ export async function tamper(server: TestServer, ...statements: string[]): Promi
   const owner = new pg.Client({ connectionString: url as string });
   await owner.connect();
   try {
+    await owner.query("begin");
     for (const table of walls) await owner.query(`alter table if exists public.${table} disable trigger user`);
     for (const statement of statements) await owner.query(statement);
     for (const table of walls) await owner.query(`alter table if exists public.${table} enable trigger user`);
+    await owner.query("commit");
   } finally {
     await owner.end();
   }
