@@ -193,10 +193,11 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
     expect([plain.code, JSON.parse(plain.stdout)]).toEqual([11, { ok: false }]);
     expect((await bundle("tampered.ndjson")).code).toBe(0);
     expect(await verify("--bundle", "tampered.ndjson")).toMatchObject({ code: 11 });
-    const all = await verify("--all", "--json=verdict");
-    expect([all.code, JSON.parse(all.stdout).map((one: { verdict: string }) => one.verdict)]).toEqual([
+    const all = await verify("--all", "--json=chain,verdict");
+    const reports = JSON.parse(all.stdout) as { chain: { name: string }; verdict: string }[];
+    expect([all.code, Object.fromEntries(reports.map(({ chain, verdict }) => [chain.name, verdict]))]).toEqual([
       11,
-      ["ok", "ok", "broken"],
+      { acme: "ok", "acme-east": "ok", "acme-west": "broken" },
     ]);
     await tamper(server, `update audit_logs set resource_name = 'Site 3' where ${third}`);
     expect((await ofOrg()).code).toBe(0);
