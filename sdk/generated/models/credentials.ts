@@ -269,6 +269,38 @@ export interface PartnerApiDeviceInventoryResult {
 
 export type PartnerApiDeviceInventoryItem = ExportedInventory | RemovedRow;
 
+export interface PartnerApiDeviceSoftwareQuery {
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  updatedSince?: string | Date | undefined;
+  /** NextCursor of the previous page; at most 4096 characters. */
+  cursor?: string | undefined;
+  /** 1 to 500; default `100`. */
+  limit?: number | string | undefined;
+  /** Id of a site. */
+  siteId?: string | undefined;
+}
+
+export interface PartnerApiDeviceSoftwareResult {
+  schemaVersion: "1";
+  /** Date and time (RFC 3339). */
+  snapshotAt: string;
+  data: (ExportedSoftware | RemovedRow)[];
+  nextCursor: string | null;
+  hasMore: boolean;
+  /** Rows withheld because a text in them looks like a secret. */
+  blocked?: {
+    resource: string;
+    id: string;
+    orgId: string;
+    reason: "secret_detected";
+    fieldPaths: string[];
+  }[];
+}
+
+export type PartnerApiDeviceSoftwareItem = ExportedSoftware | RemovedRow;
+
 export interface PartnerApiDeviceRelationshipsQuery {
   /** Id of an organization. */
   orgId?: string | undefined;
@@ -631,6 +663,11 @@ export interface ExportedInventory {
       biosVersion: string | null;
     };
   };
+  disks: ({
+    mountPoint: string;
+    fileSystem: string | null;
+    totalGb: number | null;
+  })[];
   interfaces: ({
     name: string;
     macAddress: string | null;
@@ -645,6 +682,11 @@ export interface ExportedInventory {
     active: boolean;
   })[];
   collections: {
+    disks: {
+      total: number;
+      included: number;
+      complete: boolean;
+    };
     interfaces: {
       total: number;
       included: number;
@@ -719,6 +761,28 @@ export interface ExportedSite {
     email: string | null;
     phone: string | null;
   } | null;
+}
+
+export interface ExportedSoftware {
+  id: string;
+  orgId: string;
+  siteId: string | null;
+  /** Date and time (RFC 3339). */
+  sourceUpdatedAt: string;
+  revision: string;
+  deviceId: string;
+  software: ({
+    name: string;
+    version: string | null;
+    vendor: string | null;
+    installedOn: string | null;
+  })[];
+  /** Never complete for a device that has not reported its software yet. */
+  collection: {
+    total: number;
+    included: number;
+    complete: boolean;
+  };
 }
 
 export interface PartnerKey {

@@ -122,10 +122,11 @@ export interface ExportRowsTable {
   siteId: Kept<string | null>;
   /** Since when it is exported. Times are the database's own. */
   firstAt: Kept<string>;
-  /** Of devices: without what inventory and place have a time of their own for. */
+  /** Of devices: without what inventory, place and software have a time of their own for. */
   changedAt: Kept<string>;
   inventoryAt: Kept<string | null>;
   placedAt: Kept<string | null>;
+  softwareAt: Kept<string | null>;
 }
 
 /** A row that went away from an organization and site, kept by triggers for somewhat more than 30 days. */

@@ -64,6 +64,7 @@ export const ExportedInventory = shape("ExportedInventory", () =>
       graphics: z.object({ model: known() }),
       firmware: z.object({ biosVersion: known() }),
     }),
+    disks: z.array(z.object({ mountPoint: z.string(), fileSystem: known(), totalGb: z.number().nullable() })),
     interfaces: z.array(z.object({ name: z.string(), macAddress: known(), primary: z.boolean() })),
     addresses: z.array(
       z.object({
@@ -74,7 +75,16 @@ export const ExportedInventory = shape("ExportedInventory", () =>
         active: z.boolean(),
       }),
     ),
-    collections: z.object({ interfaces: counted(), addresses: counted() }),
+    collections: z.object({ disks: counted(), interfaces: counted(), addresses: counted() }),
+  }),
+);
+
+export const ExportedSoftware = shape("ExportedSoftware", () =>
+  z.object({
+    ...sourced(),
+    deviceId: z.string(),
+    software: z.array(z.object({ name: z.string(), version: known(), vendor: known(), installedOn: known() })),
+    collection: counted().describe("never complete for a device that has not reported its software yet"),
   }),
 );
 
@@ -189,7 +199,7 @@ export const partnerApi = resource(about, {
     returns: () => pageOf(ExportedDevice()),
   }),
   deviceInventory: get("/partner-api/device-inventory", {
-    summary: "Export hardware, interfaces and addresses of devices",
+    summary: "Export hardware, disks, interfaces and addresses of devices",
     description: "One row for each device that `devices` exports, with its id.",
     access: partnerKey("inventory:read"),
     audit: "partner_api.export",
@@ -198,6 +208,17 @@ export const partnerApi = resource(about, {
     columns: ["deviceId", "hardware.processor.model", "hardware.memory.totalMb", "sourceUpdatedAt", "orgId", "siteId"],
     query: walkOfSites,
     returns: () => pageOf(ExportedInventory()),
+  }),
+  deviceSoftware: get("/partner-api/device-software", {
+    summary: "Export what is installed on devices",
+    description: "One row for each device that `devices` exports, with its first 1,000 programs by name.",
+    access: partnerKey("inventory:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    columns: ["deviceId", "collection.total", "collection.complete", "sourceUpdatedAt", "orgId", "siteId"],
+    query: walkOfSites,
+    returns: () => pageOf(ExportedSoftware()),
   }),
   deviceRelationships: get("/partner-api/device-relationships", {
     summary: "Export where devices belong",

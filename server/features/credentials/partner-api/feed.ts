@@ -1,7 +1,13 @@
 import type { Reader } from "#server/db/unit-of-work";
 import { type Asking, latest, type Reach, reachOf } from "./reach.ts";
 
-export type ExportedResource = "organizations" | "sites" | "devices" | "device-inventory" | "device-relationships";
+export type ExportedResource =
+  | "organizations"
+  | "sites"
+  | "devices"
+  | "device-inventory"
+  | "device-software"
+  | "device-relationships";
 
 /** Which rows a page holds. */
 export interface Walk {
@@ -28,6 +34,7 @@ const sources = {
   sites: { kind: "site", changed: "changedAt" },
   devices: { kind: "device", changed: "changedAt" },
   "device-inventory": { kind: "device", changed: "inventoryAt" },
+  "device-software": { kind: "device", changed: "softwareAt" },
   "device-relationships": { kind: "device", changed: "placedAt" },
 } as const;
 

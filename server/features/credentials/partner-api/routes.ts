@@ -5,6 +5,7 @@ import { createOrganization } from "./create-organization.ts";
 import { createSite } from "./create-site.ts";
 import { exportInventory } from "./device-inventory.ts";
 import { exportRelationships } from "./device-relationships.ts";
+import { exportSoftware } from "./device-software.ts";
 import { exportDevices } from "./devices.ts";
 import { exportOrganizations } from "./organizations.ts";
 import { recordedWhenReplayed } from "./record-write.ts";
@@ -15,6 +16,7 @@ export const routes = implement(partnerApi, {
   sites: exportSites,
   devices: exportDevices,
   deviceInventory: exportInventory,
+  deviceSoftware: exportSoftware,
   deviceRelationships: exportRelationships,
   createOrganization: recordedWhenReplayed(createOrganization, "organization"),
   createSite: recordedWhenReplayed(createSite, "site"),
