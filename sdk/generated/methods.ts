@@ -755,6 +755,22 @@ export interface PartnerApiMethods {
    */
   deviceRelationships: (input?: { query?: models.PartnerApiDeviceRelationshipsQuery }, options?: CallOptions) => ListCall<models.PartnerApiDeviceRelationshipsItem, models.PartnerApiDeviceRelationshipsResult>;
   /**
+   * Export custom fields of devices.
+   * Those of the partner as well, which have no orgId, also where an organization is named.
+   *
+   * `GET /partner-api/custom-fields` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  customFields: (input?: { query?: models.PartnerApiCustomFieldsQuery }, options?: CallOptions) => ListCall<models.PartnerApiCustomFieldsItem, models.PartnerApiCustomFieldsResult>;
+  /**
+   * Export custom values of devices.
+   * Values that devices have of their own; a default stands in its field.
+   *
+   * `GET /partner-api/custom-field-values` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  customFieldValues: (input?: { query?: models.PartnerApiCustomFieldValuesQuery }, options?: CallOptions) => ListCall<models.PartnerApiCustomFieldValuesItem, models.PartnerApiCustomFieldValuesResult>;
+  /**
    * Create an organization.
    * A key confined to chosen organizations reaches the new one as well.
    *

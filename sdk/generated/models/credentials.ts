@@ -164,13 +164,13 @@ export interface PartnerApiOrganizationsResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: {
+  blocked?: ({
     resource: string;
     id: string;
-    orgId: string;
+    orgId: string | null;
     reason: "secret_detected";
     fieldPaths: string[];
-  }[];
+  })[];
 }
 
 export type PartnerApiOrganizationsItem = ExportedOrganization | RemovedRow;
@@ -194,13 +194,13 @@ export interface PartnerApiSitesResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: {
+  blocked?: ({
     resource: string;
     id: string;
-    orgId: string;
+    orgId: string | null;
     reason: "secret_detected";
     fieldPaths: string[];
-  }[];
+  })[];
 }
 
 export type PartnerApiSitesItem = ExportedSite | RemovedRow;
@@ -226,13 +226,13 @@ export interface PartnerApiDevicesResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: {
+  blocked?: ({
     resource: string;
     id: string;
-    orgId: string;
+    orgId: string | null;
     reason: "secret_detected";
     fieldPaths: string[];
-  }[];
+  })[];
 }
 
 export type PartnerApiDevicesItem = ExportedDevice | RemovedRow;
@@ -258,13 +258,13 @@ export interface PartnerApiDeviceInventoryResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: {
+  blocked?: ({
     resource: string;
     id: string;
-    orgId: string;
+    orgId: string | null;
     reason: "secret_detected";
     fieldPaths: string[];
-  }[];
+  })[];
 }
 
 export type PartnerApiDeviceInventoryItem = ExportedInventory | RemovedRow;
@@ -290,13 +290,13 @@ export interface PartnerApiDeviceSoftwareResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: {
+  blocked?: ({
     resource: string;
     id: string;
-    orgId: string;
+    orgId: string | null;
     reason: "secret_detected";
     fieldPaths: string[];
-  }[];
+  })[];
 }
 
 export type PartnerApiDeviceSoftwareItem = ExportedSoftware | RemovedRow;
@@ -322,16 +322,76 @@ export interface PartnerApiDeviceRelationshipsResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: {
+  blocked?: ({
     resource: string;
     id: string;
-    orgId: string;
+    orgId: string | null;
     reason: "secret_detected";
     fieldPaths: string[];
-  }[];
+  })[];
 }
 
 export type PartnerApiDeviceRelationshipsItem = ExportedRelationships | RemovedRow;
+
+export interface PartnerApiCustomFieldsQuery {
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  updatedSince?: string | Date | undefined;
+  /** NextCursor of the previous page; at most 4096 characters. */
+  cursor?: string | undefined;
+  /** 1 to 500; default `100`. */
+  limit?: number | string | undefined;
+}
+
+export interface PartnerApiCustomFieldsResult {
+  schemaVersion: "1";
+  /** Date and time (RFC 3339). */
+  snapshotAt: string;
+  data: (ExportedCustomField | RemovedRow)[];
+  nextCursor: string | null;
+  hasMore: boolean;
+  /** Rows withheld because a text in them looks like a secret. */
+  blocked?: ({
+    resource: string;
+    id: string;
+    orgId: string | null;
+    reason: "secret_detected";
+    fieldPaths: string[];
+  })[];
+}
+
+export type PartnerApiCustomFieldsItem = ExportedCustomField | RemovedRow;
+
+export interface PartnerApiCustomFieldValuesQuery {
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  updatedSince?: string | Date | undefined;
+  /** NextCursor of the previous page; at most 4096 characters. */
+  cursor?: string | undefined;
+  /** 1 to 500; default `100`. */
+  limit?: number | string | undefined;
+}
+
+export interface PartnerApiCustomFieldValuesResult {
+  schemaVersion: "1";
+  /** Date and time (RFC 3339). */
+  snapshotAt: string;
+  data: (ExportedCustomValue | RemovedRow)[];
+  nextCursor: string | null;
+  hasMore: boolean;
+  /** Rows withheld because a text in them looks like a secret. */
+  blocked?: ({
+    resource: string;
+    id: string;
+    orgId: string | null;
+    reason: "secret_detected";
+    fieldPaths: string[];
+  })[];
+}
+
+export type PartnerApiCustomFieldValuesItem = ExportedCustomValue | RemovedRow;
 
 export interface PartnerApiCreateOrganizationBody {
   /** 1 to 255 characters. */
@@ -609,6 +669,51 @@ export interface EnrollmentKeyWithSecret {
   key: string;
 }
 
+export interface ExportedCustomField {
+  id: string;
+  /** Null: of the whole partner. */
+  orgId: string | null;
+  siteId: string | null;
+  /** Date and time (RFC 3339). */
+  sourceUpdatedAt: string;
+  revision: string;
+  name: string;
+  fieldKey: string;
+  type: "text" | "number" | "boolean" | "dropdown" | "date";
+  options: {
+    choices?: {
+      label: string;
+      value: string;
+    }[];
+    /** Of a number. */
+    min?: number;
+    max?: number;
+    /** Of a text, in characters; 0 to 10000. */
+    minLength?: number;
+    /** 0 to 10000. */
+    maxLength?: number;
+    /** Of a text as a whole; 1 to 1000 characters. */
+    pattern?: string;
+  } | null;
+  required: boolean;
+  defaultValue: string | number | boolean | null;
+  deviceTypes: ("windows" | "macos" | "linux")[] | null;
+}
+
+export interface ExportedCustomValue {
+  id: string;
+  orgId: string;
+  siteId: string | null;
+  /** Date and time (RFC 3339). */
+  sourceUpdatedAt: string;
+  revision: string;
+  deviceId: string;
+  definitionId: string;
+  fieldKey: string;
+  type: "text" | "number" | "boolean" | "dropdown" | "date";
+  value: string | number | boolean;
+}
+
 export interface ExportedDevice {
   id: string;
   orgId: string;
@@ -828,7 +933,8 @@ export interface PartnerPrincipal {
 
 export interface RemovedRow {
   id: string;
-  orgId: string;
+  /** Null: of the whole partner. */
+  orgId: string | null;
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;

@@ -21,7 +21,7 @@ export const touched = (kind: string, column: string, id: string) =>
   `update export_rows set ${column} = ${now} where kind = '${kind}' and id = ${id}`;
 
 /** It is exported no more, and remembered as removed from where it was. */
-const left = (kind: string) => [
+export const left = (kind: string) => [
   `insert into export_removals (kind, row_id, partner_id, org_id, site_id, first_at, removed_at)
     select kind, id, partner_id, org_id, site_id, first_at, ${now} from export_rows where kind = '${kind}' and id = old.id`,
   `delete from export_rows where kind = '${kind}' and id = old.id`,

@@ -3,6 +3,7 @@ import { implement } from "#server/http/implement";
 import { createEnrollmentKey } from "./create-enrollment-key.ts";
 import { createOrganization } from "./create-organization.ts";
 import { createSite } from "./create-site.ts";
+import { exportFields, exportValues } from "./custom-fields.ts";
 import { exportInventory } from "./device-inventory.ts";
 import { exportRelationships } from "./device-relationships.ts";
 import { exportSoftware } from "./device-software.ts";
@@ -18,6 +19,8 @@ export const routes = implement(partnerApi, {
   deviceInventory: exportInventory,
   deviceSoftware: exportSoftware,
   deviceRelationships: exportRelationships,
+  customFields: exportFields,
+  customFieldValues: exportValues,
   createOrganization: recordedWhenReplayed(createOrganization, "organization"),
   createSite: recordedWhenReplayed(createSite, "site"),
   createEnrollmentKey: recordedWhenReplayed(createEnrollmentKey, "enrollment_key"),
