@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 
 /** The manifest of the checkout while `npm pack` runs. */
 const KEPT = "dist/package.json.kept";
@@ -14,6 +14,8 @@ export function packedManifest(text: string): string {
 }
 
 if (process.argv[2] === "put") {
+  // A run that failed in between left its own manifest in place.
+  if (existsSync(KEPT)) renameSync(KEPT, "package.json");
   const text = readFileSync("package.json", "utf8");
   writeFileSync(KEPT, text);
   writeFileSync("package.json", packedManifest(text));
