@@ -164,13 +164,13 @@ export interface PartnerApiOrganizationsResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: ({
+  blocked?: {
     resource: string;
     id: string;
-    orgId: string | null;
+    orgId: string;
     reason: "secret_detected";
     fieldPaths: string[];
-  })[];
+  }[];
 }
 
 export type PartnerApiOrganizationsItem = ExportedOrganization | RemovedRow;
@@ -194,13 +194,13 @@ export interface PartnerApiSitesResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: ({
+  blocked?: {
     resource: string;
     id: string;
-    orgId: string | null;
+    orgId: string;
     reason: "secret_detected";
     fieldPaths: string[];
-  })[];
+  }[];
 }
 
 export type PartnerApiSitesItem = ExportedSite | RemovedRow;
@@ -226,13 +226,13 @@ export interface PartnerApiDevicesResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: ({
+  blocked?: {
     resource: string;
     id: string;
-    orgId: string | null;
+    orgId: string;
     reason: "secret_detected";
     fieldPaths: string[];
-  })[];
+  }[];
 }
 
 export type PartnerApiDevicesItem = ExportedDevice | RemovedRow;
@@ -258,13 +258,13 @@ export interface PartnerApiDeviceInventoryResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: ({
+  blocked?: {
     resource: string;
     id: string;
-    orgId: string | null;
+    orgId: string;
     reason: "secret_detected";
     fieldPaths: string[];
-  })[];
+  }[];
 }
 
 export type PartnerApiDeviceInventoryItem = ExportedInventory | RemovedRow;
@@ -290,13 +290,13 @@ export interface PartnerApiDeviceSoftwareResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: ({
+  blocked?: {
     resource: string;
     id: string;
-    orgId: string | null;
+    orgId: string;
     reason: "secret_detected";
     fieldPaths: string[];
-  })[];
+  }[];
 }
 
 export type PartnerApiDeviceSoftwareItem = ExportedSoftware | RemovedRow;
@@ -322,13 +322,13 @@ export interface PartnerApiDeviceRelationshipsResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: ({
+  blocked?: {
     resource: string;
     id: string;
-    orgId: string | null;
+    orgId: string;
     reason: "secret_detected";
     fieldPaths: string[];
-  })[];
+  }[];
 }
 
 export type PartnerApiDeviceRelationshipsItem = ExportedRelationships | RemovedRow;
@@ -382,13 +382,13 @@ export interface PartnerApiCustomFieldValuesResult {
   nextCursor: string | null;
   hasMore: boolean;
   /** Rows withheld because a text in them looks like a secret. */
-  blocked?: ({
+  blocked?: {
     resource: string;
     id: string;
-    orgId: string | null;
+    orgId: string;
     reason: "secret_detected";
     fieldPaths: string[];
-  })[];
+  }[];
 }
 
 export type PartnerApiCustomFieldValuesItem = ExportedCustomValue | RemovedRow;
