@@ -18,4 +18,4 @@ const stamp = newStamp(new Date());
 const tree = new TreeEdit(".");
 addNoun(tree, { area: area as Area, noun, summary, permission, stamp });
 for (const path of tree.write()) process.stdout.write(`wrote ${path}\n`);
-process.stdout.write(`next: npm run gen && npm run format && npm test -- ${noun}\n`);
+process.stdout.write(`next: npm run gen && npm run format && npm test -- ${noun}; all of it: sdk/contract/README.md\n`);

@@ -2,7 +2,7 @@ import { featureRoomOf } from "./room-of.ts";
 import { type Import, importsOf, isTest, type Source, sources } from "./sources.ts";
 
 /** Files that no other room may import: queries, and files that the generated registries collect. */
-const ownFiles = /\/(queries|routes|schedules|jobs|hooks)\.ts$/;
+const ownFiles = /\/(queries|routes|schedules|jobs|hooks|consumers)\.ts$/;
 
 /** Imports from one room of `server/features` into another, types included. */
 function crossings(files: readonly Source[]): (Import & { fromRoom: string; toRoom: string })[] {

@@ -29,26 +29,35 @@ export class TreeEdit {
     this.#splice(path, anchor, (found) => `${found}${text}`);
   }
 
+  /** Adds a property to the object literal that ends the statement which begins with `start`, wherever that stands. */
+  insertProperty(path: string, start: RegExp, property: string): void {
+    const [line] = new RegExp(`${start.source}.*`, "m").exec(this.text(path)) ?? [""];
+    const statement = line.endsWith(";")
+      ? start.source + String.raw`.*?(?= \}\)?;$)`
+      : start.source + String.raw`[^]*?(?=^\}\)?;$)`;
+    this.insertAfter(path, new RegExp(statement, "m"), line.endsWith(";") ? `, ${property}` : `  ${property},\n`);
+  }
+
   /** Adds a name to the import from a module, or the whole import. */
   insertImport(path: string, from: string, name: string): void {
-    const imported = new RegExp(`import \\{([^}]*)\\} from "${from.replaceAll(".", "\\.")}";`).exec(this.#text(path));
+    const imported = new RegExp(`import \\{([^}]*)\\} from "${from.replaceAll(".", "\\.")}";`).exec(this.text(path));
     if (imported === null) this.insertBefore(path, /^/, `import { ${name} } from "${from}";\n`);
     else if (!imported[1]?.split(",").some((one) => one.trim() === name))
       this.#splice(path, imported[0], (found) => found.replace("{", `{ ${name},`));
   }
 
-  #text(path: string): string {
+  /** As it will be. */
+  text(path: string): string {
     return this.#texts.get(path) ?? readFileSync(join(this.#root, path), "utf8");
   }
 
+  /** At the very place of the match: the same text may stand earlier in the file too. */
   #splice(path: string, anchor: RegExp | string, change: (found: string) => string): void {
-    const before = this.#text(path);
+    const before = this.text(path);
+    const at = typeof anchor === "string" ? before.indexOf(anchor) : (anchor.exec(before)?.index ?? -1);
     const found = typeof anchor === "string" ? anchor : anchor.exec(before)?.[0];
-    if (found === undefined || !before.includes(found)) throw new Error(`${path} has no place for it: ${anchor}`);
-    this.#texts.set(
-      path,
-      before.replace(found, () => change(found)),
-    );
+    if (found === undefined || at < 0) throw new Error(`${path} has no place for it: ${anchor}`);
+    this.#texts.set(path, before.slice(0, at) + change(found) + before.slice(at + found.length));
   }
 
   /** Writes everything; answers the paths. */

@@ -32,6 +32,10 @@ export interface NounNames {
   readonly table: string;
   /** `device tag` */
   readonly words: string;
+  /** `a device tag`, `an alert` */
+  readonly aThing: string;
+  /** `device tags` */
+  readonly many: string;
 }
 
 export function namesOf(noun: string): NounNames {
@@ -48,6 +52,8 @@ export function namesOf(noun: string): NounNames {
     prefix: thing.replaceAll("-", "_"),
     table: noun.replaceAll("-", "_"),
     words: thing.replaceAll("-", " "),
+    aThing: `${/^[aeiou]/.test(thing) ? "an" : "a"} ${thing.replaceAll("-", " ")}`,
+    many: noun.replaceAll("-", " "),
   };
 }
 

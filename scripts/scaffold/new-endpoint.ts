@@ -1,4 +1,5 @@
-import { areaOfNoun } from "#contract/index";
+import { nounOf } from "#contract/core/endpoint";
+import { areaOfNoun, contract } from "#contract/index";
 import { camel } from "../gen/tree.ts";
 import type { TreeEdit } from "./edit-tree.ts";
 import { kebabOf, namesOf, pascal } from "./names.ts";
@@ -25,23 +26,35 @@ export function addEndpoint(tree: TreeEdit, wanted: NewEndpoint): void {
   const area = areaOfNoun(noun);
   if (area === undefined) throw new Error(`there is no noun ${noun}: npm run new-noun`);
   const room = `server/features/${area}/${noun}`;
-  const contract = `sdk/contract/resources/${area}/${noun}.ts`;
+  const entries = `sdk/contract/resources/${area}/${noun}.ts`;
   const handler = `${verb}${namesOf(noun).shape}`;
   const file = `${kebabOf(verb)}.ts`;
-  const action = `${namesOf(noun).prefix}.${kebabOf(verb).replaceAll("-", "_")}`;
-  tree.insertBefore(contract, /\n\}\);\s*$/, `\n${entry(wanted, action)}`);
-  tree.insertImport(contract, "../../core/endpoint.ts", helpers[method]);
-  tree.insertImport(contract, "../../core/fields.ts", "success");
-  tree.insertImport(contract, "../../core/access.ts", "staff");
-  if (method !== "GET") tree.insertBefore("sdk/contract/core/audit-actions.ts", "] as const;", `  "${action}",\n`);
-  tree.insertBefore(`${room}/routes.ts`, /\n\}\);\s*$/, `\n  ${verb}: ${handler},`);
+  const action = `${auditPrefix(noun)}.${kebabOf(verb).replaceAll("-", "_")}`;
+  tree.insertProperty(entries, /^export const \w+ = resource\(/, entry(wanted, action));
+  tree.insertImport(entries, "../../core/endpoint.ts", helpers[method]);
+  tree.insertImport(entries, "../../core/fields.ts", "success");
+  tree.insertImport(entries, "../../core/access.ts", "staff");
+  if (method !== "GET") {
+    tree.insertBefore("sdk/contract/core/audit-actions.ts", "] as const;", `  "${action}",\n`);
+    if (tree.text(entries).includes("auditPrefixes: []"))
+      tree.insertAfter(entries, "auditPrefixes: [", `"${auditPrefix(noun)}"`);
+  }
+  tree.insertProperty(`${room}/routes.ts`, /^export const routes = implement\(/, `${verb}: ${handler}`);
   tree.insertBefore(`${room}/routes.ts`, /^/, `import { ${handler} } from "./${file}";\n`);
   tree.add(`${room}/${file}`, handlerFile(wanted, area, handler));
   tree.add(`${room}/${file.replace(/\.ts$/, ".test.ts")}`, testFile(wanted));
   const ids = [...wanted.path.matchAll(/:(\w+)/g)].map(([, name]) => `${name}: t.${ownId(noun, name as string)}`);
   const example = ids.length === 0 ? "noRequest" : `(t) => ({ params: { ${ids.join(", ")} } })`;
   const fixtures = `fixtures/nouns/${area}/${noun}.ts`;
-  tree.insertBefore(fixtures, /\n\};\s*$/, `\n  ${verb}: ${example},`);
+  tree.insertProperty(fixtures, /^export const examples: /, `${verb}: ${example}`);
+  if (ids.length === 0) tree.insertImport(fixtures, "../../example.ts", "noRequest");
+}
+
+/** The first word of its audit actions: that of its name, where the noun does not say another. */
+function auditPrefix(noun: string): string {
+  const { auditPrefixes } = nounOf(contract[camel(noun) as keyof typeof contract]);
+  const own = namesOf(noun).prefix;
+  return auditPrefixes.includes(own) ? own : (auditPrefixes[0] ?? own);
 }
 
 /** The row of a tenant that a parameter probably means; the compiler says where it is another. */
@@ -50,14 +63,14 @@ const ownId = (noun: string, parameter: string): string =>
 
 function entry({ method, path, verb, summary }: NewEndpoint, action: string): string {
   return [
-    `  ${verb}: ${helpers[method]}("${path}", {`,
+    `${verb}: ${helpers[method]}("${path}", {`,
     `    summary: "${summary}",`,
     "    access: staff(),",
     ...(method === "GET" ? [] : [`    audit: "${action}",`]),
     ...(method === "POST" ? ['    loses: "nothing",'] : []),
     ...(path.includes(":") ? ['    errors: ["NOT_FOUND"],'] : []),
     "    returns: success,",
-    "  }),",
+    "  })",
   ].join("\n");
 }
 
@@ -77,6 +90,7 @@ export async function ${handler}(call: ${pascal(verb)}Call): Promise<{ success: 
 
 const testFile = ({ method, path, noun, verb }: NewEndpoint): string => `\
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Example } from "#fixtures/example";
 import { examples } from "#fixtures/generated/nouns";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
@@ -92,9 +106,10 @@ describe.each(databases)("${noun} ${verb} on %s", (database) => {
 
   it("answers its example", async () => {
     const { token } = await server.signIn({ role: "Partner Admin", partnerId: acme.partnerId });
-    const { params = {} } = examples.${camel(noun)}.${verb}(acme) as { params?: Record<string, string> };
+    const example: Example = examples.${camel(noun)}.${verb}(acme);
+    const params = (example.params ?? {}) as Record<string, string>;
     const path = "${path}".replace(/:(\\w+)/g, (_, name: string) => params[name] ?? "");
-    expect((await server.request("${method}", path, { token })).status).toBe(200);
+    expect((await server.request("${method}", path, { token, body: example.body })).status).toBe(200);
   });
 });
 `;

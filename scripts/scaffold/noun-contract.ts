@@ -1,6 +1,9 @@
 import type { NewNoun, NounNames } from "./names.ts";
 
-export const contractFile = ({ noun, key, thing, shape, prefix, words }: NounNames, wanted: NewNoun): string => `\
+export const contractFile = (
+  { noun, key, thing, shape, prefix, aThing, many }: NounNames,
+  wanted: NewNoun,
+): string => `\
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
@@ -30,7 +33,7 @@ const about: Noun = {
 
 export const ${key} = resource(about, {
   list: get("/${noun}", {
-    summary: "List ${words}s",
+    summary: "List ${many}",
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
@@ -39,7 +42,7 @@ export const ${key} = resource(about, {
     returns: () => pageOf(${shape}()),
   }),
   create: create("/${noun}", {
-    summary: "Create a ${words}",
+    summary: "Create ${aThing}",
     access: writers,
     audit: "${prefix}.create",
     errors: ["ORG_ID_REQUIRED", "ORG_CONTEXT_REQUIRED", "ORG_ACCESS_DENIED", "ORG_READ_ONLY"],
@@ -51,13 +54,13 @@ export const ${key} = resource(about, {
     returns: ${shape},
   }),
   get: get("/${noun}/:id", {
-    summary: "Show a ${words}",
+    summary: "Show ${aThing}",
     access: readers,
     errors: ["NOT_FOUND"],
     returns: ${shape},
   }),
   update: patch("/${noun}/:id", {
-    summary: "Change a ${words}",
+    summary: "Change ${aThing}",
     access: writers,
     audit: "${prefix}.update",
     errors: ["NOT_FOUND", "NO_UPDATES", "ORG_READ_ONLY"],
@@ -65,7 +68,7 @@ export const ${key} = resource(about, {
     returns: ${shape},
   }),
   remove: del("/${noun}/:id", {
-    summary: "Delete a ${words}",
+    summary: "Delete ${aThing}",
     access: writers,
     audit: "${prefix}.delete",
     errors: ["NOT_FOUND", "ORG_READ_ONLY"],

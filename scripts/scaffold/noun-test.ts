@@ -1,7 +1,7 @@
 import type { NewNoun, NounNames } from "./names.ts";
 
 /** Tests of every noun; the first fails until a developer has written what this noun is for. */
-export const testFile = ({ noun, one, key, words }: NounNames, { area }: NewNoun): string => `\
+export const testFile = ({ noun, one, key, many }: NounNames, { area }: NewNoun): string => `\
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
@@ -20,8 +20,8 @@ describe.each(databases)("${noun} on %s", (database) => {
   });
   afterAll(() => server?.stop());
 
-  it("does what the product has ${words}s for", () => {
-    expect.fail("Describe ${words}s in server/docs/${area}.md, test that rule here, and see that the permission fits");
+  it("does what the product has ${many} for", () => {
+    expect.fail("Describe ${many} in server/docs/${area}.md, test that rule here, and see that the permission fits");
   });
 
   it("creates, changes and deletes one, and another tenant's stays untouched", async () => {

@@ -38,11 +38,16 @@ const catalogues: Catalogues = {
   eventKinds,
 };
 
+interface Accepted {
+  readonly because: string;
+  readonly differences: readonly string[];
+}
+
 /**
- * Differences that a declaration alone cannot settle, with the reason. Endpoints that the specification does not have
- * would stand here too, as `METHOD /path is not in the specification`. One that is no longer a difference fails.
+ * Differences that a declaration alone cannot settle, with the reason. Endpoints of our own stand here
+ * too, as `METHOD /path is not in the specification`. One that is no longer a difference fails.
  */
-const accepted: readonly { readonly because: string; readonly differences: readonly string[] }[] = [
+const accepted: readonly Accepted[] = [
   {
     because: "one of the four, as the identity provider answers: the handler names it, no declaration could",
     differences: [
@@ -77,8 +82,12 @@ it("every endpoint declares what the specification says of it", () => {
   expect(differences(declared, golden.endpoints).toSorted()).toEqual(known.toSorted());
 });
 
+/** Entries of the lists that the specification does not have, as the comparison prints them, with the reason. */
+const acceptedInLists: readonly Accepted[] = [];
+
 it("permissions, roles, codes, audit actions and event kinds are those of the specification", () => {
-  expect(catalogueDifferences(catalogues, golden)).toEqual([]);
+  const known = acceptedInLists.flatMap((one) => one.differences);
+  expect(catalogueDifferences(catalogues, golden).toSorted()).toEqual(known.toSorted());
 });
 
 describe("the comparison itself", () => {
@@ -164,7 +173,9 @@ describe("the comparison itself", () => {
   });
 
   it("finds every single mistake in the lists", () => {
-    const changed = (change: Partial<Catalogues>) => catalogueDifferences({ ...catalogues, ...change }, golden);
+    const ours = new Set(catalogueDifferences(catalogues, golden));
+    const changed = (change: Partial<Catalogues>) =>
+      catalogueDifferences({ ...catalogues, ...change }, golden).filter((line) => !ours.has(line));
     expect(changed({ permissions: permissions.slice(1) })).toEqual(["permissions: lacks devices:read"]);
     for (const { name, grants } of builtInRoles)
       for (const grant of [...grants, "billing:view"])

@@ -1,10 +1,12 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { agents } from "#contract/resources/fleet/agents";
 import type { AgentPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { after, DAY, MINUTE } from "#server/platform/clock";
-import type { HeartbeatCall } from "./heartbeat-main.ts";
 
-export type Metrics = NonNullable<HeartbeatCall["body"]["metrics"]>;
+type Heartbeat = typeof agents.heartbeat extends Endpoint<infer T> ? T["body"] : never;
+export type Metrics = NonNullable<Heartbeat["metrics"]>;
 
 const AGE_MAX_MS = DAY;
 const AHEAD_MAX_MS = 5 * MINUTE;
