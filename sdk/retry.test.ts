@@ -30,6 +30,8 @@ describe("Retry-After (C53)", () => {
     expect(parseRetryAfter("86400", now)).toBe(86_400_000);
     expect(parseRetryAfter(new Date(now + 3000).toUTCString(), now)).toBe(3000);
     expect(parseRetryAfter(new Date(now - 3000).toUTCString(), now)).toBe(0);
+    for (const long of ["86401", "2592000", "9".repeat(400), "Fri, 31 Dec 9999 23:59:59 GMT"])
+      expect(parseRetryAfter(long, now), "no timer waits longer than 24 days").toBe(86_400_000);
     for (const garbage of [null, "", "soon", "-1", "1e3", "NaN", "12 monkeys"]) {
       expect(parseRetryAfter(garbage, now), String(garbage)).toBeUndefined();
     }

@@ -1,7 +1,15 @@
 import type { EndpointInfo } from "./endpoint-info.ts";
 
-/** Milliseconds a `Retry-After` header asks for: seconds or an HTTP date; undefined when it says neither. */
+/** Timers that should wait longer than 24 days fire at once, and there is no date for every number. */
+const LONGEST_MS = 24 * 3_600_000;
+
+/** Milliseconds a `Retry-After` header asks for, a day at most: seconds or an HTTP date; undefined when it says neither. */
 export function parseRetryAfter(header: string | null, nowMs: number): number | undefined {
+  const ms = askedFor(header, nowMs);
+  return ms === undefined ? undefined : Math.min(ms, LONGEST_MS);
+}
+
+function askedFor(header: string | null, nowMs: number): number | undefined {
   const value = header?.trim() ?? "";
   if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
   if (!/^[A-Za-z]{3}/.test(value)) return undefined;

@@ -9,7 +9,7 @@ import { verifiedRecord } from "./verified-record.ts";
 /** Longest wait for a busy server or a limit per minute; an hourly limit takes longer. */
 const BUSY_MS = 61_000;
 const BUSY_TRIES = 20;
-/** As many as a process of the server verifies at once. */
+/** As many as a process of the server verifies at once for one partner. */
 const WIDTH = 2;
 
 type Why = ChainReport["error"];

@@ -167,7 +167,7 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     expect(await verify(system.token, { orgId: "0190c0de-0000-7000-8000-00000000beef" })).toBe("ORG_ACCESS_DENIED");
   });
 
-  it("runs two verifications at once, and tells the third to wait without counting it", async () => {
+  it("runs two verifications of one caller at once, and tells the third to wait without counting it", async () => {
     const { token, userId } = await server.signIn({ role: "System Admin" });
     const { a, b } = world;
     const answers = await Promise.all(

@@ -14,6 +14,7 @@ import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 import { chosenChain } from "./chain.ts";
+import { SharedRuns } from "./shared-runs.ts";
 
 type VerifyCall = typeof auditLogs.verify extends Endpoint<infer T> ? Call<T> : never;
 
@@ -28,14 +29,14 @@ export const verifySubject = (userId: string, { kind, id }: ChainRef): string =>
 /** Verifies a chain in a separate thread; a broken chain is an answer, not an error (docs/audit.md, "Verification"). */
 export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
   const chain = await chosenChain(call, call.body);
-  const { userId } = user(call);
+  const { userId, partnerId } = user(call);
   const counted = [
     [verifyLimit, verifySubject(userId, chain)],
     [verifyAllLimit, userId],
   ] as const;
   for (const [limit, subject] of counted) await takeAttempt(call.services, limit, subject);
   call.audit.note({ owner: ownerOf(chain), resource: { type: "audit_chain", id: chain.id, name: chain.kind } });
-  const run = sharedRun(call.services, chain);
+  const run = sharedRun(call.services, chain, partnerId ?? "installation");
   if (run === undefined) {
     for (const [limit, subject] of counted) await call.services.limiter.giveBack(limit, subject);
     throw problem("RATE_LIMITED", { retryAfterSeconds: BUSY_SECONDS });
@@ -47,23 +48,13 @@ export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
   return result;
 }
 
-const RUNS_AT_ONCE = 2;
 const BUSY_SECONDS = 5;
-const running = new WeakMap<Services, Map<string, Promise<AuditVerify>>>();
-const keyOf = ({ kind, id }: ChainRef) => `${kind} ${id}`;
+const running = new WeakMap<Services, SharedRuns<AuditVerify>>();
 
-/**
- * Whoever asks for a chain that is being verified gets the result of that run. Each run takes a thread: undefined when
- * there are enough.
- */
-function sharedRun(services: Services, chain: ChainRef): Promise<AuditVerify> | undefined {
-  const runs = running.get(services) ?? new Map<string, Promise<AuditVerify>>();
+function sharedRun(services: Services, chain: ChainRef, tenant: string): Promise<AuditVerify> | undefined {
+  const runs = running.get(services) ?? new SharedRuns<AuditVerify>();
   running.set(services, runs);
-  const known = runs.get(keyOf(chain));
-  if (known || runs.size >= RUNS_AT_ONCE) return known;
-  const run = verifyOne(services, chain).finally(() => runs.delete(keyOf(chain)));
-  runs.set(keyOf(chain), run);
-  return run;
+  return runs.join(`${chain.kind} ${chain.id}`, tenant, () => verifyOne(services, chain));
 }
 
 /**

@@ -192,6 +192,23 @@ describe.each(databases)("devices that are awaited on %s", (database) => {
     expect((await remove(made.body.device.id)).status).toBe(404);
   });
 
+  it("are added while agents enroll at the same site under the same caps, and neither waits in a circle", async () => {
+    const { partnerId: id, orgIds } = await seedPartner(server, "busy", ["busy"]);
+    const org = orgIds[0] as string;
+    const place = { orgId: org, siteId: await makeSite(server, org) };
+    await server.db.updateTable("partners").set({ maxDevices: 1_000 }).where("id", "=", id).execute();
+    const { token } = await server.signIn({ role: "Partner Admin", partnerId: id });
+    const key = await makeKey(server, { ...place });
+    const names = Array.from({ length: 12 }, (_, n) => `busy-${n}`);
+    const answers = await Promise.all(
+      names.flatMap((hostname) => [
+        provision(hostname, place, token),
+        enroll(server, key, { hostname: `${hostname}-agent` }),
+      ]),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  });
+
   it("lose their key with its time, their place and their service (C01)", async () => {
     const going = await makeSite(server, orgId, "Going");
     const made = await provision("till-6", { siteId: going });

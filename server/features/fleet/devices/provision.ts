@@ -2,7 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { devices } from "#contract/resources/fleet/devices";
 import { orgForCreate, refuseSuspended } from "#server/access/org-access";
 import { refuseForeignSite } from "#server/access/site-access";
-import { held } from "#server/db/dialect/locks";
+import { held, lockText, shared } from "#server/db/dialect/locks";
 import { fold } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
@@ -38,12 +38,16 @@ export async function provisionDevice(call: ProvisionCall) {
   });
 }
 
-/** The device of that name that is awaited already. Calls about one site take turns: of two alike one finds the other's. */
+/**
+ * The device of that name that is awaited already. Calls about one site take turns: of two alike one finds the other's.
+ * The site is only shared: whoever adds a device holds the caps before it, and this call takes them after it.
+ */
 async function findAwaited(call: ProvisionCall, tx: Tx, orgId: string) {
   const { siteId, hostname } = call.body;
   const { dialect } = call.services.store;
+  await lockText(tx, dialect, `provision:${siteId}`);
   const site = tx.selectFrom("sites").select("id").where("id", "=", siteId);
-  if (!(await held(site, dialect).executeTakeFirst())) throw problem("SITE_NOT_IN_ORG");
+  if (!(await shared(site, dialect).executeTakeFirst())) throw problem("SITE_NOT_IN_ORG");
   const namesakes = tx
     .selectFrom("devices")
     .select(["id", "status"])

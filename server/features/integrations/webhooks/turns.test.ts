@@ -99,3 +99,19 @@ it("an attempt that runs into its time limit is tried again later, and its conne
   expect(Date.parse(delivery.nextAttemptAt)).toBeGreaterThan(clock.nowMs());
   await targets.close();
 });
+
+it("a partner in whose queues something is always due leaves room for the queues of others", async () => {
+  const { db, services } = test.server;
+  const names = Array.from({ length: 501 }, (_, n) => `crowd-${n}`);
+  const { partnerId, orgIds } = await seedPartner(test.server, "crowd", names);
+  const dueAt = new Date(services.clock.nowMs() - 60_000).toISOString();
+  const due = orgIds.map((orgId) => ({ orgId, dueAt, changes: 1, holder: null, heldUntil: null }));
+  await db.insertInto("webhookQueues").values(due).execute();
+  await waiting(1, { orgId: others[0] as string });
+  sending = new Deliverer(services);
+  for (let turns = 0; turns < 3; turns += 1) await sending.turn({ lingerMs: 60_000 });
+  const ofCrowd = db.selectFrom("organizations").select("id").where("partnerId", "=", partnerId);
+  const held = db.selectFrom("webhookQueues").select("orgId").where("holder", "is not", null);
+  expect(await held.where("orgId", "in", ofCrowd).execute()).toHaveLength(250);
+  expect(await held.where("orgId", "=", others[0] as string).execute()).toHaveLength(1);
+});

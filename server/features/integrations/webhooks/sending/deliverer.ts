@@ -4,7 +4,16 @@ import { MINUTE, SECOND } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import type { DeliveryRow } from "../queries.ts";
 import { attemptDelivery } from "./attempt.ts";
-import { claimQueues, heldQueues, LEASE_MS, releaseAll, releaseQueue, renewQueues, someAreDue } from "./lease.ts";
+import {
+  claimQueues,
+  heldQueues,
+  LEASE_MS,
+  type Room,
+  releaseAll,
+  releaseQueue,
+  renewQueues,
+  someAreDue,
+} from "./lease.ts";
 import { type HeldQueue, type Line, newQueue, nextOf, readQueue } from "./line.ts";
 import { Settler } from "./settler.ts";
 import { type Bound, Slots } from "./slots.ts";
@@ -15,6 +24,8 @@ const SLOW_MS = 2 * SECOND;
 /** A queue is kept a moment longer: its organization has more to tell. */
 const LINGER_MS = SECOND;
 const HELD_MAX = 500;
+/** Queues in which something is always due are never given up: those of one partner leave room for others. */
+const HELD_OF_PARTNER = HELD_MAX / 2;
 /** Attempts that are made and not written down: more would only grow while the database is away. */
 const UNSETTLED_MAX = 2_000;
 
@@ -76,12 +87,20 @@ export class Deliverer {
   }
 
   async #claim(): Promise<void> {
-    const room = HELD_MAX - this.#held.size;
-    if (this.#isClosing || room <= 0 || !(await someAreDue(this.#looking, this.#services.clock.now()))) return;
+    const room = this.#room();
+    if (this.#isClosing || room.all <= 0 || !(await someAreDue(this.#looking, this.#services.clock.now()))) return;
     const heldUntilMs = this.#services.clock.nowMs() + LEASE_MS;
     for (const claimed of await claimQueues(this.#services, this.#holder, room))
       this.#held.set(claimed.orgId, newQueue(claimed, heldUntilMs));
     await this.#keep();
+  }
+
+  #room(): Room {
+    const held = new Map<string, number>();
+    for (const { partnerId } of this.#held.values()) held.set(partnerId, (held.get(partnerId) ?? 0) + 1);
+    const ofPartner = (partnerId: string) => HELD_OF_PARTNER - (held.get(partnerId) ?? 0);
+    const full = [...held.keys()].filter((partnerId) => ofPartner(partnerId) <= 0);
+    return { all: HELD_MAX - this.#held.size, ofPartner, full };
   }
 
   /** One attempt of each queue after the other, for as long as there is place. */

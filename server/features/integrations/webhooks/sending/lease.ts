@@ -1,6 +1,7 @@
 import { asSystem } from "#server/db/as-system";
 import type { Db } from "#server/db/dialect/index";
 import { skipsLocked } from "#server/db/dialect/locks";
+import type { Tx } from "#server/db/unit-of-work";
 import { after, SECOND } from "#server/platform/clock";
 import type { Services } from "#server/services";
 
@@ -13,31 +14,61 @@ export interface Claimed {
   readonly partnerId: string;
 }
 
+/** What a holder has room for. */
+export interface Room {
+  readonly all: number;
+  /** Of a partner whose queues are held already. */
+  ofPartner(partnerId: string): number;
+  /** Partners whose queues it does not look at. */
+  readonly full: readonly string[];
+}
+
 /** Takes queues that are due and nobody holds, those that wait longest first. */
-export async function claimQueues(services: Services, holder: string, limit: number): Promise<Claimed[]> {
+export async function claimQueues(services: Services, holder: string, room: Room): Promise<Claimed[]> {
   const now = services.clock.now();
   return asSystem(services, "deliver webhooks")
     .transaction()
     .execute(async (tx) => {
+      const full = tx.selectFrom("organizations").select("id").where("partnerId", "in", room.full);
       const free = tx
         .selectFrom("webhookQueues")
         .select("orgId")
         .where("dueAt", "<=", now)
         .where((eb) => eb.or([eb("heldUntil", "is", null), eb("heldUntil", "<=", now)]))
+        .$if(room.full.length > 0, (query) => query.where("orgId", "not in", full))
         .orderBy("dueAt")
-        .limit(limit);
+        .limit(room.all);
       const found = await (skipsLocked(services.store) ? free.forUpdate().skipLocked() : free).execute();
-      const orgIds = found.map(({ orgId }) => orgId);
-      if (orgIds.length === 0) return [];
+      const claimed = withinRoom(await ownersOf(tx, found), room);
+      if (claimed.length === 0) return [];
       await tx
         .updateTable("webhookQueues")
         .set({ holder, heldUntil: after(now, LEASE_MS) })
-        .where("orgId", "in", orgIds)
+        .where(
+          "orgId",
+          "in",
+          claimed.map(({ orgId }) => orgId),
+        )
         .execute();
-      const owners = tx.selectFrom("organizations").select(["id as orgId", "partnerId"]).where("id", "in", orgIds);
-      const known = new Map((await owners.execute()).map((owner) => [owner.orgId, owner]));
-      return orgIds.map((orgId) => known.get(orgId) ?? { orgId, partnerId: orgId });
+      return claimed;
     });
+}
+
+async function ownersOf(tx: Tx, queues: readonly { orgId: string }[]): Promise<Claimed[]> {
+  if (queues.length === 0) return [];
+  const ids = queues.map(({ orgId }) => orgId);
+  const owners = tx.selectFrom("organizations").select(["id as orgId", "partnerId"]).where("id", "in", ids);
+  const known = new Map((await owners.execute()).map((owner) => [owner.orgId, owner]));
+  return ids.map((orgId) => known.get(orgId) ?? { orgId, partnerId: orgId });
+}
+
+function withinRoom(queues: readonly Claimed[], room: Room): Claimed[] {
+  const taken = new Map<string, number>();
+  return queues.filter(({ partnerId }) => {
+    const count = (taken.get(partnerId) ?? 0) + 1;
+    taken.set(partnerId, count);
+    return count <= room.ofPartner(partnerId);
+  });
 }
 
 /** Whether any queue may be claimed: asked often, so it takes no transaction. */
