@@ -731,13 +731,21 @@ export interface PartnerApiMethods {
    */
   devices: (input?: { query?: models.PartnerApiDevicesQuery }, options?: CallOptions) => ListCall<models.PartnerApiDevicesItem, models.PartnerApiDevicesResult>;
   /**
-   * Export hardware, interfaces and addresses of devices.
+   * Export hardware, disks, interfaces and addresses of devices.
    * One row for each device that `devices` exports, with its id.
    *
    * `GET /partner-api/device-inventory` · partnerKey
    * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
    */
   deviceInventory: (input?: { query?: models.PartnerApiDeviceInventoryQuery }, options?: CallOptions) => ListCall<models.PartnerApiDeviceInventoryItem, models.PartnerApiDeviceInventoryResult>;
+  /**
+   * Export what is installed on devices.
+   * One row for each device that `devices` exports, with its first 1,000 programs by name.
+   *
+   * `GET /partner-api/device-software` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  deviceSoftware: (input?: { query?: models.PartnerApiDeviceSoftwareQuery }, options?: CallOptions) => ListCall<models.PartnerApiDeviceSoftwareItem, models.PartnerApiDeviceSoftwareResult>;
   /**
    * Export where devices belong.
    * One row for each device that `devices` exports, with the edges from its organization to its site and from there to it.
@@ -746,6 +754,22 @@ export interface PartnerApiMethods {
    * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
    */
   deviceRelationships: (input?: { query?: models.PartnerApiDeviceRelationshipsQuery }, options?: CallOptions) => ListCall<models.PartnerApiDeviceRelationshipsItem, models.PartnerApiDeviceRelationshipsResult>;
+  /**
+   * Export custom fields of devices.
+   * Those of the partner as well, which have no orgId, also where an organization is named.
+   *
+   * `GET /partner-api/custom-fields` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  customFields: (input?: { query?: models.PartnerApiCustomFieldsQuery }, options?: CallOptions) => ListCall<models.PartnerApiCustomFieldsItem, models.PartnerApiCustomFieldsResult>;
+  /**
+   * Export custom values of devices.
+   * Values that devices have of their own; a default stands in its field.
+   *
+   * `GET /partner-api/custom-field-values` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  customFieldValues: (input?: { query?: models.PartnerApiCustomFieldValuesQuery }, options?: CallOptions) => ListCall<models.PartnerApiCustomFieldValuesItem, models.PartnerApiCustomFieldValuesResult>;
   /**
    * Create an organization.
    * A key confined to chosen organizations reaches the new one as well.

@@ -112,7 +112,10 @@ export interface OperationErrors {
   "partner-api.sites": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
   "partner-api.devices": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
   "partner-api.deviceInventory": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
+  "partner-api.deviceSoftware": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
   "partner-api.deviceRelationships": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
+  "partner-api.customFields": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
+  "partner-api.customFieldValues": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
   "partner-api.createOrganization": "ORG_ACCESS_DENIED" | "ORG_LIMIT_REACHED" | "SLUG_TAKEN" | Always | Authenticated | Tenancy | PartnerKey | Body | Idempotent;
   "partner-api.createSite": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | PartnerKey | Body | Idempotent;
   "partner-api.createEnrollmentKey": "ORG_ACCESS_DENIED" | "partner_provisioning_principal_restrictions_required" | "SITE_NOT_IN_ORG" | "TTL_EXCEEDS_CAP" | Always | Authenticated | Tenancy | PartnerKey | Body | Idempotent;

@@ -41,6 +41,8 @@ import { migration as m37 } from "../db/migrations/202611282200-fleet-partner-fi
 import { migration as m38 } from "../db/migrations/202611282201-audit-action-order.ts";
 import { migration as m39 } from "../db/migrations/202611290300-fleet-provisioned-devices.ts";
 import { migration as m40 } from "../db/migrations/202611290310-fleet-moved-devices.ts";
+import { migration as m41 } from "../db/migrations/202611290400-credentials-exported-software.ts";
+import { migration as m42 } from "../db/migrations/202611290410-credentials-exported-custom-fields.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -85,4 +87,6 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611282201-audit-action-order", ...m38 },
   { name: "202611290300-fleet-provisioned-devices", ...m39 },
   { name: "202611290310-fleet-moved-devices", ...m40 },
+  { name: "202611290400-credentials-exported-software", ...m41 },
+  { name: "202611290410-credentials-exported-custom-fields", ...m42 },
 ];

@@ -269,6 +269,38 @@ export interface PartnerApiDeviceInventoryResult {
 
 export type PartnerApiDeviceInventoryItem = ExportedInventory | RemovedRow;
 
+export interface PartnerApiDeviceSoftwareQuery {
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  updatedSince?: string | Date | undefined;
+  /** NextCursor of the previous page; at most 4096 characters. */
+  cursor?: string | undefined;
+  /** 1 to 500; default `100`. */
+  limit?: number | string | undefined;
+  /** Id of a site. */
+  siteId?: string | undefined;
+}
+
+export interface PartnerApiDeviceSoftwareResult {
+  schemaVersion: "1";
+  /** Date and time (RFC 3339). */
+  snapshotAt: string;
+  data: (ExportedSoftware | RemovedRow)[];
+  nextCursor: string | null;
+  hasMore: boolean;
+  /** Rows withheld because a text in them looks like a secret. */
+  blocked?: {
+    resource: string;
+    id: string;
+    orgId: string;
+    reason: "secret_detected";
+    fieldPaths: string[];
+  }[];
+}
+
+export type PartnerApiDeviceSoftwareItem = ExportedSoftware | RemovedRow;
+
 export interface PartnerApiDeviceRelationshipsQuery {
   /** Id of an organization. */
   orgId?: string | undefined;
@@ -300,6 +332,66 @@ export interface PartnerApiDeviceRelationshipsResult {
 }
 
 export type PartnerApiDeviceRelationshipsItem = ExportedRelationships | RemovedRow;
+
+export interface PartnerApiCustomFieldsQuery {
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  updatedSince?: string | Date | undefined;
+  /** NextCursor of the previous page; at most 4096 characters. */
+  cursor?: string | undefined;
+  /** 1 to 500; default `100`. */
+  limit?: number | string | undefined;
+}
+
+export interface PartnerApiCustomFieldsResult {
+  schemaVersion: "1";
+  /** Date and time (RFC 3339). */
+  snapshotAt: string;
+  data: (ExportedCustomField | RemovedRow)[];
+  nextCursor: string | null;
+  hasMore: boolean;
+  /** Rows withheld because a text in them looks like a secret. */
+  blocked?: ({
+    resource: string;
+    id: string;
+    orgId: string | null;
+    reason: "secret_detected";
+    fieldPaths: string[];
+  })[];
+}
+
+export type PartnerApiCustomFieldsItem = ExportedCustomField | RemovedRow;
+
+export interface PartnerApiCustomFieldValuesQuery {
+  /** Id of an organization. */
+  orgId?: string | undefined;
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  updatedSince?: string | Date | undefined;
+  /** NextCursor of the previous page; at most 4096 characters. */
+  cursor?: string | undefined;
+  /** 1 to 500; default `100`. */
+  limit?: number | string | undefined;
+}
+
+export interface PartnerApiCustomFieldValuesResult {
+  schemaVersion: "1";
+  /** Date and time (RFC 3339). */
+  snapshotAt: string;
+  data: (ExportedCustomValue | RemovedRow)[];
+  nextCursor: string | null;
+  hasMore: boolean;
+  /** Rows withheld because a text in them looks like a secret. */
+  blocked?: {
+    resource: string;
+    id: string;
+    orgId: string;
+    reason: "secret_detected";
+    fieldPaths: string[];
+  }[];
+}
+
+export type PartnerApiCustomFieldValuesItem = ExportedCustomValue | RemovedRow;
 
 export interface PartnerApiCreateOrganizationBody {
   /** 1 to 255 characters. */
@@ -577,6 +669,51 @@ export interface EnrollmentKeyWithSecret {
   key: string;
 }
 
+export interface ExportedCustomField {
+  id: string;
+  /** Null: of the whole partner. */
+  orgId: string | null;
+  siteId: string | null;
+  /** Date and time (RFC 3339). */
+  sourceUpdatedAt: string;
+  revision: string;
+  name: string;
+  fieldKey: string;
+  type: "text" | "number" | "boolean" | "dropdown" | "date";
+  options: {
+    choices?: {
+      label: string;
+      value: string;
+    }[];
+    /** Of a number. */
+    min?: number;
+    max?: number;
+    /** Of a text, in characters; 0 to 10000. */
+    minLength?: number;
+    /** 0 to 10000. */
+    maxLength?: number;
+    /** Of a text as a whole; 1 to 1000 characters. */
+    pattern?: string;
+  } | null;
+  required: boolean;
+  defaultValue: string | number | boolean | null;
+  deviceTypes: ("windows" | "macos" | "linux")[] | null;
+}
+
+export interface ExportedCustomValue {
+  id: string;
+  orgId: string;
+  siteId: string | null;
+  /** Date and time (RFC 3339). */
+  sourceUpdatedAt: string;
+  revision: string;
+  deviceId: string;
+  definitionId: string;
+  fieldKey: string;
+  type: "text" | "number" | "boolean" | "dropdown" | "date";
+  value: string | number | boolean;
+}
+
 export interface ExportedDevice {
   id: string;
   orgId: string;
@@ -631,6 +768,11 @@ export interface ExportedInventory {
       biosVersion: string | null;
     };
   };
+  disks: ({
+    mountPoint: string;
+    fileSystem: string | null;
+    totalGb: number | null;
+  })[];
   interfaces: ({
     name: string;
     macAddress: string | null;
@@ -645,6 +787,11 @@ export interface ExportedInventory {
     active: boolean;
   })[];
   collections: {
+    disks: {
+      total: number;
+      included: number;
+      complete: boolean;
+    };
     interfaces: {
       total: number;
       included: number;
@@ -721,6 +868,28 @@ export interface ExportedSite {
   } | null;
 }
 
+export interface ExportedSoftware {
+  id: string;
+  orgId: string;
+  siteId: string | null;
+  /** Date and time (RFC 3339). */
+  sourceUpdatedAt: string;
+  revision: string;
+  deviceId: string;
+  software: ({
+    name: string;
+    version: string | null;
+    vendor: string | null;
+    installedOn: string | null;
+  })[];
+  /** Never complete for a device that has not reported its software yet. */
+  collection: {
+    total: number;
+    included: number;
+    complete: boolean;
+  };
+}
+
 export interface PartnerKey {
   id: string;
   name: string;
@@ -764,7 +933,8 @@ export interface PartnerPrincipal {
 
 export interface RemovedRow {
   id: string;
-  orgId: string;
+  /** Null: of the whole partner. */
+  orgId: string | null;
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;

@@ -1,5 +1,6 @@
 import {
   deviceFields,
+  deviceTimes,
   differs,
   GONE,
   hardwareFields,
@@ -16,9 +17,41 @@ import {
  * nobody else may call them, so that the server's role cannot hang them on a table of its own.
  */
 const definer = "language plpgsql security definer set search_path = pg_catalog, pg_temp";
-const declared = "declare at timestamptz := clock_timestamp()::timestamptz(3);";
+export const declared = "declare at timestamptz := clock_timestamp()::timestamptz(3);";
 
-const functions: readonly [name: string, parameters: string, body: string][] = [
+type Definition = readonly [name: string, parameters: string, body: string];
+
+/** Devices come, go and move, which sets every time of their rows. */
+const placedDevices = (times: readonly string[]): Definition => [
+  "export_device",
+  ") returns trigger",
+  `${declared} was boolean := tg_op <> 'INSERT'; exported boolean := tg_op <> 'DELETE'; begin
+  if was then was := old.status <> '${GONE}'; end if;
+  if exported then exported := new.status <> '${GONE}'; end if;
+  if was and not exported then
+    perform public.export_leave('device', old.id, at);
+  elsif exported and not was then
+    insert into public.export_rows
+        (kind, id, partner_id, org_id, site_id, first_at, ${times.join(", ")})
+      select 'device', new.id, o.partner_id, o.id, new.site_id, at, ${times.map(() => "at").join(", ")}
+      from public.organizations o where o.id = new.org_id;
+  elsif not exported then
+    return null;
+  elsif ${differs(["org_id", "site_id"])} then
+    insert into public.export_removals (kind, row_id, partner_id, org_id, site_id, first_at, removed_at)
+      select r.kind, r.id, r.partner_id, r.org_id, r.site_id, r.first_at, at
+      from public.export_rows r where r.kind = 'device' and r.id = new.id;
+    update public.export_rows set org_id = new.org_id, site_id = new.site_id,
+      partner_id = (select o.partner_id from public.organizations o where o.id = new.org_id),
+      ${times.map((time) => `${time} = at`).join(", ")} where kind = 'device' and id = new.id;
+  else
+    update public.export_rows set changed_at = at where kind = 'device' and id = new.id;
+  end if;
+  return null;
+end`,
+];
+
+const functions: readonly Definition[] = [
   [
     // It is exported no more, and remembered as removed from where it was.
     "export_leave",
@@ -70,34 +103,7 @@ end`,
   return null;
 end`,
   ],
-  [
-    "export_device",
-    ") returns trigger",
-    `${declared} was boolean := tg_op <> 'INSERT'; exported boolean := tg_op <> 'DELETE'; begin
-  if was then was := old.status <> '${GONE}'; end if;
-  if exported then exported := new.status <> '${GONE}'; end if;
-  if was and not exported then
-    perform public.export_leave('device', old.id, at);
-  elsif exported and not was then
-    insert into public.export_rows
-        (kind, id, partner_id, org_id, site_id, first_at, changed_at, inventory_at, placed_at)
-      select 'device', new.id, o.partner_id, o.id, new.site_id, at, at, at, at
-      from public.organizations o where o.id = new.org_id;
-  elsif not exported then
-    return null;
-  elsif ${differs(["org_id", "site_id"])} then
-    insert into public.export_removals (kind, row_id, partner_id, org_id, site_id, first_at, removed_at)
-      select r.kind, r.id, r.partner_id, r.org_id, r.site_id, r.first_at, at
-      from public.export_rows r where r.kind = 'device' and r.id = new.id;
-    update public.export_rows set org_id = new.org_id, site_id = new.site_id,
-      partner_id = (select o.partner_id from public.organizations o where o.id = new.org_id),
-      changed_at = at, inventory_at = at, placed_at = at where kind = 'device' and id = new.id;
-  else
-    update public.export_rows set changed_at = at where kind = 'device' and id = new.id;
-  end if;
-  return null;
-end`,
-  ],
+  placedDevices(deviceTimes),
   [
     // A part of a device; the argument names what shows it: identity, or inventory.
     "export_device_part",
@@ -151,7 +157,7 @@ end`,
 ];
 
 /** Inserts and deletes always count, updates where one of these columns differs. */
-function triggersOf(table: string, calls: string, fields: readonly string[], suffix = ""): string[] {
+export function triggersOf(table: string, calls: string, fields: readonly string[], suffix = ""): string[] {
   const name = `export_${table}${suffix}`;
   return [
     `create trigger ${name}_came after insert or delete on public.${table} for each row execute function public.${calls}`,
@@ -182,11 +188,17 @@ const triggers = [
 const signature = (name: string, parameters: string) =>
   `public.${name}(${name === "export_leave" ? "text, uuid, timestamptz" : parameters.slice(0, parameters.indexOf(")"))})`;
 
+export const defined = ([name, parameters, body]: Definition): string[] => [
+  `create function public.${name}(${parameters} ${definer} as $$ ${body} $$`,
+  `revoke all on function ${signature(name, parameters)} from public, rmm_app, rmm_system`,
+];
+
+/** In place of what was defined before. */
+export const placedDevicesAnew = (times: readonly string[]): string[] =>
+  defined(placedDevices(times)).map((text) => text.replace(/^create function/, "create or replace function"));
+
 export const exportTriggersPostgres: readonly string[] = [
-  ...functions.flatMap(([name, parameters, body]) => [
-    `create function public.${name}(${parameters} ${definer} as $$ ${body} $$`,
-    `revoke all on function ${signature(name, parameters)} from public, rmm_app, rmm_system`,
-  ]),
+  ...functions.flatMap(defined),
   ...triggers,
   "revoke insert, update, delete on public.export_rows, public.export_org_reach, public.export_principal_reach from rmm_app",
   "revoke insert, update, delete on public.export_removals from rmm_app",

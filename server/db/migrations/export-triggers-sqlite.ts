@@ -1,5 +1,6 @@
 import {
   deviceFields,
+  deviceTimes,
   differs,
   GONE,
   hardwareFields,
@@ -11,16 +12,16 @@ import {
 } from "./export-triggers.ts";
 
 /** The triggers of `202611281350-credentials-export-changes` on SQLite, named after what has happened. */
-const now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+export const now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
-const trigger = (name: string, when: string, ...statements: string[]) =>
+export const trigger = (name: string, when: string, ...statements: string[]) =>
   `create trigger export_${name} ${when} begin ${statements.map((statement) => `${statement};`).join(" ")} end`;
 
-const touched = (kind: string, column: string, id: string) =>
+export const touched = (kind: string, column: string, id: string) =>
   `update export_rows set ${column} = ${now} where kind = '${kind}' and id = ${id}`;
 
 /** It is exported no more, and remembered as removed from where it was. */
-const left = (kind: string) => [
+export const left = (kind: string) => [
   `insert into export_removals (kind, row_id, partner_id, org_id, site_id, first_at, removed_at)
     select kind, id, partner_id, org_id, site_id, first_at, ${now} from export_rows where kind = '${kind}' and id = old.id`,
   `delete from export_rows where kind = '${kind}' and id = old.id`,
@@ -68,17 +69,18 @@ const sites = [
   trigger("site_gone", "after delete on sites", ...left("site")),
 ];
 
-const deviceMade = `insert into export_rows
-    (kind, id, partner_id, org_id, site_id, first_at, changed_at, inventory_at, placed_at)
-  select 'device', new.id, partner_id, id, new.site_id, ${now}, ${now}, ${now}, ${now}
+const deviceMade = (times: readonly string[]) => `insert into export_rows
+    (kind, id, partner_id, org_id, site_id, first_at, ${times.join(", ")})
+  select 'device', new.id, partner_id, id, new.site_id, ${now}, ${times.map(() => now).join(", ")}
   from organizations where id = new.org_id`;
 
-const devices = [
-  trigger("device_made", `after insert on devices when new.status <> '${GONE}'`, deviceMade),
+/** Devices come, go and move, which sets every time of their rows. */
+export const placedDevices = (times: readonly string[]): string[] => [
+  trigger("device_made", `after insert on devices when new.status <> '${GONE}'`, deviceMade(times)),
   trigger(
     "device_returned",
     `after update of status on devices when old.status = '${GONE}' and new.status <> '${GONE}'`,
-    deviceMade,
+    deviceMade(times),
   ),
   trigger(
     "device_left",
@@ -94,8 +96,12 @@ const devices = [
       select kind, id, partner_id, org_id, site_id, first_at, ${now} from export_rows where kind = 'device' and id = new.id`,
     `update export_rows set org_id = new.org_id, site_id = new.site_id,
       partner_id = (select partner_id from organizations where id = new.org_id),
-      changed_at = ${now}, inventory_at = ${now}, placed_at = ${now} where kind = 'device' and id = new.id`,
+      ${times.map((time) => `${time} = ${now}`).join(", ")} where kind = 'device' and id = new.id`,
   ),
+];
+
+const devices = [
+  ...placedDevices(deviceTimes),
   trigger(
     "device_changed",
     `after update of ${deviceFields} on devices when ${differs(deviceFields)}`,
@@ -103,7 +109,7 @@ const devices = [
   ),
 ];
 
-const partOfDevice = (name: string, table: string, column: string, fields: readonly string[]) => [
+export const partOfDevice = (name: string, table: string, column: string, fields: readonly string[]) => [
   trigger(`${name}_made`, `after insert on ${table}`, touched("device", column, "new.device_id")),
   trigger(
     `${name}_changed`,

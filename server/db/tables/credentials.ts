@@ -118,14 +118,19 @@ export interface ExportRowsTable {
   kind: Kept<ExportedKind>;
   id: Kept<string>;
   partnerId: Kept<string>;
-  orgId: Kept<string>;
+  /** Null: of the whole partner. */
+  orgId: Kept<string | null>;
   siteId: Kept<string | null>;
   /** Since when it is exported. Times are the database's own. */
   firstAt: Kept<string>;
-  /** Of devices: without what inventory and place have a time of their own for. */
+  /** Of devices: without what inventory, place and software have a time of their own for. */
   changedAt: Kept<string>;
   inventoryAt: Kept<string | null>;
   placedAt: Kept<string | null>;
+  softwareAt: Kept<string | null>;
+  /** Of a custom value: its device and its field. */
+  deviceId: Kept<string | null>;
+  fieldId: Kept<string | null>;
 }
 
 /** A row that went away from an organization and site, kept by triggers for somewhat more than 30 days. */
@@ -134,7 +139,7 @@ export interface ExportRemovalsTable {
   kind: Kept<ExportedKind>;
   rowId: Kept<string>;
   partnerId: Kept<string>;
-  orgId: Kept<string>;
+  orgId: Kept<string | null>;
   siteId: Kept<string | null>;
   firstAt: Kept<string>;
   removedAt: Kept<string>;
@@ -153,7 +158,7 @@ export interface ExportPrincipalReachTable extends ExportOrgReachTable {
   principalId: Kept<string>;
 }
 
-export type ExportedKind = "organization" | "site" | "device";
+export type ExportedKind = "organization" | "site" | "device" | "custom_field" | "custom_field_value";
 /** Written by triggers alone. */
 type Kept<T> = ColumnType<T, never, never>;
 

@@ -11,9 +11,12 @@ const creates = allCases.filter(({ endpoint, example }) => {
   return endpoint.status === 201 && endpoint.access.scopes.includes("partner") && !prepare && ofOrganization;
 });
 
+/** Of the field that every organization of the fixtures has. */
+export const A_VALUE = { asset_number: "A1" };
+
 /**
  * Puts everything there is into the tenant's second organization: rows of every noun, the example of every create, as
- * its partner's administrator, an enrolled device, and tags.
+ * its partner's administrator, an enrolled device, tags and custom values.
  */
 export async function fillNextDoor(swept: Swept, tenant: Tenant): Promise<void> {
   const place = { partnerId: tenant.partnerId, orgId: tenant.secondOrgId };
@@ -29,10 +32,10 @@ export async function fillNextDoor(swept: Swept, tenant: Tenant): Promise<void> 
   const enroll = caseOf("agents.enroll");
   const answer = await swept.call(enroll, await swept.prepared(enroll, there));
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
-  // Rows that are told by a word instead of an id.
+  // Tags are told by a word instead of an id.
   await swept.db
     .updateTable("devices")
-    .set({ tags: ["next-door"] })
+    .set({ tags: ["next-door"], customFields: A_VALUE })
     .where("orgId", "=", there.orgId)
     .execute();
   await swept.server.settled();

@@ -4,6 +4,7 @@ import { namesOneRegion, regionMismatch, withRegion } from "../../core/address.t
 import { create, get, type Noun, resource, shape } from "../../core/endpoint.ts";
 import { instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
+import { CustomField, customFieldTypes, customValue } from "../fleet/custom-fields.ts";
 import { EnrollmentKey } from "./enrollment-keys.ts";
 
 /** Fields of every exported row; `revision` is the SHA-256 of the rest of it (docs/credentials.md, "Exports"). */
@@ -64,6 +65,7 @@ export const ExportedInventory = shape("ExportedInventory", () =>
       graphics: z.object({ model: known() }),
       firmware: z.object({ biosVersion: known() }),
     }),
+    disks: z.array(z.object({ mountPoint: z.string(), fileSystem: known(), totalGb: z.number().nullable() })),
     interfaces: z.array(z.object({ name: z.string(), macAddress: known(), primary: z.boolean() })),
     addresses: z.array(
       z.object({
@@ -74,7 +76,16 @@ export const ExportedInventory = shape("ExportedInventory", () =>
         active: z.boolean(),
       }),
     ),
-    collections: z.object({ interfaces: counted(), addresses: counted() }),
+    collections: z.object({ disks: counted(), interfaces: counted(), addresses: counted() }),
+  }),
+);
+
+export const ExportedSoftware = shape("ExportedSoftware", () =>
+  z.object({
+    ...sourced(),
+    deviceId: z.string(),
+    software: z.array(z.object({ name: z.string(), version: known(), vendor: known(), installedOn: known() })),
+    collection: counted().describe("never complete for a device that has not reported its software yet"),
   }),
 );
 
@@ -96,18 +107,38 @@ export const ExportedRelationships = shape("ExportedRelationships", () => {
   });
 });
 
+export const ExportedCustomField = shape("ExportedCustomField", () => {
+  const { name, fieldKey, type, options, required, defaultValue, deviceTypes } = CustomField().shape;
+  return z.object({
+    ...sourced(),
+    orgId: z.string().nullable().describe("null: of the whole partner"),
+    ...{ name, fieldKey, type, options, required, defaultValue, deviceTypes },
+  });
+});
+
+export const ExportedCustomValue = shape("ExportedCustomValue", () =>
+  z.object({
+    ...sourced(),
+    deviceId: z.string(),
+    definitionId: z.string(),
+    fieldKey: z.string(),
+    type: z.enum(customFieldTypes),
+    value: customValue(),
+  }),
+);
+
 /** A row that went away: deleted, decommissioned, or out of the principal's reach (docs/credentials.md, "Exports"). */
 export const RemovedRow = shape("RemovedRow", () =>
   z.object({
     id: z.string(),
-    orgId: z.string(),
+    orgId: z.string().nullable().describe("null: of the whole partner"),
     siteId: z.string().nullable(),
     sourceUpdatedAt: instant(),
     removed: z.literal(true),
   }),
 );
 
-const pageOf = <S extends z.ZodType>(row: S) =>
+const pageOf = <S extends z.ZodType, O extends z.ZodType>(row: S, orgId: O) =>
   z.object({
     schemaVersion: z.literal("1"),
     snapshotAt: instant(),
@@ -119,7 +150,7 @@ const pageOf = <S extends z.ZodType>(row: S) =>
         z.object({
           resource: z.string(),
           id: z.string(),
-          orgId: z.string(),
+          orgId,
           reason: z.literal("secret_detected"),
           fieldPaths: z.array(z.string()),
         }),
@@ -165,7 +196,7 @@ export const partnerApi = resource(about, {
     paging: byCursor,
     columns: ["slug", "name", "type", "sourceUpdatedAt", "id"],
     query: () => z.strictObject(walk()),
-    returns: () => pageOf(ExportedOrganization()),
+    returns: () => pageOf(ExportedOrganization(), z.string()),
   }),
   sites: get("/partner-api/sites", {
     summary: "Export sites",
@@ -175,7 +206,7 @@ export const partnerApi = resource(about, {
     paging: byCursor,
     columns: ["name", "timezone", "sourceUpdatedAt", "orgId", "id"],
     query: () => z.strictObject(walk()),
-    returns: () => pageOf(ExportedSite()),
+    returns: () => pageOf(ExportedSite(), z.string()),
   }),
   devices: get("/partner-api/devices", {
     summary: "Export devices",
@@ -186,10 +217,10 @@ export const partnerApi = resource(about, {
     paging: byCursor,
     columns: ["hostname", "displayName", "type.os", "sourceUpdatedAt", "orgId", "siteId", "id"],
     query: walkOfSites,
-    returns: () => pageOf(ExportedDevice()),
+    returns: () => pageOf(ExportedDevice(), z.string()),
   }),
   deviceInventory: get("/partner-api/device-inventory", {
-    summary: "Export hardware, interfaces and addresses of devices",
+    summary: "Export hardware, disks, interfaces and addresses of devices",
     description: "One row for each device that `devices` exports, with its id.",
     access: partnerKey("inventory:read"),
     audit: "partner_api.export",
@@ -197,7 +228,18 @@ export const partnerApi = resource(about, {
     paging: byCursor,
     columns: ["deviceId", "hardware.processor.model", "hardware.memory.totalMb", "sourceUpdatedAt", "orgId", "siteId"],
     query: walkOfSites,
-    returns: () => pageOf(ExportedInventory()),
+    returns: () => pageOf(ExportedInventory(), z.string()),
+  }),
+  deviceSoftware: get("/partner-api/device-software", {
+    summary: "Export what is installed on devices",
+    description: "One row for each device that `devices` exports, with its first 1,000 programs by name.",
+    access: partnerKey("inventory:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    columns: ["deviceId", "collection.total", "collection.complete", "sourceUpdatedAt", "orgId", "siteId"],
+    query: walkOfSites,
+    returns: () => pageOf(ExportedSoftware(), z.string()),
   }),
   deviceRelationships: get("/partner-api/device-relationships", {
     summary: "Export where devices belong",
@@ -209,7 +251,29 @@ export const partnerApi = resource(about, {
     paging: byCursor,
     columns: ["deviceId", "sourceUpdatedAt", "orgId", "siteId", "id"],
     query: walkOfSites,
-    returns: () => pageOf(ExportedRelationships()),
+    returns: () => pageOf(ExportedRelationships(), z.string()),
+  }),
+  customFields: get("/partner-api/custom-fields", {
+    summary: "Export custom fields of devices",
+    description: "Those of the partner as well, which have no orgId, also where an organization is named.",
+    access: partnerKey("custom-fields:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    columns: ["fieldKey", "name", "type", "required", "sourceUpdatedAt", "orgId", "id"],
+    query: () => z.strictObject(walk()),
+    returns: () => pageOf(ExportedCustomField(), z.string().nullable()),
+  }),
+  customFieldValues: get("/partner-api/custom-field-values", {
+    summary: "Export custom values of devices",
+    description: "Values that devices have of their own; a default stands in its field.",
+    access: partnerKey("custom-fields:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    columns: ["fieldKey", "value", "type", "deviceId", "sourceUpdatedAt", "orgId", "siteId", "id"],
+    query: () => z.strictObject(walk()),
+    returns: () => pageOf(ExportedCustomValue(), z.string()),
   }),
   createOrganization: create("/partner-api/organizations", {
     summary: "Create an organization",

@@ -1,10 +1,9 @@
 import { isIP } from "node:net";
 import type { Reader } from "#server/db/unit-of-work";
+import { byDevice, COLLECTION_MAX, counted } from "./device-parts.ts";
 import { devicesOf } from "./devices.ts";
 import { type ExportCall, exportPage } from "./export.ts";
 import type { FeedEntry } from "./feed.ts";
-
-const COLLECTION_MAX = 500;
 
 const select = (db: Reader, entries: readonly FeedEntry[]) =>
   devicesOf(db, entries).select([
@@ -21,35 +20,33 @@ export const exportInventory = (call: ExportCall) => exportPage(call, "device-in
 
 async function inventoryOf(db: Reader, entries: readonly FeedEntry[]) {
   const rows = await select(db, entries).execute();
-  const interfaces = await interfacesOf(
-    db,
-    rows.map((row) => row.id),
-  );
-  return new Map(rows.map((row) => [row.id, view(row, interfaces.get(row.id) ?? [])]));
+  if (rows.length === 0) return new Map<string, never>();
+  const ids = rows.map((row) => row.id);
+  const interfaces = byDevice(await interfacesOf(db, ids).execute());
+  const disks = byDevice(await disksOf(db, ids).execute());
+  return new Map(rows.map((row) => [row.id, view(row, interfaces.get(row.id) ?? [], disks.get(row.id) ?? [])]));
 }
 
-async function interfacesOf(db: Reader, deviceIds: readonly string[]) {
-  const byDevice = new Map<string, Interface[]>();
-  if (deviceIds.length === 0) return byDevice;
-  const rows = await db
+const interfacesOf = (db: Reader, deviceIds: readonly string[]) =>
+  db
     .selectFrom("deviceInterfaces")
     .select(["deviceId", "interfaceName", "macAddress", "ipAddress", "isPrimaryInterface"])
     .where("deviceId", "in", deviceIds)
     .orderBy("interfaceName")
-    .orderBy("id")
-    .execute();
-  for (const { deviceId, ...one } of rows) byDevice.set(deviceId, [...(byDevice.get(deviceId) ?? []), one]);
-  return byDevice;
-}
+    .orderBy("id");
+type Interface = Awaited<ReturnType<ReturnType<typeof interfacesOf>["executeTakeFirstOrThrow"]>>;
 
-interface Interface {
-  interfaceName: string;
-  macAddress: string | null;
-  ipAddress: string | null;
-  isPrimaryInterface: boolean;
-}
+const disksOf = (db: Reader, deviceIds: readonly string[]) =>
+  db
+    .selectFrom("deviceDisks")
+    .select(["deviceId", "mountPoint", "fsType", "totalGb"])
+    .where("deviceId", "in", deviceIds)
+    .orderBy("mountPoint")
+    .orderBy("id");
+type Disk = Awaited<ReturnType<ReturnType<typeof disksOf>["executeTakeFirstOrThrow"]>>;
 
-function view(row: Row, reported: readonly Interface[]) {
+function view(row: Row, reported: readonly Interface[], fileSystems: readonly Disk[]) {
+  const disks = fileSystems.map(({ mountPoint, fsType, totalGb }) => ({ mountPoint, fileSystem: fsType, totalGb }));
   const interfaces = reported.map((one) => ({
     name: one.interfaceName,
     macAddress: one.macAddress,
@@ -68,18 +65,16 @@ function view(row: Row, reported: readonly Interface[]) {
       graphics: { model: row.gpuModel },
       firmware: { biosVersion: row.biosVersion },
     },
+    disks: disks.slice(0, COLLECTION_MAX),
     interfaces: interfaces.slice(0, COLLECTION_MAX),
     addresses: addresses.slice(0, COLLECTION_MAX),
-    collections: { interfaces: counted(interfaces.length), addresses: counted(addresses.length) },
+    collections: {
+      disks: counted(disks.length),
+      interfaces: counted(interfaces.length),
+      addresses: counted(addresses.length),
+    },
   };
 }
-
-/** How much of a list a row holds. */
-export const counted = (total: number) => ({
-  total,
-  included: Math.min(total, COLLECTION_MAX),
-  complete: total <= COLLECTION_MAX,
-});
 
 /** A report may name an address with its zone or prefix length. */
 function familyOf(address: string): "ipv4" | "ipv6" | null {

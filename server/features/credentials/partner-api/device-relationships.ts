@@ -1,5 +1,5 @@
 import type { Reader } from "#server/db/unit-of-work";
-import { counted } from "./device-inventory.ts";
+import { counted } from "./device-parts.ts";
 import { devicesOf } from "./devices.ts";
 import { type ExportCall, exportPage } from "./export.ts";
 import type { FeedEntry } from "./feed.ts";

@@ -24,7 +24,9 @@ interface ExportQuery {
 export type ExportCall = Omit<Call, "query"> & { readonly query: ExportQuery };
 
 /** Fields of every exported row. */
-export type Sourced = Omit<FeedEntry, "removed">;
+export interface Sourced extends Omit<FeedEntry, "orgId" | "removed"> {
+  readonly orgId: string;
+}
 
 /** What a page holds of rows that are there, by id. */
 export type RowsOf<R> = (db: Reader, entries: readonly FeedEntry[]) => Promise<ReadonlyMap<string, R>>;
@@ -114,9 +116,10 @@ async function readAll<R>(call: ExportCall, page: readonly FeedEntry[], rowsOf: 
   });
 }
 
+/** Rows of a whole partner have no organization, as their own fields say. */
 const sourcedOf = ({ id, orgId, siteId, sourceUpdatedAt }: FeedEntry): Sourced => ({
   id,
-  orgId,
+  orgId: orgId as string,
   siteId,
   sourceUpdatedAt,
 });

@@ -2,7 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { createClient } from "#sdk/client";
+import { chunks } from "#server/db/chunks";
 import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
+import { makeDevices } from "../../../test/devices.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
 
 describe.each(databases)("partner API exports on %s", (database) => {
@@ -242,6 +244,39 @@ describe.each(databases)("partner API exports on %s", (database) => {
     expect(await revision()).not.toBe(before);
   });
 
+  it("gives the first thousand programs of each device, and says where more or nothing is known", async () => {
+    const quiet = (await makeDevices(server, [{ orgId: acme.orgId, siteId: acme.siteId }]))[0] as string;
+    const mine = { orgId: acme.orgId, deviceId: acme.deviceId };
+    await server.db
+      .insertInto("deviceSoftwareReports")
+      .values({ ...mine, firstReportedAt: server.clock.now() })
+      .execute();
+    const names = Array.from({ length: 1_001 }, (_, at) => `program ${String(at).padStart(4, "0")}`);
+    const facts = { version: "1", vendor: "V", installDate: "2026-01-02", installLocation: "/x", uninstallString: "y" };
+    const rows = names.map((name) => ({ ...mine, ...facts, id: server.services.random.uuid(), name }));
+    for (const some of chunks(rows)) await server.db.insertInto("deviceSoftware").values(some).execute();
+    const softwareOf = async (id: string) =>
+      (await get(`/device-software?siteId=${acme.siteId}`)).body.data.find((row: { id: string }) => row.id === id);
+    const { software, collection } = await softwareOf(acme.deviceId);
+    expect(collection).toEqual({ total: 1_001, included: 1_000, complete: false });
+    expect(software.map(({ name }: { name: string }) => name)).toEqual(names.slice(0, 1_000));
+    expect(software[0]).toEqual({ name: "program 0000", version: "1", vendor: "V", installedOn: "2026-01-02" });
+    expect(await softwareOf(quiet)).toMatchObject({
+      ...{ deviceId: quiet, orgId: acme.orgId, siteId: acme.siteId, software: [] },
+      collection: { total: 0, included: 0, complete: false },
+    });
+    await server.db.deleteFrom("deviceSoftware").where("name", "=", "program 0007").execute();
+    expect((await softwareOf(acme.deviceId)).collection).toEqual({ total: 1_000, included: 1_000, complete: true });
+    await server.db
+      .updateTable("deviceSoftware")
+      .set({ vendor: "pwd=hunter2" })
+      .where("name", "=", names[3]!)
+      .execute();
+    const { body } = await get("/device-software");
+    expect(JSON.stringify(body)).not.toContain("hunter2");
+    expect(body.blocked).toMatchObject([{ resource: "device-software", fieldPaths: ["software[3].vendor"] }]);
+  });
+
   it("gives live devices with their identity and inventory", async () => {
     const now = server.clock.now();
     const place = { id: acme.deviceId, orgId: acme.orgId };
@@ -259,6 +294,11 @@ describe.each(databases)("partner API exports on %s", (database) => {
       ];
       await replaceInterfaces(tx, place, facts, server.services.random);
     });
+    const disk = { orgId: acme.orgId, deviceId: acme.deviceId, mountPoint: "/", fsType: "ext4", totalGb: 99.5 };
+    await server.db
+      .insertInto("deviceDisks")
+      .values({ ...disk, id: server.services.random.uuid(), usedGb: 1, freeGb: 98.5, usedPercent: 1 })
+      .execute();
     const [device] = (await get("/devices")).body.data;
     expect(device).toMatchObject({
       id: acme.deviceId,
@@ -279,7 +319,11 @@ describe.each(databases)("partner API exports on %s", (database) => {
         { interfaceName: "eth0", address: "192.0.2.7", family: "ipv4", assignment: null, active: true },
         { interfaceName: "eth1", address: "2001:db8::7", family: "ipv6", assignment: null, active: true },
       ],
-      collections: { interfaces: { total: 3, included: 3, complete: true } },
+      disks: [{ mountPoint: "/", fileSystem: "ext4", totalGb: 99.5 }],
+      collections: {
+        disks: { total: 1, included: 1, complete: true },
+        interfaces: { total: 3, included: 3, complete: true },
+      },
     });
     await server.db.updateTable("devices").set({ status: "decommissioned" }).where("id", "=", acme.deviceId).execute();
     expect((await get("/devices")).body.data).toEqual([]);

@@ -1,7 +1,7 @@
 import type { Reader } from "#server/db/unit-of-work";
 import { type Asking, latest, type Reach, reachOf } from "./reach.ts";
 
-export type ExportedResource = "organizations" | "sites" | "devices" | "device-inventory" | "device-relationships";
+export type ExportedResource = keyof typeof sources;
 
 /** Which rows a page holds. */
 export interface Walk {
@@ -17,7 +17,8 @@ export interface Walk {
 /** A row of a page before its fields are read: what changed when, and whether it is still there. */
 export interface FeedEntry {
   readonly id: string;
-  readonly orgId: string;
+  /** Null: of the whole partner. */
+  readonly orgId: string | null;
   readonly siteId: string | null;
   readonly sourceUpdatedAt: string;
   readonly removed: boolean;
@@ -28,7 +29,10 @@ const sources = {
   sites: { kind: "site", changed: "changedAt" },
   devices: { kind: "device", changed: "changedAt" },
   "device-inventory": { kind: "device", changed: "inventoryAt" },
+  "device-software": { kind: "device", changed: "softwareAt" },
   "device-relationships": { kind: "device", changed: "placedAt" },
+  "custom-fields": { kind: "custom_field", changed: "changedAt" },
+  "custom-field-values": { kind: "custom_field_value", changed: "changedAt" },
 } as const;
 
 /**
@@ -83,15 +87,23 @@ function rows({ db, walk: { resource, orgId, siteId } }: Walking<Filters>) {
     .selectFrom("exportRows")
     .select(["id", "orgId", "siteId", "firstAt", `${column} as changedAt`])
     .where("kind", "=", kind);
-  if (orgId !== undefined) query = query.where("orgId", "=", orgId);
+  if (orgId !== undefined)
+    query = query.where((eb) => eb.or([eb("orgId", "=", orgId), ...ofPartner(eb("orgId", "is", null), resource)]));
   return siteId === undefined ? query : query.where("siteId", "=", siteId);
 }
+
+/** What belongs to the whole partner is within every reach; only fields do. */
+const ofPartner = <Condition>(condition: Condition, resource: ExportedResource): Condition[] =>
+  resource === "custom-fields" ? [condition] : [];
 
 /** The same, of organizations within reach. */
 function rowsWithin(walking: Walking<Filters>) {
   const { within, without } = walking.reach;
   if (without?.length === 0) return rows(walking);
-  return without ? rows(walking).where("orgId", "not in", without) : rows(walking).where("orgId", "in", listed(within));
+  return rows(walking).where((eb) => {
+    const reached = without ? eb("orgId", "not in", without) : eb("orgId", "in", listed(within));
+    return eb.or([reached, ...ofPartner(eb("orgId", "is", null), walking.walk.resource)]);
+  });
 }
 
 /** Nothing is in an empty list, which is no SQL. */
@@ -99,14 +111,20 @@ const listed = (ids: readonly string[]): readonly (string | null)[] => (ids.leng
 
 interface Row {
   id: string;
-  orgId: string;
+  orgId: string | null;
   siteId: string | null;
   changedAt: string | null;
 }
 
 /** A row counts as changed when its organization came into reach, if that was later. */
 function entryOf({ reach }: Pick<Walking, "reach">, { id, orgId, siteId, changedAt }: Row): FeedEntry {
-  return { id, orgId, siteId, sourceUpdatedAt: latest(changedAt, reach.get(orgId)?.at), removed: false };
+  return {
+    id,
+    orgId,
+    siteId,
+    sourceUpdatedAt: latest(changedAt, orgId === null ? null : reach.get(orgId)?.at),
+    removed: false,
+  };
 }
 
 async function everything(walking: Walking): Promise<FeedEntry[]> {
@@ -173,7 +191,10 @@ async function removed(walking: Since): Promise<FeedEntry[]> {
     .orderBy("removedAt")
     .orderBy("rowId")
     .limit(take);
-  if (orgId !== undefined) removals = removals.where("orgId", "=", orgId);
+  if (orgId !== undefined)
+    removals = removals.where((eb) =>
+      eb.or([eb("orgId", "=", orgId), ...ofPartner(eb("orgId", "is", null), resource)]),
+    );
   if (siteId !== undefined) removals = removals.where("siteId", "=", siteId);
   return inBatches(walking, async ({ updatedAt, id }) => {
     const batch = await removals
@@ -185,8 +206,8 @@ async function removed(walking: Since): Promise<FeedEntry[]> {
       ids.length === 0 ? [] : (await rowsWithin(walking).where("id", "in", ids).execute()).map((row) => row.id),
     );
     return batch.map(({ firstAt, removedAt, ...row }) => {
-      const org = reach.get(row.orgId);
-      const known = org !== undefined && (org.reached || firstAt <= org.at);
+      const org = row.orgId === null ? undefined : reach.get(row.orgId);
+      const known = row.orgId === null || (org !== undefined && (org.reached || firstAt <= org.at));
       const entry = { ...row, sourceUpdatedAt: removedAt, removed: true };
       return { place: { updatedAt: removedAt, id: row.id }, entry: known && !there.has(row.id) ? entry : undefined };
     });

@@ -74,7 +74,7 @@ describe.each(databases)("incremental exports on %s", (database) => {
   };
   const setDevice = (change: object, id = acme.deviceId) =>
     server.db.updateTable("devices").set(change).where("id", "=", id).execute();
-  const resources = ["devices", "device-inventory", "device-relationships"];
+  const resources = ["devices", "device-inventory", "device-software", "device-relationships"];
   const principalPath = () => `/partner-service-principals/${acme.partnerPrincipalId}`;
 
   it("are complete while a fleet reports, which by itself changes nothing that is exported", async () => {
@@ -163,6 +163,53 @@ describe.each(databases)("incremental exports on %s", (database) => {
         at === 2 ? [] : ["device-inventory"],
       ]),
     ];
+    const disk = { id: server.services.random.uuid(), orgId: acme.orgId, deviceId: acme.deviceId };
+    const ofDisk = (facts: object) => server.db.updateTable("deviceDisks").set(facts).where("id", "=", disk.id);
+    const disks = { mountPoint: "/", fsType: "ext4", totalGb: 100, usedGb: 1, freeGb: 99, usedPercent: 1 };
+    const program = { ...disk, id: server.services.random.uuid() };
+    const installed = { version: "1", vendor: null, installDate: null, installLocation: null, uninstallString: null };
+    const ofProgram = (facts: object) =>
+      server.db.updateTable("deviceSoftware").set(facts).where("id", "=", program.id).execute();
+    const inventory = ["device-inventory"];
+    const software = ["device-software"];
+    changes.push(
+      [
+        "disk",
+        () =>
+          server.db
+            .insertInto("deviceDisks")
+            .values({ ...disk, ...disks })
+            .execute(),
+        inventory,
+      ],
+      ["use of a disk", () => ofDisk({ usedGb: 50, freeGb: 50, usedPercent: 50 }).execute(), []],
+      ["size of a disk", () => ofDisk({ totalGb: 200 }).execute(), inventory],
+      ["disk gone", () => server.db.deleteFrom("deviceDisks").where("id", "=", disk.id).execute(), inventory],
+      [
+        "first report of software",
+        () =>
+          server.db
+            .insertInto("deviceSoftwareReports")
+            .values({ orgId: acme.orgId, deviceId: acme.deviceId, firstReportedAt: server.clock.now() })
+            .execute(),
+        software,
+      ],
+      [
+        "program",
+        () =>
+          server.db
+            .insertInto("deviceSoftware")
+            .values([
+              { ...program, ...installed, name: "Editor" },
+              { ...program, ...installed, id: server.services.random.uuid(), name: "Other" },
+            ])
+            .execute(),
+        software,
+      ],
+      ["place of a program", () => ofProgram({ installLocation: "/opt", version: "1" }), []],
+      ["version of a program", () => ofProgram({ version: "2" }), software],
+      ["program gone", () => server.db.deleteFrom("deviceSoftware").where("id", "=", program.id).execute(), software],
+    );
     for (const [what, change, moved] of changes) {
       const start = await moment();
       await change();

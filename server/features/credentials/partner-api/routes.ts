@@ -3,8 +3,10 @@ import { implement } from "#server/http/implement";
 import { createEnrollmentKey } from "./create-enrollment-key.ts";
 import { createOrganization } from "./create-organization.ts";
 import { createSite } from "./create-site.ts";
+import { exportFields, exportValues } from "./custom-fields.ts";
 import { exportInventory } from "./device-inventory.ts";
 import { exportRelationships } from "./device-relationships.ts";
+import { exportSoftware } from "./device-software.ts";
 import { exportDevices } from "./devices.ts";
 import { exportOrganizations } from "./organizations.ts";
 import { recordedWhenReplayed } from "./record-write.ts";
@@ -15,7 +17,10 @@ export const routes = implement(partnerApi, {
   sites: exportSites,
   devices: exportDevices,
   deviceInventory: exportInventory,
+  deviceSoftware: exportSoftware,
   deviceRelationships: exportRelationships,
+  customFields: exportFields,
+  customFieldValues: exportValues,
   createOrganization: recordedWhenReplayed(createOrganization, "organization"),
   createSite: recordedWhenReplayed(createSite, "site"),
   createEnrollmentKey: recordedWhenReplayed(createEnrollmentKey, "enrollment_key"),

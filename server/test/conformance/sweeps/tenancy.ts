@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Tenant } from "#fixtures/world";
 import type { Answer, DatabaseName, SignedInUser } from "../../harness.ts";
 import { type Case, caseOf, cases, forAgents, forPartnerKeys, forUsers, type ScopeName } from "../cases.ts";
-import { fillNextDoor } from "../fill.ts";
+import { A_VALUE, fillNextDoor } from "../fill.ts";
 import { idFields, valueFor } from "../ids.ts";
 import { idsOfRows, knownIn } from "../ids-of.ts";
 import { type Swept, startSweep } from "../sweep.ts";
@@ -30,6 +30,8 @@ export const sweepTenancy = (database: DatabaseName) =>
     beforeAll(async () => {
       swept = await startSweep(database);
       [viewer, neighbour] = [await swept.freshTenant(), await swept.freshTenant()];
+      const ofNeighbour = swept.db.updateTable("devices").where("orgId", "=", neighbour.orgId);
+      await ofNeighbour.set({ customFields: A_VALUE }).execute();
       for (const item of lists) {
         for (const scope of tenantScopes(item)) {
           before.set(`viewer ${item.name} ${scope}`, await seenBy(item, scope, viewer, {}));
