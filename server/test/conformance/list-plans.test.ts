@@ -43,10 +43,9 @@ describe.each(databases)("plans of lists on %s", (database) => {
   const known = new Set<string>();
 
   it("sees single reads, and what Kysely runs", async () => {
-    const [item] = lists as [Case];
-    const { token } = await swept.caller(scopes(item)[0] as ScopeName, tenant);
+    const { token } = await swept.caller("partner", tenant);
     run.length = 0;
-    await swept.call(item, { tenant, token });
+    expect((await swept.server.request("GET", "/users/me", { token })).status).toBe(200);
     // A transaction's reads are Kysely's own.
     await swept.server.services.store
       .connection("system")
