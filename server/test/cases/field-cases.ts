@@ -43,7 +43,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C04: held({ [apiKeys]: 1, [keys]: 1, [provision]: 1 }),
   C05: held({ [apiKeys]: 2, [keyPipeline]: 1, [twoProcesses]: 3 }),
   C06: held({ [keyPipeline]: 1, [twoProcesses]: 1 }),
-  C07: held({ "cli/credentials.test.ts": 5, [keyPipeline]: 1 }),
+  C07: held({ "cli/credentials.test.ts": 6, [keyPipeline]: 1 }),
   C08: held({ [partnerKeys]: 1, [twoProcesses]: 1 }),
   C09: held({ "cli/tree.test.ts": 1, [apiKeys]: 1, [partnerKeys]: 1 }),
   C10: held({
