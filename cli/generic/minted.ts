@@ -5,7 +5,7 @@ import type { CommandSpec } from "../manifest.ts";
 import { cellText } from "../output/cell.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
 import { writeTo, writeToWorkflow } from "../shell.ts";
-import { keptText, sampleOf, secretTexts, topSecrets } from "./secret-fields.ts";
+import { keptText, sampleSecret, secretTexts, topSecrets } from "./secret-fields.ts";
 import { requireShown } from "./secret-shown.ts";
 
 type Result = Record<string, unknown>;
@@ -130,7 +130,7 @@ export async function requireMintShown(context: Context, spec: CommandSpec, list
   const own = await keptTokens(context, spec);
   const secrets = topSecrets(spec).filter((name) => !own.has(name));
   const answer = Object.fromEntries(
-    spec.fields.map((name) => [name, secrets.includes(name) ? sampleOf(spec, name) : name]),
+    spec.fields.map((name) => [name, secrets.includes(name) ? sampleSecret(spec, name) : name]),
   );
   const inJson = list ? ["result", ...secrets.map((name) => `result.${name}`)] : secrets;
   await requireShown(context, {

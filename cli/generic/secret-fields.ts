@@ -23,7 +23,7 @@ export const secretTexts = (spec: CommandSpec, result: unknown): string[] =>
 const within = (at: unknown, name: string) => (at as Record<string, unknown> | undefined)?.[name];
 
 /** Such a field as it may come. */
-export const sampleOf = (spec: CommandSpec, field: string): unknown =>
+export const sampleSecret = (spec: CommandSpec, field: string): unknown =>
   pathsOf(spec)
     .filter(([name]) => name === field)
     .reduce<unknown>(

@@ -40,14 +40,14 @@ export function openSqliteFile(file: string, options: Sqlite.Options = {}): Sqli
 
 /** What this Node opens SQLite files with. Throws, with the remedy, where it does not work. */
 export function sqliteLibrary(): SqliteLibrary {
-  return load().library;
+  return load().about;
 }
 
 /** Loads a package and tries it; what fails says what to do. */
 export function loadSqlite(
   name: SqlitePackage,
   from: NodeJS.Require,
-): { readonly Open: Open; readonly library: SqliteLibrary } {
+): { readonly Open: Open; readonly about: SqliteLibrary } {
   try {
     // Of what is installed globally each package has what it depends on to itself.
     const require = name === "better-sqlite3" ? from : createRequire(from.resolve(`${OLDER_NODE}/package.json`));
@@ -57,7 +57,7 @@ export function loadSqlite(
     const db = new Open(":memory:");
     const sqlite = db.prepare("select sqlite_version()").pluck().get() as string;
     db.close();
-    return { Open, library: { name: "better-sqlite3", version, sqlite } };
+    return { Open, about: { name: "better-sqlite3", version, sqlite } };
   } catch (cause) {
     throw new SqliteUnavailable(cause as Error, sqliteRemedy(name));
   }

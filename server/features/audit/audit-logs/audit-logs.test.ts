@@ -199,6 +199,11 @@ describe.each(databases)("the audit log on %s", (database: DatabaseName) => {
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await other()).status).toBe(200);
     await server.services.limiter.take(verifyAllLimit, eager.userId, 1_998);
+    const ofOther = verifySubject(eager.userId, { kind: "organization", id: world.a.orgId });
+    await server.services.limiter.take(verifyLimit, ofOther, 28);
     expect((await other()).status).toBe(429);
+    expect((await server.services.limiter.peek(verifyLimit, ofOther)).allowed, "what is refused takes no slot").toBe(
+      true,
+    );
   });
 });

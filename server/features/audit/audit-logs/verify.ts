@@ -1,6 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { auditLogs } from "#contract/resources/audit/audit-logs";
-import { takeAttempt } from "#server/access/attempts";
+import { takeAttempts } from "#server/access/attempts";
 import { completeAnchorFile } from "#server/audit/anchor-copies";
 import { AnchorRefused, takeAnchor } from "#server/audit/anchors";
 import type { ChainRef } from "#server/audit/chain";
@@ -34,7 +34,7 @@ export async function verifyAuditChain(call: VerifyCall): Promise<AuditVerify> {
     [verifyLimit, verifySubject(userId, chain)],
     [verifyAllLimit, userId],
   ] as const;
-  for (const [limit, subject] of counted) await takeAttempt(call.services, limit, subject);
+  await takeAttempts(call.services, counted);
   call.audit.note({ owner: ownerOf(chain), resource: { type: "audit_chain", id: chain.id, name: chain.kind } });
   const run = sharedRun(call.services, chain, partnerId ?? "installation");
   if (run === undefined) {

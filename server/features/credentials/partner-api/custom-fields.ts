@@ -1,7 +1,7 @@
 import type { CustomValue } from "#contract/resources/fleet/custom-fields";
 import type { Reader } from "#server/db/unit-of-work";
 import { type ExportCall, exportPage } from "./export.ts";
-import type { FeedEntry } from "./feed.ts";
+import { type FeedEntry, idsOf } from "./feed.ts";
 
 export const exportFields = (call: ExportCall) => exportPage(call, "custom-fields", fieldsOf);
 
@@ -11,11 +11,7 @@ async function fieldsOf(db: Reader, entries: readonly FeedEntry[]) {
   const rows = await db
     .selectFrom("customFields")
     .select(["id", "orgId", "name", "fieldKey", "type", "options", "required", "defaultJson", "deviceTypes"])
-    .where(
-      "id",
-      "in",
-      entries.map(({ id }) => id),
-    )
+    .where("id", "in", idsOf(entries))
     .execute();
   return new Map(
     rows.map(({ id, defaultJson, ...row }) => {
@@ -40,11 +36,7 @@ async function valuesOf(db: Reader, entries: readonly FeedEntry[]) {
       "customFields.type",
     ])
     .where("exportRows.kind", "=", "custom_field_value")
-    .where(
-      "exportRows.id",
-      "in",
-      entries.map(({ id }) => id),
-    )
+    .where("exportRows.id", "in", idsOf(entries))
     .execute();
   return new Map(
     rows.flatMap(({ id, customFields, ...row }) => {

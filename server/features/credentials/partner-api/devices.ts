@@ -1,6 +1,6 @@
 import type { Reader } from "#server/db/unit-of-work";
 import { type ExportCall, exportPage } from "./export.ts";
-import type { FeedEntry } from "./feed.ts";
+import { type FeedEntry, idsOf } from "./feed.ts";
 
 const TAGS_MAX = 200;
 
@@ -11,11 +11,7 @@ export const devicesOf = (db: Reader, entries: readonly FeedEntry[]) =>
     .leftJoin("deviceHardware", (join) =>
       join.onRef("deviceHardware.orgId", "=", "devices.orgId").onRef("deviceHardware.deviceId", "=", "devices.id"),
     )
-    .where(
-      "devices.id",
-      "in",
-      entries.map(({ id }) => id),
-    );
+    .where("devices.id", "in", idsOf(entries));
 
 const select = (db: Reader, entries: readonly FeedEntry[]) =>
   devicesOf(db, entries).select([

@@ -24,6 +24,8 @@ export interface FeedEntry {
   readonly removed: boolean;
 }
 
+export const idsOf = (entries: readonly FeedEntry[]): string[] => entries.map(({ id }) => id);
+
 const sources = {
   organizations: { kind: "organization", changed: "changedAt" },
   sites: { kind: "site", changed: "changedAt" },

@@ -1,7 +1,7 @@
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { type ExportCall, exportedRow, exportPage } from "./export.ts";
-import { type FeedEntry, feedEntry } from "./feed.ts";
+import { type FeedEntry, feedEntry, idsOf } from "./feed.ts";
 
 export const exportOrganizations = (call: ExportCall) => exportPage(call, "organizations", rowsOf);
 
@@ -22,11 +22,7 @@ async function rowsOf(db: Reader, entries: readonly FeedEntry[]): Promise<Map<st
   const rows = await db
     .selectFrom("organizations")
     .select(["id", "name", "slug", "type"])
-    .where(
-      "id",
-      "in",
-      entries.map(({ id }) => id),
-    )
+    .where("id", "in", idsOf(entries))
     .execute();
   return new Map(rows.map(({ id, ...row }) => [id, row]));
 }

@@ -2,7 +2,7 @@ import type { Json } from "#server/db/column-types";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { type ExportCall, exportedRow, exportPage } from "./export.ts";
-import { type FeedEntry, feedEntry } from "./feed.ts";
+import { type FeedEntry, feedEntry, idsOf } from "./feed.ts";
 
 export const exportSites = (call: ExportCall) => exportPage(call, "sites", rowsOf);
 
@@ -24,11 +24,7 @@ async function rowsOf(db: Reader, entries: readonly FeedEntry[]): Promise<Map<st
   const rows = await db
     .selectFrom("sites")
     .select(["id", "name", "timezone", "address", "contact"])
-    .where(
-      "id",
-      "in",
-      entries.map(({ id }) => id),
-    )
+    .where("id", "in", idsOf(entries))
     .execute();
   return new Map(
     rows.map(({ id, name, timezone, address, contact }) => [

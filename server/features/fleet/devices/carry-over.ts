@@ -1,5 +1,4 @@
-import type { AccessibleOrg } from "#server/access/org-access";
-import { refuseReadOnly } from "#server/access/org-access";
+import { type AccessibleOrg, refuseReadOnly } from "#server/access/org-access";
 import { held, shared } from "#server/db/dialect/locks";
 import { isForeignKeyViolation } from "#server/db/dialect/violations";
 import type { Tx } from "#server/db/unit-of-work";

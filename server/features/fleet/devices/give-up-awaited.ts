@@ -1,7 +1,4 @@
-import { ZERO_UUID } from "#server/audit/chain";
-import { auditEntry } from "#server/audit/entry";
-import { auditHandle } from "#server/audit/handle";
-import { enqueueAudit } from "#server/audit/outbox";
+import { recordWork } from "#server/audit/record-work";
 import { asSystem } from "#server/db/as-system";
 import { held } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
@@ -46,21 +43,14 @@ async function giveUp(tx: Tx, services: Services, { id, before }: { id: string; 
   const now = services.clock.now();
   const details = await decommission(tx, services, { id, orgId, from: "pending", now });
   if (!details) return false;
-  const entry = auditEntry(
-    {
-      orgId,
-      actorType: "system",
-      actorId: ZERO_UUID,
-      action: "device.delete",
-      resourceType: "device",
-      resourceId: id,
-      resourceName: device.hostname,
-      details: { previousStatus: "pending", reason: "never_enrolled", ...details, siteIds: siteId ? [siteId] : [] },
-      result: "success",
-    },
-    { now: new Date(now), id: services.random.uuid() },
-  );
-  await enqueueAudit(auditHandle(tx), [entry]);
+  await recordWork(tx, services, {
+    orgId,
+    action: "device.delete",
+    resourceType: "device",
+    resourceId: id,
+    resourceName: device.hostname,
+    details: { previousStatus: "pending", reason: "never_enrolled", ...details, siteIds: siteId ? [siteId] : [] },
+  });
   await emitEvents(tx, services, "device.decommissioned", [{ orgId, siteId, data: nameOfDevice(device) }]);
   return true;
 }

@@ -37,11 +37,11 @@ export async function obtainAssertion(
   session: LoginSession,
   returned: Returned,
 ): Promise<Assertion> {
-  const { library, configuration } = await oidcClient(call, provider).catch((error: unknown) => {
+  const { openid, configuration } = await oidcClient(call, provider).catch((error: unknown) => {
     throw error instanceof ProviderUnusable ? rejection("sso_error", "provider", error.reason, error) : error;
   });
   const isOpenId = provider.requestedScopes.split(/\s+/).includes("openid");
-  const tokens = await library
+  const tokens = await openid
     .authorizationCodeGrant(configuration, returnedUrl(call, provider, returned), {
       pkceCodeVerifier: session.codeVerifier,
       expectedState: returned.state,
@@ -51,11 +51,11 @@ export async function obtainAssertion(
       throw rejection("sso_error", "token", reasonOf(cause), cause);
     });
   const idToken: Claims = tokens.claims() ?? {};
-  const expected = typeof idToken["sub"] === "string" ? idToken["sub"] : library.skipSubjectCheck;
+  const expected = typeof idToken["sub"] === "string" ? idToken["sub"] : openid.skipSubjectCheck;
   const userInfo: Claims =
     provider.userInfoUrl === null
       ? {}
-      : await library.fetchUserInfo(configuration, tokens.access_token, expected).catch((cause) => {
+      : await openid.fetchUserInfo(configuration, tokens.access_token, expected).catch((cause) => {
           const status = statusOf(cause);
           const answered = status !== undefined && status >= 400 ? `userinfo.answered_${status}` : reasonOf(cause);
           throw rejection("sso_error", "profile", answered, cause);

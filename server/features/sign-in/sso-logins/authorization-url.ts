@@ -23,7 +23,7 @@ export async function beginAtProvider(call: Call, { provider, redirectPath, link
     beginLoginSession(call, tx, { provider, redirectPath, link, challenge }),
   );
   setStateCookie(call, state);
-  const url = client.library.buildAuthorizationUrl(client.configuration, {
+  const url = client.openid.buildAuthorizationUrl(client.configuration, {
     redirect_uri: redirectUri,
     scope: provider.requestedScopes,
     state,

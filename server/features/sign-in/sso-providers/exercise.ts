@@ -32,12 +32,12 @@ async function tryKeys(call: Call, { jwksUrl, announced }: ProviderRow): Promise
  * Presents the secret with a code that no provider gave out: one that knows the client refuses the code (RFC 6749 5.2),
  * one that does not refuses the client.
  */
-async function trySecret(call: Call, provider: ProviderRow, { library, configuration }: OidcClient): Promise<void> {
+async function trySecret(call: Call, provider: ProviderRow, { openid, configuration }: OidcClient): Promise<void> {
   const [code, state, pkceCodeVerifier] = [0, 1, 2].map(() => call.random.bytes(32).toString("base64url"));
   const url = new URL(callbackUri(call, provider));
   url.search = new URLSearchParams({ code: `${code}`, state: `${state}`, iss: `${provider.issuer}` }).toString();
   const checks = { pkceCodeVerifier: `${pkceCodeVerifier}`, expectedState: `${state}` };
-  const error = await library.authorizationCodeGrant(configuration, url, checks).then(
+  const error = await openid.authorizationCodeGrant(configuration, url, checks).then(
     () => undefined,
     (cause: unknown) => cause,
   );

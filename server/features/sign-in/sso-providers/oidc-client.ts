@@ -10,7 +10,7 @@ import { ProviderUnusable, useOf } from "./use-of.ts";
 
 /** A client of the provider that reaches nothing but what the guarded fetch lets it. */
 export interface OidcClient {
-  readonly library: typeof OpenId;
+  readonly openid: typeof OpenId;
   readonly configuration: OpenId.Configuration;
 }
 
@@ -31,7 +31,7 @@ export async function oidcClient(call: Caller, provider: ProviderRow): Promise<O
   });
   const { tokenAuthMethod, idTokenAlgorithms, userInfoAlgorithms } = useOf(provider.announced);
   // Read when it is needed first: a server without single sign-on does not carry it.
-  const library = await import("openid-client");
+  const openid = await import("openid-client");
   const metadata: OpenId.ServerMetadata = {
     issuer,
     authorization_endpoint: authorizationUrl,
@@ -42,17 +42,17 @@ export async function oidcClient(call: Caller, provider: ProviderRow): Promise<O
     userinfo_signing_alg_values_supported: userInfoAlgorithms,
     ...(provider.announced?.namesIssuer ? { authorization_response_iss_parameter_supported: true } : {}),
   };
-  const present = tokenAuthMethod === "client_secret_basic" ? library.ClientSecretBasic : library.ClientSecretPost;
-  const configuration = new library.Configuration(metadata, clientId, secret, present(secret));
-  configuration[library.customFetch] = (url, { method, headers, body, signal }) => {
+  const present = tokenAuthMethod === "client_secret_basic" ? openid.ClientSecretBasic : openid.ClientSecretPost;
+  const configuration = new openid.Configuration(metadata, clientId, secret, present(secret));
+  configuration[openid.customFetch] = (url, { method, headers, body, signal }) => {
     // Of these three kinds of request only the token's has a body, and that is a form.
     const form = body instanceof URLSearchParams ? body : null;
     return call.services.outbound.fetch(url, { method, headers, body: form, signal, redirect: "manual" });
   };
-  if (call.config.ssoAllowPrivateNetwork) library.allowInsecureRequests(configuration);
+  if (call.config.ssoAllowPrivateNetwork) openid.allowInsecureRequests(configuration);
   // The token comes over TLS, but its signature is checked as well: by the keys, not by the connection.
-  library.enableNonRepudiationChecks(configuration);
-  return { library, configuration };
+  openid.enableNonRepudiationChecks(configuration);
+  return { openid, configuration };
 }
 
 /** Null = none is stored. One that was encrypted under another server's key must be entered again. */

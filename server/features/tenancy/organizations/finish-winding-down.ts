@@ -1,7 +1,4 @@
-import { ZERO_UUID } from "#server/audit/chain";
-import { auditEntry } from "#server/audit/entry";
-import { auditHandle } from "#server/audit/handle";
-import { enqueueAudit } from "#server/audit/outbox";
+import { recordWork } from "#server/audit/record-work";
 import { asSystem } from "#server/db/as-system";
 import type { Tx } from "#server/db/unit-of-work";
 import { emitEvents } from "#server/events/emit";
@@ -66,21 +63,14 @@ interface Ended {
 }
 
 async function record(tx: Tx, services: Services, { org, uninstalls, forcedByDeadline }: Ended): Promise<void> {
-  const entry = auditEntry(
-    {
-      orgId: org.id,
-      actorType: "system",
-      actorId: ZERO_UUID,
-      action: "organization.offboarding_completed",
-      resourceType: "organization",
-      resourceId: org.id,
-      resourceName: org.name,
-      details: { ...uninstalls, forcedByDeadline, siteIds: [] },
-      result: "success",
-    },
-    { now: new Date(services.clock.now()), id: services.random.uuid() },
-  );
-  await enqueueAudit(auditHandle(tx), [entry]);
+  await recordWork(tx, services, {
+    orgId: org.id,
+    action: "organization.offboarding_completed",
+    resourceType: "organization",
+    resourceId: org.id,
+    resourceName: org.name,
+    details: { ...uninstalls, forcedByDeadline, siteIds: [] },
+  });
   const data = { organizationId: org.id, organizationName: org.name, status: "churned", changedFields: ["status"] };
   await emitEvents(tx, services, "organization.updated", [{ orgId: org.id, data }]);
 }
