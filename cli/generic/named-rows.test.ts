@@ -31,6 +31,10 @@ const devices = [
   { id: KEY_ID, orgId: ids.contoso, hostname: "ws-2", displayName: null, orgName: "Contoso", status: "online" },
   { id: PRINCIPAL, orgId: ids.contoso, hostname: "ws-1", displayName: null, status: "decommissioned" },
 ];
+const contacts = [
+  { id: ids.hq, orgId: ids.contoso, name: "Ana", email: "ana@contoso.example" },
+  { id: ids.twin, orgId: ids.contoso, name: "Ana", email: null },
+];
 beforeAll(async () => {
   const within = (rows: { orgId: string }[], query: URLSearchParams) =>
     paged(
@@ -65,6 +69,8 @@ beforeAll(async () => {
     "DELETE /devices/*": () => ({ body: { success: true } }),
     "GET /webhooks": (_seen, query) => within([{ id: ids.hq, orgId: ids.contoso, name: "ticketing" } as never], query),
     "GET /webhooks/*": () => ({ body: { id: ids.hq } }),
+    [`GET /orgs/organizations/${ids.contoso}/contacts`]: (_seen, query) => paged(contacts, query),
+    "DELETE /orgs/contacts/*": () => ({ body: { success: true } }),
     "DELETE /api-keys/*": () => ({ body: { success: true } }),
     "GET /users/*": () => ({ body: { id: ids.hq } }),
     [`DELETE /partner-service-principals/${PRINCIPAL}/keys/${KEY_ID}`]: () => ({ body: { success: true } }),
@@ -115,6 +121,20 @@ it("devices are named by hostname: the one that works, of that whole name", asyn
   const none = await run("devices", "get", "nobody");
   expect([none.code, none.stderr]).toEqual([3, expect.stringContaining("`rmm devices list --search`")]);
   expect((await run("webhooks", "get", "ticketing")).code).toBe(0);
+});
+
+it("contacts are named by email or name, in the organization that --org gives", async () => {
+  const remove = (...argv: string[]) => run("contacts", "remove", ...argv, "--yes");
+  const ran = await remove("ANA@contoso.example", "--org", ids.contoso);
+  expect(ran.code, ran.stderr).toBe(0);
+  expect(writesOf(stub).map(({ path }) => path)).toEqual([`/api/v1/orgs/contacts/${ids.hq}`]);
+  stub.seen.length = 0;
+  expect(await remove("ana@contoso.example")).toMatchObject({ code: 2, stderr: expect.stringContaining("--org") });
+  expect(await remove("Ana", "--org", ids.contoso)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(ids.twin),
+  });
+  expect(writesOf(stub)).toEqual([]);
 });
 
 it("a partner's principal is found by name where no partner is named: among those of all", async () => {

@@ -1,5 +1,6 @@
 import { type RefName, refs } from "#contract/core/refs";
 import type { Context } from "../context.ts";
+import { missingInput } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { allRows, type Row } from "./all-rows.ts";
 import { commandsOf } from "./commands-of.ts";
@@ -19,6 +20,7 @@ export const namedKinds = {
   webhook: ["name"],
   "sso-provider": ["name"],
   "sso-domain": ["domain"],
+  contact: ["email", "name"],
 } as const satisfies Partial<Record<RefName, readonly string[]>>;
 
 export type NamedKind = keyof typeof namedKinds;
@@ -28,7 +30,7 @@ export const isNamedKind = (ref: RefName): ref is NamedKind => ref !== "role" &&
 /** Kinds whose list takes an organization, which tells rows of one name apart. */
 export const namedInOrg: readonly RefName[] = [
   ...(["site", "user", "api-key", "enrollment-key", "service-principal"] as const),
-  ...(["device", "custom-field", "webhook", "sso-provider", "sso-domain"] as const),
+  ...(["device", "custom-field", "webhook", "sso-provider", "sso-domain", "contact"] as const),
 ];
 
 /** Kinds whose list takes a partner, which the system names: `--partner` says where their names are looked up. */
@@ -77,7 +79,12 @@ async function rowsOf(context: Context, kind: NamedKind, called: string, within:
     ...(searched.includes(kind) ? { search: called } : {}),
     ...(takes("includeDecommissioned") ? { includeDecommissioned: true } : {}),
   };
-  const rows = await allRows(context, list, { params: {}, query, body: {}, hasBody: false });
+  const params: Record<string, string> = {};
+  for (const param of list.params) {
+    if (orgId === undefined) throw missingInput(["--org"], `The name of a ${kind} is looked up in one organization`);
+    params[param] = orgId;
+  }
+  const rows = await allRows(context, list, { params, query, body: {}, hasBody: false });
   if (kind !== "partner-key") return rows;
   return rows.filter(({ id }) => principalId === undefined || id === principalId).flatMap(({ keys }) => keys as Row[]);
 }

@@ -22,6 +22,7 @@ const callable: Partial<Record<RefName, RowName>> = {
   webhook: { ...named, sample: "ticketing" },
   "sso-provider": { ...named, sample: '"Contoso Entra ID"' },
   "sso-domain": { one: "domain or id", many: "domains or ids", sample: "contoso.example" },
+  contact: { one: "email or name (with --org), or id", many: "emails or names (with --org), or ids" },
   organization: { one: "slug, name or id", many: "slugs, names or ids", sample: "contoso-dental" },
   partner: { one: "slug, name or id", many: "slugs, names or ids", sample: "summit" },
   site: { one: "name or id", many: "names or ids", sample: "HQ" },
