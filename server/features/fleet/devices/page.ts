@@ -88,7 +88,7 @@ export const idsByKey = preparedRows((db, { limit, afterKey, afterId, ...place }
   }
   return query
     .select((eb) => ["devices.id", eb.ref(key).as("key")])
-    .orderBy(key, inIndex(sortDir))
+    .orderBy(key, sort === "hostname" ? sortDir : inIndex(sortDir))
     .orderBy("devices.id", sortDir)
     .limit(limit);
 });
@@ -103,6 +103,9 @@ export const idsWithoutKey = preparedRows((db, { limit, afterKey: _, afterId, ..
 
 const beyond = (direction: SortDirection) => (direction === "asc" ? ">" : "<");
 
-/** No key is null here: said as the index has it, so that the database reads it backwards. */
+/**
+ * No key is null here: said as the index of times has it, so that the database reads it backwards. That of hostnames has
+ * no nulls to place.
+ */
 const inIndex = (direction: SortDirection) => (order: OrderByItemBuilder) =>
   direction === "asc" ? order.asc().nullsFirst() : order.desc().nullsLast();
