@@ -8,7 +8,7 @@ import { leftBehind } from "./left-behind.ts";
 const named = (group: Command, name: string): Command => group.commands.find((one) => one.name() === name)!;
 
 /** Words that people look for, beside the names of the endpoints. */
-export const extendDevices: Register = async (group, run) => {
+export const extendDevices: Register = async (group, run, program) => {
   named(group, "get").alias("show");
   named(group, "remove").alias("decommission");
   const move = named(group, "move-org").alias("move");
@@ -19,6 +19,8 @@ export const extendDevices: Register = async (group, run) => {
       return runEndpoint(context, spec, { args: [id], options: move.opts(), warnings: leftBehind });
     }),
   );
+  const { registerRun } = await import("./run/index.ts");
+  await registerRun(group.command("run").summary("Tell devices to do something"), run, program);
   group.addHelpText("after", "\nAlso: show is get, move is move-org, decommission is remove.\n");
 };
 
