@@ -81,7 +81,7 @@ async function sayCounts(
   const count = (outcome: string) => outcomes.filter((one) => one.outcome === outcome).length;
   const parts = words.filter(([outcome]) => count(outcome) > 0).map(([outcome, word]) => `${count(outcome)} ${word}`);
   if (count("queued") + count("planned") === 0) parts.unshift(`${count("done")} of ${outcomes.length} done`);
-  await context.notice(parts.join(", "));
+  await context.notice(outcomes.length === 0 ? "Nothing to do" : parts.join(", "));
   for (const line of goOn ?? []) await context.notice(line);
   if (goOn === undefined && context.shell.signal.aborted && count("skipped") > 0)
     await context.notice(`Interrupted. What was done stays; go on with: ${again(context)}`);
