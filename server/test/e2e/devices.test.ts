@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { testCommand } from "#cli/test-shell";
-import { agentTransport } from "#fixtures/simulators/agent-transport";
+import { AgentError, agentTransport } from "#fixtures/simulators/agent-transport";
 import { enrollFleet, type SimulatedAgent } from "#fixtures/simulators/agents";
 import { makeKey, makeSite } from "../enroll.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../harness.ts";
@@ -32,6 +32,11 @@ async function serve(agent: SimulatedAgent): Promise<void> {
   }
 }
 
+/** An agent whose device was taken out of service is done. */
+function ifRetired(error: unknown): void {
+  if (!(error instanceof AgentError) || error.code !== "DEVICE_DECOMMISSIONED") throw error;
+}
+
 const served: Promise<void>[] = [];
 beforeAll(async () => {
   server = await startTestServer(databases[0], { AGENT_ENROLL_RATE_LIMIT: "1000" });
@@ -49,7 +54,7 @@ beforeAll(async () => {
   });
   agents = fleet.agents;
   hosts = agents.map(({ machine }) => machine.hostname);
-  served.push(...agents.map(serve));
+  served.push(...agents.map((agent) => serve(agent).catch(ifRetired)));
 });
 afterAll(async () => {
   away.abort();
