@@ -88,7 +88,8 @@ async function importDevices(context: Context, path: string | undefined, options
   const how = { clears: options.clearEmpty === true, provisions: options.provision === true };
   const items = await withSpinner(context, "Loading", () => planRows(context, rows, how));
   const adds = items.some((item) => "missing" in item) && !plan;
-  if (adds && !isForPrograms(context)) await context.notice(`→ ${counted(rows.length, "row")} ${placeText(context)}`);
+  if (!plan && rows.length > 0 && !isForPrograms(context))
+    await context.notice(`→ ${counted(rows.length, "row")} ${placeText(context)}`);
   const secrets = adds || (how.provisions && !plan) ? await secretPlace(context, options) : undefined;
   try {
     const tasks = items.map((item) => taskOf(context, item, plan ? "plan" : secrets));
