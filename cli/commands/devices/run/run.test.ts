@@ -251,7 +251,7 @@ describe("rmm devices run", () => {
     };
     const ran = await run(["refresh_inventory", "--org", "contoso-dental", "--wait", "--json"]);
     expect([ran.code, JSON.parse(ran.stdout).length], ran.stderr).toEqual([0, 6]);
-    expect(cursors.slice(0, 3)).toEqual(may ? [null, null, "c"] : [null]);
+    expect(cursors.filter((one) => one === null)).toHaveLength(may ? 2 : 1);
     if (may) expect(order.indexOf(idOf(5))).toBeLessThan(5);
     else expect(order.indexOf(idOf(5))).toBe(5);
   });
