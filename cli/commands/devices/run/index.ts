@@ -20,11 +20,13 @@ import { payloadOf } from "./payload.ts";
 import { type Order, pagesOf } from "./queue.ts";
 
 interface RunOptions extends ChoiceOptions {
-  readonly payload: readonly string[];
+  readonly payload?: readonly string[];
 }
 
 /** What takes a machine away from whoever works at it. */
 const disturbing: ReadonlySet<string> = new Set(["reboot", "reboot_safe_mode", "shutdown", "lock"]);
+
+const collect = (one: string, all: readonly string[] | undefined): string[] => [...(all ?? []), one];
 
 /** `rmm devices run`: one command for one device or for many, followed to its end with `--wait`. */
 export const registerRun: Register = (command, run) => {
@@ -34,12 +36,7 @@ export const registerRun: Register = (command, run) => {
     .argument("[type]", userCommandTypes.join(", "))
     .argument("[devices...]", "hostname, display name or id of each")
     .usage("<type> [<device>...] [flags]")
-    .option(
-      "--payload <what>",
-      "key=value, repeated, or @file with a JSON object",
-      (one, all: string[]) => [...all, one],
-      [],
-    )
+    .option("--payload <what>", "key=value, repeated, or @file with a JSON object", collect)
     .addHelpText("before", examples)
     .addHelpText("after", help);
   addChoice(command).action((type: string | undefined, devices: string[]) =>
@@ -75,7 +72,7 @@ async function runType(
   options: RunOptions,
 ): Promise<number> {
   const type = typeOf(given);
-  const payload = await payloadOf(context.shell, options.payload);
+  const payload = await payloadOf(context.shell, options.payload ?? []);
   checkListing(context, listing);
   const [one, many] = await specs();
   await checkCredential(context, many);
