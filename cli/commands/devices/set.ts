@@ -1,3 +1,4 @@
+import { collect } from "../../collect.ts";
 import { type Context, openContext } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
@@ -20,8 +21,6 @@ interface SetOptions extends ChoiceOptions {
   readonly field?: readonly string[];
   readonly unset?: readonly string[];
 }
-
-const collect = (one: string, all: readonly string[] | undefined): string[] => [...(all ?? []), one];
 
 /** `rmm devices set`: custom values by the keys of their fields. */
 export const registerSet: Register = (command, run) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { userCommandTypes } from "#contract/core/user-command-types";
+import { collect } from "../../../collect.ts";
 import { type Context, openContext } from "../../../context.ts";
 import { declined, missingInput, usageError } from "../../../errors/cli-error.ts";
 import { checkCredential } from "../../../generic/check-credential.ts";
@@ -25,8 +26,6 @@ interface RunOptions extends ChoiceOptions {
 
 /** What takes a machine away from whoever works at it. */
 const disturbing: ReadonlySet<string> = new Set(["reboot", "reboot_safe_mode", "shutdown", "lock"]);
-
-const collect = (one: string, all: readonly string[] | undefined): string[] => [...(all ?? []), one];
 
 /** `rmm devices run`: one command for one device or for many, followed to its end with `--wait`. */
 export const registerRun: Register = (command, run) => {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { collect } from "../../../collect.ts";
 import { type Context, openContext } from "../../../context.ts";
 import { missingInput, usageError } from "../../../errors/cli-error.ts";
 import { checkCredential } from "../../../generic/check-credential.ts";
@@ -32,8 +33,6 @@ interface ImportOptions {
   readonly encoding?: string;
   readonly concurrency?: string;
 }
-
-const collect = (one: string, all: readonly string[] | undefined): string[] => [...(all ?? []), one];
 
 /** `rmm devices import`: what a table says of devices, sent where it differs. */
 export const registerImport: Register = (command, run) => {
