@@ -39,6 +39,20 @@ const membership = { id: ids.hq, tenantId: PARTNER, tenantName: "Harbor", kind: 
 /** More than the fifty that a list shows. */
 const keys = Array.from({ length: 60 }, (_, at) => key(at === 0 ? ids.twin : `id-${at}`, `key-${at}`));
 
+const device = {
+  ...{ id: ids.twin, orgId: ids.contoso, siteId: ids.hq, hostname: "pc-1", displayName: null, orgName: "Contoso" },
+  ...{
+    siteName: "HQ",
+    status: "online",
+    osType: "windows",
+    osVersion: "11",
+    tags: ["kiosk"],
+    customFields: { rack: 4 },
+  },
+  ...{ deviceRole: "workstation", lastSeenAt: "2026-03-02T08:59:00.000Z", agentVersion: "1.0.0" },
+};
+const ordered = { id: ids.hq, deviceId: ids.twin, orgId: ids.contoso, type: "reboot", status: "pending", result: null };
+
 const answers: Readonly<Record<string, unknown>> = {
   "GET /users/me": me,
   "GET /orgs/partners/me": { id: PARTNER, name: "Acme", slug: "acme" },
@@ -54,6 +68,13 @@ const answers: Readonly<Record<string, unknown>> = {
   [`POST /enrollment-keys/${ids.twin}/rotate`]: { ...keys[0], key: "new-secret" },
   "POST /enrollment-keys": { ...keys[0], key: "new-secret" },
   "POST /audit-logs/verify": chain,
+  "GET /devices": { devices: [device], nextCursor: null, limit: 100 },
+  [`GET /devices/${ids.twin}`]: device,
+  [`POST /devices/${ids.twin}/commands`]: ordered,
+  [`GET /devices/${ids.twin}/commands/${ids.hq}`]: { ...ordered, status: "completed", result: { status: "completed" } },
+  "GET /custom-fields": list([{ fieldKey: "rack", type: "number", options: null, orgId: null, deviceTypes: null }]),
+  [`PATCH /devices/${ids.twin}`]: device,
+  [`PATCH /devices/${ids.twin}/custom-fields`]: { customFields: { rack: 7 } },
   "GET /audit-logs/anchors": { ...list([]), publicKey: null, publicKeys: [] },
 };
 
@@ -86,6 +107,7 @@ async function ran(name: string, flags: (dir: string) => string[], { tty }: { tt
   mkdirSync(files);
   writeFileSync(join(files, "tenants.yaml"), tenants);
   writeFileSync(join(files, "customers.csv"), "Customer,City\nHarbor,Kiel\nKranz,Ulm\n");
+  writeFileSync(join(files, "devices.csv"), `id,org,displayName\n${ids.twin},,Front desk\n`);
   writeFileSync(join(command.dir, "token"), "token-of-bo");
   const login = ["auth", "login", "--email", "a@b.example", "--password-stdin", "--store=file"];
   for (const [profile, { url }] of [
