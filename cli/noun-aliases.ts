@@ -1,2 +1,5 @@
 /** Short names of nouns. */
-export const nounAliases: Readonly<Record<string, string>> = { orgs: "organizations" };
+export const nounAliases: Readonly<Record<string, string>> = {
+  orgs: "organizations",
+  commands: "device-commands",
+};

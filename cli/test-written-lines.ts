@@ -34,6 +34,7 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     "config explain": { argv: [], field: "value" },
     "keys list": { argv: ["--kind", "enrollment-key"], field: "name" },
     "keys rotate": { argv: [ids.twin, "--kind", "enrollment-key", "--yes"], field: "secret" },
+    "devices run": { argv: ["reboot", ids.twin, "--yes"], field: "outcome" },
     plan: { argv: [`${dir}/tenants.yaml`], field: "items" },
     apply: { argv: [`${dir}/tenants.yaml`, "--yes"], field: "items" },
     diff: { argv: [`${dir}/tenants.yaml`], field: "items" },

@@ -39,6 +39,20 @@ const membership = { id: ids.hq, tenantId: PARTNER, tenantName: "Harbor", kind: 
 /** More than the fifty that a list shows. */
 const keys = Array.from({ length: 60 }, (_, at) => key(at === 0 ? ids.twin : `id-${at}`, `key-${at}`));
 
+const device = {
+  ...{ id: ids.twin, orgId: ids.contoso, siteId: ids.hq, hostname: "pc-1", displayName: null, orgName: "Contoso" },
+  ...{
+    siteName: "HQ",
+    status: "online",
+    osType: "windows",
+    osVersion: "11",
+    tags: ["kiosk"],
+    customFields: { rack: 4 },
+  },
+  ...{ deviceRole: "workstation", lastSeenAt: "2026-03-02T08:59:00.000Z", agentVersion: "1.0.0" },
+};
+const ordered = { id: ids.hq, deviceId: ids.twin, orgId: ids.contoso, type: "reboot", status: "pending", result: null };
+
 const answers: Readonly<Record<string, unknown>> = {
   "GET /users/me": me,
   "GET /orgs/partners/me": { id: PARTNER, name: "Acme", slug: "acme" },
@@ -54,6 +68,10 @@ const answers: Readonly<Record<string, unknown>> = {
   [`POST /enrollment-keys/${ids.twin}/rotate`]: { ...keys[0], key: "new-secret" },
   "POST /enrollment-keys": { ...keys[0], key: "new-secret" },
   "POST /audit-logs/verify": chain,
+  "GET /devices": { devices: [device], nextCursor: null, limit: 100 },
+  [`GET /devices/${ids.twin}`]: device,
+  [`POST /devices/${ids.twin}/commands`]: ordered,
+  [`GET /devices/${ids.twin}/commands/${ids.hq}`]: { ...ordered, status: "completed", result: { status: "completed" } },
   "GET /audit-logs/anchors": { ...list([]), publicKey: null, publicKeys: [] },
 };
 

@@ -12,6 +12,7 @@ interface Group {
 
 /** Loaded together, because each extra file adds a millisecond to the start and these are small. */
 const small = () => import("./small-groups.ts");
+const devices = () => import("./devices/index.ts");
 const provisioning = () => import("./provisioning/index.ts");
 
 /** Groups that are written by hand, by name. */
@@ -102,6 +103,8 @@ export const commandGroups: Readonly<Record<string, Group>> = {
 /** What is added to, or changed in, the generated commands of a noun. */
 export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "audit-logs": async () => (await import("./audit/index.ts")).extendAuditLogs,
+  "device-commands": async () => (await devices()).extendDeviceCommands,
+  devices: async () => (await devices()).extendDevices,
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   notifications: async () => (await small()).extendNotifications,
   users: async () => (await small()).extendUsers,

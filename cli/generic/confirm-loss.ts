@@ -23,6 +23,7 @@ const consequence = {
 
 async function confirmOne(invocation: Invocation): Promise<void> {
   const { context, spec, drafts } = invocation;
+  for (const line of (await invocation.given.warnings?.(invocation)) ?? []) await context.notice(line);
   const what = textOf(await subjectOf(invocation, drafts[0] as Draft));
   const question = `${spec.summary}${what} ${placeText(context)}?${consequence[spec.loses]}`;
   if (!(await prompterOf(context.shell).confirm(question))) throw declined("Nothing was done");

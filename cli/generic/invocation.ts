@@ -11,6 +11,8 @@ export interface Arguments {
   readonly each?: readonly (readonly string[])[];
   /** Exit code that an answer stands for, where not every answer is a success. */
   readonly exitOf?: (result: unknown) => number;
+  /** Said on stderr before the question whether to go on; for one call, never a list. */
+  readonly warnings?: (invocation: Invocation) => Promise<readonly string[]>;
   /** Said on stderr after the answer to one call was printed. */
   readonly noteOn?: (result: unknown) => readonly string[];
   /** Does something else with the answer than print it; for one call, never a list. Returns the exit code. */

@@ -47,14 +47,18 @@ const gone: readonly unknown[] = ["revoked", "decommissioned"];
 const told = ["id", "hostname", "displayName", "fieldKey", "name", "domain", "email", "orgName", "siteName", "status"];
 
 /** The id of the one row of this kind and name; of those of one name, the one that still works. */
-export async function idByName(context: Context, kind: NamedKind, name: string, within: Within): Promise<string> {
+export const idByName = async (...asked: Parameters<typeof rowByName>): Promise<string> =>
+  (await rowByName(...asked))["id"] as string;
+
+/** That row, as its list has it. */
+export async function rowByName(context: Context, kind: NamedKind, name: string, within: Within): Promise<Row> {
   const all = (await rowsOf(context, kind, name, within)).filter((row) => typeof row["id"] === "string");
   const fields: readonly string[] = namedKinds[kind];
   const called = all.filter((row) => fields.some((field) => sameName(String(row[field] ?? ""), name)));
   const alive = called.filter(({ status }) => !gone.includes(status));
   const found = alive.length > 0 ? alive : called;
   const what = kind.replaceAll("-", " ");
-  if (found.length === 1) return found[0]!["id"] as string;
+  if (found.length === 1) return found[0]!;
   if (found.length === 0) {
     const names = all.flatMap((row) => fields.map((field) => row[field])).filter((one) => typeof one === "string");
     const parts = searched.includes(kind)

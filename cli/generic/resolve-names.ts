@@ -2,7 +2,7 @@ import type { RefName } from "#contract/core/refs";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
 import { idByName, isNamedKind, type NamedKind } from "./named-rows.ts";
 import { isId } from "./names.ts";
-import { organizationOf, type RefPlace, refsOf, takesNames } from "./refs-of.ts";
+import { organizationOf, type RefPlace, refsOf, scopePlaceOf, takesNames } from "./refs-of.ts";
 
 /**
  * Fourth stage: replaces names by their ids. An unknown name ends
@@ -22,7 +22,7 @@ async function resolvedDraft(invocation: Invocation, draft: Draft): Promise<Draf
   const resolvers = resolversFor(invocation, draft);
   let resolved = draft;
   for (const place of refsOf(invocation.spec)) {
-    const resolve = isNamedKind(place.ref) ? await byName(invocation, place.ref, resolved) : resolvers[place.ref];
+    const resolve = isNamedKind(place.ref) ? byName(invocation, place, place.ref, resolved) : resolvers[place.ref];
     const value = draft[place.part][place.name];
     if (resolve === undefined || value === undefined) continue;
     resolved = withValue(resolved, place.part, place.name, await idsOf(place, value, resolve));
@@ -47,13 +47,17 @@ function resolversFor(invocation: Invocation, draft: Draft): Partial<Record<RefN
   };
 }
 
-/** Rows of the other kinds that have names, in the organization of the request, else in the default one. */
-async function byName(invocation: Invocation, kind: NamedKind, draft: Draft): Promise<Resolve> {
+/**
+ * Rows of the other kinds that have names, in the organization of the request, else in the default one. Where the body
+ * names an organization, the row of the path is on its way there, and is looked for everywhere.
+ */
+function byName(invocation: Invocation, { part }: RefPlace, kind: NamedKind, draft: Draft): Resolve {
   const { context, spec, names } = invocation;
+  const moves = part === "params" && scopePlaceOf(spec, "organization")?.part === "body";
   const principal = Object.entries(spec.refs).find(([, ref]) => ref === "partner-service-principal")?.[0];
   return async (name) => {
     if (isId(name)) return name;
-    const org = organizationOf(spec, draft) ?? (context.settings.org.value || undefined);
+    const org = moves ? undefined : (organizationOf(spec, draft) ?? (context.settings.org.value || undefined));
     const orgId = org === undefined ? undefined : await names.orgId(org);
     return idByName(context, kind, name, {
       orgId,

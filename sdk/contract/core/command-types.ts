@@ -1,4 +1,7 @@
 import { z } from "zod";
+import type { UserCommandType } from "./user-command-types.ts";
+
+export { type UserCommandType, userCommandTypes } from "./user-command-types.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -117,20 +120,6 @@ export const transientTypes = [
   "http_request",
   "tunnel_close",
 ] as const;
-
-/** What a person can send a device; `wake` is stored as `wake_on_lan` of a neighbour that relays it. */
-export const userCommandTypes = [
-  "refresh_inventory",
-  "collect_logs",
-  "reboot",
-  "shutdown",
-  "reboot_safe_mode",
-  "lock",
-  "wake",
-  "update",
-] as const;
-
-export type UserCommandType = (typeof userCommandTypes)[number];
 
 const none = () => z.strictObject({});
 const restart = () =>

@@ -192,6 +192,7 @@ export const harmless: readonly string[] = [
   "completion powershell",
   "completion zsh",
   "config explain",
+  "devices run",
   "diff",
   "export",
   "help",

@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import { userCommandTypes } from "#contract/core/user-command-types";
+import { type Context, openContext } from "../../../context.ts";
+import { declined, missingInput, usageError } from "../../../errors/cli-error.ts";
+import { checkCredential } from "../../../generic/check-credential.ts";
+import { commandsOf } from "../../../generic/commands-of.ts";
+import { dryRun } from "../../../generic/dry-run.ts";
+import { checkListing } from "../../../generic/outcome-printer.ts";
+import { placeText } from "../../../generic/subject.ts";
+import { isForPrograms } from "../../../output/print.ts";
+import { withSpinner } from "../../../output/spinner.ts";
+import { prompterOf } from "../../../prompt.ts";
+import type { Register } from "../../../register.ts";
+import { didYouMean } from "../../../suggest.ts";
+import { proving, tabular, takes } from "../../../taken-flags.ts";
+import { addChoice, type ChoiceOptions, type Chosen, chosenDevices, devicesText } from "../chosen.ts";
+import { carryOut } from "./carry-out.ts";
+import { listing } from "./outcome.ts";
+import { payloadOf } from "./payload.ts";
+import { type Order, pagesOf } from "./queue.ts";
+
+interface RunOptions extends ChoiceOptions {
+  readonly payload: readonly string[];
+}
+
+/** What takes a machine away from whoever works at it. */
+const disturbing: ReadonlySet<string> = new Set(["reboot", "reboot_safe_mode", "shutdown", "lock"]);
+
+/** `rmm devices run`: one command for one device or for many, followed to its end with `--wait`. */
+export const registerRun: Register = (command, run) => {
+  const more = ["org", "site", "all", "confirm", "dry-run", "wait", "idempotency-key"] as const;
+  takes(command, ...tabular, ...proving, ...more)
+    .description("Tell devices to do something, and with --wait wait for what comes of it")
+    .argument("[type]", userCommandTypes.join(", "))
+    .argument("[devices...]", "hostname, display name or id of each")
+    .usage("<type> [<device>...] [flags]")
+    .option(
+      "--payload <what>",
+      "key=value, repeated, or @file with a JSON object",
+      (one, all: string[]) => [...all, one],
+      [],
+    )
+    .addHelpText("before", examples)
+    .addHelpText("after", help);
+  addChoice(command).action((type: string | undefined, devices: string[]) =>
+    run(async (shell, globals) => runType(await openContext(shell, globals), type, devices, command.opts())),
+  );
+};
+
+const examples = `Examples:
+  rmm devices run refresh_inventory reception-pc --wait
+  rmm devices run reboot --org contoso-dental --tag kiosk --payload delayMinutes=10
+  rmm devices run collect_logs --status online --all --wait --timeout 10m --ndjson
+`;
+const help = `
+Payload: delayMinutes and reason of reboot and shutdown, version of update.
+Devices that flags choose and that take no commands, because they are pending or
+quarantined, are left out unless --status names them.
+
+--wait follows each command to its end, for at most --timeout; what it is still
+waiting for then goes on, and exit is 8. Exit 9: some went through, some not.
+Nothing is queued twice: a run that was interrupted, or of which it is not known
+what came, says with which --idempotency-key it can be repeated for a day.
+
+Permission: devices:execute
+Credential: user
+MFA:        needed
+Audit:      device.command.queue
+`;
+
+async function runType(
+  context: Context,
+  given: string | undefined,
+  called: readonly string[],
+  options: RunOptions,
+): Promise<number> {
+  const type = typeOf(given);
+  const payload = await payloadOf(context.shell, options.payload);
+  checkListing(context, listing);
+  const [one, many] = await specs();
+  await checkCredential(context, many);
+  const found = await withSpinner(context, "Loading", () => chosenDevices(context, called, options));
+  const devices = called.length > 0 || options.status !== undefined ? found : found.filter(takesCommands);
+  if (devices.length < found.length)
+    await context.notice(`${found.length - devices.length} left out: pending, or quarantined`);
+  if (context.globals.dryRun) {
+    const body = { type, ...(payload && { payload }) };
+    const [only] = devices;
+    if (devices.length === 1 && only)
+      return dryRun(context, one, [{ params: { id: only.id }, query: {}, body, hasBody: true }]);
+    const drafts = pagesOf(devices).map((page) => ({ ...body, deviceIds: page.map(({ id }) => id) }));
+    return dryRun(
+      context,
+      many,
+      drafts.map((one) => ({ params: {}, query: {}, body: one, hasBody: true })),
+    );
+  }
+  if (devices.length > 0) await confirm(context, type, devices);
+  const order: Order = { type, payload, key: context.globals.idempotencyKey ?? randomUUID() };
+  return carryOut(context, order, devices);
+}
+
+async function specs() {
+  const all = await commandsOf("device-commands");
+  return [all.find(({ name }) => name === "queue")!, all.find(({ name }) => name === "queue-many")!] as const;
+}
+
+const takesCommands = ({ status }: Chosen): boolean => !["pending", "quarantined", "decommissioned"].includes(status);
+
+function typeOf(given: string | undefined): string {
+  const types = `Types: ${userCommandTypes.join(", ")}`;
+  if (given === undefined) throw missingInput(["the type of command"], types);
+  if ((userCommandTypes as readonly string[]).includes(given)) return given;
+  throw usageError(`There is no type ${given}${didYouMean(given, userCommandTypes)}`, types);
+}
+
+/** `--yes` answers; for all devices there are, and for whoever wants to be sure, their number has to be given. */
+async function confirm(context: Context, type: string, devices: readonly Chosen[]): Promise<void> {
+  const { globals, shell, interactive } = context;
+  const what = `${type}: ${devicesText(devices)} ${placeText(context)}`;
+  const count = String(devices.length);
+  const counts = globals.confirm !== undefined || (globals.all && disturbing.has(type));
+  if (!counts && (!disturbing.has(type) || globals.yes)) {
+    if (!isForPrograms(context)) await context.notice(`→ ${what}`);
+    return;
+  }
+  if (!counts) {
+    if (!interactive) throw missingInput(["--yes"], `It would do this: ${what}`);
+    if (!(await prompterOf(shell).confirm(`${what}?`))) throw declined("Nothing was queued");
+    return;
+  }
+  if (globals.confirm === undefined && !interactive)
+    throw missingInput([`--confirm=${count}`], `It would do this: ${what}`);
+  const typed = globals.confirm ?? (await prompterOf(shell).text(`${what}. Type ${count} to go on`));
+  if (typed.trim() !== count)
+    throw declined(`${count} devices would be told: nothing was queued`, `Confirm with --confirm=${count}`);
+}
