@@ -273,12 +273,15 @@ interface CallInput {
 
 function makeCall(passage: Passage, unit: UnitOfWork, input: CallInput): Call {
   const { services, implementation, request, response, facts, notes, who } = passage;
+  let gone: AbortSignal | undefined;
   return {
     who,
     sentBody: input.body,
     ...input,
     get gone() {
-      return goneOf(response);
+      // One for the whole call: a long poll looks at it many times, and each would listen to the response.
+      gone ??= goneOf(response);
+      return gone;
     },
     requestId: facts.requestId,
     ip: facts.ip,

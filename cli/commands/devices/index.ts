@@ -21,6 +21,14 @@ export const extendDevices: Register = async (group, run, program) => {
   );
   const { registerRun } = await import("./run/index.ts");
   await registerRun(group.command("run").summary("Tell devices to do something"), run, program);
+  const { registerSet } = await import("./set.ts");
+  await registerSet(group.command("set").summary("Set custom values of devices"), run, program);
+  const { registerExport } = await import("./sheet/export.ts");
+  await registerExport(group.command("export").summary("Write devices as CSV, NDJSON or JSON"), run, program);
+  const { registerImport } = await import("./sheet/import.ts");
+  await registerImport(group.command("import").summary("Change devices to what a CSV file says"), run, program);
+  const { registerWatch } = await import("./watch/index.ts");
+  await registerWatch(group.command("watch").summary("Show devices, and each change of one"), run, program);
   group.addHelpText("after", "\nAlso: show is get, move is move-org, decommission is remove.\n");
 };
 
