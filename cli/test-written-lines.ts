@@ -58,6 +58,7 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     "server audit-bundle": { argv: ["--org", "contoso-dental", ...place], long: true },
     // Only Ctrl-C ends it.
     "webhooks listen": { argv: ["--forward", "http://127.0.0.1:9/"], long: true },
+    "agent simulate": { argv: ["--count", "1", "--key-file", `${dir}/key`], long: true },
     "devices watch": { argv: [], long: true },
     // Its delivery must have been signed just now.
     "webhooks verify": { argv: ["--body-file", `${dir}/body.json`], long: true },

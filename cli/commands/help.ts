@@ -14,6 +14,7 @@ const variables = [
   { name: "RMM_TOKEN", meaning: "access token of a user" },
   { name: "RMM_TOKEN_FILE", meaning: "file that holds a token or a key" },
   { name: "RMM_API_KEY", meaning: "API key (svc_…) or partner key (svc_sp_…)" },
+  { name: "RMM_ENROLLMENT_KEY", meaning: "enrollment key of `agent simulate`" },
   { name: "RMM_NO_INPUT", meaning: "1: never ask" },
   { name: "RMM_CONFIG_DIR", meaning: "folder of profiles and tokens" },
   { name: "RMM_DATA_DIR", meaning: "folder of the server's data" },

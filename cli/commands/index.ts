@@ -34,6 +34,11 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     area: "credentials",
     load: async () => (await import("./keys/index.ts")).registerKeys,
   },
+  agent: {
+    summary: "Simulated devices to try a server with",
+    area: "fleet",
+    load: async () => (await import("./agent/index.ts")).registerAgent,
+  },
   plan: {
     summary: "Show what a provisioning file would change",
     load: async () => (await provisioning()).registerPlan,

@@ -37,13 +37,16 @@ export async function answer(
   response: ServerResponse,
   facts: RequestFacts,
 ): Promise<void> {
+  let gone: AbortSignal | undefined;
   const passage: HttpPassage = {
     ...begun(services, implementation, facts, nobody),
     request,
     response,
     browsed: isBrowsed(implementation.endpoint, request),
     get gone() {
-      return goneOf(response);
+      // One for the whole call: a long poll looks at it many times, and each would listen to the response.
+      gone ??= goneOf(response);
+      return gone;
     },
     header: (name) => headerOf(request, name),
     setHeader: (name, value) => response.setHeader(name, value),

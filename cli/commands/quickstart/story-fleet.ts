@@ -51,7 +51,7 @@ async function mintedKeys(): Promise<Key[]> {
 }
 
 async function enroll(baseUrl: string, { org, path }: Key): Promise<string[]> {
-  const { enrollFleet } = await import("#fixtures/simulators/agents");
+  const { enrollFleet } = await import("#fixtures/simulators/agent/fleet");
   const enrollmentKey = (await readOwnText(path)).trim();
   const fleet = await enrollFleet({ baseUrl, enrollmentKey, count: PER_KEY, seed: `${org} ${path}`, maxWaitMs: 5_000 });
   const refused = fleet.refused[0];

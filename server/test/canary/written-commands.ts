@@ -193,8 +193,8 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
   }),
 };
 
-/** They end with Ctrl-C alone; their own tests look for their secrets: `cli/commands/webhooks/listen.test.ts`. */
-export const endless: readonly string[] = ["webhooks listen"];
+/** They run until Ctrl-C; their own tests look for their secrets: `cli/commands/webhooks/listen.test.ts`, `server/test/e2e/agent-simulate.test.ts`. */
+export const endless: readonly string[] = ["agent simulate", "webhooks listen"];
 
 /** Hand-written commands without secrets: they send no credential, or the generated commands cover what they send. */
 export const harmless: readonly string[] = [

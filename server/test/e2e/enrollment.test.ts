@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { enrollFleet } from "#fixtures/simulators/agents";
+import { enrollFleet } from "#fixtures/simulators/agent/fleet";
 import { createClient } from "#sdk/client";
 import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type Actor, actorOf, ways } from "./actors.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { enrollFleet } from "#fixtures/simulators/agents";
+import { enrollFleet } from "#fixtures/simulators/agent/fleet";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { migration } from "#server/db/migrations/202611281350-credentials-export-changes";
 import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { enrollFleet } from "#fixtures/simulators/agents";
+import { enrollFleet } from "#fixtures/simulators/agent/fleet";
 import { makeKey } from "../../../test/enroll.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 

@@ -1,0 +1,185 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CommandType, commandTypes } from "#contract/core/command-types";
+import type { Summary } from "#fixtures/simulators/agent/counts";
+import { type Simulation, type SimulationOptions, simulate } from "#fixtures/simulators/agent/simulation";
+import { asSystem } from "#server/db/as-system";
+import type { Tx } from "#server/db/unit-of-work";
+import { insertCommand } from "#server/features/fleet/device-commands/insert-command";
+import { makeKey } from "../enroll.ts";
+import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
+import { type Rmm, rmmHere } from "./rmm-process.ts";
+
+const types = Object.keys(commandTypes) as CommandType[];
+/** After these a device is not heard of for a while, or ever. */
+const silencing: readonly CommandType[] = ["reboot", "reboot_safe_mode", "shutdown", "self_uninstall"];
+const PER_CLAIM = 10;
+
+/** Every type, for as few devices as answer them all. */
+function sharedOut(): CommandType[][] {
+  const others = types.filter((type) => !silencing.includes(type));
+  const groups = Array.from({ length: Math.ceil(others.length / PER_CLAIM) }, (_, place) =>
+    others.slice(place * PER_CLAIM, (place + 1) * PER_CLAIM),
+  );
+  return [...groups, ...silencing.map((type) => [type])];
+}
+
+describe.each(databases)("simulated devices on %s", (database) => {
+  let server: TestServer;
+  let orgId: string;
+  let rmm: Rmm;
+
+  beforeAll(async () => {
+    server = await startTestServer(database, { AGENT_ENROLL_RATE_LIMIT: "100000" });
+    orgId = (await seedPartner(server, "acme", ["acme"])).orgIds[0] as string;
+    rmm = rmmHere({ RMM_SERVER: server.url });
+  });
+  afterAll(async () => {
+    rmm?.close();
+    await server?.stop();
+  });
+
+  const commandsOf = (deviceIds: readonly string[]) =>
+    server.db.selectFrom("deviceCommands").selectAll().where("deviceId", "in", deviceIds).execute();
+
+  /** Queues the given commands for a device each, and runs the fleet until it has answered. */
+  async function answering(
+    given: readonly (readonly CommandType[])[],
+    more: Partial<SimulationOptions>,
+    until: (summary: Summary) => boolean,
+  ) {
+    const stop = new AbortController();
+    const ids: string[] = [];
+    const queued: Promise<unknown>[] = [];
+    const refused: unknown[] = [];
+    const tell = ({ event, deviceId }: Record<string, unknown>) => {
+      if (event === "refused") refused.push(deviceId);
+      if (event !== "enrolled") return;
+      const device = { id: deviceId as string, orgId, hostname: "device", watchdogStatus: null };
+      const own = given[ids.length] ?? [];
+      ids.push(device.id);
+      const queue = async (tx: Tx) => {
+        for (const type of own) await insertCommand(tx, server.services, { device, type, payload: {} });
+      };
+      queued.push(asSystem(server.services, "work commands").transaction().execute(queue));
+    };
+    const key = await makeKey(server, { orgId, maxUsage: null });
+    const running: Simulation = simulate({
+      baseUrl: server.url,
+      enrollmentKey: key.raw,
+      count: given.length,
+      seed: more.seed ?? "e2e",
+      intervalMs: 1_000,
+      signal: stop.signal,
+      tell,
+      ...more,
+    });
+    await expect.poll(() => until(running.summary()), { interval: 20 }).toBe(true);
+    stop.abort();
+    const summary = await running.ended;
+    await Promise.all(queued);
+    return { summary, refused, commands: await commandsOf(ids) };
+  }
+
+  it("answer every type of command once, and what they report is taken", async () => {
+    const given = sharedOut();
+    const all = await answering(given, {}, ({ answered }) => answered === types.length);
+    const { summary, commands, refused } = all;
+    expect(summary).toMatchObject({ enrolled: given.length, claimedTwice: 0, ignored: 0, unreached: 0 });
+    const uninstalled = commands.find(({ type }) => type === "self_uninstall")?.deviceId;
+    expect(refused.filter((deviceId) => deviceId !== uninstalled)).toEqual([]);
+    expect(commands.map(({ type }) => type).toSorted()).toEqual(types.toSorted());
+    expect(commands.filter(({ status }) => status !== "completed" && status !== "failed")).toEqual([]);
+    const disks = await server.db.selectFrom("deviceDisks").select("mountPoint").execute();
+    expect(disks.length).toBeGreaterThan(given.length / 2);
+  });
+
+  it("that lie and repeat themselves change nothing that is not theirs", async () => {
+    const given = [
+      ["refresh_inventory", "lock"],
+      ["collect_logs", "lock"],
+    ] as const;
+    const misbehave = { lying: 1, duplicate: 1 };
+    const { summary, commands } = await answering(given, { seed: "liars", misbehave }, ({ ignored }) => ignored >= 4);
+    expect(summary).toMatchObject({ answered: 4, ignored: 4, unreached: 0 });
+    expect(commands.map(({ status }) => status)).toEqual(given.flat().map(() => "completed"));
+  });
+
+  it("that are old know few types, and failing ones answer failed", async () => {
+    const given = [["lock"], ["reboot"]] as const;
+    const old = await answering(given, { seed: "old", misbehave: { old: 1 } }, ({ answered }) => answered === 2);
+    const byType = new Map(old.commands.map((command) => [command.type, command]));
+    expect(byType.get("lock")).toMatchObject({ status: "failed" });
+    expect(JSON.stringify(byType.get("lock")?.outcome)).toContain("unsupported");
+    expect(byType.get("reboot")).toMatchObject({ status: "completed" });
+    const failing = { seed: "failing", misbehave: { failing: 1 } };
+    const { commands } = await answering([["lock"]], failing, ({ answered }) => answered === 1);
+    expect(commands).toMatchObject([{ status: "failed" }]);
+  });
+
+  it("go on as the same devices with the file of rmm agent simulate, which alone has secrets", async () => {
+    const key = await makeKey(server, { orgId, maxUsage: 3 });
+    writeFileSync(join(rmm.dir, "hq.key"), `${key.raw}\n`);
+    const run = (...more: string[]) =>
+      rmm.run([
+        "agent",
+        "simulate",
+        "--count",
+        "3",
+        "--state",
+        "fleet.json",
+        "--for",
+        "1s",
+        "--interval",
+        "1s",
+        ...more,
+      ]);
+    const first = await run("--key-file", "hq.key", "--debug");
+    expect(first.code, first.stderr).toBe(0);
+    const events = first.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(events.filter(({ event }) => event === "enrolled")).toHaveLength(3);
+    expect(events.at(-1)).toMatchObject({ event: "summary", enrolled: 3, refused: 0 });
+    const kept = readFileSync(join(rmm.dir, "fleet.json"), "utf8");
+    expect(statSync(join(rmm.dir, "fleet.json")).mode & 0o777).toBe(0o600);
+    expect(kept).not.toContain(key.raw);
+    const { devices } = JSON.parse(kept);
+    for (const { identity, nonce } of devices)
+      for (const secret of [identity.agentToken, identity.watchdogToken, nonce, key.raw])
+        expect(first.stdout + first.stderr).not.toContain(secret);
+
+    const again = await run("--json");
+    expect(again.code, again.stderr).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ devices: 3, enrolled: 3, refused: 0 });
+    expect(JSON.parse(again.stdout).heartbeats).toBeGreaterThan(0);
+    expect((await run("--seed", "other")).code).toBe(2);
+    const { count } = await server.db
+      .selectFrom("devices")
+      .select((at) => at.fn.countAll<number>().as("count"))
+      .where(
+        "hostname",
+        "in",
+        events.flatMap(({ event, hostname }) => (event === "enrolled" ? [hostname] : [])),
+      )
+      .executeTakeFirstOrThrow();
+    expect(Number(count)).toBe(3);
+  });
+
+  it("that are not let in say so by the exit code", async () => {
+    const key = await makeKey(server, { orgId, maxUsage: 1 });
+    const run = (raw: string) =>
+      rmm.run(["agent", "simulate", "--count", "2", "--for", "1s", "--seed", raw], {
+        env: { RMM_ENROLLMENT_KEY: raw },
+      });
+    expect((await run("nobody-minted-this")).code).toBe(4);
+    expect((await run(key.raw)).code).toBe(9);
+    expect((await rmm.run(["agent", "simulate"])).stderr).toContain("--key-file");
+    const wrong = await rmm.run(["agent", "simulate", "--misbehave", "sulky"], {
+      env: { RMM_ENROLLMENT_KEY: key.raw },
+    });
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("there is no sulky kind")]);
+  });
+});
