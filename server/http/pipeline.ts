@@ -75,7 +75,7 @@ async function pass(passage: HttpPassage): Promise<void> {
     body,
   });
   const unit = new UnitOfWork(services, scopeOf(passage.who));
-  boundReads(unit.scope, waitingFor(response));
+  boundReads(unit.scope, waitingFor(passage));
   unit.afterRollback(() => passage.events.drop());
   const key = endpoint.idempotent ? readIdempotencyKey(headerOf(request, "x-idempotency-key")) : undefined;
   if (key === undefined) {
@@ -157,15 +157,11 @@ async function recordReplay(
 }
 
 /** The reads of a request wait no longer than its caller. */
-function waitingFor(response: ServerResponse): ReadBounds {
-  let gone: AbortSignal | undefined;
-  return {
-    get gone() {
-      gone ??= goneOf(response);
-      return gone;
-    },
-  };
-}
+const waitingFor = (passage: HttpPassage): ReadBounds => ({
+  get gone() {
+    return passage.gone;
+  },
+});
 
 /** Only where somebody asks: most calls are answered before it matters. */
 function goneOf(response: ServerResponse): AbortSignal {
