@@ -4,6 +4,7 @@ import { seedTenants, type Tenant, type World } from "#fixtures/world";
 import { sentQuery } from "#sdk/prepare";
 import type { Environment } from "#server/config";
 import type { Database } from "#server/db/tables";
+import { startAgent } from "../answering-agent.ts";
 import {
   type Answer,
   type DatabaseName,
@@ -30,6 +31,8 @@ export interface CallOptions {
   /** Replaces the example's query instead of extending it. */
   onlyQuery?: boolean;
   body?: unknown;
+  /** The agent of the tenant does not answer what is asked live. */
+  silentAgent?: boolean;
 }
 
 /** A request that succeeds, and the person behind it or whom it is about. */
@@ -79,7 +82,13 @@ export async function startSweep(database: DatabaseName, options: SweepOptions =
   const server = await startTestServer(
     database,
     // All devices of the tests share one address.
-    { AGENT_ENROLL_RATE_LIMIT: "100000", AGENT_POLL_MAX_SECONDS: "0", ...outside?.env, ...options.env },
+    {
+      AGENT_ENROLL_RATE_LIMIT: "100000",
+      AGENT_POLL_MAX_SECONDS: "0",
+      LIVE_WAIT_SECONDS: "5",
+      ...outside?.env,
+      ...options.env,
+    },
     {
       ...options,
       template: templateWith(options.fresh ?? BATCH),
@@ -148,7 +157,7 @@ class Sweep implements Swept {
     }
     const answers = await Promise.all(calls.map((options) => ask(this.server, item, options)));
     for (const answer of answers) refuseUndeclared(item.endpoint, answer);
-    const reads = item.endpoint.method === "GET" && item.endpoint.transport === "json";
+    const reads = item.endpoint.method === "GET" && item.endpoint.transport === "json" && !asksAgent(item);
     if (reads || answers.every(({ status }) => status >= 400)) await this.#refuseChange(item, answers);
     else this.#written = true;
     return answers;
@@ -225,8 +234,21 @@ function placeOf(scope: ScopeName, tenant: Tenant): TestUser {
   return { role: "Org Admin", orgId: tenant.orgId };
 }
 
-/** Sends an example with these options, without checks. */
-export function ask(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
+/** What it asks goes to the agent as a command. */
+const asksAgent = ({ endpoint }: Case): boolean => endpoint.errors.includes("AGENT_TIMEOUT");
+
+/** Sends an example with these options, without checks. The tenant's agent answers what is asked live. */
+export async function ask(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
+  if (!asksAgent(item) || options.silentAgent) return send(server, item, options);
+  const agent = startAgent(server, options.tenant);
+  try {
+    return await send(server, item, options);
+  } finally {
+    await agent.stop();
+  }
+}
+
+function send(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
   const example = item.example(options.tenant);
   const params: Record<string, string> = { ...(example.params as object), ...options.params };
   const query = new URLSearchParams(
