@@ -237,12 +237,22 @@ function placeOf(scope: ScopeName, tenant: Tenant): TestUser {
 /** What it asks goes to the agent as a command. */
 const asksAgent = ({ endpoint }: Case): boolean => endpoint.errors.includes("AGENT_TIMEOUT");
 
-/** Sends an example with these options, without checks. The tenant's agent answers what is asked live. */
-export async function ask(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
-  if (!asksAgent(item) || options.silentAgent) return send(server, item, options);
-  const agent = startAgent(server, options.tenant);
+/** Sends an example with these options, without checks. */
+export const ask = (server: TestServer, item: Case, options: CallOptions): Promise<Answer> =>
+  options.silentAgent
+    ? send(server, item, options)
+    : withAgent(server, item, { tenant: options.tenant, work: () => send(server, item, options) });
+
+/** The tenant's agent answers what the endpoint asks live. */
+export async function withAgent(
+  server: TestServer,
+  item: Case,
+  { tenant, work }: { tenant: Tenant; work: () => Promise<Answer> },
+): Promise<Answer> {
+  if (!asksAgent(item)) return work();
+  const agent = startAgent(server, tenant);
   try {
-    return await send(server, item, options);
+    return await work();
   } finally {
     await agent.stop();
   }

@@ -83,12 +83,8 @@ describe.each(databases)("live calls on %s", (database) => {
     const agent = startAgent(server, claimed, () => null);
     const [read, change] = await Promise.all([list(unclaimed), kill(claimed)]);
     await agent.stop();
-    expect([read.status, read.body.code, read.body.details]).toEqual([504, "AGENT_TIMEOUT", undefined]);
-    expect([change.status, change.body.code, change.body.details]).toEqual([
-      504,
-      "AGENT_TIMEOUT",
-      { unverified: true },
-    ]);
+    expect([read.status, read.body.code, read.body.details.unverified]).toEqual([504, "AGENT_TIMEOUT", undefined]);
+    expect(change).toMatchObject({ status: 504, body: { code: "AGENT_TIMEOUT", details: { unverified: true } } });
     expect(await commandsOf(unclaimed)).toMatchObject([{ status: "cancelled", outcome: { reason: "not_answered" } }]);
     expect(await commandsOf(claimed)).toMatchObject([{ status: "timeout", outcome: { timedOutBy: "server" } }]);
     const [entry] = await auditOf(server, ({ action }) => action === "device.process.kill");
@@ -108,8 +104,10 @@ describe.each(databases)("live calls on %s", (database) => {
     });
     const failing: Answers = () => ({ status: "failed", errorCode: "protected", error: "it is the agent's own" });
     expect(await answered(pc, failing, restart)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
-    const entries = await auditOf(server, ({ action }) => action === "device.service.restart");
-    expect(entries.map(({ result }) => result).toSorted()).toEqual(["denied", "success"]);
+    for (const result of ["success", "denied"])
+      expect(
+        await auditOf(server, (entry) => entry.action === "device.service.restart" && entry.result === result),
+      ).toMatchObject([{ resourceId: pc.deviceId, details: { name: "Spooler", commandId: expect.any(String) } }]);
   });
 
   it("asks no device that is offline, that a room forbids, or of another tenant", async () => {
@@ -162,8 +160,9 @@ describe.each(databases)("live calls on %s", (database) => {
     const waiting = list(pc);
     await expect.poll(() => commandsOf(pc), { interval: 5 }).toHaveLength(1);
     const began = performance.now();
-    await server.stop();
+    const stopping = server.stop();
     expect((await waiting).status).toBe(504);
     expect(performance.now() - began).toBeLessThan(900);
+    await stopping;
   });
 });
