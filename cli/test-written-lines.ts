@@ -34,6 +34,9 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     "config explain": { argv: [], field: "value" },
     "keys list": { argv: ["--kind", "enrollment-key"], field: "name" },
     "keys rotate": { argv: [ids.twin, "--kind", "enrollment-key", "--yes"], field: "secret" },
+    "devices export": { argv: [], field: "hostname" },
+    "devices import": { argv: [`${dir}/devices.csv`], field: "outcome" },
+    "devices set": { argv: ["pc-1", "--field", "rack=7"], field: "outcome" },
     "devices run": { argv: ["reboot", ids.twin, "--yes"], field: "outcome" },
     plan: { argv: [`${dir}/tenants.yaml`], field: "items" },
     apply: { argv: [`${dir}/tenants.yaml`, "--yes"], field: "items" },
@@ -55,6 +58,7 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     "server audit-bundle": { argv: ["--org", "contoso-dental", ...place], long: true },
     // Only Ctrl-C ends it.
     "webhooks listen": { argv: ["--forward", "http://127.0.0.1:9/"], long: true },
+    "devices watch": { argv: [], long: true },
     // Its delivery must have been signed just now.
     "webhooks verify": { argv: ["--body-file", `${dir}/body.json`], long: true },
     quickstart: { argv: [], long: true },

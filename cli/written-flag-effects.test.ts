@@ -72,6 +72,9 @@ const answers: Readonly<Record<string, unknown>> = {
   [`GET /devices/${ids.twin}`]: device,
   [`POST /devices/${ids.twin}/commands`]: ordered,
   [`GET /devices/${ids.twin}/commands/${ids.hq}`]: { ...ordered, status: "completed", result: { status: "completed" } },
+  "GET /custom-fields": list([{ fieldKey: "rack", type: "number", options: null, orgId: null, deviceTypes: null }]),
+  [`PATCH /devices/${ids.twin}`]: device,
+  [`PATCH /devices/${ids.twin}/custom-fields`]: { customFields: { rack: 7 } },
   "GET /audit-logs/anchors": { ...list([]), publicKey: null, publicKeys: [] },
 };
 
@@ -104,6 +107,7 @@ async function ran(name: string, flags: (dir: string) => string[], { tty }: { tt
   mkdirSync(files);
   writeFileSync(join(files, "tenants.yaml"), tenants);
   writeFileSync(join(files, "customers.csv"), "Customer,City\nHarbor,Kiel\nKranz,Ulm\n");
+  writeFileSync(join(files, "devices.csv"), `id,org,displayName\n${ids.twin},,Front desk\n`);
   writeFileSync(join(command.dir, "token"), "token-of-bo");
   const login = ["auth", "login", "--email", "a@b.example", "--password-stdin", "--store=file"];
   for (const [profile, { url }] of [

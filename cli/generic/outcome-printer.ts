@@ -65,6 +65,7 @@ async function printAll<T extends { readonly outcome: string }>(
 /** What counts as gone through is said of the whole, the others where there are any. */
 const words: readonly (readonly [outcome: string, word: string])[] = [
   ["queued", "queued"],
+  ["planned", "would change"],
   ["unchanged", "unchanged"],
   ["exists", "there already"],
   ["open", "not over yet"],
@@ -79,8 +80,8 @@ async function sayCounts(
 ): Promise<void> {
   const count = (outcome: string) => outcomes.filter((one) => one.outcome === outcome).length;
   const parts = words.filter(([outcome]) => count(outcome) > 0).map(([outcome, word]) => `${count(outcome)} ${word}`);
-  if (count("queued") === 0) parts.unshift(`${count("done")} of ${outcomes.length} done`);
-  await context.notice(parts.join(", "));
+  if (count("queued") + count("planned") === 0) parts.unshift(`${count("done")} of ${outcomes.length} done`);
+  await context.notice(outcomes.length === 0 ? "Nothing to do" : parts.join(", "));
   for (const line of goOn ?? []) await context.notice(line);
   if (goOn === undefined && context.shell.signal.aborted && count("skipped") > 0)
     await context.notice(`Interrupted. What was done stays; go on with: ${again(context)}`);

@@ -45,7 +45,7 @@ export async function chosenDevices(
 }
 
 /** An unknown name, or one that several devices have, ends the run before anything is sent. */
-async function namedDevices(context: Context, called: readonly string[]): Promise<Chosen[]> {
+export async function namedDevices(context: Context, called: readonly string[]): Promise<Chosen[]> {
   const { signal } = context.shell;
   const client = await context.client();
   const named = context.settings.org.value || undefined;

@@ -147,6 +147,25 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
     routes: { "POST /api-keys": () => ({ id: ID, key: plant("new key") }) },
     prints: isNew,
   }),
+  "devices import": (plant) => ({
+    argv: ["devices", "import", `${HERE}/new.csv`, "--provision", "--secret-dir", `${HERE}/secrets`],
+    env: user(plant),
+    given: { "new.csv": "org,site,hostname,osType\nacme-west,HQ,till-1,windows\n" },
+    routes: {
+      "GET /devices": () => ({ devices: [], nextCursor: null, limit: 1000 }),
+      "GET /orgs": () => ({ data: [{ id: ID, slug: "acme-west", name: "Acme West" }] }),
+      "GET /orgs/sites": () => paged([{ id: OTHER, orgId: ID, name: "HQ" }]),
+      "POST /devices/provision": () => ({
+        device: { id: OTHER },
+        enrollment: {
+          ...{ enrollmentKey: plant("new key"), enrollmentSecret: plant("new secret") },
+          ...{ serverUrl: "https://rmm.example", expiresAt: LATER, singleUse: true },
+        },
+      }),
+    },
+    keeps: inSecrets,
+    patient: true,
+  }),
   "webhooks verify": (plant) => {
     const [secret, timestamp, body] = [plant("webhook secret"), "1900000000", '{"id":"e1"}'];
     const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
@@ -192,7 +211,10 @@ export const harmless: readonly string[] = [
   "completion powershell",
   "completion zsh",
   "config explain",
+  "devices export",
   "devices run",
+  "devices set",
+  "devices watch",
   "diff",
   "export",
   "help",

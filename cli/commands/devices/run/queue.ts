@@ -108,7 +108,9 @@ async function there({ client, sender }: Tools, device: Chosen, commandId: strin
   return { device, outcome: "exists", error, ...(command && { command }) };
 }
 
+/** As the single call would be answered. */
 function exitOf(code: string): ExitName {
   if (code === "NOT_FOUND") return "notFound";
-  return code === "SITE_ACCESS_DENIED" || code === "ORG_SUSPENDED" ? "forbidden" : "conflict";
+  if (code === "SITE_ACCESS_DENIED" || code === "ORG_SUSPENDED") return "forbidden";
+  return ["INVALID_STATE", "ORG_READ_ONLY", "NO_MAC", "NO_RELAY"].includes(code) ? "conflict" : "failure";
 }
