@@ -6,7 +6,9 @@ import { startBackground } from "./background.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { implementations } from "./generated/routes.ts";
+import { upgrades } from "./generated/upgrades.ts";
 import { httpApp } from "./http/router.ts";
+import { serveUpgrades } from "./http/upgrades.ts";
 import { startProcessLease } from "./jobs/process-lease.ts";
 import type { Services } from "./services.ts";
 
@@ -41,9 +43,11 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     const alive = await startProcessLease(services);
     const background = startBackground(services, { schedules: options.background ?? true });
     const server = listener(services);
+    const channels = serveUpgrades(server, services, upgrades);
     try {
       await listen(server, options.config.port, options.host ?? "127.0.0.1");
     } catch (error) {
+      await channels.stop();
       await background.stop();
       await alive.stop();
       throw error;
@@ -54,6 +58,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       services,
       stop: once(async () => {
         services.store.signals.stopWaiting();
+        await channels.stop();
         await drain(server);
         await services.keyUsage.flush();
         await services.refusals.stop();
@@ -70,7 +75,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
 
 /** Limits that keep one slow or hostile client from costing the others anything. */
 function listener(services: Services): Server {
-  const server = createServer({ maxHeaderSize: 16 * 1024 }, httpApp(services, implementations));
+  const server = createServer({ maxHeaderSize: 16 * 1024 }, httpApp(services, implementations, upgrades));
   server.headersTimeout = 15_000;
   server.requestTimeout = 60_000;
   server.keepAliveTimeout = 10_000;

@@ -124,7 +124,7 @@ export const serverRooms: readonly Room[] = [
     paths: ["server/features/"],
     owns:
       "`<area>/<noun>/`: `routes.ts`, one file per verb, `rules.ts` (pure), `queries.ts` (Kysely), `hooks.ts` " +
-      "`schedules.ts` `jobs.ts` `consumers.ts`; `<area>/core/`: what several rooms share",
+      "`schedules.ts` `jobs.ts` `consumers.ts` `upgrades.ts`; `<area>/core/`: what several rooms share",
     imports: [
       "sdk/contract/",
       "server/config.ts",
@@ -134,6 +134,8 @@ export const serverRooms: readonly Room[] = [
       "server/problem.ts",
       "server/http/call.ts",
       "server/http/implement.ts",
+      "server/http/upgrade.ts",
+      "server/http/frame.ts",
       "server/access/",
       "server/db/",
       "server/audit/",

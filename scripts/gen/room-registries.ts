@@ -73,6 +73,18 @@ export function hookTable(banner: string): string {
   ]);
 }
 
+/** The `upgrades` of the rooms: paths that become WebSockets. */
+export function upgradeTable(banner: string): string {
+  const upgrades = exporting("upgrades");
+  return lines([
+    banner,
+    'import type { Upgrade } from "#server/http/upgrade";',
+    ...upgrades.map(({ key, file }) => `import { upgrades as ${key} } from "${file}";`),
+    "",
+    `export const upgrades: readonly Upgrade[] = [${upgrades.map(({ key }) => `...${key}`).join(", ")}];`,
+  ]);
+}
+
 function exportsOf(file: string, name: string): boolean {
   return existsSync(file) && new RegExp(`^export const ${name}\\b`, "m").test(readFileSync(file, "utf8"));
 }

@@ -1,6 +1,6 @@
-const REMEMBERED = 10_000;
+const REMEMBERED = 50_000;
 
-/** Hashes of keys that existed at their last lookup: such a key is not a guess. */
+/** Hashes of keys and agent tokens that existed at their last lookup: such a key is not a guess. */
 export class KnownKeys {
   readonly #hashes = new Set<string>();
 

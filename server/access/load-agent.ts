@@ -3,19 +3,37 @@ import { prepared } from "#server/db/prepared";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
+import { findSecret, refuseGuess } from "./guesses.ts";
 import type { AgentPrincipal } from "./principal.ts";
+import type { Limit } from "./rate-limit.ts";
 
 /** Organizations whose agents are refused (docs/tenancy.md, "Organization status"). */
 const severed: readonly string[] = ["archived", "churned", "purging"];
+
+/** Unknown tokens per minute and client address (docs/agents.md, "Limits of an agent"). */
+export const agentGuesses: Limit = { name: "agent-guess", max: 300, windowSeconds: 60 };
 
 /**
  * The device of an agent token. Each device has a main and a watchdog credential, and for ten minutes after a rotation
  * the previous pair (docs/fleet.md, "Agent identity").
  */
-export async function loadAgent(services: Services, token: string): Promise<AgentPrincipal> {
-  if (!/^agt_[0-9a-f]{64}$/.test(token)) throw problem("INVALID_AGENT_CREDENTIALS");
+export async function loadAgent(services: Services, token: string, ip: string | null): Promise<AgentPrincipal> {
+  const guess = { limit: agentGuesses, ip };
+  if (!/^agt_[0-9a-f]{64}$/.test(token)) {
+    await refuseGuess(services, guess);
+    throw problem("INVALID_AGENT_CREDENTIALS");
+  }
   const hash = sha256(token);
-  const row = await byToken(asSystem(services, "authenticate"), { hash });
+  return judge(services, hash, await findSecret(services, { ...guess, hash }, () => find(services, hash)));
+}
+
+/** The device as it is now, of a token that opened a connection. */
+export const reloadAgent = async (services: Services, hash: string): Promise<AgentPrincipal> =>
+  judge(services, hash, await find(services, hash));
+
+const find = (services: Services, hash: string) => byToken(asSystem(services, "authenticate"), { hash });
+
+async function judge(services: Services, hash: string, row: Awaited<ReturnType<typeof find>>): Promise<AgentPrincipal> {
   if (!row || row.agentId === null) throw problem("INVALID_AGENT_CREDENTIALS");
   const current = hash === row.agentTokenHash || hash === row.watchdogTokenHash;
   if (!current && (row.previousTokensExpireAt ?? "") <= services.clock.now())
@@ -27,6 +45,7 @@ export async function loadAgent(services: Services, token: string): Promise<Agen
   if (row.status === "quarantined") throw problem("DEVICE_QUARANTINED");
   return {
     kind: "agent",
+    tokenHash: hash,
     deviceId: row.id,
     agentId: row.agentId,
     hostname: row.hostname,
@@ -43,6 +62,7 @@ export async function loadAgent(services: Services, token: string): Promise<Agen
       watchdogStatus: row.watchdogStatus,
       mainAgentSilentSince: row.mainAgentSilentSince,
       tokensIssuedAt: row.tokensIssuedAt,
+      connectionId: row.connectionId,
     },
   };
 }
@@ -88,6 +108,7 @@ const byToken = prepared(["hash"], (db, at) =>
       "devices.watchdogStatus",
       "devices.mainAgentSilentSince",
       "devices.tokensIssuedAt",
+      "devices.connectionId",
       "organizations.status as orgStatus",
       "organizations.deletedAt as orgDeletedAt",
       "partners.status as partnerStatus",

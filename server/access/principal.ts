@@ -31,6 +31,7 @@ export interface UserPrincipal {
 
 export interface AgentPrincipal {
   readonly kind: "agent";
+  readonly tokenHash: string;
   readonly deviceId: string;
   readonly agentId: string;
   readonly hostname: string;
@@ -52,6 +53,8 @@ export interface KnownDevice {
   readonly watchdogStatus: "connected" | "failover" | "offline" | null;
   readonly mainAgentSilentSince: string | null;
   readonly tokensIssuedAt: string | null;
+  /** Of the agent's newest connection (docs/agents.md). */
+  readonly connectionId: string | null;
 }
 
 /** An organization's API key, or its service principal's (docs/credentials.md, "API keys"). */

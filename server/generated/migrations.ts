@@ -43,6 +43,7 @@ import { migration as m39 } from "../db/migrations/202611290300-fleet-provisione
 import { migration as m40 } from "../db/migrations/202611290310-fleet-moved-devices.ts";
 import { migration as m41 } from "../db/migrations/202611290400-credentials-exported-software.ts";
 import { migration as m42 } from "../db/migrations/202611290410-credentials-exported-custom-fields.ts";
+import { migration as m43 } from "../db/migrations/202611290720-fleet-agent-connections.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -89,4 +90,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611290310-fleet-moved-devices", ...m40 },
   { name: "202611290400-credentials-exported-software", ...m41 },
   { name: "202611290410-credentials-exported-custom-fields", ...m42 },
+  { name: "202611290720-fleet-agent-connections", ...m43 },
 ];

@@ -20,7 +20,7 @@ export async function authenticate(
   const token = bearer(request);
   if (access.kinds.includes("agent")) {
     if (token === undefined) throw problem("INVALID_AGENT_CREDENTIALS");
-    return loadAgent(services, token);
+    return loadAgent(services, token, ip);
   }
   const withUser = access.kinds.includes("user");
   const key = keyOf(request);

@@ -1,15 +1,14 @@
 import type { ServerResponse } from "node:http";
+import { agentRequests } from "#server/access/agent-limits";
 import { rateLimited } from "#server/access/attempts";
 import type { KeyPrincipal, Principal } from "#server/access/principal";
 import type { Allowance, Limit } from "#server/access/rate-limit";
 import type { Services } from "#server/services";
 
-const agentLimit: Limit = { name: "agent", max: 120, windowSeconds: 60 };
-
 /** Requests per minute of a session or device, per hour of a key (docs/conventions.md, "Rate limits"). */
 export async function limitRequest(services: Services, who: Principal, response: ServerResponse): Promise<void> {
   if (who.kind === "apiKey" || who.kind === "partnerKey") return limitKey(services, who, response);
-  if (who.kind === "agent") return refuseOver(services, agentLimit, who.deviceId);
+  if (who.kind === "agent") return refuseOver(services, agentRequests, who.deviceId);
   const max = services.config.apiRateLimitPerMinute;
   if (who.kind === "user" && max > 0)
     await refuseOver(services, { name: "api", max, windowSeconds: 60 }, who.sessionId);

@@ -27,7 +27,7 @@ export async function readJson(request: IncomingMessage, { limitBytes, scrub }: 
   if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)) {
     throw problem("INVALID_JSON", { message: "Content-Type must be application/json" });
   }
-  return parse(bytes, scrub);
+  return parseJson(bytes, scrub);
 }
 
 async function readAll(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
@@ -52,7 +52,8 @@ function tooLarge(request: IncomingMessage, limitBytes: number) {
   return problem("PAYLOAD_TOO_LARGE", { details: { limitBytes } });
 }
 
-function parse(bytes: Buffer, scrub: boolean): unknown {
+/** `scrub` as in `BodyRules`. */
+export function parseJson(bytes: Buffer, scrub: boolean): unknown {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

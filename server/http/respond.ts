@@ -49,13 +49,11 @@ const jsonOf = (result: unknown): string => (result instanceof JsonText ? result
 /** Sends the error and returns it; anything that is not a `Problem` becomes a 500 without internals. */
 export function sendError(services: Services, to: Recipient, error: unknown): Problem {
   const { response, facts } = to;
-  const told = tell(error);
+  const told = toldProblem(services, facts, error);
   const body: ErrorBody & Record<string, unknown> = { error: told.message, code: told.code };
   if (told.options.details !== undefined) body.details = told.options.details;
-  if (told.status >= 500) {
+  if (told.status >= 500)
     body.details = { ...(told.options.details as object | undefined), requestId: facts.requestId };
-    services.log.error("request.failed", { requestId: facts.requestId, code: told.code, cause: error as Error });
-  }
   Object.assign(body, told.options.beside);
   if (response.headersSent || response.destroyed) return told;
   const wait = told.options.retryAfterSeconds;
@@ -71,6 +69,14 @@ export function sendError(services: Services, to: Recipient, error: unknown): Pr
 export function sendPage(to: Recipient, status: number, html: string): void {
   for (const [name, value] of Object.entries(pageHeaders())) to.response.setHeader(name, value);
   write(to, status, html, "text/html; charset=utf-8");
+}
+
+/** What the caller is told of an error; a fault of this server goes to the log. */
+export function toldProblem(services: Services, facts: Recipient["facts"], error: unknown): Problem {
+  const told = tell(error);
+  if (told.status >= 500)
+    services.log.error("request.failed", { requestId: facts.requestId, code: told.code, cause: error as Error });
+  return told;
 }
 
 function tell(error: unknown): Problem {

@@ -10,16 +10,24 @@ import { factsOf, type RequestFacts } from "./request-facts.ts";
 import { watchRequest } from "./request-log.ts";
 import { sendError, sendPage } from "./respond.ts";
 import { type Match, parametersOf, routeTable } from "./route-table.ts";
+import type { Upgrade } from "./upgrade.ts";
+import { upgradePaths } from "./upgrade-paths.ts";
 
 export const API_PREFIX = "/api/v1";
 
 /** Every request matches an endpoint of the contract, a page, or a file of the page that shows the API, or is refused. */
-export function httpApp(services: Services, implementations: readonly Implementation[]): RequestListener {
+export function httpApp(
+  services: Services,
+  implementations: readonly Implementation[],
+  upgrades: readonly Upgrade[] = [],
+): RequestListener {
   const find = routeTable(implementations, API_PREFIX);
+  const upgradeAt = upgradePaths(upgrades, API_PREFIX);
   return (request, response) => {
     const facts = factsOf(request, services.random, services.config);
     const exchange = { request, response, facts };
     try {
+      if (upgradeAt(facts.path)) throw onlyUpgrades(response);
       void pass(services, find, exchange);
     } catch (error) {
       refuse(services, exchange, error);
@@ -27,9 +35,15 @@ export function httpApp(services: Services, implementations: readonly Implementa
   };
 }
 
+/** Most often a proxy in between that does not pass the wish on. */
+function onlyUpgrades(response: ServerResponse) {
+  response.setHeader("Upgrade", "websocket");
+  return problem("VALIDATION_ERROR", { message: "This path takes WebSockets alone, and the request asks for none" });
+}
+
 function pass(services: Services, find: ReturnType<typeof routeTable>, exchange: Exchange): Promise<void> | void {
   const { path } = exchange.facts;
-  if (hasTwoHosts(exchange.request)) return refuse(services, exchange, twoHosts());
+  refuseTwoHosts(exchange.request);
   const match = find(path);
   const page = match === undefined ? linkPageAt(path) : undefined;
   if (page !== undefined) return showPage(services, exchange, (server) => linkPageText(page, server));
@@ -39,16 +53,14 @@ function pass(services: Services, find: ReturnType<typeof routeTable>, exchange:
 }
 
 /** Two of them, alike or not, are how a request means one host to a proxy and another to what is behind it. */
-function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+export function refuseTwoHosts({ rawHeaders }: IncomingMessage): void {
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string;
     if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
   }
-  return hosts > 1;
+  if (hosts > 1) throw problem("VALIDATION_ERROR", { message: "The Host header came more than once" });
 }
-
-const twoHosts = () => problem("VALIDATION_ERROR", { message: "The Host header came more than once" });
 
 interface Exchange {
   request: IncomingMessage;

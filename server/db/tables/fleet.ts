@@ -70,6 +70,8 @@ export interface DevicesTable {
   /** SHA-256 of `pepper:key` of the key that is for this device alone, while it is pending. */
   provisionKeyHash: string | null;
   provisionKeyExpiresAt: string | null;
+  /** The newest connection of its agent: an older one ends (docs/agents.md, "One connection"). */
+  connectionId: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
 }

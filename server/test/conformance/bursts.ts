@@ -2,16 +2,21 @@ import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-servic
 import { plainDevice } from "#fixtures/nouns/fleet/devices";
 import { plainOrganization } from "#fixtures/nouns/tenancy/organizations";
 import { keyGuesses } from "#server/access/key-throttle";
+import { agentGuesses } from "#server/access/load-agent";
 import type { Limit } from "#server/access/rate-limit";
 import { verifyAllLimit, verifyLimit, verifySubject } from "#server/features/audit/audit-logs/verify";
 import { loginPerAddress } from "#server/features/sign-in/core/login-limits";
 import { clientBlock } from "#server/platform/ip-address";
+import { connect } from "../agent-socket.ts";
 import type { Answer } from "../harness.ts";
 import { type Case, caseOf } from "./cases.ts";
 import { ask, type CallOptions, type Swept } from "./sweep.ts";
 
+/** A request of the contract, or what stands in no contract, as it is sent to a server. */
+type Asking = { item: Case; options: CallOptions } | { send: (url: string) => Promise<Answer> };
+
 /** The n-th request of a burst. */
-export type Attempt = (number: number) => { item: Case; options: CallOptions };
+export type Attempt = (number: number) => Asking;
 
 /** A limit, and the requests that count towards it. */
 export interface Burst {
@@ -91,6 +96,34 @@ export const bursts: readonly Burst[] = [
     async ready(swept) {
       const tenant = await swept.freshTenant();
       return always("agents.heartbeat", { tenant, token: tenant.agentToken });
+    },
+  },
+  {
+    limit: "agent-connect",
+    noun: "agents",
+    left: 12,
+    async ready(swept) {
+      const { agentToken: token, deviceId } = await swept.freshTenant();
+      const opened = { status: 101, body: null, headers: new Headers() };
+      return () => ({
+        async send(url) {
+          const { socket, refused } = await connect(url, deviceId, { token });
+          socket?.raw.terminate();
+          return refused ?? opened;
+        },
+      });
+    },
+  },
+  {
+    limit: "agent-guess",
+    noun: "agents",
+    left: 10,
+    async ready(swept) {
+      await useUp(swept, agentGuesses, ADDRESS, 10);
+      const { a: tenant } = swept.world;
+      const { random } = swept.server.services;
+      const token = () => `agt_${random.bytes(32).toString("hex")}`;
+      return () => ({ item: caseOf("agents.heartbeat"), options: { tenant, token: token() } });
     },
   },
   {

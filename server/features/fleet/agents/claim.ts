@@ -2,7 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
 import type { AgentPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
-import { type ClaimedCommand, claimCommands } from "#server/features/fleet/device-commands/claim-commands";
+import { type Claim, claimCommands, handedOut } from "#server/features/fleet/device-commands/claim-commands";
 import { deviceTopic } from "#server/features/fleet/device-commands/signals";
 import type { Call } from "#server/http/call";
 import { SECOND } from "#server/platform/clock";
@@ -22,7 +22,8 @@ export async function claim(call: ClaimCall) {
   for (;;) {
     const commands = await call.transaction((tx) => claimFor(call, tx, who));
     const left = waitMs - (performance.now() - began);
-    if (commands.length > 0 || left <= 0 || signals.closed || call.gone.aborted) return { commands };
+    if (commands.length > 0 || left <= 0 || signals.closed || call.gone.aborted)
+      return { commands: commands.map(handedOut) };
     await signals.heard(deviceTopic(who.deviceId), Math.min(left, LOOK_EVERY_MS), call.gone);
     // What is claimed for a caller who has gone would never run.
     if (call.gone.aborted) return { commands: [] };
@@ -30,7 +31,7 @@ export async function claim(call: ClaimCall) {
 }
 
 /** What this credential may claim. */
-export async function claimFor(call: Call, tx: Tx, who: AgentPrincipal): Promise<ClaimedCommand[]> {
+export async function claimFor(call: Call, tx: Tx, who: AgentPrincipal): Promise<Claim[]> {
   const { deviceId, credential: role } = who;
   const commands = await claimCommands(tx, call.services, { deviceId, role, uninstallOnly: mayOnlyUninstall(who) });
   for (const { type } of commands)

@@ -74,7 +74,7 @@ async function reread(tx: Tx, who: AgentPrincipal): Promise<KnownDevice> {
   const row = await tx
     .selectFrom("devices")
     .select(["status", "lastSeenAt", "lastSeenIp", "deviceRoleSource", "watchdogStatus"])
-    .select(["mainAgentSilentSince", "tokensIssuedAt"])
+    .select(["mainAgentSilentSince", "tokensIssuedAt", "connectionId"])
     .where("id", "=", who.deviceId)
     .executeTakeFirst();
   if (!row) throw leftMeanwhile();

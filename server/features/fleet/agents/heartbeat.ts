@@ -1,4 +1,6 @@
 import type { AgentPrincipal } from "#server/access/principal";
+import type { Tx } from "#server/db/unit-of-work";
+import { handedOut } from "#server/features/fleet/device-commands/claim-commands";
 import { after, DAY } from "#server/platform/clock";
 import { claimFor } from "./claim.ts";
 import { type HeartbeatCall, recordMain } from "./heartbeat-main.ts";
@@ -18,21 +20,35 @@ const TOKEN_AGE_MAX_MS = 30 * DAY;
  */
 export async function heartbeat(call: HeartbeatCall) {
   const who = ownDevice(call);
-  // The watchdog's credential cannot speak for the main agent: that would hide that it is silent.
-  const watchdog = who.credential === "watchdog" || call.body.role === "watchdog";
   const commands = await call.transaction(async (tx) => {
-    if (!who.leaving) await (watchdog ? recordWatchdog(call, tx, who) : recordMain(call, tx, who));
+    await record(call, tx, who);
     return claimFor(call, tx, who);
   });
-  return {
-    commands,
-    config: { ...intervals, policies: { pam: null, event_log: null, monitoring: null, backup: null } },
-    serverTime: call.clock.now(),
-    draining: mayOnlyUninstall(who),
-    ...(!watchdog && mustRotate(who, call.clock.now()) ? { rotateToken: true as const } : {}),
-    ...ignoredFields(call),
-  };
+  return { commands: commands.map(handedOut), ...answerOf(call, who) };
 }
+
+/** The same over a connection, which commands come over by themselves. */
+export async function heartbeatAlone(call: HeartbeatCall) {
+  const who = ownDevice(call);
+  await call.transaction((tx) => record(call, tx, who));
+  return answerOf(call, who);
+}
+
+/** The watchdog's credential cannot speak for the main agent: that would hide that it is silent. */
+const asWatchdog = (call: HeartbeatCall, who: AgentPrincipal): boolean =>
+  who.credential === "watchdog" || call.body.role === "watchdog";
+
+async function record(call: HeartbeatCall, tx: Tx, who: AgentPrincipal): Promise<void> {
+  if (!who.leaving) await (asWatchdog(call, who) ? recordWatchdog(call, tx, who) : recordMain(call, tx, who));
+}
+
+const answerOf = (call: HeartbeatCall, who: AgentPrincipal) => ({
+  config: { ...intervals, policies: { pam: null, event_log: null, monitoring: null, backup: null } },
+  serverTime: call.clock.now(),
+  draining: mayOnlyUninstall(who),
+  ...(!asWatchdog(call, who) && mustRotate(who, call.clock.now()) ? { rotateToken: true as const } : {}),
+  ...ignoredFields(call),
+});
 
 /** A draining device cannot rotate its tokens, so it is not asked to. */
 function mustRotate(who: AgentPrincipal, now: string): boolean {

@@ -4,7 +4,6 @@ import { leftMeanwhile } from "#server/features/fleet/devices/hold-device";
 import { replaceTokens } from "#server/features/fleet/devices/replace-tokens";
 import type { Call } from "#server/http/call";
 import { after, MINUTE } from "#server/platform/clock";
-import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
 import { ownDevice, refuseDraining } from "./own-device.ts";
 import { hashesOf, newTokenPair } from "./tokens.ts";
@@ -35,7 +34,7 @@ export async function rotateToken(call: RotateCall) {
       previousWatchdogTokenHash: before.watchdogTokenHash,
       previousTokensExpireAt: after(now, GRACE_MS),
     };
-    const tokens = { ...hashesOf(pair), ...(presentedHash(call) === before.agentTokenHash ? retiring : {}) };
+    const tokens = { ...hashesOf(pair), ...(who.tokenHash === before.agentTokenHash ? retiring : {}) };
     const known = { id: who.deviceId, agentTokenHash: before.agentTokenHash };
     if (!(await replaceTokens(tx, known, tokens, now))) throw problem("CONCURRENT_MODIFICATION");
     call.audit.note({
@@ -45,6 +44,3 @@ export async function rotateToken(call: RotateCall) {
     return pair;
   });
 }
-
-const presentedHash = (call: RotateCall): string =>
-  sha256((call.header("authorization") ?? "").replace(/^Bearer /i, ""));

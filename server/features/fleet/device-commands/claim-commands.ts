@@ -11,6 +11,15 @@ export interface ClaimedCommand {
   readonly payload: Record<string, unknown>;
 }
 
+/** With what it takes to put it back. */
+export interface Claim extends ClaimedCommand {
+  readonly sentAt: string;
+  /** Until when it may wait. */
+  readonly waitsUntil: string;
+}
+
+export const handedOut = ({ id, type, payload }: Claim): ClaimedCommand => ({ id, type, payload });
+
 interface Claimant {
   readonly deviceId: string;
   readonly role: "agent" | "watchdog";
@@ -18,7 +27,7 @@ interface Claimant {
   readonly uninstallOnly: boolean;
 }
 
-const CLAIM_MAX = 10;
+export const CLAIM_MAX = 10;
 
 /**
  * Hands the oldest commands to the agent, each to one claim alone: `pending` becomes `sent` by compare-and-swap, and the
@@ -28,11 +37,11 @@ export async function claimCommands(
   tx: Tx,
   services: Pick<Services, "clock" | "vault" | "store">,
   { deviceId, role, uninstallOnly }: Claimant,
-): Promise<ClaimedCommand[]> {
+): Promise<Claim[]> {
   const now = services.clock.now();
   let due = tx
     .selectFrom("deviceCommands")
-    .select(["id", "runMs"])
+    .select(["id", "runMs", "expiresAt as waitsUntil"])
     .where("deviceId", "=", deviceId)
     .where("status", "=", "pending")
     .where("targetRole", "=", role)
@@ -42,8 +51,8 @@ export async function claimCommands(
     .limit(CLAIM_MAX);
   if (uninstallOnly) due = due.where("type", "=", "self_uninstall");
   if (skipsLocked(services.store)) due = due.forUpdate().skipLocked();
-  const claimed: ClaimedCommand[] = [];
-  for (const { id, runMs } of await due.execute()) {
+  const claimed: Claim[] = [];
+  for (const { id, runMs, waitsUntil } of await due.execute()) {
     const command = await tx
       .updateTable("deviceCommands")
       .set({ status: "sent", sentAt: now, expiresAt: after(now, runMs), updatedAt: now })
@@ -53,7 +62,19 @@ export async function claimCommands(
       .returning(["id", "type", "payload", "payloadSealed"])
       .executeTakeFirst();
     if (!command) continue;
-    claimed.push({ id, type: command.type, payload: openPayload(services.vault, command) });
+    claimed.push({ id, type: command.type, payload: openPayload(services.vault, command), sentAt: now, waitsUntil });
   }
   return claimed;
+}
+
+/** Of a connection that ended before a byte of it was written: it was never sent. A repeat changes nothing. */
+export async function putBack(tx: Tx, { clock }: Pick<Services, "clock">, claims: readonly Claim[]): Promise<void> {
+  for (const { id, sentAt, waitsUntil } of claims)
+    await tx
+      .updateTable("deviceCommands")
+      .set({ status: "pending", sentAt: null, expiresAt: waitsUntil, updatedAt: clock.now() })
+      .where("id", "=", id)
+      .where("status", "=", "sent")
+      .where("sentAt", "=", sentAt)
+      .execute();
 }

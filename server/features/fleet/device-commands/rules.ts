@@ -6,7 +6,7 @@ export type CommandStatus = (typeof commandStatuses)[number];
 /** Every change of status there is (docs/fleet.md, "Commands"). Terminal statuses lead nowhere. */
 export const transitions = {
   pending: ["sent", "cancelled"],
-  sent: ["completed", "failed", "timeout"],
+  sent: ["pending", "completed", "failed", "timeout"],
   completed: [],
   failed: [],
   timeout: [],

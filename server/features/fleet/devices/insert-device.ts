@@ -22,6 +22,7 @@ const neverSet = {
   decommissionedAt: null,
   provisionKeyHash: null,
   provisionKeyExpiresAt: null,
+  connectionId: null,
 } as const;
 
 /** What a person may have said of it beforehand. */

@@ -3,6 +3,7 @@ import { asSystem } from "#server/db/as-system";
 import type { Tx } from "#server/db/unit-of-work";
 import { emitEvents } from "#server/events/emit";
 import { endUninstalls } from "#server/features/fleet/device-commands/end-uninstalls";
+import { tellDevicesOf } from "#server/features/fleet/device-commands/signals";
 import { type Uninstalls, uninstallsOf } from "#server/features/fleet/device-commands/uninstalls-of";
 import { after, HOUR } from "#server/platform/clock";
 import type { Services } from "#server/services";
@@ -25,7 +26,10 @@ export async function finishOne(services: Services, orgId: string): Promise<bool
   const ended = await asSystem(services, "work commands")
     .transaction()
     .execute((tx) => finish(tx, services, orgId));
-  if (ended) services.wakeAuditWriter();
+  if (ended) {
+    services.wakeAuditWriter();
+    tellDevicesOf(services, orgId);
+  }
   return ended;
 }
 

@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { organizations } from "#contract/resources/tenancy/organizations";
+import { tellDevicesOf } from "#server/features/fleet/device-commands/signals";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { getOrganization } from "./queries.ts";
@@ -24,6 +25,7 @@ export async function removeOrganization(call: RemoveCall) {
     const { hooks } = call.services;
     const taken = await call.asSystem("revoke access", (all) => hooks.onOrganizationClosed({ tx: all, ...closed }));
     call.audit.note({ details: { previousStatus: org.status, ...taken } });
+    call.afterCommit(() => tellDevicesOf(call.services, org.id));
     call.emit("organization.deleted", {
       orgId: org.id,
       data: { organizationId: org.id, organizationName: org.name },

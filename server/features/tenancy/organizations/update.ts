@@ -3,6 +3,7 @@ import type { organizations } from "#contract/resources/tenancy/organizations";
 import { refuseReadOnly } from "#server/access/org-access";
 import { changedFields } from "#server/audit/changed-fields";
 import { lockRow } from "#server/db/dialect/locks";
+import { tellDevicesOf } from "#server/features/fleet/device-commands/signals";
 import { refuseBillingChange, refuseWithout } from "#server/features/tenancy/core/billing-settings";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -56,7 +57,10 @@ export async function updateOrganization(call: UpdateCall) {
       .where("status", "=", before.status)
       .executeTakeFirst();
     if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
-    if (decision === "change") call.audit.note({ details: await enter(call, before, status) });
+    if (decision === "change") {
+      call.audit.note({ details: await enter(call, before, status) });
+      call.afterCommit(() => tellDevicesOf(call.services, before.id));
+    }
     const changed = changedFields(before, decision === "change" ? { ...fields, status } : fields);
     call.audit.note({
       details: {

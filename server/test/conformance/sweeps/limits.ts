@@ -45,11 +45,11 @@ export const sweepLimits = (database: DatabaseName) =>
     });
 
     /** Alternates between the servers. */
-    const send = (
-      number: number,
-      { item, options }: ReturnType<Awaited<ReturnType<Burst["ready"]>>>,
-    ): Promise<Answer> =>
-      ask(second && number % 2 === 1 ? { ...swept.server, request: toSecond } : swept.server, item, options);
+    const send = (number: number, asking: ReturnType<Awaited<ReturnType<Burst["ready"]>>>): Promise<Answer> => {
+      const other = number % 2 === 1 ? second : undefined;
+      if ("send" in asking) return asking.send((other ?? swept.server).url);
+      return ask(other ? { ...swept.server, request: toSecond } : swept.server, asking.item, asking.options);
+    };
     const toSecond: Swept["server"]["request"] = (method, path, options) =>
       sendTo((second as RunningServer).url, method, path, options);
   });

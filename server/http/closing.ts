@@ -1,0 +1,102 @@
+import { mutates } from "#contract/core/endpoint";
+import { auditHandle } from "#server/audit/handle";
+import { enqueueAudit } from "#server/audit/outbox";
+import type { UnitOfWork } from "#server/db/unit-of-work";
+import { storeEvents } from "#server/events/emit";
+import type { Problem } from "#server/problem";
+import type { AuditNotes } from "./audit-entry.ts";
+import type { Passage } from "./passage.ts";
+
+/** The endpoint names an action, or its handler named one for what happened. */
+const audited = ({ implementation, notes }: Passage) => mutates(implementation.endpoint) || notes.named;
+
+/**
+ * Entry, events and the record of the answer commit with the change itself. An endpoint without an action of its own
+ * (an agent's report) still writes the entries its handler added with `audit.also`.
+ */
+export function armClosing(passage: Passage, unit: UnitOfWork, also?: Parameters<UnitOfWork["beforeCommit"]>[0]): void {
+  unit.beforeCommit(async (tx) => {
+    if (audited(passage) || passage.notes.added) {
+      await enqueueAudit(auditHandle(tx), entriesOf(passage, { result: "success", errorMessage: null }));
+      unit.afterCommit(() => {
+        passage.written = true;
+        passage.services.wakeAuditWriter();
+      });
+    }
+    const told = passage.events.take();
+    if (told.length > 0) {
+      await storeEvents(tx, told);
+      unit.afterCommit(() => passage.services.wakeEvents());
+    }
+    await also?.(tx);
+  });
+}
+
+/** For handlers that changed something without a transaction (none should): the entry is still written. */
+export async function recordSuccess(passage: Passage, unit: UnitOfWork): Promise<void> {
+  if (passage.written || !(audited(passage) || passage.notes.added)) return;
+  await unit.transaction(async () => undefined);
+}
+
+/**
+ * Denied and failed changes are recorded in a small transaction of their own after the answer
+ * (docs/audit.md, "Which requests are recorded").
+ */
+export async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
+  const { services, notes } = passage;
+  if (!audited(passage) || passage.written || !isRecorded(passage, told)) return;
+  const { refusedKey } = told.options;
+  if (refusedKey) {
+    const { keyId, owner, reason, through } = refusedKey;
+    notes.note({ owner, actor: { type: "api_key", id: keyId }, details: { ...through, reason } });
+  }
+  const denied = told.status === 401 || told.status === 403 || told.status === 428;
+  const entries = entriesOf(passage, {
+    result: denied ? "denied" : "failure",
+    errorMessage: told.message,
+    details: { errorCode: told.code, ...(isPartnerApi(passage) ? partnerCall(passage, told.status) : {}) },
+  });
+  if (entries.length === 0) {
+    services.metrics.droppedAuditEvents.inc();
+    services.log.info("audit.without_tenant", {
+      requestId: passage.facts.requestId,
+      action: passage.implementation.endpoint.audit,
+      code: told.code,
+    });
+    return;
+  }
+  await services.refusals.record(entries.map((entry) => ({ entry, code: told.code })));
+  services.wakeAuditWriter();
+}
+
+export const isPartnerApi = ({ implementation }: Passage) =>
+  implementation.endpoint.access.kinds.includes("partnerKey");
+
+/** What is wrong with the request alone, or comes too often, is no attempt at a change; of the partner API all is kept. */
+const isRecorded = (passage: Passage, { status }: Problem) =>
+  ![400, 413, 429].includes(status) || isPartnerApi(passage);
+
+/** What every entry of the partner API tells (docs/credentials.md, "Partner key authentication"). */
+export const partnerCall = ({ implementation, services, startedMs }: Passage, httpStatus: number) => ({
+  resource: implementation.endpoint.path.split("/")[2],
+  recordCount: 0,
+  httpStatus,
+  durationMs: services.clock.nowMs() - startedMs,
+});
+
+const entriesOf = (
+  { services, implementation, facts, notes, who }: Passage,
+  outcome: Parameters<AuditNotes["entries"]>[2],
+) =>
+  notes.entries(
+    implementation.endpoint,
+    {
+      who,
+      requestId: facts.requestId,
+      ip: facts.ip,
+      userAgent: facts.userAgent,
+      at: services.clock.now(),
+      newId: () => services.random.uuid(),
+    },
+    outcome,
+  );
