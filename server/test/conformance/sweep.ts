@@ -235,7 +235,7 @@ function placeOf(scope: ScopeName, tenant: Tenant): TestUser {
 }
 
 /** What it asks goes to the agent as a command. */
-const asksAgent = ({ endpoint }: Case): boolean => endpoint.errors.includes("AGENT_TIMEOUT");
+export const asksAgent = ({ endpoint }: Case): boolean => endpoint.errors.includes("AGENT_TIMEOUT");
 
 /** Sends an example with these options, without checks. */
 export const ask = (server: TestServer, item: Case, options: CallOptions): Promise<Answer> =>

@@ -67,7 +67,7 @@ export const processes = resource(about, {
     description: "The agent does not end itself. After `AGENT_TIMEOUT` with `unverified` it may have been done.",
     access: staff().needs("devices:execute").withMfa(),
     audit: "device.process.kill",
-    loses: "row",
+    loses: "work",
     errors: liveErrors,
     refs,
     params: one,

@@ -75,12 +75,12 @@ export const services = resource(about, {
     ...changing,
     summary: "Stop a service of a device",
     audit: "device.service.stop",
-    loses: "row",
+    loses: "work",
   }),
   restart: post("/system-tools/devices/:deviceId/services/:name/restart", {
     ...changing,
     summary: "Restart a service of a device",
     audit: "device.service.restart",
-    loses: "row",
+    loses: "work",
   }),
 });

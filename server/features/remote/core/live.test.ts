@@ -157,7 +157,8 @@ describe.each(databases)("live calls on %s", (database) => {
 
   it("ends its waits when the server stops", async () => {
     const pc = await machine("stopping");
-    const waiting = list(pc);
+    const headers = { connection: "close" };
+    const waiting = server.request("GET", at(pc, "/processes"), { token: admin.token, headers });
     await expect.poll(() => commandsOf(pc), { interval: 5 }).toHaveLength(1);
     const began = performance.now();
     const stopping = server.stop();
