@@ -81,6 +81,13 @@ export interface CommandSentEvent extends Happened {
   readonly type: string;
 }
 
+/** Somebody asks an agent live; the transaction is unscoped. */
+export interface LiveCallEvent extends Happened {
+  readonly orgId: string;
+  readonly deviceId: string;
+  readonly type: CommandType;
+}
+
 /** Found broken, for the first time or still on another day; the transaction is unscoped. */
 export interface ChainBrokenEvent extends Happened {
   readonly services: EventServices;
@@ -155,6 +162,8 @@ export interface RoomHooks {
   readonly onLateResult?: Hook<CommandEvent>;
   /** A claim has handed them out. */
   readonly onCommandSent?: Hook<CommandSentEvent>;
+  /** A room that does not allow it throws the refusal. */
+  readonly onLiveCall?: Hook<LiveCallEvent>;
   readonly onKeyUsed?: Hook<KeyUsedEvent>;
   readonly onKeyExpired?: Hook<KeyExpiredEvent>;
 }
@@ -190,6 +199,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onCommandEnded: joined((room) => room.onCommandEnded),
     onLateResult: joined((room) => room.onLateResult),
     onCommandSent: joined((room) => room.onCommandSent),
+    onLiveCall: joined((room) => room.onLiveCall),
     onKeyUsed: joined((room) => room.onKeyUsed),
     onKeyExpired: joined((room) => room.onKeyExpired),
   };

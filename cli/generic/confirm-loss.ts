@@ -16,6 +16,7 @@ export async function confirmLoss(invocation: Invocation): Promise<Invocation> {
 
 const consequence = {
   nothing: "",
+  work: " What it is doing is lost",
   row: " It cannot be restored",
   secret: " The present secret stops working permanently",
   tenant: " Everything in it is deleted too",

@@ -45,7 +45,7 @@ function run(
 
 describe("a command that destroys something", () => {
   it("the tests cover rows, secrets and tenants, and every kind of key", () => {
-    expect(new Set(losing.map(({ loses }) => loses))).toEqual(new Set(["row", "secret", "tenant"]));
+    expect(new Set(losing.map(({ loses }) => loses))).toEqual(new Set(["work", "row", "secret", "tenant"]));
     const names = losing.map(({ noun, name }) => `${noun} ${name}`);
     for (const one of ["partner-service-principals rotate-key", "agents rotate-token", "mfa recovery-codes"])
       expect(names).toContain(one);

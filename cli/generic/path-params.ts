@@ -11,7 +11,8 @@ export const placeholderOf = (param: string): string => `<${param.replace(/([a-z
 /** Help text of an argument. */
 export function describeParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];
-  if (ref === undefined || ref === "opaque") return "id";
+  if (ref === undefined) return "id";
+  if (ref === "opaque") return `as \`rmm ${spec.noun} list\` shows it`;
   const called = takesNames(spec) ? calledOne(ref) : undefined;
   if (called === undefined) {
     const list = listCommandOf(ref) ?? (listOf(refs[ref]) ? `${refs[ref]} list` : undefined);
@@ -24,7 +25,7 @@ export function describeParam(spec: CommandSpec, param: string): string {
 export function sampleParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];
   const sample = ref === undefined || ref === "opaque" || !takesNames(spec) ? undefined : sampleOf(ref);
-  if (sample === undefined) return ref !== undefined ? SAMPLE_ID : sampleText(spec.noun, param);
+  if (sample === undefined) return ref === undefined || ref === "opaque" ? sampleText(spec.noun, param) : SAMPLE_ID;
   return isScope(spec, param) ? `--org ${sample}` : sample;
 }
 

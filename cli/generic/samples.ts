@@ -12,9 +12,11 @@ const names: Readonly<Record<string, string>> = {
   contacts: '"Ana Ruiz"',
   "custom-fields": '"Rack unit"',
   "partner-api": "HQ",
+  services: "Spooler",
 };
 
 const fields: Readonly<Record<string, string>> = {
+  pid: "4711",
   slug: "contoso-dental",
   domain: "contoso.example",
   hostname: "reception-pc",

@@ -20,14 +20,18 @@ export interface Subject {
 /** Reads the row of a request, so that the confirmation shows the row itself and not what was typed. */
 export async function subjectOf(invocation: Invocation, draft: Draft): Promise<Subject> {
   const { context, spec, names } = invocation;
-  const id = spec.params.length === 0 ? undefined : draft.params[spec.params.at(-1) as string];
-  const row = id === undefined ? undefined : await rowOf(invocation, draft, id);
+  const param = spec.params.findLast((name) => spec.refs[name] !== "opaque");
+  const id = param === undefined ? undefined : draft.params[param];
+  const row = param === undefined || id === undefined ? undefined : await rowOf(invocation, draft, { param, id });
   const label = row && labelOf(row);
   const orgId = row?.["orgId"] ?? organizationOf(spec, draft);
   const org = typeof orgId === "string" ? ((await names.orgName(orgId).catch(ifRefused)) ?? orgId) : undefined;
   const { stored, server } = context.settings;
+  const part = spec.params.at(-1);
+  const withPart = (thing: string | undefined) =>
+    part === undefined || part === param ? thing : `${draft.params[part]} on ${thing}`;
   return {
-    thing: id === undefined || label === undefined || label === id ? id : `${label} (${id})`,
+    thing: withPart(id === undefined || label === undefined || label === id ? id : `${label} (${id})`),
     customer: org ?? stored.signIns[server.value]?.partner,
   };
 }
@@ -37,9 +41,12 @@ export const placeText = ({ settings: { server, profile } }: Pick<Context, "sett
   `at ${server.value} (profile ${profile.value})`;
 
 /** The row from its own endpoint, else from a list. */
-async function rowOf({ context, spec, names }: Invocation, draft: Draft, id: string): Promise<Row | undefined> {
-  const last = spec.params.at(-1) as string;
-  const ref = spec.refs[last];
+async function rowOf(
+  { context, spec, names }: Invocation,
+  draft: Draft,
+  { param, id }: { param: string; id: string },
+): Promise<Row | undefined> {
+  const ref = spec.refs[param];
   if (ref === undefined || ref === "opaque") return undefined;
   const commands = await commandsOf(refs[ref]);
   const orgId = context.settings.org.value && (await names.orgId(context.settings.org.value));

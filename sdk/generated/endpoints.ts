@@ -196,6 +196,18 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
   },
+  processes: {
+    list: {"noun":"processes","verb":"list","method":"GET","path":"/system-tools/devices/:deviceId/processes","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    get: {"noun":"processes","verb":"get","method":"GET","path":"/system-tools/devices/:deviceId/processes/:pid","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    kill: {"noun":"processes","verb":"kill","method":"POST","path":"/system-tools/devices/:deviceId/processes/:pid/kill","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  services: {
+    list: {"noun":"services","verb":"list","method":"GET","path":"/system-tools/devices/:deviceId/services","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    get: {"noun":"services","verb":"get","method":"GET","path":"/system-tools/devices/:deviceId/services/:name","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    start: {"noun":"services","verb":"start","method":"POST","path":"/system-tools/devices/:deviceId/services/:name/start","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    stop: {"noun":"services","verb":"stop","method":"POST","path":"/system-tools/devices/:deviceId/services/:name/stop","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    restart: {"noun":"services","verb":"restart","method":"POST","path":"/system-tools/devices/:deviceId/services/:name/restart","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   webhooks: {
     list: {"noun":"webhooks","verb":"list","method":"GET","path":"/webhooks","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     events: {"noun":"webhooks","verb":"events","method":"GET","path":"/webhooks/events","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -1106,6 +1106,74 @@ export interface TagsMethods {
   devices: (input: { query: models.TagsDevicesQuery }, options?: CallOptions) => ListCall<models.TaggedDevice, models.TagsDevicesResult>;
 }
 
+export interface ProcessesMethods {
+  /**
+   * List the processes of a device.
+   * Asks the agent and waits for its answer, at most 30 seconds.
+   *
+   * `GET /system-tools/devices/:deviceId/processes` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT.
+   */
+  list: (input: { params: { deviceId: string }; query?: models.ProcessesListQuery }, options?: CallOptions) => ListCall<models.Process, models.ProcessesListResult>;
+  /**
+   * Show a process of a device.
+   *
+   * `GET /system-tools/devices/:deviceId/processes/:pid` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT.
+   */
+  get: (input: { params: { deviceId: string; pid: string } }, options?: CallOptions) => ApiCall<models.Process>;
+  /**
+   * End a process of a device.
+   * The agent does not end itself. After `AGENT_TIMEOUT` with `unverified` it may have been done.
+   *
+   * `POST /system-tools/devices/:deviceId/processes/:pid/kill` · user · needs devices:execute, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT.
+   */
+  kill: (input: { params: { deviceId: string; pid: string }; query?: models.ProcessesKillQuery }, options?: CallOptions) => ApiCall<models.ProcessesKillResult>;
+}
+
+export interface ServicesMethods {
+  /**
+   * List the services of a device.
+   * Asks the agent and waits for its answer, at most 30 seconds.
+   *
+   * `GET /system-tools/devices/:deviceId/services` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT.
+   */
+  list: (input: { params: { deviceId: string }; query?: models.ServicesListQuery }, options?: CallOptions) => ListCall<models.Service, models.ServicesListResult>;
+  /**
+   * Show a service of a device.
+   *
+   * `GET /system-tools/devices/:deviceId/services/:name` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT.
+   */
+  get: (input: { params: { deviceId: string; name: string } }, options?: CallOptions) => ApiCall<models.Service>;
+  /**
+   * Start a service of a device.
+   * After `AGENT_TIMEOUT` with `unverified` it may have been done.
+   *
+   * `POST /system-tools/devices/:deviceId/services/:name/start` · user · needs devices:execute, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT.
+   */
+  start: (input: { params: { deviceId: string; name: string } }, options?: CallOptions) => ApiCall<models.ServicesStartResult>;
+  /**
+   * Stop a service of a device.
+   * After `AGENT_TIMEOUT` with `unverified` it may have been done.
+   *
+   * `POST /system-tools/devices/:deviceId/services/:name/stop` · user · needs devices:execute, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT.
+   */
+  stop: (input: { params: { deviceId: string; name: string } }, options?: CallOptions) => ApiCall<models.ServicesStopResult>;
+  /**
+   * Restart a service of a device.
+   * After `AGENT_TIMEOUT` with `unverified` it may have been done.
+   *
+   * `POST /system-tools/devices/:deviceId/services/:name/restart` · user · needs devices:execute, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT.
+   */
+  restart: (input: { params: { deviceId: string; name: string } }, options?: CallOptions) => ApiCall<models.ServicesRestartResult>;
+}
+
 export interface WebhooksMethods {
   /**
    * List webhooks.
@@ -1322,6 +1390,10 @@ export interface Methods {
   devices: DevicesMethods;
   /** Tags of devices. */
   tags: TagsMethods;
+  /** Processes that run on a device. */
+  processes: ProcessesMethods;
+  /** Services of a device. */
+  services: ServicesMethods;
   /** Addresses that are told of an organization's events. */
   webhooks: WebhooksMethods;
   /** The tamper-evident record of what was done. */

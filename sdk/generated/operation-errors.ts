@@ -158,6 +158,14 @@ export interface OperationErrors {
   "devices.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ALREADY_DECOMMISSIONED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
+  "processes.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "processes.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "processes.kill": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "services.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "services.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "services.start": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "services.stop": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "services.restart": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "webhooks.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "webhooks.events": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "UNKNOWN_EVENT" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "webhooks.create": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "UNSAFE_URL" | "UNKNOWN_EVENT" | "LIMIT_REACHED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;

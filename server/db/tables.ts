@@ -36,6 +36,8 @@ export const tablesByArea = {
   "sign-in": signInTables,
   credentials: credentialTables,
   fleet: fleetTables,
+  // Nothing of it is kept.
+  remote: {},
   integrations: integrationTables,
   audit: auditTables,
   platform: platformTables,

@@ -29,8 +29,8 @@ export type AuditRule = AuditAction | { readonly none: string };
  */
 export type Transport = "json" | "text" | "html" | "redirect";
 
-/** What a successful call destroys for good: the command asks for confirmation and names it. */
-export type Loss = "nothing" | "row" | "secret" | "tenant";
+/** What a successful call destroys for good, `work` being what runs: the command asks for confirmation and names it. */
+export type Loss = "nothing" | "work" | "row" | "secret" | "tenant";
 
 /** Who writes the texts of a body: those of a machine are repaired where they cannot be stored, a person's refused. */
 export type Origin = "person" | "machine";

@@ -137,9 +137,15 @@ export const errorTable = {
   RATE_LIMITED: [429, "Rate limit exceeded"],
   // 500
   INTERNAL_ERROR: [500, "Internal error"],
+  // 502
+  AGENT_ERROR: [502, "The agent reported an error"],
+  AGENT_BAD_RESPONSE: [502, "Agent bad response"],
   // 503
   SERVICE_UNAVAILABLE: [503, "Try again later"],
   NOT_CONFIGURED: [503, "Not configured"],
+  DEVICE_OFFLINE: [503, "Device offline"],
+  // 504
+  AGENT_TIMEOUT: [504, "Agent timeout"],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type ErrorCode = keyof typeof errorTable;

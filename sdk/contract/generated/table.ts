@@ -26,6 +26,8 @@ import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { tags } from "../resources/fleet/tags.ts";
+import { processes } from "../resources/remote/processes.ts";
+import { services } from "../resources/remote/services.ts";
 import { webhooks } from "../resources/integrations/webhooks.ts";
 import { auditLogs } from "../resources/audit/audit-logs.ts";
 import { serviceStatus } from "../resources/platform/service-status.ts";
@@ -58,13 +60,15 @@ export type Contract = {
   readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
   readonly tags: typeof tags;
+  readonly processes: typeof processes;
+  readonly services: typeof services;
   readonly webhooks: typeof webhooks;
   readonly auditLogs: typeof auditLogs;
   readonly serviceStatus: typeof serviceStatus;
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, processes, services, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -93,6 +97,8 @@ export const areaOf = {
   deviceCommands: "fleet",
   devices: "fleet",
   tags: "fleet",
+  processes: "remote",
+  services: "remote",
   webhooks: "integrations",
   auditLogs: "audit",
   serviceStatus: "platform",

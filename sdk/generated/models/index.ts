@@ -5,5 +5,6 @@ export type * from "./fleet.ts";
 export type * from "./integrations.ts";
 export type * from "./people.ts";
 export type * from "./platform.ts";
+export type * from "./remote.ts";
 export type * from "./sign-in.ts";
 export type * from "./tenancy.ts";

@@ -1,4 +1,5 @@
 import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
+import { plainDevice } from "#fixtures/nouns/fleet/devices";
 import { plainOrganization } from "#fixtures/nouns/tenancy/organizations";
 import { keyGuesses } from "#server/access/key-throttle";
 import { agentGuesses } from "#server/access/load-agent";
@@ -30,7 +31,7 @@ export interface Burst {
 }
 
 /** Limits that are settings, lowered for the test; the others keep their defaults. */
-export const settings = { API_RATE_LIMIT_PER_MINUTE: "40", AGENT_ENROLL_RATE_LIMIT: "10" };
+export const settings = { API_RATE_LIMIT_PER_MINUTE: "40", AGENT_ENROLL_RATE_LIMIT: "10", LIVE_WAIT_SECONDS: "2" };
 
 const ADDRESS = clientBlock("127.0.0.1");
 const UNKNOWN = "Wrong-Password-1";
@@ -365,6 +366,48 @@ export const bursts: readonly Burst[] = [
         const [orgId, cursor] = [orgIds[number % 12], cursors[number % 12]];
         const token = callers[1 + (number % 2)]?.token;
         return { item, options: { tenant, token, query: { orgId, cursor, waitSeconds: "1" } } };
+      };
+    },
+  },
+  {
+    limit: "live-device",
+    noun: "processes",
+    left: 3,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      // Two persons, so that none meets the limit of a user.
+      const permissions = ["devices:read", "devices:write"] as const;
+      const callers = await Promise.all(
+        permissions.map((_, n) => swept.caller("partner", tenant, { permissions: permissions.slice(0, n + 1) })),
+      );
+      const item = caseOf("processes.list");
+      return (number) => {
+        const token = callers[Math.floor(number / 2) % 2]?.token;
+        return { item, options: { tenant, token, silentAgent: true } };
+      };
+    },
+  },
+  {
+    limit: "live-user",
+    noun: "processes",
+    left: 5,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { token } = await swept.caller("partner", tenant);
+      const { random, clock } = swept.server.services;
+      const devices = Array.from({ length: 7 }, (_, n) => ({
+        ...plainDevice(clock.now()),
+        id: random.uuid(),
+        orgId: tenant.orgId,
+        siteId: tenant.siteId,
+        agentId: random.bytes(32).toString("hex"),
+        hostname: `asked-${n}`,
+      }));
+      await swept.db.insertInto("devices").values(devices).execute();
+      const item = caseOf("processes.list");
+      return (number) => {
+        const deviceId = devices[number % devices.length]?.id as string;
+        return { item, options: { tenant, token, params: { deviceId }, silentAgent: true } };
       };
     },
   },

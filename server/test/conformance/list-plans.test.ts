@@ -9,14 +9,16 @@ import { databases } from "../harness.ts";
 import { type Case, forUsers, type ScopeName } from "./cases.ts";
 import { idFields } from "./ids.ts";
 import { scansOf } from "./plan-of.ts";
-import { type Swept, startSweep } from "./sweep.ts";
+import { asksAgent, type Swept, startSweep } from "./sweep.ts";
 import { type Statement, watchStatements } from "./watch-statements.ts";
 
 /**
  * No list scans a whole tenant table, whatever it is filtered and sorted by: every statement that lists run
  * is explained, and a plan that scans such a table fails. Checking plans instead of times needs few rows.
  */
-const lists = forUsers.filter(({ endpoint }) => endpoint.method === "GET" && endpoint.paging !== undefined);
+const lists = forUsers.filter(
+  (item) => item.endpoint.method === "GET" && item.endpoint.paging !== undefined && !asksAgent(item),
+);
 /** More devices than are sorted by themselves (`fleet/devices/page.ts`). */
 const MANY = 2_010;
 

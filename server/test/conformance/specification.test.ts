@@ -72,6 +72,19 @@ const accepted: readonly Accepted[] = [
     ],
   },
   {
+    because: "no policy can forbid remote tools until there are policies, and without one they are allowed",
+    differences: [
+      "GET /system-tools/devices/:deviceId/processes",
+      "GET /system-tools/devices/:deviceId/processes/:pid",
+      "POST /system-tools/devices/:deviceId/processes/:pid/kill",
+      "GET /system-tools/devices/:deviceId/services",
+      "GET /system-tools/devices/:deviceId/services/:name",
+      "POST /system-tools/devices/:deviceId/services/:name/start",
+      "POST /system-tools/devices/:deviceId/services/:name/stop",
+      "POST /system-tools/devices/:deviceId/services/:name/restart",
+    ].map((endpoint) => `${endpoint} errors: REMOTE_ACCESS_POLICY_DENIED is not declared`),
+  },
+  {
     because: "nothing names a custom field until there are filters and scripts",
     differences: ["DELETE /custom-fields/:id errors: IN_USE is not declared"],
   },

@@ -4,6 +4,7 @@ import { seedTenants, type Tenant, type World } from "#fixtures/world";
 import { sentQuery } from "#sdk/prepare";
 import type { Environment } from "#server/config";
 import type { Database } from "#server/db/tables";
+import { startAgent } from "../answering-agent.ts";
 import {
   type Answer,
   type DatabaseName,
@@ -30,6 +31,8 @@ export interface CallOptions {
   /** Replaces the example's query instead of extending it. */
   onlyQuery?: boolean;
   body?: unknown;
+  /** The agent of the tenant does not answer what is asked live. */
+  silentAgent?: boolean;
 }
 
 /** A request that succeeds, and the person behind it or whom it is about. */
@@ -79,7 +82,13 @@ export async function startSweep(database: DatabaseName, options: SweepOptions =
   const server = await startTestServer(
     database,
     // All devices of the tests share one address.
-    { AGENT_ENROLL_RATE_LIMIT: "100000", AGENT_POLL_MAX_SECONDS: "0", ...outside?.env, ...options.env },
+    {
+      AGENT_ENROLL_RATE_LIMIT: "100000",
+      AGENT_POLL_MAX_SECONDS: "0",
+      LIVE_WAIT_SECONDS: "5",
+      ...outside?.env,
+      ...options.env,
+    },
     {
       ...options,
       template: templateWith(options.fresh ?? BATCH),
@@ -148,7 +157,7 @@ class Sweep implements Swept {
     }
     const answers = await Promise.all(calls.map((options) => ask(this.server, item, options)));
     for (const answer of answers) refuseUndeclared(item.endpoint, answer);
-    const reads = item.endpoint.method === "GET" && item.endpoint.transport === "json";
+    const reads = item.endpoint.method === "GET" && item.endpoint.transport === "json" && !asksAgent(item);
     if (reads || answers.every(({ status }) => status >= 400)) await this.#refuseChange(item, answers);
     else this.#written = true;
     return answers;
@@ -225,8 +234,31 @@ function placeOf(scope: ScopeName, tenant: Tenant): TestUser {
   return { role: "Org Admin", orgId: tenant.orgId };
 }
 
+/** What it asks goes to the agent as a command. */
+export const asksAgent = ({ endpoint }: Case): boolean => endpoint.errors.includes("AGENT_TIMEOUT");
+
 /** Sends an example with these options, without checks. */
-export function ask(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
+export const ask = (server: TestServer, item: Case, options: CallOptions): Promise<Answer> =>
+  options.silentAgent
+    ? send(server, item, options)
+    : withAgent(server, item, { tenant: options.tenant, work: () => send(server, item, options) });
+
+/** The tenant's agent answers what the endpoint asks live. */
+export async function withAgent(
+  server: TestServer,
+  item: Case,
+  { tenant, work }: { tenant: Tenant; work: () => Promise<Answer> },
+): Promise<Answer> {
+  if (!asksAgent(item)) return work();
+  const agent = startAgent(server, tenant);
+  try {
+    return await work();
+  } finally {
+    await agent.stop();
+  }
+}
+
+function send(server: TestServer, item: Case, options: CallOptions): Promise<Answer> {
   const example = item.example(options.tenant);
   const params: Record<string, string> = { ...(example.params as object), ...options.params };
   const query = new URLSearchParams(

@@ -3,7 +3,7 @@ import type { deviceCommands } from "#contract/resources/fleet/device-commands";
 import { preparedPage } from "#server/db/paginate";
 import type { Call } from "#server/http/call";
 import { commandColumns, commandView } from "./command-view.ts";
-import { getTarget } from "./queries.ts";
+import { getTarget } from "./get-target.ts";
 
 type ListCall = typeof deviceCommands.list extends Endpoint<infer T> ? Call<T> : never;
 

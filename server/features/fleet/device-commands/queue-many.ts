@@ -4,8 +4,8 @@ import type { deviceCommands } from "#contract/resources/fleet/device-commands";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { Problem } from "#server/problem";
+import { getTarget } from "./get-target.ts";
 import { OLDER, type Target } from "./judge-device.ts";
-import { getTarget } from "./queries.ts";
 import { queueFor } from "./queue.ts";
 import { typedPayload } from "./typed-payload.ts";
 

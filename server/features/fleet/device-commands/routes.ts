@@ -1,8 +1,9 @@
 import { deviceCommands } from "#contract/resources/fleet/device-commands";
 import { implement } from "#server/http/implement";
 import { commandView } from "./command-view.ts";
+import { getTarget } from "./get-target.ts";
 import { listCommands } from "./list.ts";
-import { getCommand, getTarget } from "./queries.ts";
+import { getCommand } from "./queries.ts";
 import { queueCommand } from "./queue.ts";
 import { queueManyCommands } from "./queue-many.ts";
 

@@ -15,5 +15,9 @@ export const openPayload = (
 ): Record<string, unknown> =>
   payloadSealed === null ? { ...payload } : JSON.parse(vault.open(payloadSealed, sealedFor(id)));
 
+/** What the caller of a live command gets. */
+export const openAnswer = (vault: Vault, id: string, sealed: string): Record<string, unknown> =>
+  JSON.parse(vault.open(sealed, answerOf(id)));
+
 export const sealAnswer = (vault: Vault, id: string, answer: Payload): string =>
   vault.seal(JSON.stringify(answer), answerOf(id));

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Issue } from "#sdk/errors";
 import type { Answer, DatabaseName } from "../../harness.ts";
 import { type Case, cases } from "../cases.ts";
-import { type Credential, pathOf, type Swept, startSweep } from "../sweep.ts";
+import { type Credential, pathOf, type Swept, startSweep, withAgent } from "../sweep.ts";
 
 /** One value of each JSON type, and some that look right. */
 const wrong: readonly unknown[] = [
@@ -135,9 +135,10 @@ export const sweepBodies = (database: DatabaseName) =>
 
     /** The fields that a refusal names. */
     async function survives(item: Case, { token, headers }: Credential, query: string): Promise<string[]> {
-      const answer = await swept.request(item.endpoint.method, `${examplePath(item)}?${query}`, {
-        ...(token === undefined ? {} : { token }),
-        ...(headers === undefined ? {} : { headers }),
+      const options = { ...(token === undefined ? {} : { token }), ...(headers === undefined ? {} : { headers }) };
+      const answer = await withAgent(swept.server, item, {
+        tenant: swept.world.a,
+        work: () => swept.request(item.endpoint.method, `${examplePath(item)}?${query}`, options),
       });
       expect(answer.status, query).toBeLessThan(500);
       if (item.endpoint.transport === "json") expect(typeof answer.body, query).toBe("object");
