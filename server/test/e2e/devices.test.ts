@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { testCommand } from "#cli/test-shell";
-import { AgentError, agentTransport } from "#fixtures/simulators/agent-transport";
-import { enrollFleet, type SimulatedAgent } from "#fixtures/simulators/agents";
+import { enrollFleet, type SimulatedAgent } from "#fixtures/simulators/agent/fleet";
+import { AgentError, agentTransport } from "#fixtures/simulators/agent/transport";
 import { makeKey, makeSite } from "../enroll.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 
