@@ -151,7 +151,7 @@ async function addNounOf(
   const { addNoun } = await import("./generic/noun-group.ts");
   await addNoun(group, noun, run, verb);
   const extend = extensions[noun];
-  if (extend) await (await extend())(group, run, wholeProgram);
+  if (extend) await (await extend())(group, run, { ...wholeProgram, called: verb });
 }
 
 /** Between the parts of a help page, whether or not a part ends with a blank line of its own. */

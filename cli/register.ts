@@ -7,6 +7,8 @@ export type Run = (work: (shell: Shell, globals: Globals) => Promise<number>) =>
 
 /** The whole program, passed to the few commands that inspect it or run another command of it. */
 export interface Program {
+  /** The command that is called in the group that is being added; undefined where all are shown. */
+  readonly called?: string | undefined;
   /** The tree of commands, with the commands of one group. */
   tree(word: string | undefined): Promise<Command>;
   /** Parses a command line and runs it. Returns its exit code; throws what went wrong. */

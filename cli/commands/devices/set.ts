@@ -1,3 +1,4 @@
+import { collect } from "../../collect.ts";
 import { type Context, openContext } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
@@ -17,11 +18,9 @@ import { addChoice, type ChoiceOptions, chosenDevices, devicesText } from "./cho
 import { customValueOf, fieldFor, fieldsOfOrgs } from "./custom-values.ts";
 
 interface SetOptions extends ChoiceOptions {
-  readonly field: readonly string[];
-  readonly unset: readonly string[];
+  readonly field?: readonly string[];
+  readonly unset?: readonly string[];
 }
-
-const collect = (one: string, all: readonly string[]): string[] => [...all, one];
 
 /** `rmm devices set`: custom values by the keys of their fields. */
 export const registerSet: Register = (command, run) => {
@@ -29,8 +28,8 @@ export const registerSet: Register = (command, run) => {
     .description("Set custom values of devices, by the keys of their fields")
     .argument("[devices...]", "hostname, display name or id of each")
     .usage("<device>... [flags]")
-    .option("--field <key=value>", "value of a custom field; key=@file takes it from a file", collect, [])
-    .option("--unset <key>", "take the value of a custom field away", collect, [])
+    .option("--field <key=value>", "value of a custom field; key=@file takes it from a file", collect)
+    .option("--unset <key>", "take the value of a custom field away", collect)
     .addHelpText("before", examples)
     .addHelpText("after", help);
   addChoice(command).action((devices: string[]) =>
@@ -94,7 +93,7 @@ async function setValues(context: Context, called: readonly string[], options: S
 }
 
 /** Texts by key; null takes a value away. */
-async function givenValues(shell: Shell, { field, unset }: SetOptions): Promise<Map<string, string | null>> {
+async function givenValues(shell: Shell, { field = [], unset = [] }: SetOptions): Promise<Map<string, string | null>> {
   const given = new Map<string, string | null>();
   const put = (key: string, text: string | null) => {
     if (given.has(key)) throw usageError(`${key} is given twice`);

@@ -1,3 +1,4 @@
+import { collect } from "../../collect.ts";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
@@ -25,8 +26,6 @@ interface Options {
   timezone?: string;
   output?: string;
 }
-
-const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
 /** `rmm import customers.csv`: a provisioning file from what a PSA tool exported. Sends nothing. */
 export const registerImport: Register = (command, run) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { userCommandTypes } from "#contract/core/user-command-types";
+import { collect } from "../../../collect.ts";
 import { type Context, openContext } from "../../../context.ts";
 import { declined, missingInput, usageError } from "../../../errors/cli-error.ts";
 import { checkCredential } from "../../../generic/check-credential.ts";
@@ -20,7 +21,7 @@ import { payloadOf } from "./payload.ts";
 import { type Order, pagesOf } from "./queue.ts";
 
 interface RunOptions extends ChoiceOptions {
-  readonly payload: readonly string[];
+  readonly payload?: readonly string[];
 }
 
 /** What takes a machine away from whoever works at it. */
@@ -34,12 +35,7 @@ export const registerRun: Register = (command, run) => {
     .argument("[type]", userCommandTypes.join(", "))
     .argument("[devices...]", "hostname, display name or id of each")
     .usage("<type> [<device>...] [flags]")
-    .option(
-      "--payload <what>",
-      "key=value, repeated, or @file with a JSON object",
-      (one, all: string[]) => [...all, one],
-      [],
-    )
+    .option("--payload <what>", "key=value, repeated, or @file with a JSON object", collect)
     .addHelpText("before", examples)
     .addHelpText("after", help);
   addChoice(command).action((type: string | undefined, devices: string[]) =>
@@ -75,7 +71,7 @@ async function runType(
   options: RunOptions,
 ): Promise<number> {
   const type = typeOf(given);
-  const payload = await payloadOf(context.shell, options.payload);
+  const payload = await payloadOf(context.shell, options.payload ?? []);
   checkListing(context, listing);
   const [one, many] = await specs();
   await checkCredential(context, many);

@@ -24,6 +24,7 @@ const commandOf = (deviceId: string, fields: object = {}) => ({
 let devices: ReturnType<typeof device>[];
 /** What the server says of a command when it is asked the nth time. */
 let shown: (deviceId: string, time: number) => object;
+let events: (query: URLSearchParams) => { status?: number; body?: unknown };
 let queueing: (count: number) => object | undefined;
 const asked = new Map<string, number>();
 
@@ -60,6 +61,7 @@ beforeAll(async () => {
         },
       ]),
     ),
+    "GET /webhooks/events": (_seen, query) => events(query),
     [`POST /devices/${idOf(1)}/commands`]: () => ({ status: 201, body: commandOf(idOf(1)) }),
   });
 });
@@ -69,6 +71,7 @@ beforeEach(() => {
   devices = [1, 2, 3].map((at) => device(at));
   shown = () => ({ status: "completed", result: { status: "completed", exitCode: 0 } });
   queueing = () => undefined;
+  events = () => refusal(403, "PERMISSION_DENIED");
 });
 afterAll(async () => {
   await stub.close();
@@ -219,6 +222,38 @@ describe("rmm devices run", () => {
     expect(new Set(keys).size).toBe(1);
     expect(ran.stderr).toContain(`--idempotency-key ${String(keys[0]).replace(/-1$/, "")}`);
     expect(JSON.parse(ran.stdout).filter(({ outcome }: { outcome: string }) => outcome === "skipped")).toHaveLength(1);
+  });
+
+  it.each([
+    ["waits for the events of the customer where it may", true],
+    ["asks for each where it may not", false],
+  ])("with many devices it %s", async (_, may) => {
+    devices = Array.from({ length: 6 }, (_one, at) => device(at));
+    const refused = refusal(403, "PERMISSION_DENIED");
+    const cursors: (string | null)[] = [];
+    events = (query) => {
+      cursors.push(query.get("cursor"));
+      if (!may) return refused;
+      const data = { commandId: commandIdOf(idOf(5)), deviceId: idOf(5), status: "completed", commandType: "reboot" };
+      return {
+        body: {
+          data: query.has("cursor") ? [{ id: "e", type: "device.command.completed", data }] : [],
+          cursor: "c",
+          missed: false,
+        },
+      };
+    };
+    // Only the events can tell so early of the one that is asked for last.
+    const order: string[] = [];
+    shown = (id, time) => {
+      order.push(id);
+      return id === idOf(5) || time > 1 ? { status: "completed", result: { status: "completed" } } : { status: "sent" };
+    };
+    const ran = await run(["refresh_inventory", "--org", "contoso-dental", "--wait", "--json"]);
+    expect([ran.code, JSON.parse(ran.stdout).length], ran.stderr).toEqual([0, 6]);
+    expect(cursors.filter((one) => one === null)).toHaveLength(may ? 2 : 1);
+    if (may) expect(order.indexOf(idOf(5))).toBeLessThan(5);
+    else expect(order.indexOf(idOf(5))).toBe(5);
   });
 
   it("waits where the server asks to", async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { collect } from "../../../collect.ts";
 import { type Context, openContext } from "../../../context.ts";
 import { missingInput, usageError } from "../../../errors/cli-error.ts";
 import { checkCredential } from "../../../generic/check-credential.ts";
@@ -21,8 +22,8 @@ import { readSheet } from "./read-sheet.ts";
 import { type SecretPlace, secretPlace } from "./secrets.ts";
 
 interface ImportOptions {
-  readonly map: readonly string[];
-  readonly ignore: readonly string[];
+  readonly map?: readonly string[];
+  readonly ignore?: readonly string[];
   readonly plan?: boolean;
   readonly clearEmpty?: boolean;
   readonly provision?: boolean;
@@ -33,16 +34,14 @@ interface ImportOptions {
   readonly concurrency?: string;
 }
 
-const collect = (one: string, all: readonly string[]): string[] => [...all, one];
-
 /** `rmm devices import`: what a table says of devices, sent where it differs. */
 export const registerImport: Register = (command, run) => {
   takes(command, ...tabular, ...proving, "org", "dry-run")
     .description("Change devices to what a CSV file says of them, and with --provision add those that are not there")
     .argument("[file]", "CSV file, or - for stdin")
     .usage("<file> [flags]")
-    .option("--map <target=column>", "say what a column is: custom.rack=Rack", collect, [])
-    .option("--ignore <column>", "leave a column out", collect, [])
+    .option("--map <target=column>", "say what a column is: custom.rack=Rack", collect)
+    .option("--ignore <column>", "leave a column out", collect)
     .option("--plan", "show what would change, and send nothing; --dry-run does the same")
     .option("--clear-empty", "an empty cell takes the value away (default: it leaves it)")
     .option("--provision", "add devices that are not there")
@@ -83,12 +82,13 @@ async function importDevices(context: Context, path: string | undefined, options
   const spec = (await commandsOf("devices")).find(({ name }) => name === "update")!;
   await checkCredential(context, spec);
   const text = await readText(context.shell, path, options.encoding);
-  const rows = readSheet(text, { map: options.map, ignore: options.ignore, delimiter: options.delimiter });
+  const rows = readSheet(text, { map: options.map ?? [], ignore: options.ignore ?? [], delimiter: options.delimiter });
   const plan = options.plan === true || context.globals.dryRun;
   const how = { clears: options.clearEmpty === true, provisions: options.provision === true };
   const items = await withSpinner(context, "Loading", () => planRows(context, rows, how));
   const adds = items.some((item) => "missing" in item) && !plan;
-  if (adds && !isForPrograms(context)) await context.notice(`→ ${counted(rows.length, "row")} ${placeText(context)}`);
+  if (!plan && rows.length > 0 && !isForPrograms(context))
+    await context.notice(`→ ${counted(rows.length, "row")} ${placeText(context)}`);
   const secrets = adds || (how.provisions && !plan) ? await secretPlace(context, options) : undefined;
   try {
     const tasks = items.map((item) => taskOf(context, item, plan ? "plan" : secrets));

@@ -3,10 +3,11 @@ import type { Context } from "../../../context.ts";
 import { usageError } from "../../../errors/cli-error.ts";
 import { isId, namesOf } from "../../../generic/names.ts";
 import { printable } from "../../../output/escape.ts";
+import { stable } from "../../../provisioning/fields.ts";
 import type { Wanted } from "../change.ts";
 import { type Chosen, listedDevices } from "../chosen.ts";
 import { fieldsOfOrgs } from "../custom-values.ts";
-import { CUSTOM, plainCell, textCell } from "./cells.ts";
+import { CUSTOM, plainCell, tagsOf, textCell } from "./cells.ts";
 import { slugsOf } from "./export.ts";
 import type { SheetRow } from "./read-sheet.ts";
 import { customOf, ownOf, refuse, type World } from "./row-values.ts";
@@ -89,7 +90,9 @@ async function plannedRow(world: World, row: SheetRow): Promise<Planned> {
     refuse("org", `${device.hostname} belongs to ${world.slugOf(device.orgId)}`, "`rmm devices move` moves a device");
   const changed = [...cells].filter(
     ([column, text]) =>
-      !saysSo(textCell(plainCell(device, column, world.slugOf)), text) && (text !== "" || world.clears),
+      !saysSo(textCell(plainCell(device, column, world.slugOf)), text) &&
+      !(column === "tags" && sameTags(text, device.tags)) &&
+      (text !== "" || world.clears),
   );
   const own: Record<string, unknown> = {};
   const custom: Record<string, string | number | boolean | null> = {};
@@ -99,6 +102,10 @@ async function plannedRow(world: World, row: SheetRow): Promise<Planned> {
   }
   return { row, wanted: { device, line, own, custom } };
 }
+
+/** The order of tags says nothing. */
+const sameTags = (text: string, tags: readonly string[]): boolean =>
+  stable(tagsOf(text)?.toSorted()) === stable(tags.toSorted());
 
 /** A cell that says what the export says asks for nothing, whatever the way over stdout and a reader made of it. */
 const saysSo = (exported: string, text: string): boolean =>
