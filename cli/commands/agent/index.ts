@@ -9,7 +9,6 @@ export const registerAgent: Register = (group, run) => {
     .option("--count <n>", "number of devices", "10")
     .option("--key-file <path>", "file with the enrollment key; - is stdin. Otherwise RMM_ENROLLMENT_KEY")
     .option("--secret-file <path>", "file with the enrollment secret, where the key or the server has one")
-    .option("--site <id>", "site of the devices, where the key names none")
     .option("--seed <text>", "the same seed gives the same machines", "fleet")
     .option("--os <shares>", "such as windows=60,macos=20,linux=20")
     .option("--interval <duration>", "between two heartbeats of a device", "1m")

@@ -7,7 +7,6 @@ export interface Options {
   count: string;
   keyFile?: string;
   secretFile?: string;
-  site?: string;
   seed: string;
   os?: string;
   interval: string;

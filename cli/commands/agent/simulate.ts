@@ -25,7 +25,6 @@ export async function simulateAgents(shell: Shell, globals: Globals, options: Op
     seed: options.seed,
     intervalMs: span(options.interval, "--interval", 1_000),
     sockets: wholeNumber(options.sockets, "--sockets", 60_000),
-    ...(options.site !== undefined && { siteId: options.site }),
     ...(options.os !== undefined && { systems: readSystems(options.os) }),
     ...(options.misbehave !== undefined && { misbehave: readShares(options.misbehave, Object.keys(misbehaviours)) }),
   };
