@@ -76,8 +76,11 @@ it("the SDK has a method for every endpoint, and for nothing else", () => {
   expect(sent.toSorted()).toEqual(wanted);
 });
 
-/** Written by hand beside those of the endpoints: they judge what was kept, or forward what is told. */
-const beside = ["webhooks listen", "webhooks verify"];
+/** Written by hand beside those of the endpoints: they put several together, judge what was kept, or forward what is told. */
+const beside = [
+  ...["devices run", "devices set", "devices export", "devices import", "devices watch"],
+  ...["webhooks listen", "webhooks verify"],
+];
 
 it("the command line has a command for every endpoint, and the nouns have no other", async () => {
   const leaves: string[] = [];
