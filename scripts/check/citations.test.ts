@@ -25,6 +25,8 @@ describe("citations", () => {
     ["/** The one exit (design, lock 5). */", "(design,"],
     ["/** One object (design §3). */", "design §"],
     ["/** One way in (§6.2). */", "§"],
+    ["/** As chapter 4 has it. */", "chapter 4"],
+    ["/** Left to issue 12. */", "issue 12"],
   ])("refuses %j: the document is not in the tree", (text, cited) => {
     expect(faultsOf(text)).toContain(`server/a.ts:1 cites a document that is not in the tree: ${cited}`);
   });

@@ -11,6 +11,7 @@ const elsewhere: readonly RegExp[] = [
   /\b(?:the|this|our) specification\b/gi,
   /\((?:specification|design)[, ]/gi,
   /\block [1-5]\b/gi,
+  /\bissue #?\d+|\bchapter \d+|\bthe brief\b/gi,
   /§/g,
 ];
 /** Files that read those documents to make the golden file of the specification. */

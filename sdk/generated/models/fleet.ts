@@ -476,11 +476,12 @@ export interface Command {
 }
 
 export interface CommandReport {
+  /** How the command ended. */
   status: "completed" | "failed" | "timeout";
   exitCode?: number;
   stdout?: string;
   stderr?: string;
-  /** At least 1 characters. */
+  /** Why it failed, in words; at least 1 characters. */
   error?: string;
   /** At least 1 characters. */
   errorCode?: string;
@@ -765,9 +766,11 @@ export interface HardwareReportInput {
 }
 
 export interface HeartbeatReport {
+  /** How the agent says it is. */
   status?: "ok" | "warning" | "error";
   /** At least 1 characters. */
   agentVersion?: string;
+  /** Who reports. */
   role?: "agent" | "watchdog";
   watchdogState?: "CONNECTED" | "FAILOVER";
   metrics?: Metrics;

@@ -99,11 +99,11 @@ const output = () => lenient(z.string());
 /** How a command ended, over HTTP and the socket alike (docs/fleet.md, "Results of commands"). */
 export const CommandReport = shape("CommandReport", () =>
   z.object({
-    status: z.enum(["completed", "failed", "timeout"]),
+    status: z.enum(["completed", "failed", "timeout"]).describe("how the command ended"),
     exitCode: lenient(z.int()),
     stdout: output(),
     stderr: output(),
-    error: lenient(reported(10_000)),
+    error: lenient(reported(10_000)).describe("why it failed, in words"),
     errorCode: lenient(reported(255)),
     durationMs: lenient(count()),
     startedAt: lenient(timestamp()),
@@ -114,9 +114,9 @@ export const CommandReport = shape("CommandReport", () =>
 /** A report that the device is alive, over HTTP and the socket alike. */
 export const HeartbeatReport = shape("HeartbeatReport", () =>
   z.object({
-    status: lenient(z.enum(["ok", "warning", "error"])),
+    status: lenient(z.enum(["ok", "warning", "error"])).describe("how the agent says it is"),
     agentVersion: lenient(reported(50)),
-    role: lenient(z.enum(["agent", "watchdog"])),
+    role: lenient(z.enum(["agent", "watchdog"])).describe("who reports"),
     watchdogState: lenient(z.enum(["CONNECTED", "FAILOVER"])),
     metrics: lenient(Metrics()),
     hostname: lenient(reported(255)),
