@@ -259,7 +259,7 @@ export const devices = resource(about, {
       "`siteId` and `quarantined` need a second factor; `quarantined: true` also `devices:execute`, `false` also `devices:delete`. Maintenance lasts 8 hours unless `maintenanceUntil` says otherwise, at most 7 days.",
     access: staff().needs("devices:write"),
     audit: "device.update",
-    mayEmit: ["device.updated", "device.command.failed"],
+    mayEmit: ["device.updated", "device.online", "device.offline", "device.command.failed"],
     errors: [
       "NOT_FOUND",
       "SITE_ACCESS_DENIED",

@@ -96,6 +96,11 @@ describe.each(databases)("devices that people change on %s", (database) => {
     await later(HOUR);
     await pc.patch({ maintenance: true });
     expect((await pc.patch({ maintenance: false })).body.status).toBe("offline");
+    // Only what became of it is told beside the change, and once.
+    const told = (await pc.told()).map(([kind]) => kind).filter((kind) => kind !== "device.updated");
+    expect(told).toEqual(["device.offline"]);
+    await pc.beat();
+    expect((await pc.told()).at(-1)?.[0]).toBe("device.online");
   });
 
   it("is quarantined with what it was told, and comes back only by hand", async () => {

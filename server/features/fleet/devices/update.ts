@@ -76,7 +76,8 @@ async function write(call: UpdateCall, tx: Tx, { before, change, changed }: Writ
   if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
   const to = change.status;
   const state = to === undefined ? null : reachability(to);
-  if (state !== null && (await lastState(tx, before)) !== state) await appendAvailability(tx, call, state, [before]);
+  const turned = state !== null && (await lastState(tx, before)) !== state ? state : null;
+  if (turned !== null) await appendAvailability(tx, call, turned, [before]);
   call.audit.note({
     details: {
       changedFields: changed,
@@ -95,4 +96,6 @@ async function write(call: UpdateCall, tx: Tx, { before, change, changed }: Writ
   }
   const { place, name } = await toldOfDevice(tx, before.id);
   call.emit("device.updated", { ...place, data: { ...name, changedFields: changed } });
+  if (turned === "offline") call.emit("device.offline", { ...place, data: { ...name, lastSeenAt: before.lastSeenAt } });
+  if (turned === "online") call.emit("device.online", { ...place, data: { ...name, previousStatus: before.status } });
 }
