@@ -7,6 +7,7 @@ export interface ProcessesListQuery {
   limit?: number | string | undefined;
   /** Part of name, user or command line; 1 to 500 characters. */
   search?: string | undefined;
+  /** What the list is ordered by. */
   sortBy?: "cpu" | "memory" | "pid" | "name" | "user" | undefined;
   /** Highest first. */
   sortDesc?: boolean | "true" | "false" | undefined;

@@ -49,7 +49,7 @@ export const processes = resource(about, {
       z.object({
         ...livePage(),
         search: text(500).optional().describe("part of name, user or command line"),
-        sortBy: z.enum(["cpu", "memory", "pid", "name", "user"]).optional(),
+        sortBy: z.enum(["cpu", "memory", "pid", "name", "user"]).optional().describe("what the list is ordered by"),
         sortDesc: flag().optional().describe("highest first"),
       }),
     returns: () => pageOf(Process()),

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Issue } from "#sdk/errors";
 import type { Answer, DatabaseName } from "../../harness.ts";
 import { type Case, cases } from "../cases.ts";
+import { toldOfAgent } from "../declared.ts";
 import { type Credential, pathOf, type Swept, startSweep, withAgent } from "../sweep.ts";
 
 /** One value of each JSON type, and some that look right. */
@@ -140,7 +141,7 @@ export const sweepBodies = (database: DatabaseName) =>
         tenant: swept.world.a,
         work: () => swept.request(item.endpoint.method, `${examplePath(item)}?${query}`, options),
       });
-      expect(answer.status, query).toBeLessThan(500);
+      if (!toldOfAgent(item.endpoint, answer)) expect(answer.status, query).toBeLessThan(500);
       if (item.endpoint.transport === "json") expect(typeof answer.body, query).toBe("object");
       if (answer.body?.code !== "VALIDATION_ERROR") return [];
       return (answer.body.details as Issue[]).map(({ path }) => path.split(/[.[]/)[0] as string);
