@@ -18,7 +18,11 @@ export const elsewhere: Readonly<Record<string, Partial<Record<EventKind, string
     "device.command.failed": "fleet/device-commands/device-commands.test.ts",
     "device.decommissioned": "fleet/devices/change-devices.test.ts",
   },
-  "devices.update": { "device.command.failed": "fleet/devices/change-devices.test.ts" },
+  "devices.update": {
+    "device.command.failed": "fleet/devices/change-devices.test.ts",
+    "device.offline": "fleet/devices/change-devices.test.ts",
+    "device.online": "fleet/devices/change-devices.test.ts",
+  },
   "organizations.update": {
     "organization.offboarding": "tenancy/organizations/organizations.test.ts",
     "device.command.failed": "fleet/devices/change-devices.test.ts",

@@ -99,7 +99,9 @@ describe.each(databases)("devices that people change on %s", (database) => {
     // Only what became of it is told beside the change, and once.
     const told = (await pc.told()).map(([kind]) => kind).filter((kind) => kind !== "device.updated");
     expect(told).toEqual(["device.offline"]);
+    await pc.patch({ maintenance: true });
     await pc.beat();
+    await pc.patch({ maintenance: false });
     expect((await pc.told()).at(-1)?.[0]).toBe("device.online");
   });
 
