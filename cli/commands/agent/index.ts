@@ -1,9 +1,9 @@
 import type { Register } from "../../register.ts";
-import { calling, takes, valued } from "../../taken-flags.ts";
+import { takes, valued } from "../../taken-flags.ts";
 
 /** `rmm agent simulate`: devices to try a server with, where there are none. */
 export const registerAgent: Register = (group, run) => {
-  const command = takes(group.command("simulate"), ...calling.slice(0, 3), ...valued);
+  const command = takes(group.command("simulate"), "server", "insecure-http", "profile", ...valued);
   command
     .description("Run simulated devices that enroll, report, and answer commands, until Ctrl-C")
     .option("--count <n>", "number of devices", "10")
