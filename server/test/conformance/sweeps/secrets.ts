@@ -136,18 +136,21 @@ export const sweepSecrets = (database: DatabaseName) =>
         const { token } = await swept.caller("partner", at);
         await owner(`alter table ${table} rename to ${table}_gone`);
         try {
-          for (const target of cases) {
-            const { kinds } = target.endpoint.access;
-            const machine = kinds.includes("partnerKey");
-            const key: Record<string, string> = machine ? { "x-api-key": at.partnerKey } : {};
-            const bearer = machine ? {} : { token: kinds.includes("agent") ? at.agentToken : token };
-            const headers = { ...key, "x-idempotency-key": planted("idem-500") };
-            await run.send(target, { tenant: at, ...bearer, headers, body: withPlanted(target, at) });
-          }
+          // Beside each other: an agent that cannot say what it did keeps its caller waiting.
+          await Promise.all(cases.map((target) => fail(target, at, token)));
         } finally {
           await owner(`alter table ${table}_gone rename to ${table}`);
         }
       }
+    }
+
+    async function fail(target: Case, at: Tenant, token: string): Promise<void> {
+      const { kinds } = target.endpoint.access;
+      const machine = kinds.includes("partnerKey");
+      const key: Record<string, string> = machine ? { "x-api-key": at.partnerKey } : {};
+      const bearer = machine ? {} : { token: kinds.includes("agent") ? at.agentToken : token };
+      const headers = { ...key, "x-idempotency-key": planted("idem-500") };
+      await run.send(target, { tenant: at, ...bearer, headers, body: withPlanted(target, at) });
     }
 
     async function owner(statement: string): Promise<void> {
