@@ -25,8 +25,9 @@ export interface FlagSpec {
   /** Never taken from argv as a value. */
   readonly secret: boolean;
   readonly description?: string;
-  /** Of JSON: what it may say, and a value that is accepted. */
+  /** Of JSON: what it may say. */
   readonly shape?: string;
+  /** A value that is accepted. */
   readonly example?: string;
   readonly default?: unknown;
   readonly minimum?: number;
@@ -55,6 +56,8 @@ export interface CommandSpec {
   readonly params: readonly string[];
   /** What each path parameter names. */
   readonly refs: Readonly<Record<string, RefName | "opaque">>;
+  /** Values of the path parameters that name no row. */
+  readonly examples: Readonly<Record<string, string>>;
   readonly query: readonly FlagSpec[];
   readonly body: readonly FlagSpec[];
   readonly hasBody: boolean;

@@ -3,7 +3,7 @@ import { nouns } from "../generated/nouns.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { scopePlaceOf, takesNames } from "./refs-of.ts";
 import { calledOne, listCommandOf, sampleOf } from "./row-names.ts";
-import { SAMPLE_ID, sampleText } from "./samples.ts";
+import { SAMPLE_ID, shellText } from "./samples.ts";
 
 /** `<contact-id>` of `contactId`. */
 export const placeholderOf = (param: string): string => `<${param.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()}>`;
@@ -24,8 +24,9 @@ export function describeParam(spec: CommandSpec, param: string): string {
 /** Value of an argument in an example. */
 export function sampleParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];
-  const sample = ref === undefined || ref === "opaque" || !takesNames(spec) ? undefined : sampleOf(ref);
-  if (sample === undefined) return ref === undefined || ref === "opaque" ? sampleText(spec.noun, param) : SAMPLE_ID;
+  if (ref === undefined || ref === "opaque") return shellText(spec.examples[param]);
+  const sample = takesNames(spec) ? sampleOf(ref) : undefined;
+  if (sample === undefined) return SAMPLE_ID;
   return isScope(spec, param) ? `--org ${sample}` : sample;
 }
 

@@ -55,6 +55,7 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): Comma
   const { access, audit } = endpoint;
   const { params, query, body, result } = endpoint.schemas();
   const output = result && jsonSchemaOf(result, "output");
+  const given = (params && jsonSchemaOf(params, "input").properties) ?? {};
   return {
     name: kebab(sdkVerb),
     noun: endpoint.noun,
@@ -64,8 +65,9 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): Comma
     ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
     method: endpoint.method,
     path: endpoint.path,
-    params: Object.keys((params && jsonSchemaOf(params, "input").properties) ?? {}),
+    params: Object.keys(given),
     refs: endpoint.refs,
+    examples: examplesOf(given),
     query: flagsOf(query && jsonSchemaOf(query, "input")),
     body: flagsOf(body && jsonSchemaOf(body, "input")),
     hasBody: body !== undefined,
@@ -94,6 +96,14 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): Comma
     secretResult: secretPaths(output),
   };
 }
+
+/** The first example of each path parameter that has one. */
+const examplesOf = (params: Readonly<Record<string, JsonSchema>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(params).flatMap(([name, { examples }]) =>
+      Array.isArray(examples) ? [[name, String(examples[0])]] : [],
+    ),
+  );
 
 /** Top-level field names of the result, or of one item when the result is a list. */
 function fieldsOf(output: JsonSchema | undefined, items: string | undefined): string[] {

@@ -7,7 +7,7 @@ import { isErrorCode } from "./core/errors.ts";
 import { permissions } from "./core/permissions.ts";
 import { areaOf } from "./generated/table.ts";
 import { allEndpoints, contract } from "./index.ts";
-import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
+import { alternatives, type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 
 const endpoints = allEndpoints();
 const label = (endpoint: AnyEndpoint) => `${endpoint.noun}.${endpoint.verb}`;
@@ -108,6 +108,23 @@ describe("the contract", () => {
       properties: { a: { anyOf: [{ type: "string", format: "uuid" }, { type: "null" }] } },
     };
     expect([...idsIn(wrong)]).toEqual([{ path: ".a", ref: undefined }]);
+  });
+
+  test("every field of a query and a body says what it is", () => {
+    const fieldsOf = (endpoint: AnyEndpoint) => {
+      const { query, body } = endpoint.schemas();
+      return [query, body].flatMap((schema) =>
+        schema === undefined ? [] : Object.entries(jsonSchemaOf(schema, "input").properties ?? {}),
+      );
+    };
+    const told = (field: JsonSchema) => [field, ...alternatives(field)].map((one) => one.description ?? "");
+    const silent = endpoints.flatMap((endpoint) =>
+      fieldsOf(endpoint)
+        .filter(([, field]) => !told(field).some((text) => text.length > 2))
+        .map(([name]) => `${label(endpoint)} ${name}`),
+    );
+    expect(silent).toEqual([]);
+    expect(endpoints.flatMap(fieldsOf).length).toBeGreaterThan(300);
   });
 
   test("what destroys a tenant names it in its path", () => {

@@ -13,7 +13,10 @@ export interface FieldMeta {
   ref?: RefName;
   /** Name of the component that a shared shape is in OpenAPI. */
   component?: string;
+  /** What the field is, for people: every field of a query or body says it. */
   description?: string;
+  /** A value that is accepted, for documents and the command's help. */
+  example?: unknown;
 }
 
 /** What must never be seen twice: keys, tokens, passwords, codes. A string unless another schema is given. */

@@ -103,6 +103,7 @@ const ToldEvent = shape("ToldEvent", () =>
   }),
 );
 
+const name = () => text(255).meta({ description: "display name", example: "ticketing" } satisfies FieldMeta);
 const headerKey = () => z.string().regex(/^[A-Za-z0-9-]{1,64}$/, "must be 1 to 64 of letters, digits and -");
 const headerValue = () =>
   secret(z.string().regex(/^[\x20-\x7e]{1,1024}$/, "must be 1 to 1024 printable ASCII characters"));
@@ -136,7 +137,11 @@ export const webhooks = resource(about, {
     paging: paged,
     columns: ["name", "status", "orgName", "url", "events", "consecutiveFailures", "lastDeliveryAt", "id"],
     query: () =>
-      z.object({ ...pageQuery(), orgId: ref("organization").optional(), status: z.enum(webhookStatuses).optional() }),
+      z.object({
+        ...pageQuery(),
+        orgId: ref("organization").optional().describe("only those of this organization"),
+        status: z.enum(webhookStatuses).optional().describe("only those in this status"),
+      }),
     returns: () => pageOf(Webhook()),
   }),
   events: get("/webhooks/events", {
@@ -180,8 +185,11 @@ export const webhooks = resource(about, {
     body: () =>
       z.strictObject({
         orgId: ref("organization").optional().describe("needed in partner and system scope"),
-        name: text(255),
-        url: webAddress().describe("where events are posted; https, on the public internet"),
+        name: name(),
+        url: webAddress().meta({
+          description: "where events are posted; https, on the public internet",
+          example: "https://hooks.contoso.example/rmm",
+        } satisfies FieldMeta),
         secret: signingSecret().optional().describe("signs deliveries; made where it is left out"),
         events: kinds().describe("kinds, prefixes such as device.*, or *"),
         headers: z
@@ -224,7 +232,7 @@ export const webhooks = resource(about, {
     body: () =>
       z
         .strictObject({
-          name: text(255),
+          name: name(),
           url: webAddress().describe("another scheme, host or port needs the secret and all header values anew"),
           secret: signingSecret().describe("signs deliveries from now on"),
           events: kinds().describe("kinds, prefixes such as device.*, or *; replaces the list"),
@@ -233,7 +241,7 @@ export const webhooks = resource(about, {
             .max(20)
             .describe("replaces the list; a header without a value keeps the stored one"),
           retryPolicy: z.strictObject(policy()).partial().describe("what is left out stays"),
-          status: z.enum(["active", "paused"]),
+          status: z.enum(["active", "paused"]).describe("paused gives up what waits; active sends again"),
         })
         .partial(),
     returns: Webhook,
@@ -258,7 +266,7 @@ export const webhooks = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        status: z.enum(deliveryStatuses).optional(),
+        status: z.enum(deliveryStatuses).optional().describe("only those in this status"),
         event: eventName().optional().describe("only those of this kind"),
       }),
     returns: () => pageOf(WebhookDelivery()),
@@ -277,7 +285,9 @@ export const webhooks = resource(about, {
     body: () =>
       z.strictObject({
         event: eventName().optional().describe("kind that is sampled; default webhook.test"),
-        payload: freeObject().optional(),
+        payload: freeObject()
+          .optional()
+          .meta({ description: "data of the test", example: { ok: true } } satisfies FieldMeta),
       }),
     returns: () => z.object({ message: z.string(), delivery: WebhookDelivery() }),
   }),

@@ -18,7 +18,7 @@ export const MfaSetup = shape("MfaSetup", () =>
 );
 
 const code = () => secret(z.string().trim().min(1).max(64)).describe("six digits, or a recovery code");
-const method = () => z.enum(["totp", "recovery"]).optional();
+const method = () => z.enum(["totp", "recovery"]).optional().describe("what the code is; otherwise told by its form");
 const currentPassword = () => typedPassword().optional().describe("omit only for an account without a password");
 const self = staff().exemptFrom("partnerGuard", "mfaEnrollment");
 
@@ -40,7 +40,12 @@ export const mfa = resource(about, {
     audit: "user.login",
     loses: "nothing",
     errors: ["MFA_SESSION_EXPIRED", "INVALID_MFA_CODE", "INVALID_INVITE", "SSO_REQUIRED"],
-    body: () => z.object({ tempToken: handedOutToken(), code: code(), method: method() }),
+    body: () =>
+      z.object({
+        tempToken: handedOutToken().describe("token of the sign-in that waits for a second factor"),
+        code: code(),
+        method: method(),
+      }),
     returns: SignedIn,
   }),
   setup: post("/auth/mfa/setup", {
