@@ -1,7 +1,7 @@
 import type { Area } from "#contract/areas";
 import type { Loss } from "#contract/core/endpoint";
 import type { EventKind } from "#contract/core/events";
-import type { RefName } from "#contract/core/refs";
+import type { RefName } from "#contract/core/generated/refs";
 
 /** Shapes of `cli/generated`: what the command knows of the API without loading the contract. Made by `npm run gen`. */
 
@@ -41,10 +41,33 @@ export interface FlagSpec {
   readonly words?: readonly string[];
 }
 
+/** Rows that ids name. */
+export interface KindSpec {
+  /** Whose command lists them. */
+  readonly noun: string;
+  /** That command; null where none does. */
+  readonly list: string | null;
+  /** Fields by which they are found; none: by their id alone. */
+  readonly names: readonly string[];
+  /** Fields of which the first that is filled tells people which row it is. */
+  readonly labels: readonly string[];
+  readonly example?: string;
+  /** Field of each listed row that holds them. */
+  readonly within?: string;
+  /** Their list is asked for a name, since there may be too many to read. */
+  readonly searched: boolean;
+  /** Whether their list takes an organization, which tells rows of one name apart. */
+  readonly org: "needed" | "taken" | "unknown";
+  /** Whether their list takes a partner, which the system names. */
+  readonly partner: boolean;
+}
+
 export interface CommandSpec {
   /** Kebab-case: the command is `rmm <noun> <name>`. */
   readonly name: string;
   readonly noun: string;
+  /** Of the rows that it is about. */
+  readonly kind?: RefName;
   /** Where the SDK has it: `rmm[sdkNoun][sdkVerb]`. */
   readonly sdkNoun: string;
   readonly sdkVerb: string;

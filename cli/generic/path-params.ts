@@ -1,5 +1,3 @@
-import { refs } from "#contract/core/refs";
-import { nouns } from "../generated/nouns.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { scopePlaceOf, takesNames } from "./refs-of.ts";
 import { calledOne, listCommandOf, sampleOf } from "./row-names.ts";
@@ -15,7 +13,7 @@ export function describeParam(spec: CommandSpec, param: string): string {
   if (ref === "opaque") return `as \`rmm ${spec.noun} list\` shows it`;
   const called = takesNames(spec) ? calledOne(ref) : undefined;
   if (called === undefined) {
-    const list = listCommandOf(ref) ?? (listOf(refs[ref]) ? `${refs[ref]} list` : undefined);
+    const list = listCommandOf(ref);
     return list === undefined ? "id" : `id, as \`rmm ${list}\` shows it`;
   }
   return `${called} of the ${ref}${isScope(spec, param) ? " (or --org)" : ""}`;
@@ -35,6 +33,3 @@ function isScope(spec: CommandSpec, param: string): boolean {
   const place = scopePlaceOf(spec, "organization");
   return place?.part === "params" && place.name === param;
 }
-
-const listOf = (noun: string): boolean =>
-  nouns.some((one) => one.noun === noun && one.verbs.some(({ name }) => name === "list"));

@@ -76,14 +76,33 @@ describe("the contract", () => {
     expect(nouns.toSorted()).toEqual(files.toSorted());
   });
 
-  test("audit actions begin with a prefix of their noun", () => {
+  test("a noun names the audit actions of its endpoints", () => {
     for (const verbs of Object.values(contract)) {
-      const { name, auditPrefixes } = nounOf(verbs);
-      const actions = Object.values<AnyEndpoint>(verbs).flatMap(({ audit }) =>
+      const { name, audits } = nounOf(verbs);
+      const written = Object.values<AnyEndpoint>(verbs).flatMap(({ audit }) =>
         typeof audit === "string" ? audit : [],
       );
-      const used = new Set(actions.map((action) => action.slice(0, action.indexOf("."))));
-      expect([...used].toSorted(), name).toEqual(auditPrefixes.toSorted());
+      expect(
+        written.filter((action) => !audits.includes(action)),
+        name,
+      ).toEqual([]);
+      expect(new Set(audits).size, name).toBe(audits.length);
+    }
+  });
+
+  test("what a noun says of the rows it lists is so", () => {
+    for (const verbs of Object.values(contract)) {
+      const { name, kinds = {} } = nounOf(verbs);
+      for (const [kind, { names = [], label: told, listedBy = "list", within, searched }] of Object.entries(kinds)) {
+        const list = (verbs as Resource)[listedBy];
+        expect(list?.paging, `${name} lists no ${kind}`).toBeDefined();
+        const paths = [...walk(list?.schemas().result)].map(({ path }) => path);
+        const at = `.${list?.paging?.items}[]${within === undefined ? "" : `.${within}[]`}`;
+        for (const field of ["id", ...names, ...(told === undefined ? [] : [told])])
+          expect(paths, kind).toContain(`${at}.${field}`);
+        const { query } = (list as AnyEndpoint).schemas();
+        if (searched) expect(Object.keys((query && jsonSchemaOf(query, "input").properties) ?? {})).toContain("search");
+      }
     }
   });
 
@@ -236,7 +255,7 @@ describe("the contract", () => {
 
   test("a resource gives its endpoints their names", () => {
     const named: Resource = resource(
-      { name: "things", summary: "Things", auditPrefixes: [] },
+      { name: "things", summary: "Things", audits: [] },
       { list: { ...contract.sites.list } },
     );
     expect(named["list"]).toMatchObject({ noun: "things", verb: "list" });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FieldMeta } from "./core/fields.ts";
-import type { RefName } from "./core/refs.ts";
+import type { RefName } from "./core/generated/refs.ts";
 
 /**
  * JSON Schema 2020-12 as the documents carry it; `x-secret` marks what must never be shown, `x-ref` says what an id

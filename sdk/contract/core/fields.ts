@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { invisibleIn, isVisible, withoutInvisible } from "./characters.ts";
 import { canonicalEmail } from "./email.ts";
-import type { RefName } from "./refs.ts";
+import type { RefName } from "./generated/refs.ts";
 
 /** What the generators and the server read beside the schema itself. */
 export interface FieldMeta {

@@ -206,7 +206,8 @@ const about: Noun = {
   name: "audit-logs",
   summary: "The tamper-evident record of what was done",
   thing: "audit-log",
-  auditPrefixes: ["audit_logs"],
+  kinds: { "audit-log": { listedBy: "logs", trail: true } },
+  audits: ["audit_logs.verify"],
 };
 
 export const auditLogs = resource(about, {

@@ -48,7 +48,8 @@ const about: Noun = {
   name: "api-keys",
   summary: "Machine credentials of an organization",
   thing: "api-key",
-  auditPrefixes: ["api_key"],
+  kinds: { "api-key": { names: ["name"], example: "backup-job" } },
+  audits: ["api_key.create", "api_key.update", "api_key.rotate", "api_key.revoke"],
 };
 
 export const apiKeys = resource(about, {

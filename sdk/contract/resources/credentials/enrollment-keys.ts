@@ -37,7 +37,8 @@ const about: Noun = {
   name: "enrollment-keys",
   summary: "Tokens that let devices join an organization",
   thing: "enrollment-key",
-  auditPrefixes: ["enrollment_key"],
+  kinds: { "enrollment-key": { names: ["name"], example: "hq-laptops" } },
+  audits: ["enrollment_key.create", "enrollment_key.rotate", "enrollment_key.delete"],
 };
 
 export const enrollmentKeys = resource(about, {

@@ -186,7 +186,7 @@ const writeErrors = ["ORG_ACCESS_DENIED"] as const;
 const about: Noun = {
   name: "partner-api",
   summary: "Export and unattended provisioning with a partner key",
-  auditPrefixes: ["partner_api"],
+  audits: ["partner_api.export", "partner_api.write"],
 };
 
 export const partnerApi = resource(about, {
@@ -281,6 +281,7 @@ export const partnerApi = resource(about, {
     summary: "Create an organization",
     description: "A key confined to chosen organizations reaches the new one as well.",
     access: partnerKey("organizations:write"),
+    makes: "organization",
     emits: ["organization.created"],
     audit: "partner_api.write",
     errors: [...writeErrors, "ORG_LIMIT_REACHED", "SLUG_TAKEN"],
@@ -299,6 +300,7 @@ export const partnerApi = resource(about, {
   createSite: create("/partner-api/sites", {
     summary: "Create a site",
     access: partnerKey("sites:write"),
+    makes: "site",
     emits: ["site.created"],
     audit: "partner_api.write",
     errors: writeErrors,
@@ -317,6 +319,7 @@ export const partnerApi = resource(about, {
     description:
       "Only for principals with an end and a source allowlist. At most 10 an hour and principal, 100 an hour and partner.",
     access: partnerKey("enrollment-keys:write"),
+    makes: "enrollment-key",
     audit: "partner_api.write",
     errors: [
       ...writeErrors,

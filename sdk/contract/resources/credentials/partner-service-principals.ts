@@ -83,7 +83,17 @@ const about: Noun = {
   name: "partner-service-principals",
   summary: "Identities of a partner for its provisioning and export API",
   thing: "partner-service-principal",
-  auditPrefixes: ["partner_service_principal", "partner_service_principal_key"],
+  kinds: {
+    "partner-service-principal": { names: ["name"], example: "rollout" },
+    "partner-key": { names: ["name"], example: "pipeline", within: "keys" },
+  },
+  audits: [
+    "partner_service_principal.create",
+    "partner_service_principal.update",
+    "partner_service_principal_key.issue",
+    "partner_service_principal_key.rotate",
+    "partner_service_principal_key.revoke",
+  ],
 };
 
 export const partnerServicePrincipals = resource(about, {
@@ -132,6 +142,7 @@ export const partnerServicePrincipals = resource(about, {
   issueKey: create("/partner-service-principals/:id/keys", {
     summary: "Issue a key",
     access: writers,
+    makes: "partner-key",
     audit: "partner_service_principal_key.issue",
     errors: ["NOT_FOUND", "INVALID_STATE", "SCOPE_DELEGATION_DENIED"],
     body: () =>

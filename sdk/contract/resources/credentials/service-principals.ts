@@ -39,7 +39,13 @@ const about: Noun = {
   name: "service-principals",
   summary: "Identities of an organization that own keys and are no person",
   thing: "service-principal",
-  auditPrefixes: ["service_principal"],
+  kinds: { "service-principal": { names: ["name"], example: "ci" } },
+  audits: [
+    "service_principal.create",
+    "service_principal.rotate_key",
+    "service_principal.disable",
+    "service_principal.migrate_key",
+  ],
 };
 
 export const servicePrincipals = resource(about, {

@@ -160,7 +160,13 @@ const about: Noun = {
   name: "agents",
   summary: "What the agent on a device calls",
   thing: "device",
-  auditPrefixes: ["agent"],
+  audits: [
+    "agent.enroll",
+    "agent.token.rotate",
+    "agent.heartbeat.state_change",
+    "agent.source.ip.changed",
+    "agent.command.result.submit",
+  ],
 };
 
 export const agents = resource(about, {

@@ -89,7 +89,8 @@ const about: Noun = {
   name: "custom-fields",
   summary: "Fields of your own on devices, and their values",
   thing: "custom-field",
-  auditPrefixes: ["custom_field", "device"],
+  kinds: { "custom-field": { names: ["fieldKey", "name"], label: "name", example: "rack_unit" } },
+  audits: ["custom_field.create", "custom_field.update", "custom_field.delete", "device.custom_field.update"],
 };
 
 export const customFields = resource(about, {

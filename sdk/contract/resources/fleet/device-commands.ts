@@ -51,7 +51,8 @@ const about: Noun = {
   name: "device-commands",
   summary: "What devices are told to do",
   thing: "device",
-  auditPrefixes: ["device"],
+  kinds: { "device-command": {} },
+  audits: ["device.command.queue"],
 };
 
 const typeName = () => z.string().regex(/^\w{1,50}$/, "must be the name of a type");

@@ -175,7 +175,9 @@ const about: Noun = {
   name: "devices",
   summary: "Managed machines",
   thing: "device",
-  auditPrefixes: ["device"],
+  kinds: { device: { names: ["hostname", "displayName"], example: "reception-pc", searched: true } },
+  awaits: { "device-group": "there are no groups yet" },
+  audits: ["device.create", "device.update", "device.move_org.source", "device.move_org.target", "device.delete"],
 };
 
 export const devices = resource(about, {

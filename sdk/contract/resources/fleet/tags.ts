@@ -27,7 +27,7 @@ const whole = { kind: "whole", items: "data" } as const;
 const about: Noun = {
   name: "tags",
   summary: "Tags of devices",
-  auditPrefixes: [],
+  audits: [],
 };
 
 export const tags = resource(about, {

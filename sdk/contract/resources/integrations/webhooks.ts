@@ -126,7 +126,8 @@ const about: Noun = {
   name: "webhooks",
   summary: "Addresses that are told of an organization's events",
   thing: "webhook",
-  auditPrefixes: ["webhook"],
+  kinds: { webhook: { names: ["name"], example: "ticketing" }, "webhook-delivery": { listedBy: "deliveries" } },
+  audits: ["webhook.create", "webhook.update", "webhook.delete", "webhook.test", "webhook.retry"],
 };
 
 export const webhooks = resource(about, {
@@ -146,6 +147,7 @@ export const webhooks = resource(about, {
   }),
   events: get("/webhooks/events", {
     summary: "Wait for the events that a webhook would be told of",
+    own: "what `rmm webhooks listen` asks: a receiver that no server reaches is told of events too",
     description:
       "Without `cursor` answers at once with the one of now; with it, what happened since, or after `waitSeconds` nothing. `data` may be empty before that: ask again with the new cursor. `missed`: some are no longer kept.",
     access: writers,

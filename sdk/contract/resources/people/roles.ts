@@ -52,7 +52,8 @@ const about: Noun = {
   name: "roles",
   summary: "What members of a tenant may do",
   thing: "role",
-  auditPrefixes: [],
+  kinds: { role: { names: ["name"], example: "Org Admin" } },
+  audits: [],
 };
 
 export const roles = resource(about, {

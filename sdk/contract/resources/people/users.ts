@@ -93,7 +93,8 @@ const about: Noun = {
   name: "users",
   summary: "People who sign in, and their invitations",
   thing: "user",
-  auditPrefixes: ["user"],
+  kinds: { user: { names: ["email", "name"], label: "name", example: "ana@contoso.example" } },
+  audits: ["user.profile.update", "user.invite", "user.invite.resend", "user.invite.accepted"],
 };
 
 export const users = resource(about, {

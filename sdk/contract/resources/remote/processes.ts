@@ -26,7 +26,7 @@ export const Process = shape("Process", () =>
 const about: Noun = {
   name: "processes",
   summary: "Processes that run on a device",
-  auditPrefixes: ["device"],
+  audits: ["device.process.kill"],
 };
 
 const refs = { deviceId: "device", pid: "opaque" } as const;

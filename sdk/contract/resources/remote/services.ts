@@ -25,7 +25,7 @@ export const Service = shape("Service", () =>
 const about: Noun = {
   name: "services",
   summary: "Services of a device",
-  auditPrefixes: ["device"],
+  audits: ["device.service.start", "device.service.stop", "device.service.restart"],
 };
 
 const refs = { deviceId: "device", name: "opaque" } as const;

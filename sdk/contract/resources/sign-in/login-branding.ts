@@ -37,7 +37,7 @@ const logo = () =>
 const about: Noun = {
   name: "login-branding",
   summary: "Logo, colour and headline of a partner's login page",
-  auditPrefixes: ["partner"],
+  audits: ["partner.login_branding.update"],
 };
 
 export const loginBranding = resource(about, {

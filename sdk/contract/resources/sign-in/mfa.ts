@@ -28,7 +28,16 @@ const personal = ["HOME_SESSION_REQUIRED", "reauth_required"] as const;
 const about: Noun = {
   name: "mfa",
   summary: "Second factor: set up, prove, turn off, recovery codes",
-  auditPrefixes: ["auth", "user"],
+  audits: [
+    "auth.mfa.setup",
+    "auth.mfa.disable",
+    "auth.mfa.stepup.granted",
+    "auth.mfa.stepup.failed",
+    "auth.mfa.recovery_codes.rotate",
+    "auth.mfa.recovery_code.used",
+    "user.login",
+    "user.mfa_reset",
+  ],
 };
 
 export const mfa = resource(about, {

@@ -11,7 +11,7 @@ export const newPassword = () => secret(z.string()).describe(passwordRule);
 const about: Noun = {
   name: "passwords",
   summary: "Forgotten, reset and changed passwords",
-  auditPrefixes: ["user"],
+  audits: ["user.password.change", "user.password.reset"],
 };
 
 export const passwords = resource(about, {

@@ -73,7 +73,8 @@ const about: Noun = {
   name: "sessions",
   summary: "Sign in, refresh, sign out and see where you are signed in",
   thing: "session",
-  auditPrefixes: ["user"],
+  kinds: { session: { label: "userAgent" } },
+  audits: ["user.login", "user.login.failed", "user.logout", "auth.refresh.reuse_detected"],
 };
 
 export const sessions = resource(about, {

@@ -38,7 +38,8 @@ const about: Noun = {
   name: "sso-domains",
   summary: "Email domains an organization has proven to be its own",
   thing: "sso-domain",
-  auditPrefixes: ["sso"],
+  kinds: { "sso-domain": { names: ["domain"], example: "contoso.example" } },
+  audits: ["sso.domain.create", "sso.domain.verify", "sso.domain.delete"],
 };
 
 export const ssoDomains = resource(about, {

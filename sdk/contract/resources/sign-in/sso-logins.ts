@@ -76,7 +76,7 @@ const start = {
 const about: Noun = {
   name: "sso-logins",
   summary: "Sign-in through an identity provider, and attaching one to your account",
-  auditPrefixes: [],
+  audits: ["sso.identity.linked", "sso.identity.link_rejected", "sso.callback.rejected", "sso.break_glass.login"],
 };
 
 /** Signing in through an identity provider, and linking one to an account (docs/single-sign-on.md). */
@@ -120,6 +120,7 @@ export const ssoLogins = resource(about, {
   callbackOfProvider: get("/sso/callback/:providerId", {
     refs: { providerId: "sso-provider" },
     ...callback,
+    own: "the callback of a provider that has an address of its own, beside the one that is specified",
     summary: "Receive the browser from a provider with a callback address of its own",
   }),
   exchange: post("/sso/exchange", {

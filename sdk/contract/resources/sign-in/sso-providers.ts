@@ -137,7 +137,14 @@ const about: Noun = {
   name: "sso-providers",
   summary: "Identity providers people sign in through",
   thing: "sso-provider",
-  auditPrefixes: ["sso"],
+  kinds: { "sso-provider": { names: ["name"], example: "Contoso Entra ID" } },
+  audits: [
+    "sso.provider.create",
+    "sso.provider.update",
+    "sso.provider.delete",
+    "sso.provider.status.update",
+    "sso.provider.test",
+  ],
 };
 
 export const ssoProviders = resource(about, {

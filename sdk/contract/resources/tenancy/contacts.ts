@@ -49,7 +49,8 @@ const about: Noun = {
   name: "contacts",
   summary: "People of an organization",
   thing: "contact",
-  auditPrefixes: ["contact"],
+  kinds: { contact: { names: ["email", "name"], label: "name" } },
+  audits: ["contact.create", "contact.update", "contact.delete"],
 };
 
 export const contacts = resource(about, {

@@ -80,7 +80,14 @@ const about: Noun = {
   name: "organizations",
   summary: "Customers of a partner",
   thing: "organization",
-  auditPrefixes: ["organization", "partner"],
+  kinds: { organization: { names: ["slug", "name"], label: "name", example: "contoso-dental" } },
+  audits: [
+    "organization.create",
+    "organization.update",
+    "organization.delete",
+    "organization.offboarding_completed",
+    "partner.organization_order.update",
+  ],
 };
 
 export const organizations = resource(about, {

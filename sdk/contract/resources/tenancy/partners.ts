@@ -99,7 +99,9 @@ const about: Noun = {
   name: "partners",
   summary: "Managed service providers and their settings",
   thing: "partner",
-  auditPrefixes: ["partner"],
+  kinds: { partner: { names: ["slug", "name"], label: "name", example: "summit" } },
+  awaits: { "psa-connection": "there are no PSA connections yet" },
+  audits: ["partner.create", "partner.update", "partner.delete", "partner.settings.update"],
 };
 
 export const partners = resource(about, {

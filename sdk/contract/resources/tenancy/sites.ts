@@ -53,7 +53,8 @@ const about: Noun = {
   name: "sites",
   summary: "Places of an organization",
   thing: "site",
-  auditPrefixes: ["site"],
+  kinds: { site: { names: ["name"], example: "HQ" } },
+  audits: ["site.create", "site.update", "site.delete"],
 };
 
 export const sites = resource(about, {
