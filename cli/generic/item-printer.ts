@@ -8,7 +8,7 @@ export const itemPrinter = ({ context, spec }: Invocation): OutcomePrinter<ItemO
   outcomePrinter(context, {
     fields: outcomeFields,
     columns: outcomeColumns(spec),
-    keep: ["outcome", "name", ...topSecrets(spec), "message"],
+    keep: ["outcome", "name", ...topSecrets(spec)],
     rowOf: (one) => rowOf(spec, one),
     secretsOf: ({ result }) => secretTexts(spec, result),
   });

@@ -91,7 +91,11 @@ async function list(context: Context): Promise<number> {
       reasons: verdict?.reasons ?? ["the server does not tell"],
     });
   }
-  await printResult(context, rows, { fields: listFields, columns: ["command", "allowed", "reasons"] });
+  await printResult(context, rows, {
+    fields: listFields,
+    columns: ["command", "allowed", "reasons"],
+    keep: ["allowed"],
+  });
   return 0;
 }
 
