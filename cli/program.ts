@@ -11,7 +11,7 @@ import { nounAliases } from "./noun-aliases.ts";
 import { wrapWords } from "./output/wrap.ts";
 import type { Program, Run } from "./register.ts";
 import { type Shell, writeTo } from "./shell.ts";
-import { refuseForeignFlags, takesFlag } from "./taken-flags.ts";
+import { callsServer, refuseForeignFlags, takesFlag } from "./taken-flags.ts";
 import { version } from "./version.ts";
 
 /** Parses the command line and runs the command. Returns its exit code; throws what went wrong. */
@@ -19,9 +19,13 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
   const written: { stdout: string; stderr: string } = { stdout: "", stderr: "" };
   const args = normalizeArgv(argv);
   let code = 0;
-  const program = newProgram(written);
+  let called: Command | undefined;
+  const program = newProgram(written).hook("preAction", (_program, command) => {
+    called = command;
+  });
   const run: Run = async (work) => {
     const globals = readGlobals(program.opts(), givenIn(args, wordsOf(args)), argv);
+    globals.calls = called !== undefined && callsServer(called);
     const { timeoutMs } = globals;
     if (timeoutMs !== undefined) limitNameServers(timeoutMs);
     code = await work(timeoutMs === undefined ? shell : { ...shell, patienceMs: timeoutMs }, globals);

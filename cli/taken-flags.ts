@@ -27,6 +27,10 @@ export function takes<T extends Command>(command: T, ...flags: readonly GlobalFl
 export const takesFlag = (command: Command, flag: GlobalFlag): boolean =>
   always.includes(flag) || taken.get(command)?.has(flag) === true;
 
+/** `profile add` takes `--insecure-http` too, to remember it, and calls nothing. */
+export const callsServer = (command: Command): boolean =>
+  takesFlag(command, "insecure-http") && takesFlag(command, "profile");
+
 /** The flag's name in this list; the parser has `--json=id,name` as a separate option. */
 export const flagOf = ({ long }: Option): GlobalFlag =>
   (long === "--json-fields" ? "json=" : long?.slice(2)) as GlobalFlag;
