@@ -1,6 +1,7 @@
 import type { Command, Option } from "commander";
 import { usageError } from "./errors/cli-error.ts";
 import type { GlobalFlag } from "./globals.ts";
+import { helpOf, lineOf } from "./usage-errors.ts";
 
 /** Flags about how a run behaves. A command that prints, asks or sends nothing takes them too. */
 const always: readonly GlobalFlag[] = ["json", "yes", "no-input", "debug", "quiet"];
@@ -40,8 +41,6 @@ export function refuseForeignFlags(program: Command, command: Command): void {
   const given = program.options.filter((one) => program.getOptionValueSource(one.attributeName()) === "cli");
   const foreign = given.map(flagOf).filter((flag) => flag !== ("version" as string) && !takesFlag(command, flag));
   if (foreign.length === 0) return;
-  const names: string[] = [];
-  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
   const flags = foreign.map((flag) => (flag === "json=" ? "--json=<fields>" : `--${flag}`)).join(", ");
-  throw usageError(`\`${names.join(" ")}\` does not take ${flags}: nothing was done`, "Its flags are in --help");
+  throw usageError(`\`${lineOf(command)}\` does not take ${flags}: nothing was done`, helpOf(command));
 }

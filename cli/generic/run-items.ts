@@ -4,6 +4,7 @@ import { usageError } from "../errors/cli-error.ts";
 import { type Described, describeError } from "../errors/describe-error.ts";
 import { exitCode } from "../errors/exit-codes.ts";
 import { exitOfItems } from "../errors/exit-of-items.ts";
+import { explained } from "../errors/explain.ts";
 import { withSpinner } from "../output/spinner.ts";
 import { idempotencySecret } from "../profile/idempotency-secret.ts";
 import { PER_MINUTE } from "../provisioning/budget.ts";
@@ -49,7 +50,7 @@ export async function runItems(invocation: Invocation): Promise<number> {
           const { outcome, result } = await outcomeOf(invocation, tools, draft, at);
           outcomes[at] = { outcome, ...about, result };
         } catch (error) {
-          const described = describeError(error);
+          const described = await explained(describeError(error), error, context.globals.org);
           failures.push(described);
           outcomes[at] = { outcome: "failed", ...about, error: described.error };
         }

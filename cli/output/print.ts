@@ -1,8 +1,8 @@
+import { didYouMean } from "#contract/core/suggest";
 import type { Context } from "../context.ts";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import type { Globals } from "../globals.ts";
 import { writeTo } from "../shell.ts";
-import { didYouMean } from "../suggest.ts";
 import { pipeCell, valueAt } from "./cell.ts";
 import { isColoured } from "./colour.ts";
 

@@ -1,7 +1,8 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { systemReason } from "#sdk/node/system-reason";
 import type { Context } from "../../../context.ts";
-import { CliError, usageError } from "../../../errors/cli-error.ts";
+import { CliError, unwritable, usageError } from "../../../errors/cli-error.ts";
 import { warnOfGit } from "../../../generic/git-warning.ts";
 import { probeSecretFile, writeSecretFile } from "../../../provisioning/secret-file.ts";
 
@@ -37,9 +38,8 @@ export async function secretPlace(
 }
 
 async function inFile(path: string): Promise<SecretPlace> {
-  const file = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "EEXIST" ? `${path} exists already` : `cannot write ${path}: ${error.code}`;
-    throw usageError(`--secret-file: ${why}`);
+  const file = await open(path, "wx", 0o600).catch((error: unknown) => {
+    throw unwritable("--secret-file", path, error);
   });
   return {
     keep: async (one) => {
@@ -51,8 +51,8 @@ async function inFile(path: string): Promise<SecretPlace> {
 }
 
 async function inFolder(folder: string): Promise<SecretPlace> {
-  await probeSecretFile(join(folder, "probe")).catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`--secret-dir: cannot write in ${folder}: ${error.code}`);
+  await probeSecretFile(join(folder, "probe")).catch((error: unknown) => {
+    throw usageError(`--secret-dir: cannot write in ${folder}: ${systemReason(error)}`);
   });
   return {
     keep: async (one) => {
@@ -66,7 +66,7 @@ async function inFolder(folder: string): Promise<SecretPlace> {
 }
 
 const lost = ({ hostname }: Enrollment, path: string, error: Error): never => {
-  throw new CliError(`${hostname} was added, but its key could not be written to ${path}: ${error.message}`, {
+  throw new CliError(`${hostname} was added, but its key could not be written to ${path}: ${systemReason(error)}`, {
     exit: "partial",
     code: "SECRET_LOST",
     hint: "`rmm devices provision` with the same site and hostname gives a new key",

@@ -1,0 +1,21 @@
+const words: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  EACCES: "this account is not allowed to",
+  EPERM: "this account is not allowed to",
+  EISDIR: "it is a folder",
+  ENOTDIR: "a part of its path is no folder",
+  EEXIST: "it exists already",
+  EROFS: "the file system is read-only",
+  ENOSPC: "no space is left on the device",
+  EDQUOT: "the quota of this account is used up",
+  ELOOP: "it is a symbolic link, or one of too many",
+  EMFILE: "too many files are open",
+  ENAMETOOLONG: "its name is too long",
+};
+
+/** Why the system refused a file, in words; its code where there are none. */
+export function systemReason(error: unknown): string {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code !== "string") return typeof message === "string" ? message : "failed";
+  return words[code] ?? code;
+}
