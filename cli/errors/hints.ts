@@ -182,7 +182,7 @@ export function hintFor(error: RmmError, nowMs: number): string | undefined {
   if (error.code === "MFA_REQUIRED" && hasFactor(error) !== undefined)
     return hasFactor(error) ? "Prove your second factor with `rmm auth mfa step-up`" : factorFirst;
   if (error.code === "UNSAFE_URL" && error.operation?.startsWith("webhooks."))
-    return "For a receiver on your own machine: `rmm webhooks listen`. WEBHOOK_ALLOW_PRIVATE of the server allows private targets";
+    return "For a receiver on your own machine: `rmm webhooks listen`. A server that is started with WEBHOOK_ALLOW_PRIVATE=true lets partner and system scope name private targets";
   return byCode[error.code]?.replace("rmm <command>", commandOf(error));
 }
 

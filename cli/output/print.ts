@@ -132,7 +132,8 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
   };
   if (!Array.isArray(value)) {
     const columns = globals.columns ?? Object.keys(value);
-    return { text: recordText(value as Record<string, unknown>, { ...options, columns }) };
+    const named = globals.columns === undefined ? {} : ({ fit: "named" } as const);
+    return { text: recordText(value as Record<string, unknown>, { ...options, columns, ...named }) };
   }
   if (value.length === 0) return { text: "" };
   const fit = globals.wide ? "wide" : globals.columns && "named";

@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 import stringWidth from "string-width";
-import { recordCell, terminalCell, valueAt } from "./cell.ts";
+import { cellText, recordCell, terminalCell, valueAt } from "./cell.ts";
 import { styled, styleOfStatus } from "./colour.ts";
 import { headingOf, labelOf } from "./headings.ts";
 import { isNeverCut, layOut } from "./layout.ts";
@@ -110,22 +110,29 @@ export function lackOf({ left, cut }: TableText): string | undefined {
   return `No room for ${left.join(", ")}${cut.length === 0 ? "" : `, nor all of ${parts}`}: --wide shows all columns`;
 }
 
-/** One object as two columns. */
+/** One object as two columns. Fields without a value share the last line, unless they were asked for by name. */
 export function recordText(record: Record<string, unknown>, options: TableOptions): string {
-  const rows = options.columns
+  const all = options.columns
     .filter((name) => valueAt(record, name) !== undefined)
-    .flatMap((name) => singleValues(name, valueAt(record, name)))
-    .map(({ name, value }) => ({ name: labelOf(name), value }));
-  const longest = Math.max(0, ...rows.map(({ name }) => name.length));
-  return rows
-    .map(({ name, value }) => {
-      const cell = recordCell(value, options.nowMs);
-      const label = styled(name.padEnd(longest), "bold", options.coloured);
-      return `${label}  ${painted(cell, cell, options.coloured)}`.trimEnd();
-    })
-    .join("\n")
-    .concat("\n");
+    .flatMap((name) => singleValues(name, valueAt(record, name)));
+  const isEmpty = ({ value }: { value: unknown }) => options.fit !== "named" && cellText(value) === "";
+  const empty = all.filter(isEmpty).map(({ name }) => name);
+  const rows = all.filter((one) => !isEmpty(one)).map(({ name, value }) => ({ name: labelOf(name), value }));
+  const longest = Math.max(0, ...rows.map(({ name }) => name.length), empty.length === 0 ? 0 : NOT_SET.length);
+  const line = (name: string, cell: string) =>
+    `${styled(name.padEnd(longest), "bold", options.coloured)}  ${cell}`.trimEnd();
+  const shown = rows.map(({ name, value }) => {
+    const cell = recordCell(value, options.nowMs);
+    return line(name, painted(cell, cell, options.coloured));
+  });
+  const room = Math.max(NARROWEST_LIST, options.width - longest - 2);
+  const without = empty.length === 0 ? [] : cellLines(empty.join(", "), room);
+  const last = without.map((text, at) => (at === 0 ? line(NOT_SET, text) : `${" ".repeat(longest + 2)}${text}`));
+  return `${[...shown, ...last].join("\n")}\n`;
 }
+
+const NOT_SET = "NOT SET";
+const NARROWEST_LIST = 20;
 
 /** An address and its like field by field. */
 function singleValues(name: string, value: unknown): { name: string; value: unknown }[] {
