@@ -1,5 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
+import { rateLimited } from "#server/access/attempts";
+import type { Limit } from "#server/access/rate-limit";
 import { leftMeanwhile } from "#server/features/fleet/devices/hold-device";
 import { replaceTokens } from "#server/features/fleet/devices/replace-tokens";
 import type { Call } from "#server/http/call";
@@ -11,6 +13,9 @@ import { hashesOf, newTokenPair } from "./tokens.ts";
 type RotateCall = typeof agents.rotateToken extends Endpoint<infer T> ? Call<T> : never;
 
 const GRACE_MS = 10 * MINUTE;
+
+/** Rotations of a device; one that fails costs nothing. */
+export const rotations: Limit = { name: "agent-rotate", max: 6, windowSeconds: 3_600 };
 
 /**
  * Replaces both tokens; the previous pair lasts ten more minutes (docs/fleet.md, "Rotating tokens"). A device that lost
@@ -29,6 +34,11 @@ export async function rotateToken(call: RotateCall) {
       .where("id", "=", who.deviceId)
       .executeTakeFirst();
     if (!before) throw leftMeanwhile();
+    // After that look: of two at the same moment the one that waits here finds what it read replaced.
+    const allowance = await call.asSystem("rate limit", (all) =>
+      call.services.limiter.takeWithin(all, rotations, who.deviceId),
+    );
+    if (!allowance.allowed) throw rateLimited(call.services, allowance.resetAtMs);
     const retiring = {
       previousAgentTokenHash: before.agentTokenHash,
       previousWatchdogTokenHash: before.watchdogTokenHash,
