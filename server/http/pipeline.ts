@@ -61,7 +61,7 @@ export async function answer(
 
 async function pass(passage: HttpPassage): Promise<void> {
   const { services, implementation, request, facts } = passage;
-  passage.who = await authenticate(services, implementation.endpoint.access, request, facts.ip);
+  passage.who = await authenticate(services, implementation.endpoint.access, request, facts);
   facts.caller = passage.who;
   await asOneOfOpen(passage.who, () => passKnown(passage));
 }

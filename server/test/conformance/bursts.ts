@@ -10,6 +10,7 @@ import { reportLimit, reportSubject } from "#server/features/fleet/agent-reports
 import { rotations } from "#server/features/fleet/agents/rotate-token";
 import { loginPerAddress } from "#server/features/sign-in/core/login-limits";
 import { clientBlock } from "#server/platform/ip-address";
+import { sha256 } from "#server/platform/vault";
 import { connect } from "../agent-socket.ts";
 import { auditOf } from "../audit-of.ts";
 import type { Answer } from "../harness.ts";
@@ -165,6 +166,27 @@ export const bursts: readonly Burst[] = [
       const { random } = swept.server.services;
       const token = () => `agt_${random.bytes(32).toString("hex")}`;
       return () => ({ item: caseOf("agents.heartbeat"), options: { tenant, token: token() } });
+    },
+  },
+  {
+    limit: "agent-token-reuse",
+    noun: "agents",
+    left: 1,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { random, clock } = swept.server.services;
+      const token = `agt_${random.bytes(32).toString("hex")}`;
+      const replaced = { tokenHash: sha256(token), orgId: tenant.orgId, deviceId: tenant.deviceId };
+      await swept.db
+        .insertInto("replacedAgentTokens")
+        .values({ ...replaced, replacedAt: clock.now() })
+        .execute();
+      return always("agents.heartbeat", { tenant, token });
+    },
+    // Each is refused; the entries show how often it was told.
+    async admitted(swept) {
+      const told = await auditOf(swept.server, ({ details }) => details["reason"] === "replaced_token");
+      return told.length;
     },
   },
   {

@@ -281,7 +281,10 @@ describe.each(databases)("agent reports on %s", (database) => {
       server,
       (entry) => entry.action === "agent.token.rotate" && entry.resourceId === pc.id,
     );
-    expect(entries).toMatchObject([{ result: "success", orgId }]);
+    expect(entries).toMatchObject([
+      { result: "success", orgId },
+      { result: "denied", details: { reason: "replaced_token" } },
+    ]);
   });
 
   it("lets a device that lost the answer rotate again with its old token, within the old token's time", async () => {

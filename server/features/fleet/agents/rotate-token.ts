@@ -8,6 +8,7 @@ import type { Call } from "#server/http/call";
 import { after, MINUTE } from "#server/platform/clock";
 import { problem } from "#server/problem";
 import { ownDevice, refuseDraining } from "./own-device.ts";
+import { rememberReplaced } from "./replaced-tokens.ts";
 import { hashesOf, newTokenPair } from "./tokens.ts";
 
 type RotateCall = typeof agents.rotateToken extends Endpoint<infer T> ? Call<T> : never;
@@ -47,6 +48,7 @@ export async function rotateToken(call: RotateCall) {
     const tokens = { ...hashesOf(pair), ...(who.tokenHash === before.agentTokenHash ? retiring : {}) };
     const known = { id: who.deviceId, agentTokenHash: before.agentTokenHash };
     if (!(await replaceTokens(tx, known, tokens, now))) throw problem("CONCURRENT_MODIFICATION");
+    await rememberReplaced(tx, { id: who.deviceId, orgId: who.orgId }, before, now);
     call.audit.note({
       resource: { type: "device", id: who.deviceId, name: who.hostname },
       owner: { orgId: who.orgId },
