@@ -125,8 +125,10 @@ async function passIdempotent(passage: HttpPassage, unit: UnitOfWork, { key, inp
       prepare: async () => handler.prepare?.(call),
       handle: () => handler(call),
     });
+    const state = await handler.secretState?.(call, memory.body);
     await recordReplay(passage, unit, { input, remembered: memory });
     response.setHeader("Idempotency-Replayed", "true");
+    if (state !== undefined) response.setHeader("Idempotency-Answer", state);
     sendResult(endpoint, passage, memory.body, memory.status);
     return;
   }
