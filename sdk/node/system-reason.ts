@@ -13,9 +13,10 @@ const words: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "its name is too long",
 };
 
-/** Why the system refused a file, in words; its code where there are none. */
+/** Why the system refused a file, in words; its code where there are none. Any other error says what it says. */
 export function systemReason(error: unknown): string {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (typeof code !== "string") return typeof message === "string" ? message : "failed";
-  return words[code] ?? code;
+  const { code, message, syscall } = (error ?? {}) as { code?: unknown; message?: unknown; syscall?: unknown };
+  if (typeof code === "string" && Object.hasOwn(words, code)) return words[code]!;
+  if (typeof code === "string" && (syscall !== undefined || typeof message !== "string")) return code;
+  return typeof message === "string" && message !== "" ? message : "failed";
 }
