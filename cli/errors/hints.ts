@@ -133,7 +133,7 @@ const byCode: Record<string, string> = {
   DEVICE_LIMIT_REACHED: "`rmm organizations update <org> --max-devices 100` raises the limit, or that of the partner",
   LIMIT_REACHED: "Remove one that is no longer needed first",
   LAST_ADMIN: "Make somebody else administrator first",
-  SITE_NOT_EMPTY: "Move its devices first: `rmm devices move <device> --org <org> --site <site>`",
+  SITE_NOT_EMPTY: "Move its devices first, with `rmm devices move`",
   SAME_ORG: "It is there already: nothing was changed",
   CROSS_PARTNER_MOVE: "Enroll the device again with a key of the other partner",
   DEVICE_DECOMMISSIONED: "The device was taken out of service: enroll it again, or choose another",

@@ -25,8 +25,9 @@ const whole = /At$|^timestamp$|^status$|[pP]refix$/;
 const code = /^(kind|action|event|outcome|slug)$/;
 const id = /^id$|Id$/;
 /** Texts and addresses: never left out, and their end is often what matters. */
-const text = /^(message|errorMessage|note|reasons|remedy|sink|url)$/;
+const text = /^(message|errorMessage|note|reasons|remedy|secretFile|sink|url)$/;
 const name = /^(organization|hostname|email|title)$|[nN]ame$/;
+const path = /^(secretFile|sink)$/;
 const NARROWEST_TEXT = 24;
 /** Of several texts side by side, and of a path, which is not read word by word. */
 const NARROW_TEXT = 16;
@@ -47,7 +48,7 @@ export function layOut(columns: readonly Column[], terminal: number, named: bool
   const stays = (index: number) => columns[index]!.keep || isText(columns[index]!.name);
   const lowest = (index: number) => {
     const { name, width, keep } = columns[index]!;
-    if (isText(name)) return Math.min(width, several || name === "sink" ? NARROW_TEXT : NARROWEST_TEXT);
+    if (isText(name)) return Math.min(width, several || path.test(name) ? NARROW_TEXT : NARROWEST_TEXT);
     if (index === 0 || keep || id.test(name) || code.test(name)) return width;
     return Math.min(width, whole.test(name) ? SHORT : NARROWEST);
   };

@@ -1,4 +1,4 @@
-import { didYouMean } from "./suggest.ts";
+import { suggestions } from "./suggest.ts";
 
 const LONGEST = 50;
 
@@ -12,14 +12,13 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** ` (did you mean Europe/Berlin?)`: by the whole name, else by its last part, which is what people know. */
+/** ` (did you mean Europe/Berlin?)`: by its last part, which is what people know. */
 export function zonesLike(name: string): string {
   if (name.length > LONGEST) return "";
   const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
-  const close = didYouMean(name, zones);
-  if (close !== "") return close;
-  const placeOf = (zone: string) => zone.slice(zone.lastIndexOf("/") + 1);
-  const wanted = placeOf(name).replaceAll(" ", "_").toLowerCase();
-  const there = zones.filter((zone) => placeOf(zone).toLowerCase() === wanted);
+  const [meant] = suggestions(placeOf(name.replaceAll(" ", "_")), [...new Set(zones.map(placeOf))]);
+  const there = zones.filter((zone) => placeOf(zone) === meant);
   return there.length === 0 ? "" : ` (did you mean ${there.join(" or ")}?)`;
 }
+
+const placeOf = (zone: string): string => zone.slice(zone.lastIndexOf("/") + 1);
