@@ -4,8 +4,8 @@ import { answers } from "#fixtures/simulators/webhook-receiver";
 import { guardedPost } from "#server/platform/guarded-post";
 import { type SignedInUser, seedPartner } from "../../../test/harness.ts";
 import { startWebhookTest, type WebhookTest } from "../../../test/webhooks.ts";
-import { queueDeliveries } from "./queue.ts";
 import type { WebhookRow } from "./queries.ts";
+import { queueDeliveries } from "./queue.ts";
 import { Deliverer } from "./sending/deliverer.ts";
 import { ReceiverHealth } from "./sending/receiver-health.ts";
 
