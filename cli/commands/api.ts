@@ -7,6 +7,7 @@ import { maskSecrets } from "../generic/minted.ts";
 import { requireShown, SECRET } from "../generic/secret-shown.ts";
 import { encodingOption } from "../input/read-text.ts";
 import { printResult } from "../output/print.ts";
+import { deadSecret } from "../provisioning/replay.ts";
 import type { Register } from "../register.ts";
 import { writeTo } from "../shell.ts";
 import { proving, takes, valued } from "../taken-flags.ts";
@@ -84,6 +85,9 @@ async function call(
     context,
     endpoint.secretResult.flatMap((name) => secretAt(result, name)),
   );
+  const state = head?.headers["idempotency-answer"];
+  if (state !== undefined && state !== "current")
+    await context.notice(`Warning: ${deadSecret(state === "gone" ? "gone" : "stale", "").message}`);
   if (options.include && head) await writeTo(context.shell, "stdout", headText(head));
   if (options.silent) return 0;
   const printed = {

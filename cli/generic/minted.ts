@@ -137,7 +137,7 @@ export async function requireMintShown(context: Context, spec: CommandSpec, list
     secrets: secrets.length === 0 ? [] : isForPrograms(context) ? inJson : secrets,
     sample: list ? [{ item: { line: 1, name: "name" }, outcome: "done", result: answer }] : answer,
     hint: list
-      ? "Choose result too, or print all of it with --json"
+      ? "Choose result too, or keep the secrets with --secret-dir"
       : `Choose ${secrets.join(" or ")} too, or keep it with --secret-file`,
   });
 }

@@ -5,7 +5,7 @@ import type { CommandSpec } from "../manifest.ts";
 import type { Run } from "../register.ts";
 import { takes } from "../taken-flags.ts";
 import { commandsOf } from "./commands-of.ts";
-import { endpointFlags, takesFile, takesMany, takesPartner } from "./endpoint-flags.ts";
+import { endpointFlags, takesFile, takesMany, takesPartner, takesSecretDir } from "./endpoint-flags.ts";
 import { takesIfNotExists } from "./existing.ts";
 import { addFieldFlags } from "./fields.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
@@ -44,6 +44,8 @@ export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Comman
   }
   if (takesIfNotExists(spec)) command.option("--if-not-exists", "leave what is there by that name alone");
   if (mints(spec)) command.option("--secret-file <path>", "write the secret to a new file only you can read");
+  if (takesSecretDir(spec))
+    command.option("--secret-dir <path>", "with a list: write each secret to a file of its own there");
   command.addHelpText("before", () => examplesOf(spec));
   command.addHelpText("after", () => `\n${accessOf(spec)}`);
   return command.action((...all: unknown[]) =>

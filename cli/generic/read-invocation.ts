@@ -26,7 +26,10 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
   const several = items === undefined ? each?.map(draftOf) : await draftsOfFile(context, spec, items, draftOf(args));
   const drafts = several ?? [draftOf(args)];
   const list = items?.list === true || each !== undefined;
-  if (list && options["secretFile"] !== undefined) throw usageError("--secret-file takes one secret, not a list");
+  if (list && options["secretFile"] !== undefined)
+    throw usageError("--secret-file takes one secret, not a list", "--secret-dir takes a file for each");
+  if (!list && options["secretDir"] !== undefined)
+    throw usageError("--secret-dir goes with a list, and --secret-file takes one secret");
   if (list && (spec.loses === "tenant" || given.finish !== undefined))
     throw usageError(`\`${spec.noun} ${spec.name}\` takes one at a time`);
   return { context, spec, given, drafts, list, names: namesOf(context) };

@@ -15,9 +15,10 @@ import { sendInvocation } from "./send-invocation.ts";
 /** Refuses fields that do not exist, and a choice that leaves out the secret that is about to be created. */
 async function checkOutput({ context, spec, given, list }: Invocation): Promise<void> {
   const { globals } = context;
-  const inList = isForPrograms(context) ? outcomeFields : outcomeColumns(spec);
+  const inList = isForPrograms(context) ? outcomeFields : outcomeColumns(spec, given.options);
   checkFields(globals, { fields: globals.dryRun ? [] : list ? inList : spec.fields });
-  const isKept = given.options["secretFile"] !== undefined || given.finish !== undefined;
+  const { secretFile, secretDir } = given.options;
+  const isKept = secretFile !== undefined || secretDir !== undefined || given.finish !== undefined;
   if (!globals.dryRun && !isKept) await requireMintShown(context, spec, list);
 }
 

@@ -8,19 +8,21 @@ import { nobody, type Principal } from "#server/access/principal";
 import { asSystem } from "#server/db/as-system";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
+import type { RequestFacts } from "./request-facts.ts";
 
 /** Authenticates the caller, or answers 401 naming the credential that the endpoint accepts. */
 export async function authenticate(
   services: Services,
   access: Access,
   request: IncomingMessage,
-  ip: string | null,
+  facts: RequestFacts,
 ): Promise<Principal> {
   if (access.kinds.includes("public")) return nobody;
+  const { ip } = facts;
   const token = bearer(request);
   if (access.kinds.includes("agent")) {
     if (token === undefined) throw problem("INVALID_AGENT_CREDENTIALS");
-    return loadAgent(services, token, ip);
+    return loadAgent(services, token, facts);
   }
   const withUser = access.kinds.includes("user");
   const key = keyOf(request);

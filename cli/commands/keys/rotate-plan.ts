@@ -7,7 +7,7 @@ import { ambiguousName, sameName } from "../../generic/name-errors.ts";
 import type { Journal, Rotation } from "../../keys/journal.ts";
 import type { ListedKey } from "../../keys/listed-key.ts";
 import type { RotationItem } from "../../keys/rotate-keys.ts";
-import { isOccupied, type RotationSink, rotationSinkText, secretPath } from "../../keys/secret-sink.ts";
+import { isOccupied, type RotationSink, rotationPath, rotationSinkText } from "../../keys/secret-sink.ts";
 import { selectKeys } from "../../keys/select-keys.ts";
 import { isForPrograms } from "../../output/print.ts";
 import { probeSecretFile } from "../../provisioning/secret-file.ts";
@@ -143,8 +143,8 @@ function sinkFor(
   context: Context,
   { secretDir, secretFile, secretCommand, githubOutput }: RotateOptions,
   count: number,
-): (about: Parameters<typeof secretPath>[1]) => RotationSink {
-  if (secretDir !== undefined) return (about) => ({ kind: "file", path: secretPath(secretDir, about) });
+): (about: Parameters<typeof rotationPath>[1]) => RotationSink {
+  if (secretDir !== undefined) return (about) => ({ kind: "file", path: rotationPath(secretDir, about) });
   if (secretCommand !== undefined) return () => ({ kind: "command", command: secretCommand });
   const alone = secretFile ?? githubOutput;
   if (alone !== undefined && count > 1) {

@@ -1,13 +1,18 @@
 import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { plainDevice } from "#fixtures/nouns/fleet/devices";
 import { plainOrganization } from "#fixtures/nouns/tenancy/organizations";
+import { agentRequests } from "#server/access/agent-limits";
 import { keyGuesses } from "#server/access/key-throttle";
 import { agentGuesses } from "#server/access/load-agent";
 import type { Limit } from "#server/access/rate-limit";
 import { verifyAllLimit, verifyLimit, verifySubject } from "#server/features/audit/audit-logs/verify";
+import { reportLimit, reportSubject } from "#server/features/fleet/agent-reports/take-report";
+import { rotations } from "#server/features/fleet/agents/rotate-token";
 import { loginPerAddress } from "#server/features/sign-in/core/login-limits";
 import { clientBlock } from "#server/platform/ip-address";
+import { sha256 } from "#server/platform/vault";
 import { connect } from "../agent-socket.ts";
+import { auditOf } from "../audit-of.ts";
 import type { Answer } from "../harness.ts";
 import { type Case, caseOf } from "./cases.ts";
 import { ask, type CallOptions, type Swept } from "./sweep.ts";
@@ -31,7 +36,12 @@ export interface Burst {
 }
 
 /** Limits that are settings, lowered for the test; the others keep their defaults. */
-export const settings = { API_RATE_LIMIT_PER_MINUTE: "40", AGENT_ENROLL_RATE_LIMIT: "10", LIVE_WAIT_SECONDS: "2" };
+export const settings = {
+  API_RATE_LIMIT_PER_MINUTE: "40",
+  AGENT_ENROLL_RATE_LIMIT: "10",
+  LIVE_WAIT_SECONDS: "2",
+  AGENT_POLL_MAX_SECONDS: "3",
+};
 
 const ADDRESS = clientBlock("127.0.0.1");
 const UNKNOWN = "Wrong-Password-1";
@@ -92,10 +102,42 @@ export const bursts: readonly Burst[] = [
   {
     limit: "agent",
     noun: "agents",
-    left: 120,
+    // Fewer than may be under way at once.
+    left: 3,
     async ready(swept) {
       const tenant = await swept.freshTenant();
+      await useUp(swept, agentRequests, tenant.deviceId, 3);
       return always("agents.heartbeat", { tenant, token: tenant.agentToken });
+    },
+  },
+  {
+    limit: "agent-open",
+    noun: "agents",
+    // In each process; the two servers here are one.
+    left: 4,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const waiting = { tenant, token: tenant.agentToken, query: { wait: "30" } };
+      // Takes what waits, so that there is nothing more to hand out.
+      await ask(swept.server, caseOf("agents.claim"), waiting);
+      return always("agents.claim", waiting);
+    },
+  },
+  {
+    limit: "agent-rotate",
+    noun: "agents",
+    left: 2,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { limiter } = swept.server.services;
+      for (let used = 2; used < rotations.max; used += 1)
+        await swept.db.transaction().execute((tx) => limiter.takeWithin(tx, rotations, tenant.deviceId));
+      return always("agents.rotateToken", { tenant, token: tenant.agentToken });
+    },
+    // Of those at the same moment some are 409, which costs nothing.
+    async admitted(swept) {
+      const rotated = await auditOf(swept.server, (entry) => entry.action === "agent.token.rotate");
+      return rotated.filter(({ result }) => result === "success").length;
     },
   },
   {
@@ -127,11 +169,33 @@ export const bursts: readonly Burst[] = [
     },
   },
   {
-    limit: "agent-report",
-    noun: "agent-reports",
-    left: 12,
+    limit: "agent-token-reuse",
+    noun: "agents",
+    left: 1,
     async ready(swept) {
       const tenant = await swept.freshTenant();
+      const { random, clock } = swept.server.services;
+      const token = `agt_${random.bytes(32).toString("hex")}`;
+      const replaced = { tokenHash: sha256(token), orgId: tenant.orgId, deviceId: tenant.deviceId };
+      await swept.db
+        .insertInto("replacedAgentTokens")
+        .values({ ...replaced, replacedAt: clock.now() })
+        .execute();
+      return always("agents.heartbeat", { tenant, token });
+    },
+    // Each is refused; the entries show how often it was told.
+    async admitted(swept) {
+      const told = await auditOf(swept.server, ({ details }) => details["reason"] === "replaced_token");
+      return told.length;
+    },
+  },
+  {
+    limit: "agent-report",
+    noun: "agent-reports",
+    left: 3,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      await useUp(swept, reportLimit, reportSubject(tenant, "inventory"), 3);
       return always("agentReports.inventory", { tenant, token: tenant.agentToken });
     },
   },
