@@ -11,11 +11,11 @@ export const systemReasons = {
       "organizations and partners above them: read; an apiKey past its end is marked",
     why: "the caller's tenant is what is being found out",
   },
-  "tell of replaced tokens": {
+  "tell of suspect agents": {
     covers:
-      "replacedAgentTokens and their devices: read; rateLimits, an entry in auditOutbox, notifications of whoever may " +
-      "delete the device, with users, their memberships and rolePermissions: read",
-    why: "whoever presents a token that is void has no tenant",
+      "rateLimits, an entry in auditOutbox, notifications of whoever may delete the device; organizations, users, their " +
+      "memberships and rolePermissions: read",
+    why: "a token that is void has no tenant, and people are out of an agent's scope",
   },
   "record refusal": {
     covers: "auditOutbox: the entries of refused calls; auditRefusals: those that are counted",
