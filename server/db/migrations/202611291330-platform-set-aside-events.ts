@@ -1,6 +1,6 @@
 import { type SchemaChange, schemaText } from "../schema-change.ts";
 
-/** Which events a consumer could not take, so that they can be handed out again (docs/platform.md, "Failures"). */
+/** Which events a consumer could not take, so that they can be handed out again (docs/platform.md, "Events"). */
 export const migration: SchemaChange = {
   statements: schemaText(`
 create table set_aside_events (
