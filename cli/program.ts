@@ -77,7 +77,10 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
   addGlobalFlags(program);
   program.addHelpText("afterAll", ({ command }) => (command === program ? "" : globalFlagLine(command)));
   program.addHelpText("before", rootExamples);
-  program.addHelpText("after", "\nHelp on one command: rmm <group> <command> --help\nExit codes: rmm help exit-codes\nManual: man rmm where npm installed it, man ./dist/man/rmm.1 in the source tree");
+  program.addHelpText(
+    "after",
+    "\nHelp on one command: rmm <group> <command> --help\nExit codes: rmm help exit-codes\nManual: man rmm where npm installed it, man ./dist/man/rmm.1 in the source tree",
+  );
   return program;
 }
 

@@ -43,5 +43,5 @@ export const noKeychain = (reason: string): CliError =>
   new CliError(`The keychain of this machine cannot be used: ${reason}`, {
     exit: "failure",
     code: "NO_KEYCHAIN",
-    hint: "Unlock or start it; or sign in with --store=file (tokens in a file only you can read); or set RMM_TOKEN",
+    hint: "Unlock or start it; or sign in with `rmm auth login --store=file` (tokens in a file only you can read); or set RMM_TOKEN",
   });
