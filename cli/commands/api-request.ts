@@ -1,10 +1,10 @@
+import { didYouMean } from "#contract/core/suggest";
 import type { EndpointInfo } from "#sdk/endpoint-info";
 import { endpoints } from "#sdk/generated/endpoints";
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import { fileName, readText } from "../input/read-text.ts";
 import { parseJson } from "../input/written.ts";
-import { didYouMean } from "../suggest.ts";
 
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type Method = (typeof methods)[number];
@@ -95,7 +95,7 @@ export async function bodyOf(
 ): Promise<unknown> {
   if (input === undefined) return method === "GET" || Object.keys(fields).length === 0 ? undefined : fields;
   if (method === "GET") throw usageError("GET takes no body");
-  const body = parseJson(await readText(context.shell, input, encoding), fileName(input));
+  const body = parseJson(await readText(context.shell, input, encoding, "--input"), fileName(input));
   if (Object.keys(fields).length === 0) return body;
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw usageError("-f goes with an object in --input");

@@ -1,17 +1,16 @@
-import type { Command } from "commander";
 import type { RmmClient } from "#sdk/client";
 import { type Context, openContext } from "../../context.ts";
-import { missingInput } from "../../errors/cli-error.ts";
+import { CliError, missingInput } from "../../errors/cli-error.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { maskSecrets, printMinted, requireMintShown, type SecretFile, withSecretFile } from "../../generic/minted.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
 import type { CommandSpec, FlagSpec } from "../../manifest.ts";
-import { ownSequence } from "../../output/escape.ts";
 import { isForPrograms } from "../../output/print.ts";
+import { fitted } from "../../output/wrap.ts";
 import { prompterOf } from "../../prompt.ts";
-import type { Register, Run } from "../../register.ts";
+import type { Register } from "../../register.ts";
 import { showSecretText, writeTo } from "../../shell.ts";
 import { askCode } from "../../sign-in/prove-factor.ts";
 import { proving, shaped, takes } from "../../taken-flags.ts";
@@ -41,7 +40,17 @@ export const registerMfa: Register = async (group, run) => {
     const spec = commands.find((one) => one.name === name);
     if (spec === undefined) continue;
     const command = addEndpoint(group, spec, run);
-    if (spec.body.some(isPassword)) requirePassword(command, spec, run);
+    const asksPassword = spec.body.some(isPassword);
+    if (asksPassword) command.option(...withoutPassword);
+    command.action(() =>
+      run(async (shell, globals) => {
+        const options = command.opts();
+        const context = await openContext(shell, globals);
+        if (name !== "enable") await requireFactor(context);
+        const asked = asksPassword && options["currentPassword"] !== false ? withPassword(spec) : spec;
+        return runEndpoint(context, asked, { args: [], options });
+      }),
+    );
   }
 };
 
@@ -53,15 +62,23 @@ const withoutPassword = [
 const isPassword = ({ name }: FlagSpec): boolean => name === "currentPassword";
 
 /** Only an account without a password may leave it out: anybody else would be refused after sending. */
-function requirePassword(command: Command, spec: CommandSpec, run: Run): void {
-  const body = spec.body.map((field) => (isPassword(field) ? { ...field, required: true } : field));
-  command.option(...withoutPassword).action(() =>
-    run(async (shell, globals) => {
-      const options = command.opts();
-      const asked = options["currentPassword"] === false ? spec : { ...spec, body, bodyOptional: false };
-      return runEndpoint(await openContext(shell, globals), asked, { args: [], options });
-    }),
-  );
+const withPassword = (spec: CommandSpec): CommandSpec => ({
+  ...spec,
+  body: spec.body.map((field) => (isPassword(field) ? { ...field, required: true } : field)),
+  bodyOptional: false,
+});
+
+/** Nobody is asked for a code of a factor that is not there. */
+async function requireFactor(context: Context): Promise<void> {
+  if (!context.interactive || context.globals.dryRun) return;
+  const client = await context.client();
+  const { mfaEnabled } = await client.users.me({}, { signal: context.shell.signal });
+  if (mfaEnabled) return;
+  throw new CliError("This account has no second factor", {
+    exit: "failure",
+    code: "MFA_NOT_ENABLED",
+    hint: "Set one up first with `rmm auth mfa setup`",
+  });
 }
 
 const setupExamples = `Examples:
@@ -131,14 +148,14 @@ async function enableHere(context: Context, client: RmmClient, made: Made, file?
   );
 }
 
-/** On the terminal alone: a QR code for a phone, and the same secret to type. */
+/** On the terminal alone: a QR code for a phone, and the same secret to type. The picture stands last, above the question. */
 async function showSecret({ shell }: Context, url: string, secret: string): Promise<void> {
-  const { toString: qrText } = await import("qrcode");
-  // Always black on white: phones cannot scan inverted codes.
-  const [black, white, plain] = [ownSequence(30, "m"), ownSequence(107, "m"), ownSequence(0, "m")];
-  const lines = (await qrText(url, { type: "utf8" })).split("\n").filter((line) => line !== "");
-  const picture = lines.map((line) => `${black}${white}${line}${plain}\n`).join("");
+  const { qrLines } = await import("../../output/qr-code.ts");
   const grouped = secret.match(/.{1,4}/g)?.join(" ");
-  const text = `${picture}\nScan this with your authenticator app, or type this secret into it:\n\n  ${grouped}\n\n`;
-  await showSecretText(shell, text);
+  const picture = await qrLines(url, shell.columns);
+  const scan =
+    picture.length > 0
+      ? "Scan this with your authenticator app, or type this secret into it:"
+      : "Type this secret into your authenticator app:";
+  await showSecretText(shell, [fitted(shell, scan), `  ${grouped}`, ...picture, ""].join("\n"));
 }
