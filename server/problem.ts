@@ -15,17 +15,18 @@ export interface ProblemOptions {
   toAgent?: boolean;
   /** Whether a request that is sent again is refused with it, where its status does not tell (`http/replay-check.ts`). */
   onReplay?: "refuses" | "passes";
-  /** The key that was presented, where somebody has it: for the audit log alone. */
-  refusedKey?: RefusedKey;
+  /** The key or session that was presented, where somebody has it: for the audit log alone. */
+  refused?: RefusedCredential;
 }
 
-/** A key that exists and is refused (docs/audit.md, "Which requests are recorded"). */
-export interface RefusedKey {
-  readonly keyId: string;
-  readonly owner: { readonly orgId: string } | { readonly partnerId: string };
+/** A key, or the session of a person, that is known and refused (docs/audit.md, "Which requests are recorded"). */
+export interface RefusedCredential {
+  readonly actor: { readonly type: "api_key" | "user"; readonly id: string };
+  /** Neither: the installation's. */
+  readonly owner: { readonly orgId?: string | null; readonly partnerId?: string | null };
   /** Why, such as `revoked`: more than the caller is told. */
   readonly reason: string;
-  /** The principal whose key it is. */
+  /** The principal whose key it is, or the session. */
   readonly through?: Readonly<Record<string, string>>;
 }
 
