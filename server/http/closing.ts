@@ -47,8 +47,8 @@ export async function recordRefusal(passage: Passage, told: Problem): Promise<vo
   if (!audited(passage) || passage.written || !isRecorded(passage, told)) return;
   const { refused } = told.options;
   if (refused) {
-    const { actor, owner, reason, through } = refused;
-    notes.note({ actor, owner, details: { ...through, reason } });
+    const { actor, owner, reason, through, siteIds } = refused;
+    notes.note({ actor, owner, details: { ...through, reason }, ...(siteIds && { siteIds }) });
   }
   const denied = told.status === 401 || told.status === 403 || told.status === 428;
   const entries = entriesOf(passage, {

@@ -8,6 +8,7 @@ import { seedTenant, type Tenant } from "#fixtures/world";
 import { asOwner } from "../test/as-owner.ts";
 import { auditEntries } from "../test/audit-entries.ts";
 import { auditOf } from "../test/audit-of.ts";
+import { enroll, makeKey } from "../test/enroll.ts";
 import { type DatabaseName, databases, type SignedInUser, startTestServer, type TestServer } from "../test/harness.ts";
 import { implement } from "./implement.ts";
 import { httpApp } from "./router.ts";
@@ -65,6 +66,10 @@ describe.each(databases)("refused requests on %s", (database: DatabaseName) => {
     server.db.updateTable("partnerServicePrincipals").set(change).where("id", "=", acme.partnerPrincipalId).execute();
   const setKey = (change: object) =>
     server.db.updateTable("partnerServicePrincipalKeys").set(change).where("id", "=", acme.partnerKeyId).execute();
+  const setDevice = (id: string, status: "quarantined" | "decommissioned") =>
+    server.db.updateTable("devices").set({ status }).where("id", "=", id).execute();
+  const archive = () =>
+    server.db.updateTable("organizations").set({ status: "archived" }).where("id", "=", acme.orgId).execute();
   const revoke = ({ userId }: SignedInUser) =>
     server.db.updateTable("sessions").set({ revokedAt: server.clock.now() }).where("userId", "=", userId).execute();
   const past = () => new Date(server.clock.nowMs() - 1_000).toISOString();
@@ -184,6 +189,26 @@ describe.each(databases)("refused requests on %s", (database: DatabaseName) => {
       },
     ]);
     expect(await server.db.selectFrom("sites").selectAll().where("name", "=", "Never").execute()).toEqual([]);
+  });
+
+  it.each<[string, string, (deviceId: string) => Promise<unknown>]>([
+    ["quarantined", "DEVICE_QUARANTINED", (id) => setDevice(id, "quarantined")],
+    ["decommissioned", "DEVICE_DECOMMISSIONED", (id) => setDevice(id, "decommissioned")],
+    ["organization_inactive", "INVALID_AGENT_CREDENTIALS", () => archive()],
+  ])("show the organization what an agent tries: %s", async (reason, code, end) => {
+    const key = await makeKey(server, { orgId: acme.orgId, siteId: acme.siteId });
+    const { agentId, agentToken, deviceId } = (await enroll(server, key, { hostname: `pc-${made}` })).body;
+    await end(deviceId);
+    const path = `/agents/${agentId}/rotate-token`;
+    const answer = await server.request("POST", path, { token: agentToken });
+    expect([answer.status >= 401, answer.body.code]).toEqual([true, code]);
+    const mine = await auditOf(server, (entry) => entry.actorId === deviceId && entry.action === "agent.token.rotate");
+    expect(mine).toMatchObject([
+      {
+        ...{ orgId: acme.orgId, actorType: "agent", result: "denied" },
+        details: { errorCode: code, reason, siteIds: [acme.siteId] },
+      },
+    ]);
   });
 
   it("of the partner API are all recorded, elsewhere not those that are wrong in themselves or too many", async () => {
