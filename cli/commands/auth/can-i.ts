@@ -61,7 +61,9 @@ async function answer(context: Context, target: Target): Promise<number> {
       exit: "failure",
       code: "CANNOT_TELL",
       hint:
-        kind === "apiKey" ? "A signed-in user sees its scopes: rmm api-keys list" : "A signed-in user sees its scopes",
+        kind === "apiKey"
+          ? "A signed-in user sees its scopes: `rmm api-keys list`"
+          : "A signed-in user sees its scopes",
     });
   }
   const { allowed, reasons, secondFactor } = verdict;
