@@ -44,8 +44,18 @@ const byCode: Record<string, string> = {
   CERT_HAS_EXPIRED: "The server's certificate has expired",
 };
 
+const more = new WeakMap<RmmError, string>();
+
+/** The error, with what to do about it where only the command knows that. */
+export function withHint(error: RmmError, hint: string | undefined): RmmError {
+  if (hint !== undefined) more.set(error, hint);
+  return error;
+}
+
 /** What to do about an error of the API; undefined where there is nothing useful to say. */
 export function hintFor(error: RmmError, nowMs: number): string | undefined {
+  const known = more.get(error);
+  if (known !== undefined) return known;
   if (error instanceof OutcomeUnknownError) {
     const key = error.idempotencyKey;
     return key === undefined

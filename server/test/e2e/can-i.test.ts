@@ -55,6 +55,7 @@ describe("rmm auth can-i", () => {
     const typo = await ask(plain, "sties:write");
     expect(typo).toMatchObject({ code: 2, stdout: "" });
     expect(typo.stderr).toContain("sites:write");
+    expect((await ask(plain, "GET /orgs/organization")).stderr).toContain("There is GET /orgs/organizations");
     expect((await ask({}, "sites:write")).code).toBe(4);
   });
 
