@@ -35,6 +35,7 @@ const byCode: Record<string, string> = {
   ORG_ID_REQUIRED: "Name the organization: --org contoso-dental; `rmm organizations list` shows them",
   ORG_CONTEXT_REQUIRED: "Name the organization: --org contoso-dental; `rmm organizations list` shows them",
   PARTNER_ID_REQUIRED: "Name the partner: --partner summit; `rmm partners list` shows them",
+  USER_EXISTS: "Who has not accepted yet gets a new link: `rmm users resend-invite --user <email>`",
   UNKNOWN_EVENT: "The help of `rmm webhooks create` lists the kinds",
   UNKNOWN_PRESET: "`rmm sso-providers presets` lists those that there are",
   FULL_PARTNER_ACCESS_REQUIRED: "Only a member with access to all organizations of the partner may do this",

@@ -50,7 +50,8 @@ async function completed({ context, spec, drafts }: Invocation, draft: Draft): P
   let filled = draft;
   for (const name of params)
     filled = withValue(filled, "params", name, (await prompterOf(context.shell).text(placeholderOf(name))).trim());
-  for (const field of fields) filled = withValue(filled, field.where, field.spec.name, await ask(context, field));
+  for (const field of fields)
+    filled = withValue(filled, field.where, field.spec.name, await ask(context, field, setsPassword(spec, field)));
   refuseEmpty(spec, filled);
   return filled;
 }
@@ -80,20 +81,26 @@ function flagOf(spec: CommandSpec, { spec: field, where, flag }: Field): string 
   return isScope("organization") ? "--org" : isScope("site") ? "--site" : `--${flag}`;
 }
 
+/** A password that nobody knows yet: a mistyped one would shut its owner out. One that comes with a link is such a one. */
+const setsPassword = ({ body }: CommandSpec, { spec: { name } }: Field): boolean =>
+  name === "newPassword" || (name === "password" && body.some((field) => field.name === "token"));
+
 /** The library of questions breaks longer ones inside words. */
 const QUESTION_MAX = 50;
 
-async function ask(context: Context, { spec, flag, where }: Field): Promise<unknown> {
+async function ask(context: Context, { spec, flag, where }: Field, sets: boolean): Promise<unknown> {
   const { shell } = context;
   const prompter = prompterOf(shell);
   const label =
-    flag === "field-token" ? "the link, or its token" : spec.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+    flag === "link" ? "the link, or its token" : spec.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
   if (spec.secret) {
-    const told = flag === "field-token" || spec.description === label ? undefined : spec.description;
+    const told = flag === "link" || spec.description === label ? undefined : spec.description;
     const more = told === undefined ? "" : ` (${told})`;
     const fits = label.length + more.length <= QUESTION_MAX;
     if (!fits) await context.notice(`${label}${more}`);
-    return cleanTyped(context, flag, await prompter.secret(fits ? `${label}${more}` : label));
+    const typed = await prompter.secret(fits ? `${label}${more}` : label);
+    if (sets && (await prompter.secret(`${label} again`)) !== typed) throw usageError("The passwords differ");
+    return cleanTyped(context, flag, typed);
   }
   if (spec.values) return prompter.choose(label, spec.values);
   if (spec.type === "boolean") return prompter.confirm(label);
