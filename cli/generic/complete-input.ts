@@ -6,6 +6,7 @@ import { fieldValue } from "./field-value.ts";
 import { type Field, fieldsOf } from "./fields.ts";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
 import { answersNeeded } from "./losses.ts";
+import { lacksOwnPassword } from "./own-password.ts";
 import { placeholderOf } from "./path-params.ts";
 import { scopePlaceOf } from "./refs-of.ts";
 import { cleanTyped } from "./secret-flags.ts";
@@ -41,11 +42,15 @@ async function completed({ context, spec, drafts }: Invocation, draft: Draft): P
   const answers = answersNeeded(context, spec, drafts.length);
   if (!context.interactive && params.length + fields.length + answers.length > 0) {
     const missing = [...params.map(placeholderOf), ...fields.map((field) => flagOf(spec, field)), ...answers];
-    const secret = fields.some(({ spec: field }) => field.secret);
-    throw missingInput(
-      missing,
-      secret ? "Secrets are read from a file or from stdin, never from arguments" : undefined,
-    );
+    const hints = [
+      ...(fields.some(({ spec: field }) => field.secret)
+        ? ["Secrets are read from a file or from stdin, never from arguments"]
+        : []),
+      ...(lacksOwnPassword(fields.map((field) => field.spec))
+        ? ["An account without a password gives --no-current-password"]
+        : []),
+    ];
+    throw missingInput(missing, hints.length === 0 ? undefined : hints.join(". "));
   }
   let filled = draft;
   for (const name of params)

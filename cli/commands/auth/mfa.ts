@@ -1,17 +1,16 @@
-import type { Command } from "commander";
 import type { RmmClient } from "#sdk/client";
 import { type Context, openContext } from "../../context.ts";
 import { missingInput } from "../../errors/cli-error.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { maskSecrets, printMinted, requireMintShown, type SecretFile, withSecretFile } from "../../generic/minted.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
-import { runEndpoint } from "../../generic/run-endpoint.ts";
+import { withoutPasswordFlag } from "../../generic/own-password.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
-import type { CommandSpec, FlagSpec } from "../../manifest.ts";
+import type { CommandSpec } from "../../manifest.ts";
 import { ownSequence } from "../../output/escape.ts";
 import { isForPrograms } from "../../output/print.ts";
 import { prompterOf } from "../../prompt.ts";
-import type { Register, Run } from "../../register.ts";
+import type { Register } from "../../register.ts";
 import { showSecretText, writeTo } from "../../shell.ts";
 import { askCode } from "../../sign-in/prove-factor.ts";
 import { proving, shaped, takes } from "../../taken-flags.ts";
@@ -29,7 +28,7 @@ export const registerMfa: Register = async (group, run) => {
     )
     .option("--current-password-file <path>", "your password; read from a file")
     .option("--current-password-stdin", "your password; read from stdin")
-    .option(...withoutPassword)
+    .option(...withoutPasswordFlag)
     .option("--secret-file <path>", "write the secret and the recovery codes to a new file only you can read")
     .addHelpText("before", setupExamples)
     .action(() =>
@@ -40,29 +39,9 @@ export const registerMfa: Register = async (group, run) => {
   for (const name of ["enable", "step-up", "disable", "recovery-codes"]) {
     const spec = commands.find((one) => one.name === name);
     if (spec === undefined) continue;
-    const command = addEndpoint(group, spec, run);
-    if (spec.body.some(isPassword)) requirePassword(command, spec, run);
+    addEndpoint(group, spec, run);
   }
 };
-
-const withoutPassword = [
-  "--no-current-password",
-  "for an account without a password, which signs in through an identity provider",
-] as const;
-
-const isPassword = ({ name }: FlagSpec): boolean => name === "currentPassword";
-
-/** Only an account without a password may leave it out: anybody else would be refused after sending. */
-function requirePassword(command: Command, spec: CommandSpec, run: Run): void {
-  const body = spec.body.map((field) => (isPassword(field) ? { ...field, required: true } : field));
-  command.option(...withoutPassword).action(() =>
-    run(async (shell, globals) => {
-      const options = command.opts();
-      const asked = options["currentPassword"] === false ? spec : { ...spec, body, bodyOptional: false };
-      return runEndpoint(await openContext(shell, globals), asked, { args: [], options });
-    }),
-  );
-}
 
 const setupExamples = `Examples:
   rmm auth mfa setup
