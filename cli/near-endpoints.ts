@@ -1,4 +1,4 @@
-import { nearness } from "./suggest.ts";
+import { nearness } from "#contract/core/suggest";
 
 interface Place {
   readonly method: string;

@@ -48,7 +48,7 @@ const NOT_OURS = ", which no rmm server does: it is from a proxy before it, or f
 export function answerError(
   response: RawResponse,
   text: string,
-  context: { operation: string; address: string; secrets: readonly string[]; nowMs: number },
+  context: { operation: string; path: string; address: string; secrets: readonly string[]; nowMs: number },
 ): RmmError {
   const { status } = response;
   const { error, code, details, ...extra } = envelopeOf(text);
@@ -62,6 +62,7 @@ export function answerError(
       (passing.has(status) && (code === undefined || passingCodes.has(code) || retryAfterMs !== undefined)),
     outcome: status < 500 || (code !== undefined && !unsettled.has(code)) ? "rejected" : "unknown",
     operation: context.operation,
+    path: context.path,
     details: scrubbed(details, context.secrets),
     extra: scrubbed(extra, context.secrets),
     retryAfterMs,

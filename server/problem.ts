@@ -51,3 +51,11 @@ export const problem = (code: ErrorCode, options?: ProblemOptions): Problem => n
 export function invalid(...issues: { path: string; message: string }[]): Problem {
   return problem("VALIDATION_ERROR", { message: issues.map((issue) => issue.message).join("; "), details: issues });
 }
+
+const uniqueFields = { SLUG_TAKEN: "slug", NAME_TAKEN: "name", HOSTNAME_TAKEN: "hostname" } as const;
+
+/** Another row has this value, which must be unique; the caller learns which value it is, as a default may have made it. */
+export function taken(code: keyof typeof uniqueFields, value: string, cause?: unknown): Problem {
+  const field = uniqueFields[code];
+  return problem(code, { message: `The ${field} ${value} is taken`, details: { [field]: value }, cause });
+}

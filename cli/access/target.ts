@@ -1,12 +1,12 @@
 import { apiKeyScopes, partnerKeyScopes } from "#contract/core/key-scopes";
 import { permissions } from "#contract/core/permissions";
+import { didYouMean } from "#contract/core/suggest";
 import { usageError } from "../errors/cli-error.ts";
 import { nouns } from "../generated/nouns.ts";
 import { commandsOf } from "../generic/commands-of.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { methodsAt, nearEndpoints } from "../near-endpoints.ts";
 import { nounAliases } from "../noun-aliases.ts";
-import { didYouMean } from "../suggest.ts";
 
 /** What to check: a permission or a key's scope by name, or an endpoint. */
 export type Target = { readonly grant: string } | { readonly command: CommandSpec };

@@ -1,3 +1,4 @@
+import { didYouMean } from "#contract/core/suggest";
 import type { EndpointInfo } from "#sdk/endpoint-info";
 import type { RmmError } from "#sdk/errors";
 import { endpoints } from "#sdk/generated/endpoints";
@@ -7,7 +8,6 @@ import { withHint } from "../errors/hints.ts";
 import { fileName, readText } from "../input/read-text.ts";
 import { parseJson } from "../input/written.ts";
 import { methodsAt, nearEndpoints } from "../near-endpoints.ts";
-import { didYouMean } from "../suggest.ts";
 
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type Method = (typeof methods)[number];
@@ -114,7 +114,7 @@ export async function bodyOf(
 ): Promise<unknown> {
   if (input === undefined) return method === "GET" || Object.keys(fields).length === 0 ? undefined : fields;
   if (method === "GET") throw usageError("GET takes no body");
-  const body = parseJson(await readText(context.shell, input, encoding), fileName(input));
+  const body = parseJson(await readText(context.shell, input, encoding, "--input"), fileName(input));
   if (Object.keys(fields).length === 0) return body;
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw usageError("-f goes with an object in --input");

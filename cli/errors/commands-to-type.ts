@@ -72,6 +72,7 @@ export function withPlace(plain: string, given: Given): string {
 
 function carriedBy(words: readonly string[]): readonly Name[] {
   const [first = ""] = words;
+  if (words.includes("--help")) return [];
   if (first === "server") return ["data-dir", "database-url"];
   if (local.has(first)) return [];
   if (first === "config") return ["server", "profile", "token-file"];

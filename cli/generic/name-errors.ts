@@ -1,7 +1,7 @@
 import { foldName } from "#contract/core/characters";
 import { canonicalEmail } from "#contract/core/email";
+import { suggestions } from "#contract/core/suggest";
 import { CliError } from "../errors/cli-error.ts";
-import { suggestions } from "../suggest.ts";
 
 /** Addresses meet in their one form, names and slugs in that which decides whether two are the same. */
 const fold = (text: string): string => canonicalEmail(text) ?? foldName(text);

@@ -1,6 +1,7 @@
 import { type RefName, refs } from "#contract/core/refs";
 import type { Context } from "../context.ts";
 import { missingInput } from "../errors/cli-error.ts";
+import { quoted } from "../errors/commands-to-type.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { allRows, type Row } from "./all-rows.ts";
 import { commandsOf } from "./commands-of.ts";
@@ -64,8 +65,8 @@ export async function rowByName(context: Context, kind: NamedKind, name: string,
   if (found.length === 0) {
     const names = all.flatMap((row) => fields.map((field) => row[field])).filter((one) => typeof one === "string");
     const parts = searched.includes(kind)
-      ? `Parts of a name are found by \`rmm ${refs[kind]} list --search\``
-      : undefined;
+      ? `Parts of a name are found by \`rmm ${refs[kind]} list --search ${quoted(name.slice(0, 3))}\``
+      : `\`rmm ${refs[kind]} list\` shows those that there are`;
     throw unknownName(what, name, names, parts);
   }
   const lines = found.map((row) => [...new Set(told.map((field) => row[field]))].filter(Boolean).join("  "));

@@ -67,6 +67,7 @@ export function namesOf(context: Context): Names {
           "site",
           name,
           (await sitesOf(orgId)).map((site) => site.name),
+          "`rmm sites list` shows those that there are",
         );
       const orgsById = new Map((await allOrgs().catch(() => [])).map((org) => [org.id, org.slug]));
       const lines = found.map((site) => siteLine(site, orgsById.get(site.orgId)));
@@ -92,6 +93,7 @@ function pickTenant(what: "organization" | "partner", name: string, tenants: rea
       what,
       name,
       tenants.map(({ slug }) => slug),
+      what === "partner" ? undefined : "`rmm organizations list` shows those that there are",
     );
   throw ambiguousName(
     what,

@@ -17,7 +17,7 @@ export async function tellIfReplaced(services: Services, hash: string, asking: A
   const since = after(now, -REMEMBERED_MS);
   const device = await byReplacedToken(asSystem(services, "authenticate"), { hash, since });
   if (!device) return;
-  await asSystem(services, "tell of replaced tokens")
+  await asSystem(services, "tell of suspect agents")
     .transaction()
     .execute(async (tx) => {
       const { allowed } = await services.limiter.takeWithin(tx, told, device.id);

@@ -11,11 +11,11 @@ export const systemReasons = {
       "organizations and partners above them: read; an apiKey past its end is marked",
     why: "the caller's tenant is what is being found out",
   },
-  "tell of replaced tokens": {
+  "tell of suspect agents": {
     covers:
-      "replacedAgentTokens and their devices: read; rateLimits, an entry in auditOutbox, notifications of whoever may " +
-      "delete the device, with users, their memberships and rolePermissions: read",
-    why: "whoever presents a token that is void has no tenant",
+      "rateLimits, an entry in auditOutbox, notifications of whoever may delete the device; organizations, users, their " +
+      "memberships and rolePermissions: read",
+    why: "a token that is void has no tenant, and people are out of an agent's scope",
   },
   "record refusal": {
     covers: "auditOutbox: the entries of refused calls; auditRefusals: those that are counted",
@@ -103,7 +103,7 @@ export const systemReasons = {
   },
   "run jobs": { covers: "jobs, mailOutbox", why: "the queue is the installation's" },
   "hand out events": {
-    covers: "events and eventCursors, and what each consumer of events writes for the tenants it tells",
+    covers: "events, eventCursors and setAsideEvents, and what each consumer of events writes for the tenants it tells",
     why: "events of all tenants are handed out in one order",
   },
   "lead schedules": { covers: "leases", why: "leadership is between processes" },
@@ -111,7 +111,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, replacedAgentTokens, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "eventCursors, webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "eventCursors, setAsideEvents, webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {

@@ -56,7 +56,7 @@ type Judge = (target: Target) => Promise<Verdict | undefined>;
 
 async function answer(context: Context, target: Target): Promise<number> {
   checkFields(context.globals, { fields });
-  const { judge, kind, source } = await judgeFor(context);
+  const { judge, kind, source, proof } = await judgeFor(context);
   const verdict = await judge(target);
   if (verdict === undefined) {
     throw new CliError(`The server does not say whether this key may ${targetText(target)}`, {
@@ -73,7 +73,7 @@ async function answer(context: Context, target: Target): Promise<number> {
   if (isForPrograms(context)) await printResult(context, result, { fields });
   else await writeTo(context.shell, "stdout", `${allowed ? "yes" : "no"}\n`);
   for (const text of [...reasons, ...limits]) await context.notice(text);
-  if (secondFactor) await context.notice("Prove it with `rmm auth mfa step-up`");
+  if (secondFactor) await context.notice(proof);
   return exitCode(allowed ? "ok" : secondFactor ? "unauthenticated" : "forbidden");
 }
 
@@ -82,10 +82,12 @@ const listFields = ["command", "method", "path", "allowed", "reasons"];
 /** Null: unknown. */
 async function list(context: Context): Promise<number> {
   checkFields(context.globals, { fields: listFields });
-  const { judge } = await judgeFor(context);
+  const { judge, proof } = await judgeFor(context);
   const rows = [];
+  let forFactor = 0;
   for (const command of await allCommands()) {
     const verdict = await judge({ command });
+    if (verdict?.secondFactor) forFactor += 1;
     const { noun, name, method, path } = command;
     rows.push({
       command: `${noun} ${name}`,
@@ -95,11 +97,27 @@ async function list(context: Context): Promise<number> {
       reasons: verdict?.reasons ?? ["the server does not tell"],
     });
   }
-  await printResult(context, rows, { fields: listFields, columns: ["command", "allowed", "reasons"] });
+  await printResult(context, rows, {
+    fields: listFields,
+    columns: ["command", "allowed", "reasons"],
+    keep: ["allowed"],
+  });
+  if (forFactor > 0) await context.notice(`${forFactor} of them take a second factor. ${proof}`);
   return 0;
 }
 
-async function judgeFor(context: Context): Promise<{ judge: Judge; kind: string; source: string }> {
+interface Judgement {
+  readonly judge: Judge;
+  readonly kind: string;
+  readonly source: string;
+  /** How this caller proves a second factor. */
+  readonly proof: string;
+}
+
+const proofOf = (mfaEnabled: boolean): string =>
+  mfaEnabled ? "Prove it with `rmm auth mfa step-up`" : "Set one up first with `rmm auth mfa setup`";
+
+async function judgeFor(context: Context): Promise<Judgement> {
   const { kind, source } = await getCredential(context);
   const { signal } = context.shell;
   const rmm = await context.client();
@@ -107,11 +125,18 @@ async function judgeFor(context: Context): Promise<{ judge: Judge; kind: string;
     const me = await rmm.users.me({}, { signal });
     if (context.globals.org !== undefined) await namesOf(context).orgId(context.globals.org);
     await tellLimits(context, me);
-    return { judge: async (target) => decideForUser({ ...me, kind }, target), kind, source };
+    return {
+      judge: async (target) => decideForUser({ ...me, kind }, target),
+      kind,
+      source,
+      proof: proofOf(me.mfaEnabled),
+    };
   }
-  if (kind === "agent") return { judge: async (target) => decideForAgent(target), kind, source };
+  // No key and no device has a second factor, or needs one.
+  const own = { kind, source, proof: "" };
+  if (kind === "agent") return { judge: async (target) => decideForAgent(target), ...own };
   const asked = askKey(rmm, kind, signal);
-  return { judge: (target) => decideForKey(asked, kind, target), kind, source };
+  return { judge: (target) => decideForKey(asked, kind, target), ...own };
 }
 
 /** Restrictions of a yes. */

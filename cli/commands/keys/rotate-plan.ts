@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { systemReason } from "#sdk/node/system-reason";
 import type { Context } from "../../context.ts";
 import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
 import { instantOf } from "../../generic/field-value.ts";
@@ -195,8 +196,8 @@ export async function prepareFiles(items: readonly RotationItem[], { dryRun }: {
       continue;
     }
     if (dryRun) continue;
-    await probeSecretFile(resolve(sink.path)).catch((error: NodeJS.ErrnoException) => {
-      problems.push({ path, message: `cannot be written: ${error.code ?? error.message}` });
+    await probeSecretFile(resolve(sink.path)).catch((error: unknown) => {
+      problems.push({ path, message: `cannot be written: ${systemReason(error)}` });
     });
   }
   if (problems.length === 0) return;

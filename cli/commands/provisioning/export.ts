@@ -1,3 +1,4 @@
+import { didYouMean } from "#contract/core/suggest";
 import type { RmmClient } from "#sdk/client";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
@@ -14,7 +15,6 @@ import { resolvePartner } from "../../provisioning/resolve-partner.ts";
 import { paced } from "../../provisioning/sender.ts";
 import { toYaml } from "../../provisioning/to-yaml.ts";
 import type { Register } from "../../register.ts";
-import { didYouMean } from "../../suggest.ts";
 import { proving, takes } from "../../taken-flags.ts";
 import { writeOutput } from "./write-output.ts";
 

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { systemReason } from "#sdk/node/system-reason";
 import type { Context } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import { writeTo } from "../../shell.ts";
@@ -9,9 +10,8 @@ export async function writeOutput({ shell, globals }: Context, text: string, pat
   try {
     await writeFile(path, text, { flag: globals.yes ? "w" : "wx" });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw code === "EEXIST"
+    throw (error as NodeJS.ErrnoException).code === "EEXIST"
       ? usageError(`${path} exists already`, "Replace it with --yes, or choose another file")
-      : usageError(`Cannot write ${path}: ${code ?? "failed"}`);
+      : usageError(`--output: cannot write ${path}: ${systemReason(error)}`);
   }
 }

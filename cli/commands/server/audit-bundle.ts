@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { type Context, openContext } from "../../context.ts";
-import { CliError, usageError } from "../../errors/cli-error.ts";
+import { CliError, unwritable, usageError } from "../../errors/cli-error.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { takes } from "../../taken-flags.ts";
@@ -94,7 +94,7 @@ function refuseMissing({ shell }: Context, options: Options): void {
 /** Never over something that exists: an earlier bundle may be evidence. */
 const newFile = (path: string): Promise<FileHandle> =>
   open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
+    if (error.code !== "EEXIST") throw unwritable("--output", path, error);
     throw new CliError(`${path} exists already`, { exit: "conflict", code: "FILE_EXISTS", hint: "Name another file" });
   });
 

@@ -7,6 +7,7 @@ import { agentGuesses } from "#server/access/load-agent";
 import type { Limit } from "#server/access/rate-limit";
 import { verifyAllLimit, verifyLimit, verifySubject } from "#server/features/audit/audit-logs/verify";
 import { reportLimit, reportSubject } from "#server/features/fleet/agent-reports/take-report";
+import { changesTold } from "#server/features/fleet/agents/identity-change";
 import { rotations } from "#server/features/fleet/agents/rotate-token";
 import { loginPerAddress } from "#server/features/sign-in/core/login-limits";
 import { clientBlock } from "#server/platform/ip-address";
@@ -55,6 +56,21 @@ const always = (name: string, options: CallOptions): Attempt => {
 /** Uses a limit up directly, because sending that many requests takes too long. */
 const useUp = (swept: Swept, limit: Limit, subject: string, left: number) =>
   swept.server.services.limiter.take(limit, subject, limit.max - left);
+
+/** The same of a limit that is taken within transactions. */
+async function useUpWithin(swept: Swept, limit: Limit, subject: string, left: number): Promise<void> {
+  const { limiter } = swept.server.services;
+  for (let used = left; used < limit.max; used += 1)
+    await swept.db.transaction().execute((tx) => limiter.takeWithin(tx, limit, subject));
+}
+
+/** Reports of a device, each with another name. */
+const renaming =
+  (tenant: CallOptions["tenant"]): Attempt =>
+  (number) => ({
+    item: caseOf("agents.heartbeat"),
+    options: { tenant, token: tenant.agentToken, body: { hostname: `name-${number}` } },
+  });
 
 export const bursts: readonly Burst[] = [
   {
@@ -129,9 +145,7 @@ export const bursts: readonly Burst[] = [
     left: 2,
     async ready(swept) {
       const tenant = await swept.freshTenant();
-      const { limiter } = swept.server.services;
-      for (let used = 2; used < rotations.max; used += 1)
-        await swept.db.transaction().execute((tx) => limiter.takeWithin(tx, rotations, tenant.deviceId));
+      await useUpWithin(swept, rotations, tenant.deviceId, 2);
       return always("agents.rotateToken", { tenant, token: tenant.agentToken });
     },
     // Of those at the same moment some are 409, which costs nothing.
@@ -166,6 +180,37 @@ export const bursts: readonly Burst[] = [
       const { random } = swept.server.services;
       const token = () => `agt_${random.bytes(32).toString("hex")}`;
       return () => ({ item: caseOf("agents.heartbeat"), options: { tenant, token: token() } });
+    },
+  },
+  {
+    limit: "agent-identity",
+    noun: "agents",
+    left: 2,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      await useUpWithin(swept, changesTold, tenant.deviceId, 2);
+      return renaming(tenant);
+    },
+    // All are answered; the entries show what was told.
+    async admitted(swept) {
+      const told = await auditOf(swept.server, ({ action }) => action === "agent.heartbeat.state_change");
+      return told.filter(({ details }) => details["hostname"] !== undefined).length;
+    },
+  },
+  {
+    limit: "agent-flapping",
+    noun: "agents",
+    left: 1,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      await swept.db.deleteFrom("notifications").execute();
+      await swept.caller("partner", tenant);
+      await useUpWithin(swept, changesTold, tenant.deviceId, 1);
+      return renaming(tenant);
+    },
+    async admitted(swept) {
+      const warned = swept.db.selectFrom("notifications").select("id").where("title", "like", "%another machine");
+      return (await warned.execute()).length;
     },
   },
   {
