@@ -57,6 +57,31 @@ describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) =
     expect(await world.verify(chain)).toMatchObject({ ok: true, entriesChecked: 250 });
   });
 
+  it("cuts what is longer than its field before it is hashed, the largest details first, and says so", async () => {
+    const long = `${"x".repeat(254)}\u{1F600}${"y".repeat(2_000)}`;
+    const details = {
+      small: "kept",
+      large: "l".repeat(20_000),
+      larger: ["m".repeat(30_000)],
+      siteIds: ["s".repeat(25_000)],
+    };
+    const texts = { resourceName: long, actorEmail: long, resourceType: long, ipAddress: long, userAgent: long };
+    await world.append([
+      ...entriesOf(1, { ...texts, errorMessage: long, action: long, details }),
+      ...entriesOf(1, { details: { whole: "w".repeat(32_000) } }),
+    ]);
+    const [cut, whole] = await stored();
+    expect(JSON.parse(cut!.details)).toEqual({ small: "kept", siteIds: details.siteIds, truncated: true });
+    const lengths = ["resourceName", "actorEmail", "resourceType", "ipAddress", "userAgent", "errorMessage", "action"];
+    // A pair of surrogates goes as a whole.
+    expect(lengths.map((name) => (cut as Record<string, string | null>)[name]?.length)).toEqual([
+      254, 254, 50, 45, 512, 1_000, 100,
+    ]);
+    expect(cut!.resourceName?.isWellFormed()).toBe(true);
+    expect(JSON.parse(whole!.details)).toEqual({ whole: "w".repeat(32_000) });
+    expect(await world.verify(chain)).toMatchObject({ ok: true, entriesChecked: 2 });
+  });
+
   it("writes nothing for a transaction that was rolled back", async () => {
     await expect(
       world.db.transaction().execute(async (trx) => {
