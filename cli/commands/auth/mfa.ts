@@ -67,7 +67,7 @@ async function requireFactor(context: Context): Promise<void> {
   if (!context.interactive || context.globals.dryRun) return;
   const client = await context.client();
   const { mfaEnabled } = await client.users.me({}, { signal: context.shell.signal });
-  if (mfaEnabled) return;
+  if (mfaEnabled !== false) return;
   throw new CliError("This account has no second factor", {
     exit: "failure",
     code: "MFA_NOT_ENABLED",
