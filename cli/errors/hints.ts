@@ -122,7 +122,8 @@ const byCode: Record<string, string> = {
   NAME_TAKEN: "Choose another --name",
   HOSTNAME_TAKEN: "Choose another --hostname, or take the other device out of service: `rmm devices remove <device>`",
   DUPLICATE: "Choose another name; --if-not-exists leaves alone what is there",
-  USER_EXISTS: "`rmm users list` shows the members; --if-not-exists leaves alone who is there",
+  USER_EXISTS:
+    "Who has not accepted yet gets a new link: `rmm users resend-invite --user <email>`; --if-not-exists leaves alone who is there",
   CONCURRENT_MODIFICATION: "Look at it again, then repeat the command",
   INVALID_STATE: "Look at its status first, then choose what goes with that",
   ORG_READ_ONLY: "The organization is being closed, or was: `rmm organizations get <org>` shows its status",
@@ -158,8 +159,18 @@ const byCode: Record<string, string> = {
   CERT_HAS_EXPIRED: "The server's certificate has expired",
 };
 
+const more = new WeakMap<RmmError, string>();
+
+/** The error, with what to do about it where only the command knows that. */
+export function withHint(error: RmmError, hint: string | undefined): RmmError {
+  if (hint !== undefined) more.set(error, hint);
+  return error;
+}
+
 /** What to do about an error of the API; undefined where there is nothing useful to say. */
 export function hintFor(error: RmmError, nowMs: number): string | undefined {
+  const known = more.get(error);
+  if (known !== undefined) return known;
   if (error instanceof OutcomeUnknownError) {
     const key = error.idempotencyKey;
     return key === undefined
