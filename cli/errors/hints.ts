@@ -41,7 +41,7 @@ const byCode: Record<string, string> = {
   INVALID_PASSWORD: "It takes your present password; without a terminal give --current-password-file",
   WEAK_PASSWORD: "Choose another password",
   INVALID_TOKEN: "A link works once and for a limited time: ask for another with `rmm passwords forgot`",
-  INVALID_INVITE: "Whoever invited you can send a new link: `rmm users resend-invite --user-id <email>`",
+  INVALID_INVITE: "Whoever invited you can send a new link: `rmm users resend-invite --user <email>`",
   INVITE_ALREADY_ACCEPTED: "Sign in with `rmm auth login`",
   reauth_required: "Sign in again with `rmm auth login`: the session must have begun a few minutes ago",
   MFA_SESSION_EXPIRED: "Sign in again with `rmm auth login`",
