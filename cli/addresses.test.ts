@@ -145,6 +145,24 @@ describe("an address that is not an rmm server's", () => {
     expect(stderr).toContain("is this the address of an rmm server?");
   });
 
+  it("is not what a mistyped path of rmm api means: near ones are named, or the methods that a path takes", async () => {
+    const api = (...argv: string[]) => command.run(["api", ...argv], { env: { ...signedIn, RMM_SERVER: stub.url } });
+    reply = { status: 404, body: { error: "Not found", code: "NOT_FOUND", details: { path: "unknown" } } };
+    for (const [method, path, near] of [
+      ["GET", "/api/v1/orgz", "GET /orgs"],
+      ["GET", "/orgs/organization", "GET /orgs/organizations, GET /orgs/organizations/:id"],
+      ["PATCH", "/orgs/sitse/11111111-1111-4111-8111-111111111111", "PATCH /orgs/sites/:id"],
+      ["GET", "/nothing-like-it", "rmm auth can-i --list"],
+    ] as const) {
+      const { code, stderr } = await api(method, path);
+      expect([code, stderr], path).toEqual([3, expect.stringContaining(`${stub.url} has no such endpoint`)]);
+      expect(stderr).toContain(near);
+      expect(stderr).not.toContain("is this the address");
+    }
+    reply = { status: 405, body: { error: "Method not allowed", code: "METHOD_NOT_ALLOWED" } };
+    expect((await api("PUT", "/orgs/organizations")).stderr).toContain("It takes GET, POST");
+  });
+
   it("is not what a missing row means", async () => {
     reply = { status: 404, body: { error: "Organization not found", code: "NOT_FOUND" } };
     expect((await list()).code).toBe(3);

@@ -87,7 +87,10 @@ describe("every command that the program tells a person to type", () => {
       `((hint|remedy): |(notice|usageError|missingInput|declined)\\().*[^\`]\\brmm (${groups})\\b`,
     );
     for (const { path, text } of sources)
-      for (const line of text.split("\n"))
+      for (const line of text
+        .replaceAll(/([:?+(])\n\s+/g, "$1 ")
+        .replaceAll(/\n\s+(?=[?:])/g, " ")
+        .split("\n"))
         expect(bare.test(line.replaceAll(/\$\{[^}]*\}/g, "")), `${path}: ${line.trim()}`).toBe(false);
   });
 });
@@ -208,7 +211,14 @@ describe("at a terminal", () => {
   it("a sign-in goes where the last one of the profile went, without --store", async () => {
     const login = ["auth", "login", "--email", "ana@contoso.example", "--password-stdin", "--profile", "prod"];
     answered.length = 0;
-    expect((await command.run(login, { stdin: "Password-1" })).stderr).toContain("keychain of this machine cannot");
+    const refused = await command.run([...login, "--store", "keychain"], { stdin: "Password-1" });
+    expect(refused.stderr).toContain("keychain of this machine cannot");
+    const [, typed = ""] = /`(rmm [^`]+)`, with the same input/.exec(refused.stderr) ?? [];
+    expect(pasted(typed)).toEqual([...login, "--store=file"]);
+    const accept = ["users", "accept-invite", "--server", stub.url, "--password-file", "it's mine", "-f", "a.json"];
+    expect((await command.run(accept)).stderr).toContain(
+      `\`rmm users accept-invite --server ${stub.url} --password-file`,
+    );
     expect(await command.run([...login, "--store=file"], { stdin: "Password-1" })).toMatchObject({ code: 0 });
     const explained = await command.run(["config", "explain", "--profile", "prod", "--json"]);
     expect(JSON.parse(explained.stdout)).toContainEqual({ name: "store", value: "file", source: "profile prod" });

@@ -134,6 +134,7 @@ describe("every command", () => {
       for (const { spec: field, flag } of fieldsOf(spec)) {
         if (!field.secret) continue;
         const { stdout } = await command.run([spec.noun, spec.name, "--help"]);
+        expect(flag, `${spec.noun} ${spec.name}: name the flag of ${field.name}`).not.toMatch(/^field-/);
         expect(stdout).toContain(`--${flag}-stdin`);
         expect(stdout).not.toMatch(new RegExp(`--${flag} <`));
       }

@@ -286,7 +286,9 @@ function strongOrUnset(name: string, read: Reader, production: boolean): string 
 
 function anchorKey(value: string | undefined, production: boolean, kept: Kept): string | undefined {
   if (value === undefined) return production ? undefined : kept("AUDIT_ANCHOR_SIGNING_KEY");
-  if (Buffer.from(value, "base64").length !== 32)
+  const seed = Buffer.from(value, "base64");
+  // Node decodes other spellings too, which the signer refuses: that is to be known now, not when an anchor is due.
+  if (seed.length !== 32 || seed.toString("base64").replace(/=+$/, "") !== value.trim().replace(/=+$/, ""))
     throw new ConfigError("AUDIT_ANCHOR_SIGNING_KEY must be 32 bytes in base64");
   return value;
 }
@@ -320,12 +322,13 @@ function bootstrapAdmin(email: string | undefined, password: string | undefined)
 
 function smtp(read: Reader): Config["smtp"] {
   const host = read.text("SMTP_HOST");
+  const port = read.int("SMTP_PORT", 587, 1, 65_535);
   if (host === undefined) return undefined;
   const user = read.text("SMTP_USER");
   const password = read.text("SMTP_PASSWORD");
   return {
     host,
-    port: read.int("SMTP_PORT", 587, 1, 65_535),
+    port,
     ...(user === undefined ? {} : { user }),
     ...(password === undefined ? {} : { password }),
     from: read.text("SMTP_FROM") ?? `rmm@${host}`,

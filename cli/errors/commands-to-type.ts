@@ -81,6 +81,15 @@ function carriedBy(words: readonly string[]): readonly Name[] {
   return ["server", "insecure-http", "profile", ...through, "store"];
 }
 
+/** The very command again, and more flags; what has no file is typed or piped again. */
+export function again(typed: readonly string[], ...more: readonly string[]): string {
+  const piped =
+    typed.some((word, at) => /^(-f|--file)$/.test(word) && typed[at + 1] === "-") ||
+    typed.some((word) => word === "-f-" || /^--[\w-]+-stdin$/.test(word));
+  const command = ["rmm", ...typed, ...more].map(quoted).join(" ");
+  return `\`${command}\`${piped ? ", with the same input" : ""}`;
+}
+
 /** A word as a shell reads it. */
 export const quoted = (text: string): string =>
   /^[\w./:@%+=<>-]+$/.test(text) && text !== "" ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -41,7 +41,7 @@ const byCode: Record<string, string> = {
   INVALID_PASSWORD: "It takes your present password; without a terminal give --current-password-file",
   WEAK_PASSWORD: "Choose another password",
   INVALID_TOKEN: "A link works once and for a limited time: ask for another with `rmm passwords forgot`",
-  INVALID_INVITE: "Whoever invited you can send a new link: `rmm users resend-invite --user-id <email>`",
+  INVALID_INVITE: "Whoever invited you can send a new link: `rmm users resend-invite --user <email>`",
   INVITE_ALREADY_ACCEPTED: "Sign in with `rmm auth login`",
   reauth_required: "Sign in again with `rmm auth login`: the session must have begun a few minutes ago",
   MFA_SESSION_EXPIRED: "Sign in again with `rmm auth login`",
@@ -122,7 +122,8 @@ const byCode: Record<string, string> = {
   NAME_TAKEN: "Choose another --name",
   HOSTNAME_TAKEN: "Choose another --hostname, or take the other device out of service: `rmm devices remove <device>`",
   DUPLICATE: "Choose another name; --if-not-exists leaves alone what is there",
-  USER_EXISTS: "`rmm users list` shows the members; --if-not-exists leaves alone who is there",
+  USER_EXISTS:
+    "Who has not accepted yet gets a new link: `rmm users resend-invite --user <email>`; --if-not-exists leaves alone who is there",
   CONCURRENT_MODIFICATION: "Look at it again, then repeat the command",
   INVALID_STATE: "Look at its status first, then choose what goes with that",
   ORG_READ_ONLY: "The organization is being closed, or was: `rmm organizations get <org>` shows its status",
@@ -162,8 +163,18 @@ const byCode: Record<string, string> = {
 export const hintOfCode = (code: string): string | undefined =>
   Object.hasOwn(byCode, code) ? byCode[code] : undefined;
 
+const more = new WeakMap<RmmError, string>();
+
+/** The error, with what to do about it where only the command knows that. */
+export function withHint(error: RmmError, hint: string | undefined): RmmError {
+  if (hint !== undefined) more.set(error, hint);
+  return error;
+}
+
 /** What to do about an error of the API; undefined where there is nothing useful to say. */
 export function hintFor(error: RmmError, nowMs: number): string | undefined {
+  const known = more.get(error);
+  if (known !== undefined) return known;
   if (error instanceof OutcomeUnknownError) {
     const key = error.idempotencyKey;
     return key === undefined

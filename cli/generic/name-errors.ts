@@ -18,10 +18,20 @@ export function unknownName(what: string, name: string, candidates: readonly str
   });
 }
 
-export const ambiguousName = (what: string, name: string, candidates: readonly string[], more = ""): CliError =>
+/** Whether the organization tells any of these rows from the others. */
+export const areApart = (rows: readonly { readonly orgId?: unknown; readonly orgName?: unknown }[]): boolean =>
+  new Set(rows.map(({ orgId, orgName }) => orgId ?? orgName)).size > 1;
+
+/** `more`: what else than the id says which one is meant. */
+export const ambiguousName = (
+  what: string,
+  name: string,
+  candidates: readonly string[],
+  more: readonly string[] = [],
+): CliError =>
   new CliError(`More than one ${what} is called ${name}`, {
     exit: "usage",
     code: `AMBIGUOUS_${codeOf(what)}`,
     details: candidates,
-    hint: `Give its id instead${more}`,
+    hint: ["Give its id instead", ...more].join(", or "),
   });

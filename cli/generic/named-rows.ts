@@ -5,7 +5,7 @@ import { quoted } from "../errors/commands-to-type.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { allRows, type Row } from "./all-rows.ts";
 import { commandsOf } from "./commands-of.ts";
-import { ambiguousName, sameName, unknownName } from "./name-errors.ts";
+import { ambiguousName, areApart, sameName, unknownName } from "./name-errors.ts";
 
 /** Rows other than tenants and sites that a command line may name, and what their names are. */
 export const namedKinds = {
@@ -70,7 +70,7 @@ export async function rowByName(context: Context, kind: NamedKind, name: string,
     throw unknownName(what, name, names, parts);
   }
   const lines = found.map((row) => [...new Set(told.map((field) => row[field]))].filter(Boolean).join("  "));
-  throw ambiguousName(what, name, lines, namedInOrg.includes(kind) ? ", or --org" : "");
+  throw ambiguousName(what, name, lines, namedInOrg.includes(kind) && areApart(found) ? ["--org"] : []);
 }
 
 async function rowsOf(context: Context, kind: NamedKind, called: string, within: Within): Promise<Row[]> {

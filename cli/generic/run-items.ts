@@ -55,7 +55,7 @@ export async function runItems(invocation: Invocation): Promise<number> {
     );
   });
   await printer.end(outcomes);
-  const hidden = outcomes.filter(({ note }) => note !== undefined).length;
+  const hidden = outcomes.filter(({ outcome, note }) => outcome === "exists" && note !== undefined).length;
   if (hidden > 0) await context.notice(`Without a secret: ${hidden}, each with the reason${await renewalOf(spec)}`);
   const count = (outcome: ItemOutcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
   return exitCode(

@@ -203,46 +203,64 @@ it("a sign-in asks for the code three times before the password has to be typed 
   expect(sent.map(({ body }) => (body as { code: string }).code)).toEqual(["111111", "222222", "333333"]);
 });
 
-it("turning it off or replacing its codes asks for the password, or to be told that there is none", async () => {
-  const run = (name: string, argv: readonly string[], options: Parameters<typeof command.run>[1] = {}) =>
-    command.run(["auth", "mfa", name, ...argv], { ...options, env: { RMM_SERVER: stub.url, RMM_TOKEN: "token" } });
-  const before = stub.seen.length;
-  const writes = writesOf(stub).length;
-  for (const [name, argv] of [
-    ["disable", ["--code-stdin", "--yes"]],
-    ["recovery-codes", ["--yes"]],
-  ] as const) {
-    const ran = await run(name, argv, { stdin: "123456" });
-    expect(ran).toMatchObject({ code: 2, stdout: "" });
-    expect(ran.stderr).toContain("--current-password-file or --current-password-stdin");
-  }
-  expect(stub.seen.length).toBe(before);
-  const asked = { tty: true, answers: ["Correct-Horse-7"] };
-  expect((await run("recovery-codes", ["--yes"], asked)).code).toBe(0);
-  expect((await run("recovery-codes", ["--yes", "--no-current-password"])).code).toBe(0);
-  const sent = writesOf(stub)
-    .slice(writes)
-    .map(({ path, body }) => [path, body]);
-  expect(sent).toEqual([
-    ["/api/v1/auth/mfa/recovery-codes", { currentPassword: "Correct-Horse-7" }],
-    ["/api/v1/auth/mfa/recovery-codes", undefined],
-  ]);
-});
+it.each(["mfa", "auth mfa"])(
+  "%s: turning it off, setting it up or replacing its codes asks for the password, or to be told that there is none",
+  async (group) => {
+    const run = (name: string, argv: readonly string[], options: Parameters<typeof command.run>[1] = {}) => {
+      const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token" };
+      return command.run([...group.split(" "), name, ...argv], { ...options, env });
+    };
+    const before = stub.seen.length;
+    const writes = writesOf(stub).length;
+    for (const [name, argv] of [
+      ["disable", ["--code-stdin", "--yes"]],
+      ["recovery-codes", ["--yes"]],
+      ["setup", ["--json"]],
+    ] as const) {
+      const ran = await run(name, argv, { stdin: "123456" });
+      expect(ran, name).toMatchObject({ code: 2, stdout: "" });
+      expect(ran.stderr).toContain("--current-password-file or --current-password-stdin");
+      expect(ran.stderr).toContain("An account without a password gives --no-current-password");
+    }
+    expect((await run("recovery-codes", ["--yes", "-f", "-"], { stdin: "[{}]" })).stdout).toContain("MISSING_INPUT");
+    const both = ["--yes", "--no-current-password", "--current-password-stdin"];
+    expect((await run("recovery-codes", both, { stdin: "Correct-Horse-7" })).code).toBe(2);
+    expect(stub.seen.length).toBe(before);
+    const asked = { tty: true, answers: ["Correct-Horse-7"] };
+    expect((await run("recovery-codes", ["--yes"], asked)).code).toBe(0);
+    expect((await run("recovery-codes", ["--yes", "--no-current-password"])).code).toBe(0);
+    const sent = writesOf(stub)
+      .slice(writes)
+      .map(({ path, body }) => [path, body]);
+    expect(sent).toEqual([
+      ["/api/v1/auth/mfa/recovery-codes", { currentPassword: "Correct-Horse-7" }],
+      ["/api/v1/auth/mfa/recovery-codes", undefined],
+    ]);
+  },
+);
 
-it("nobody is asked for a code of a factor that is not there: setting one up comes first", async () => {
-  mfaEnabled = false;
-  const before = writesOf(stub).length;
-  const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token" };
-  for (const name of ["step-up", "disable", "recovery-codes"]) {
-    const asked: string[] = [];
-    const ran = await command.run(["auth", "mfa", name], { tty: true, answers: ["123456"], asked, env });
-    expect([name, ran.code, asked]).toEqual([name, 1, []]);
-    expect(ran.stderr).toContain("has no second factor");
-    expect(ran.stderr).toContain("Set one up first with `rmm auth mfa setup`");
-  }
-  expect(writesOf(stub).length).toBe(before);
-  mfaEnabled = true;
-});
+it.each([["mfa"], ["auth", "mfa"]])(
+  "%s %s: nobody is asked for a code of a factor that is not there: setting one up comes first",
+  async (...group) => {
+    mfaEnabled = false;
+    const before = writesOf(stub).length;
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token" };
+    for (const name of ["step-up", "disable", "recovery-codes"]) {
+      const asked: string[] = [];
+      const ran = await command.run([...group.filter((word) => typeof word === "string"), name], {
+        tty: true,
+        answers: ["123456"],
+        asked,
+        env,
+      });
+      expect([name, ran.code, asked]).toEqual([name, 1, []]);
+      expect(ran.stderr).toContain("has no second factor");
+      expect(ran.stderr).toContain("Set one up first with `rmm auth mfa setup`");
+    }
+    expect(writesOf(stub).length).toBe(before);
+    mfaEnabled = true;
+  },
+);
 
 it.each([
   [true, "Prove it with `rmm auth mfa step-up`"],

@@ -4,9 +4,10 @@ import { CliError, missingInput } from "../../errors/cli-error.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { maskSecrets, printMinted, requireMintShown, type SecretFile, withSecretFile } from "../../generic/minted.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
+import { withoutPasswordFlag } from "../../generic/own-password.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
-import type { CommandSpec, FlagSpec } from "../../manifest.ts";
+import type { CommandSpec } from "../../manifest.ts";
 import { isForPrograms } from "../../output/print.ts";
 import { fitted } from "../../output/wrap.ts";
 import { prompterOf } from "../../prompt.ts";
@@ -16,7 +17,7 @@ import { askCode } from "../../sign-in/prove-factor.ts";
 import { proving, shaped, takes } from "../../taken-flags.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */
-export const registerMfa: Register = async (group, run) => {
+export const registerMfa: Register = async (group, run, program) => {
   const commands = await commandsOf("mfa");
   group.description(group.summary()).usage("<command> [flags]");
   group.addHelpText("before", "Examples:\n  rmm auth mfa setup\n  rmm auth mfa step-up\n");
@@ -28,7 +29,7 @@ export const registerMfa: Register = async (group, run) => {
     )
     .option("--current-password-file <path>", "your password; read from a file")
     .option("--current-password-stdin", "your password; read from stdin")
-    .option(...withoutPassword)
+    .option(...withoutPasswordFlag)
     .option("--secret-file <path>", "write the secret and the recovery codes to a new file only you can read")
     .addHelpText("before", setupExamples)
     .action(() =>
@@ -36,44 +37,37 @@ export const registerMfa: Register = async (group, run) => {
         setUp(await openContext(shell, globals), commands.find(({ name }) => name === "setup")!, setup.opts()),
       ),
     );
-  for (const name of ["enable", "step-up", "disable", "recovery-codes"]) {
+  for (const name of ["enable", ...ofFactor]) {
     const spec = commands.find((one) => one.name === name);
-    if (spec === undefined) continue;
-    const command = addEndpoint(group, spec, run);
-    const asksPassword = spec.body.some(isPassword);
-    if (asksPassword) command.option(...withoutPassword);
+    if (spec !== undefined) addEndpoint(group, spec, run);
+  }
+  await extendMfa(group, run, program);
+};
+
+/** Commands that are about a factor that is on. */
+const ofFactor = ["step-up", "disable", "recovery-codes"] as const;
+
+/** Lets those commands look first whether there is one, under `rmm mfa` and `rmm auth mfa` alike. */
+export const extendMfa: Register = async (group, run) => {
+  for (const spec of await commandsOf("mfa")) {
+    const command = group.commands.find((one) => one.name() === spec.name);
+    if (command === undefined || !(ofFactor as readonly string[]).includes(spec.name)) continue;
     command.action(() =>
       run(async (shell, globals) => {
-        const options = command.opts();
         const context = await openContext(shell, globals);
-        if (name !== "enable") await requireFactor(context);
-        const asked = asksPassword && options["currentPassword"] !== false ? withPassword(spec) : spec;
-        return runEndpoint(context, asked, { args: [], options });
+        await requireFactor(context);
+        return runEndpoint(context, spec, { args: [], options: command.opts() });
       }),
     );
   }
 };
-
-const withoutPassword = [
-  "--no-current-password",
-  "for an account without a password, which signs in through an identity provider",
-] as const;
-
-const isPassword = ({ name }: FlagSpec): boolean => name === "currentPassword";
-
-/** Only an account without a password may leave it out: anybody else would be refused after sending. */
-const withPassword = (spec: CommandSpec): CommandSpec => ({
-  ...spec,
-  body: spec.body.map((field) => (isPassword(field) ? { ...field, required: true } : field)),
-  bodyOptional: false,
-});
 
 /** Nobody is asked for a code of a factor that is not there. */
 async function requireFactor(context: Context): Promise<void> {
   if (!context.interactive || context.globals.dryRun) return;
   const client = await context.client();
   const { mfaEnabled } = await client.users.me({}, { signal: context.shell.signal });
-  if (mfaEnabled) return;
+  if (mfaEnabled !== false) return;
   throw new CliError("This account has no second factor", {
     exit: "failure",
     code: "MFA_NOT_ENABLED",
