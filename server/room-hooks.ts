@@ -88,6 +88,26 @@ export interface LiveCallEvent extends Happened {
   readonly type: CommandType;
 }
 
+/** Who sends a request, as far as nothing is looked up. */
+export interface Asking {
+  readonly requestId: string;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+/** A token that a device has replaced is used; the transaction is unscoped. */
+export interface ReplacedTokenEvent extends Happened {
+  readonly services: EventServices;
+  readonly device: {
+    readonly id: string;
+    readonly orgId: string;
+    readonly siteId: string | null;
+    readonly hostname: string;
+    readonly displayName: string | null;
+  };
+  readonly asking: Asking;
+}
+
 /** Found broken, for the first time or still on another day; the transaction is unscoped. */
 export interface ChainBrokenEvent extends Happened {
   readonly services: EventServices;
@@ -164,6 +184,8 @@ export interface RoomHooks {
   readonly onCommandSent?: Hook<CommandSentEvent>;
   /** A room that does not allow it throws the refusal. */
   readonly onLiveCall?: Hook<LiveCallEvent>;
+  /** At most once a day and device; the caller is refused. */
+  readonly onReplacedToken?: Hook<ReplacedTokenEvent>;
   readonly onKeyUsed?: Hook<KeyUsedEvent>;
   readonly onKeyExpired?: Hook<KeyExpiredEvent>;
 }
@@ -200,6 +222,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onLateResult: joined((room) => room.onLateResult),
     onCommandSent: joined((room) => room.onCommandSent),
     onLiveCall: joined((room) => room.onLiveCall),
+    onReplacedToken: joined((room) => room.onReplacedToken),
     onKeyUsed: joined((room) => room.onKeyUsed),
     onKeyExpired: joined((room) => room.onKeyExpired),
   };

@@ -1,4 +1,5 @@
 import type { EndpointInfo } from "#sdk/endpoint-info";
+import { RmmError } from "#sdk/errors";
 import { type Page, pageOf } from "#sdk/paginate";
 import { prepare } from "#sdk/prepare";
 import { type Context, openContext } from "../context.ts";
@@ -7,11 +8,21 @@ import { maskSecrets } from "../generic/minted.ts";
 import { requireShown, SECRET } from "../generic/secret-shown.ts";
 import { encodingOption } from "../input/read-text.ts";
 import { printResult } from "../output/print.ts";
+import { deadSecret } from "../provisioning/replay.ts";
 import type { Register } from "../register.ts";
 import { writeTo } from "../shell.ts";
 import { proving, takes, valued } from "../taken-flags.ts";
 import { type Head, headersOf, headText } from "./api-headers.ts";
-import { type ApiOptions, bodyOf, endpointAt, fieldsOf, methodOf, methods, pathOf } from "./api-request.ts";
+import {
+  type ApiOptions,
+  bodyOf,
+  endpointAt,
+  fieldsOf,
+  methodOf,
+  methods,
+  pathOf,
+  withNearEndpoints,
+} from "./api-request.ts";
 
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
@@ -78,12 +89,15 @@ async function call(
   const result = await asked.catch(async (error: unknown) => {
     // An error leaves stdout empty.
     if (options.include && head) await writeTo(context.shell, "stderr", headText(head));
-    throw error;
+    throw error instanceof RmmError ? withNearEndpoints(error, method, path) : error;
   });
   await maskSecrets(
     context,
     endpoint.secretResult.flatMap((name) => secretAt(result, name)),
   );
+  const state = head?.headers["idempotency-answer"];
+  if (state !== undefined && state !== "current")
+    await context.notice(`Warning: ${deadSecret(state === "gone" ? "gone" : "stale", "").message}`);
   if (options.include && head) await writeTo(context.shell, "stdout", headText(head));
   if (options.silent) return 0;
   const printed = {

@@ -3,6 +3,7 @@ import type { CommandSpec } from "../manifest.ts";
 import { calling, proving, tabular } from "../taken-flags.ts";
 import { isNamedInOrg, isNamedInPartner } from "./named-rows.ts";
 import { refsOf, scopePlaceOf, takesNames, takesRef } from "./refs-of.ts";
+import { mints } from "./secret-fields.ts";
 
 /** Whether `-f` gives the body, or a list of bodies. */
 export const takesFile = ({ method, hasBody, params }: CommandSpec): boolean =>
@@ -10,6 +11,10 @@ export const takesFile = ({ method, hasBody, params }: CommandSpec): boolean =>
 
 /** Whether that file may be a list: a tenant is deleted by itself. */
 export const takesMany = (spec: CommandSpec): boolean => takesFile(spec) && spec.loses !== "tenant";
+
+/** Whether each secret of a list can be kept in a file of its own. The tokens of a sign-in are one person's. */
+export const takesSecretDir = (spec: CommandSpec): boolean =>
+  mints(spec) && takesMany(spec) && !spec.access.kinds.includes("public");
 
 /** Whether `--partner` says where the names of a request are looked up that names no partner itself. */
 export const takesPartner = (spec: CommandSpec): boolean =>

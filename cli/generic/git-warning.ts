@@ -2,14 +2,17 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Context } from "../context.ts";
 
-/** Warns of a file for a secret that the next `git add .` would take. Outside a work tree nothing is started. */
-export async function warnOfGit(context: Context, path: string): Promise<void> {
+/**
+ * Warns of a file for a secret that the next `git add .` would take; `shown` is what to ignore, such as its folder.
+ * Outside a work tree nothing is started.
+ */
+export async function warnOfGit(context: Context, path: string, shown = path): Promise<void> {
   const full = resolve(path);
   if (!inWorkTree(dirname(full))) return;
   const { spawnSync } = await import("node:child_process");
   // 0: ignored, 1: not ignored, 128 or no git at all: it cannot be told.
   const { status } = spawnSync("git", ["-C", existingFolder(full), "check-ignore", "-q", full], { stdio: "ignore" });
-  if (status === 1) await context.notice(`Warning: git does not ignore ${path}: add it to .gitignore`);
+  if (status === 1) await context.notice(`Warning: git does not ignore ${shown}: add it to .gitignore`);
 }
 
 const inWorkTree = (folder: string): boolean =>

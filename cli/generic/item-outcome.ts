@@ -17,19 +17,26 @@ export interface ItemOutcome {
   /** What the file calls it, and where. */
   readonly item: { readonly line: number | null; readonly name: string | null };
   readonly result?: unknown;
+  /** What is worth a word of an entry that did not fail: why it lacks a secret, or that its name is there twice. */
+  readonly note?: string;
+  /** Where the secret was written to. */
+  readonly secretFile?: string;
   readonly error?: DescribedError;
 }
 
-export const outcomeFields = ["outcome", "kind", "key", "changes", "item", "result", "error"];
+export const outcomeFields = ["outcome", "kind", "key", "changes", "item", "result", "note", "secretFile", "error"];
 
-/** Columns of the table: the secret of a minted key is one. */
-export const outcomeColumns = (spec: CommandSpec): string[] => [
+/** Columns of the table: the secret of a minted key is one, or the file that has it. */
+export const outcomeColumns = (spec: CommandSpec, options: Readonly<Record<string, unknown>>): string[] => [
   ...["line", "outcome", "id", "name"],
-  ...topSecrets(spec),
+  ...secretColumns(spec, options),
   "message",
 ];
 
-type About = Pick<ItemOutcome, "kind" | "key" | "changes" | "item">;
+export const secretColumns = (spec: CommandSpec, options: Readonly<Record<string, unknown>>): readonly string[] =>
+  options["secretDir"] === undefined ? topSecrets(spec) : ["secretFile"];
+
+export type About = Pick<ItemOutcome, "kind" | "key" | "changes" | "item">;
 
 /** What an entry is about, before it is sent. */
 export function aboutOf({ spec, names }: Invocation, draft: Draft): About {
@@ -58,11 +65,28 @@ function kindName({ noun, kind }: CommandSpec): string {
 }
 
 /** One outcome as a row of the table. */
-export function rowOf(spec: CommandSpec, { outcome, item, result, error }: ItemOutcome): Record<string, unknown> {
+export function rowOf(
+  spec: CommandSpec,
+  { outcome, item, result, note, secretFile, error }: ItemOutcome,
+): Record<string, unknown> {
   const made = (result ?? {}) as Record<string, unknown>;
   const secrets = Object.fromEntries(topSecrets(spec).map((name) => [name, made[name]]));
-  const message = error === undefined ? undefined : `${error.code}: ${error.message}${issuesOf(error)}`;
-  return { line: item.line, outcome, id: made["id"], name: labelOf(spec.kind, made) ?? item.name, ...secrets, message };
+  const message = error === undefined ? note : `${error.code}: ${error.message}${issuesOf(error)}`;
+  return {
+    line: item.line,
+    outcome,
+    id: idIn(made),
+    name: labelOf(spec.kind, made) ?? item.name,
+    ...secrets,
+    secretFile,
+    message,
+  };
+}
+
+/** The id of what an answer is about; some answers name it by its kind, or hold its row. */
+export function idIn(made: Readonly<Record<string, unknown>>): string | undefined {
+  const within = [made["data"], made["device"]].map((row) => (row as { id?: unknown } | undefined)?.id);
+  return [made["id"], made["keyId"], made["apiKeyId"], ...within].find((id): id is string => typeof id === "string");
 }
 
 /** What the message does not say already. */

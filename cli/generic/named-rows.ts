@@ -1,11 +1,12 @@
 import type { RefName } from "#contract/core/generated/refs";
 import type { Context } from "../context.ts";
 import { missingInput } from "../errors/cli-error.ts";
+import { quoted } from "../errors/commands-to-type.ts";
 import { kinds } from "../generated/kinds.ts";
 import type { CommandSpec, KindSpec } from "../manifest.ts";
 import { allRows, type Row } from "./all-rows.ts";
 import { commandsOf } from "./commands-of.ts";
-import { ambiguousName, sameName, unknownName } from "./name-errors.ts";
+import { ambiguousName, areApart, sameName, unknownName } from "./name-errors.ts";
 
 /** Tenants and sites are looked up by `names.ts`, roles by `role-names.ts`: those that are built in need no question. */
 const elsewhere: readonly RefName[] = ["organization", "partner", "site", "role"];
@@ -46,14 +47,15 @@ export async function rowByName(context: Context, kind: RefName, name: string, w
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
     const names = all.flatMap((row) => fields.map((field) => row[field])).filter((one) => typeof one === "string");
+    const list = `rmm ${about.noun} ${about.list}`;
     const parts = about.searched
-      ? `Parts of a name are found by \`rmm ${about.noun} ${about.list} --search\``
-      : undefined;
+      ? `Parts of a name are found by \`${list} --search ${quoted(name.slice(0, 3))}\``
+      : `\`${list}\` shows those that there are`;
     throw unknownName(what, name, names, parts);
   }
   const told = ["id", ...fields, "orgName", "siteName", "status"];
   const lines = found.map((row) => [...new Set(told.map((field) => row[field]))].filter(Boolean).join("  "));
-  throw ambiguousName(what, name, lines, isNamedInOrg(kind) ? ", or --org" : "");
+  throw ambiguousName(what, name, lines, isNamedInOrg(kind) && areApart(found) ? ["--org"] : []);
 }
 
 async function rowsOf(

@@ -16,17 +16,17 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
   const files = path === undefined ? undefined : await import("./read-items.ts");
   const items = await files?.readItems(context.shell, path as string, options["encoding"] as string | undefined);
   const secretFlags = fieldsOf(spec).filter((field) => field.spec.secret);
-  const secrets = await readSecrets(
-    context,
-    secretFlags.map(({ flag }) => flag),
-    options,
-  );
+  const names = secretFlags.map(({ flag }) => flag);
+  const secrets = given.secrets ?? (await readSecrets(context, names, options));
   const draftOf = (one: Arguments["args"]) => draftOfFlags(context, spec, one, options, secrets);
   if (items !== undefined && each !== undefined) throw usageError("Use either --file or several ids");
   const several = items === undefined ? each?.map(draftOf) : await draftsOfFile(context, spec, items, draftOf(args));
   const drafts = several ?? [draftOf(args)];
   const list = items?.list === true || each !== undefined;
-  if (list && options["secretFile"] !== undefined) throw usageError("--secret-file takes one secret, not a list");
+  if (list && options["secretFile"] !== undefined)
+    throw usageError("--secret-file takes one secret, not a list", "--secret-dir takes a file for each");
+  if (!list && options["secretDir"] !== undefined)
+    throw usageError("--secret-dir goes with a list, and --secret-file takes one secret");
   if (list && (spec.loses === "tenant" || given.finish !== undefined))
     throw usageError(`\`${spec.noun} ${spec.name}\` takes one at a time`);
   return { context, spec, given, drafts, list, names: namesOf(context) };

@@ -31,6 +31,10 @@ export const sampleSecret = (spec: CommandSpec, field: string): unknown =>
       {},
     );
 
+/** Of the file of such a secret: several that belong together are kept as JSON. */
+export const endingOf = ({ secretResult }: CommandSpec): "key" | "json" =>
+  secretResult.length > 1 || secretResult.some((path) => path.includes(".")) ? "json" : "key";
+
 /** A secret is kept as it is, what holds several with all that goes with them. */
 export const keptText = (value: unknown): string => {
   const texts = textsIn(value);

@@ -1,8 +1,12 @@
+import type { CommandSpec } from "../manifest.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
+import { deadSecret, replayOf } from "../provisioning/replay.ts";
+import { renewingOf } from "./commands-of.ts";
 import { dryRun } from "./dry-run.ts";
 import { existingRows } from "./existing.ts";
 import { warnOfGit } from "./git-warning.ts";
 import type { Draft, Invocation } from "./invocation.ts";
+import { idIn } from "./item-outcome.ts";
 import { printMinted, withSecretFile } from "./minted.ts";
 import { organizationOf } from "./refs-of.ts";
 import { runList } from "./run-list.ts";
@@ -42,6 +46,17 @@ async function leaveAlone({ context, spec }: Invocation, row: Readonly<Record<st
   return 0;
 }
 
+type Result = Readonly<Record<string, unknown>>;
+
+/** How to get a secret that works, of what is there already. */
+async function remedyFor({ noun }: CommandSpec, secret: "stale" | "gone", made: Result): Promise<string> {
+  const again = "Without that --idempotency-key, or with another, it is made anew";
+  const id = idIn(made);
+  const renewing = await renewingOf(noun);
+  if (secret === "gone" || renewing === undefined || id === undefined) return again;
+  return `\`rmm ${noun} ${renewing.name} ${id}\` gives it a new one`;
+}
+
 async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
   const { context, spec, given } = invocation;
   const { options, exitOf, finish } = given;
@@ -49,21 +64,27 @@ async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
     for (const note of given.noteOn?.(result) ?? []) await context.notice(note);
   };
   const client = await clientFor(context, spec);
-  const existing = await existingRows(invocation).find(draft);
-  if (existing !== undefined) return leaveAlone(invocation, existing);
+  const existing = existingRows(invocation);
+  const there = await existing.find(draft);
+  if (there !== undefined) return leaveAlone(invocation, there);
   if (finish) return finish(await send(client, context, spec, draft));
   if (mints(spec)) {
     const path = options["secretFile"] as string | undefined;
     if (path !== undefined) await warnOfGit(context, path);
     await withSecretFile(path, async (file) => {
-      const result = (await send(client, context, spec, draft)) as Record<string, unknown>;
+      const { data, response } = await send(client, context, spec, draft).withResponse();
+      const { replayed, secret } = replayOf(response);
+      if (replayed && secret !== "current") throw deadSecret(secret, await remedyFor(spec, secret, data as Result));
+      const result = data as Result;
       await printMinted(context, spec, result, file);
       await sayNotes(result);
     });
     return 0;
   }
+  const namesake = await existing.namesake(draft);
   const result = await send(client, context, spec, draft);
   await printResult(context, result, { fields: spec.fields });
+  if (namesake !== undefined) await context.notice(`Warning: ${namesake}`);
   await sayNotes(result);
   return exitOf?.(result) ?? 0;
 }

@@ -1,6 +1,7 @@
 import type { RmmClient } from "#sdk/client";
 import { RmmError } from "#sdk/errors";
 import { CliError } from "../errors/cli-error.ts";
+import { type Replay, replayOf } from "../provisioning/replay.ts";
 import type { Sender } from "../provisioning/sender.ts";
 import type { Rotation } from "./journal.ts";
 
@@ -11,21 +12,17 @@ export interface Rotated {
   readonly secret: string;
 }
 
-interface Answer extends Rotated {
-  /** The answer is a replay: someone may have rotated the key again since. */
-  readonly replayed: boolean;
-  /** Whether the key still has this secret. */
-  isCurrent(): Promise<boolean>;
-}
+/** An answer from the server's memory may tell a secret that somebody has replaced since. */
+type Answer = Rotated & { readonly replay: Replay };
 
 /**
  * Rotates one key under the idempotency key of its journal entry: a repeat within a day gives the same secret. After
  * that it rotates again, which does no harm because the previous secret was never received.
  */
 export async function rotateKey(rmm: RmmClient, sender: Sender, rotation: Rotation): Promise<Rotated> {
-  const { id, keyPrefix, secret, replayed, isCurrent } = await answerOf(rmm, sender, rotation);
-  if (!replayed || (await isCurrent())) return { id, keyPrefix, secret };
-  throw new CliError("The key has since been rotated again by someone else, who has its secret", {
+  const { replay, ...rotated } = await answerOf(rmm, sender, rotation);
+  if (!replay.replayed || replay.secret === "current") return rotated;
+  throw new CliError("The key was rotated again or ended since, so the secret of this rotation no longer works", {
     exit: "conflict",
     code: "ROTATED_SINCE",
     hint: "Nothing was lost by this run; rotate it again if you need a secret yourself",
@@ -75,9 +72,6 @@ interface Calls {
   send<T>(call: () => PromiseLike<T>): Promise<T>;
 }
 
-const isReplay = (response: { headers: { get(name: string): string | null } }): boolean =>
-  response.headers.get("idempotency-replayed") === "true";
-
 async function ofApiKey({ rmm, rotation, options, send }: Calls): Promise<Answer> {
   const params = { id: rotation.id };
   const { data, response } = await send(() => rmm.apiKeys.rotate({ params }, options).withResponse());
@@ -85,8 +79,7 @@ async function ofApiKey({ rmm, rotation, options, send }: Calls): Promise<Answer
     id: data.id,
     keyPrefix: data.keyPrefix,
     secret: data.key,
-    replayed: isReplay(response),
-    isCurrent: async () => (await send(() => rmm.apiKeys.get({ params }))).keyPrefix === data.keyPrefix,
+    replay: replayOf(response),
   };
 }
 
@@ -97,9 +90,7 @@ async function ofServicePrincipal({ rmm, rotation, options, send }: Calls): Prom
     id: data.apiKeyId,
     keyPrefix: data.keyPrefix,
     secret: data.key,
-    replayed: isReplay(response),
-    isCurrent: async () =>
-      (await send(() => rmm.servicePrincipals.get({ params }))).currentKey?.keyPrefix === data.keyPrefix,
+    replay: replayOf(response),
   };
 }
 
@@ -112,13 +103,9 @@ async function ofPartnerKey({ rmm, rotation, options, send }: Calls): Promise<An
     id: data.keyId,
     keyPrefix: data.keyPrefix,
     secret: data.key,
-    replayed: isReplay(response),
-    isCurrent: async () => (await partnerKeysOf({ rmm, rotation, send })).some((key) => isActive(key, data.keyId)),
+    replay: replayOf(response),
   };
 }
-
-const isActive = ({ id, status }: { id: string; status: string }, wanted: string): boolean =>
-  id === wanted && status === "active";
 
 /** Keys of the principal; in system scope the list of the caller says which partner it belongs to. */
 async function partnerKeysOf({ rmm, rotation, send }: Pick<Calls, "rmm" | "rotation" | "send">) {
@@ -144,7 +131,6 @@ async function ofEnrollmentKey({ rmm, rotation, options, send }: Calls): Promise
     id: data.id,
     keyPrefix: null,
     secret: data.key,
-    replayed: isReplay(response),
-    isCurrent: async () => (await send(() => rmm.enrollmentKeys.get({ params }))).keyIssuedAt === data.keyIssuedAt,
+    replay: replayOf(response),
   };
 }

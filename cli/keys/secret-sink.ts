@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { CliError } from "../errors/cli-error.ts";
 import { type Sink, sinkText } from "../provisioning/model.ts";
+import { secretPath } from "../provisioning/secret-path.ts";
 import { deliver, type SinkContext } from "../provisioning/sinks.ts";
 import type { Rotation } from "./journal.ts";
 
@@ -14,22 +14,9 @@ export const rotationSinkText = (sink: RotationSink): string =>
 
 type About = Pick<Rotation, "kind" | "id" | "principalId" | "name" | "organization">;
 
-/**
- * `contoso-dental_api-key_ci_9f2b1a2b3c4d.key`: unique to a key and always the same. It has the end
- * of the id, because ids begin with the time, which keys with one name that were created together share.
- */
-export function secretPath(folder: string, { kind, id, principalId, name, organization }: About): string {
-  const mark = kind === "service-principal" ? (principalId ?? id) : id;
-  const parts = [organization ?? "partner", kind, name].map(plain);
-  return join(folder, `${parts.join("_")}_${plain(mark).slice(-12)}.key`);
-}
-
-const plain = (text: string): string =>
-  text
-    .normalize("NFKD")
-    .replace(/[^A-Za-z0-9.-]+/g, "-")
-    .replace(/^[-.]+|-+$/g, "")
-    .slice(0, 60) || "key";
+/** Where the new secret of a key goes in a folder; that of a service principal is named after the principal. */
+export const rotationPath = (folder: string, { principalId, ...about }: About): string =>
+  secretPath(folder, { ...about, id: about.kind === "service-principal" ? (principalId ?? about.id) : about.id });
 
 /** True if the file of a sink already exists. */
 export const isOccupied = (sink: RotationSink): boolean => sink.kind === "file" && existsSync(sink.path);

@@ -1,6 +1,7 @@
 import type { ApiCall } from "#sdk/call";
 import { CliError } from "../errors/cli-error.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
+import { type Replay, replayOf } from "./replay.ts";
 import type { Sender } from "./sender.ts";
 
 /** An object that must come into being once, however often `apply` is killed and started again. */
@@ -10,7 +11,7 @@ export interface Creation<T> {
   readonly body: Readonly<Record<string, unknown>>;
   send(options: { readonly idempotencyKey: string; readonly retries: number }): ApiCall<T>;
   /** Whether the object that a replayed answer names still is there, and still is this one. */
-  isStill(created: T): Promise<boolean>;
+  isStill(created: T, replay: Replay): Promise<boolean>;
 }
 
 /** What it takes to send. */
@@ -36,8 +37,8 @@ export async function createOnce<T>({ sender, idempotencyKey }: Creating, creati
         repeatable: true,
       },
     );
-    const replayed = response.headers.get("idempotency-replayed") === "true";
-    if (!replayed || (await creation.isStill(data))) return data;
+    const replay = replayOf(response);
+    if (!replay.replayed || (await creation.isStill(data, replay))) return data;
   }
   throw tooManyGenerations();
 }

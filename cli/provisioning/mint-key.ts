@@ -7,6 +7,7 @@ import { isAsMinted, rotation } from "./diff-keys.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import type { LiveKey } from "./live.ts";
 import { type FileKey, foldName } from "./model.ts";
+import { replayOf } from "./replay.ts";
 import type { Sender } from "./sender.ts";
 
 export interface Minting {
@@ -52,8 +53,9 @@ export async function mintKey(minting: Minting): Promise<Minted> {
     try {
       const mint = () => rmm.enrollmentKeys.create({ body }, options).withResponse();
       const { data, response } = await sender.send(mint, { repeatable: true });
-      const replayed = response.headers.get("idempotency-replayed") === "true";
-      if (!replayed || (await findById(minting, data.id))) return { id: data.id, secret: data.key };
+      const { replayed, secret } = replayOf(response);
+      if (!replayed || secret === "current") return { id: data.id, secret: data.key };
+      if (secret === "stale") throw secretLost(minting.key, data);
     } catch (error) {
       if (!isReused(error)) throw error;
       const live = await awaitKey(minting);
@@ -88,9 +90,6 @@ async function awaitKey(minting: Minting): Promise<LiveKey | undefined> {
   }
 }
 
-const findById = async (minting: Minting, id: string): Promise<boolean> =>
-  (await listKeys(minting)).some((live) => live.id === id);
-
 function listKeys({ rmm, sender, orgId }: Minting): Promise<LiveKey[]> {
   return sender.send(() => rmm.enrollmentKeys.list({ query: { orgId, limit: 100 } }).toArray());
 }
@@ -110,19 +109,22 @@ export async function fetchSecret(fetching: Fetching): Promise<Minted> {
     const options = { idempotencyKey: memoryKey(fetching, generation), retries: 0 };
     if (!(await remembers(fetching, options.idempotencyKey))) break;
     try {
-      const mint = () => rmm.enrollmentKeys.create({ body: bodyAsSent(fetching) }, options);
-      const found = await sender.send(mint, { repeatable: true });
-      if (found.id === live.id) return { id: found.id, secret: found.key };
+      const mint = () => rmm.enrollmentKeys.create({ body: bodyAsSent(fetching) }, options).withResponse();
+      const { data, response } = await sender.send(mint, { repeatable: true });
+      if (data.id === live.id && replayOf(response).secret === "current") return { id: data.id, secret: data.key };
     } catch (error) {
       if (!isReused(error)) throw error;
     }
   }
-  throw new CliError("The key exists, but its secret was never written", {
+  throw secretLost(key, live);
+}
+
+const secretLost = (key: FileKey, made: { readonly id: string }): CliError =>
+  new CliError("The key exists, but its secret was never written", {
     exit: "partial",
     code: "SECRET_LOST",
-    hint: `Rotate it: \`${rotation(key, live, [])}\``,
+    hint: `Rotate it: \`${rotation(key, made, [])}\``,
   });
-}
 
 /** What the earlier run sent: its clock stands in the key's expiry. */
 function bodyAsSent({ orgId, key, siteId, live }: Fetching) {

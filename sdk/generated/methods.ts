@@ -1037,6 +1037,14 @@ export interface DeviceCommandsMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
   get: (input: { params: { id: string; commandId: string } }, options?: CallOptions) => ApiCall<models.Command>;
+  /**
+   * Cancel a command that no agent has claimed.
+   * It will not run. One that was claimed may have run and stays as it is: 409 with its status.
+   *
+   * `POST /devices/:id/commands/:commandId/cancel` · user · needs devices:execute, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, DEVICE_DECOMMISSIONED, INVALID_STATE.
+   */
+  cancel: (input: { params: { id: string; commandId: string } }, options?: CallOptions) => ApiCall<models.Command>;
 }
 
 export interface DevicesMethods {
@@ -1200,6 +1208,7 @@ export interface WebhooksMethods {
   create: (input: { body: models.WebhooksCreateBody }, options?: CallOptions) => ApiCall<models.WebhooksCreateResult>;
   /**
    * Show a webhook with the numbers of its deliveries.
+   * `successCount` and `failureCount` are since the beginning, `deliveryStats` is of the 30 days that deliveries are kept. Tests are in none of them: the list of deliveries has those.
    *
    * `GET /webhooks/:id` · user · needs organizations:read
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.

@@ -1,7 +1,7 @@
 import type { Permission } from "#contract/core/permissions";
 import { grants } from "#contract/core/permissions";
 import type { Scope } from "#server/db/scope";
-import type { DeviceStatus } from "#server/db/tables/fleet";
+import type { DeviceStatus, DevicesTable } from "#server/db/tables/fleet";
 
 /** A signed-in user in the membership that the token names (docs/conventions.md, "Callers"). */
 export interface UserPrincipal {
@@ -49,6 +49,8 @@ export interface KnownDevice {
   readonly status: DeviceStatus;
   readonly lastSeenAt: string | null;
   readonly lastSeenIp: string | null;
+  readonly hostname: string;
+  readonly deviceRole: DevicesTable["deviceRole"];
   readonly deviceRoleSource: "auto" | "manual";
   readonly watchdogStatus: "connected" | "failover" | "offline" | null;
   readonly mainAgentSilentSince: string | null;

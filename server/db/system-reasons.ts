@@ -7,8 +7,15 @@ export const systemReasons = {
   authenticate: {
     covers:
       "users, sessions, memberships, roles, apiKeys, servicePrincipals, partnerServicePrincipals with their keys, devices, " +
+      "replacedAgentTokens, " +
       "organizations and partners above them: read; an apiKey past its end is marked",
     why: "the caller's tenant is what is being found out",
+  },
+  "tell of suspect agents": {
+    covers:
+      "rateLimits, an entry in auditOutbox, notifications of whoever may delete the device; organizations, users, their " +
+      "memberships and rolePermissions: read",
+    why: "a token that is void has no tenant, and people are out of an agent's scope",
   },
   "record refusal": {
     covers: "auditOutbox: the entries of refused calls; auditRefusals: those that are counted",
@@ -43,7 +50,8 @@ export const systemReasons = {
     why: "an entry may name a user who has left the tenant",
   },
   "enroll device": {
-    covers: "enrollmentKeys, organizations and partners above them, devices with their inventory, sites",
+    covers:
+      "enrollmentKeys, organizations and partners above them, devices with their inventory and replaced tokens, sites",
     why: "the enrollment key says which tenant the device joins",
   },
   "count against caps": {
@@ -95,15 +103,15 @@ export const systemReasons = {
   },
   "run jobs": { covers: "jobs, mailOutbox", why: "the queue is the installation's" },
   "hand out events": {
-    covers: "events and eventCursors, and what each consumer of events writes for the tenants it tells",
+    covers: "events, eventCursors and setAsideEvents, and what each consumer of events writes for the tenants it tells",
     why: "events of all tenants are handed out in one order",
   },
   "lead schedules": { covers: "leases", why: "leadership is between processes" },
   "purge expired": {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
-      "deviceSourceIps, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "eventCursors, webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "deviceSourceIps, replacedAgentTokens, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
+      "eventCursors, setAsideEvents, webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {

@@ -8,7 +8,19 @@ export interface Handler<T extends EndpointTypes> {
   prepare?(call: Call<T>): Promise<void>;
   /** Notes what an answer from memory was about, so that it leaves an entry; without this it leaves none. */
   replayed?(call: Call<T>, answer: T["result"]): void;
+  /** Judges the secret that an answer from memory shows. Every handler has it whose answers are kept with a secret. */
+  secretState?(call: Call<T>, answer: T["result"]): Promise<SecretState>;
 }
+
+/** `stale`: another secret took its place, or it is used up or expired. `gone`: what it was made for is revoked or removed. */
+export type SecretState = "current" | "stale" | "gone";
+
+/** The handler, and how to tell whether a secret that it made still works (docs/conventions.md, "Idempotency keys"). */
+// biome-ignore lint/suspicious/noExplicitAny: a handler of any type
+export const judgingSecret = <H extends (call: any) => Promise<any>>(
+  handler: H,
+  secretState: (call: Parameters<H>[0], answer: Awaited<ReturnType<H>>) => Promise<SecretState>,
+): H => Object.assign(((call) => handler(call)) as H, handler, { secretState });
 
 export type Handlers<R extends Resource> = {
   [V in keyof R]: R[V] extends Endpoint<infer T> ? Handler<T> : never;

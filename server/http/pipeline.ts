@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { asOneOfOpen } from "#server/access/agent-limits";
 import { authorize } from "#server/access/authorize";
 import { callerKey, nobody, scopeOf } from "#server/access/principal";
 import { boundReads, type ReadBounds } from "#server/db/read-bounds";
@@ -59,10 +60,16 @@ export async function answer(
 }
 
 async function pass(passage: HttpPassage): Promise<void> {
+  const { services, implementation, request, facts } = passage;
+  passage.who = await authenticate(services, implementation.endpoint.access, request, facts);
+  facts.caller = passage.who;
+  await asOneOfOpen(passage.who, () => passKnown(passage));
+}
+
+/** What comes once it is known who calls. */
+async function passKnown(passage: HttpPassage): Promise<void> {
   const { services, implementation, request, response, facts } = passage;
   const { endpoint } = implementation;
-  passage.who = await authenticate(services, endpoint.access, request, facts.ip);
-  facts.caller = passage.who;
   await limitRequest(services, passage.who, response);
   authorize(passage.who, endpoint.access, { mfaGate: services.config.enable2fa });
   const body = await readJson(request, {
@@ -118,8 +125,10 @@ async function passIdempotent(passage: HttpPassage, unit: UnitOfWork, { key, inp
       prepare: async () => handler.prepare?.(call),
       handle: () => handler(call),
     });
+    const state = await handler.secretState?.(call, memory.body);
     await recordReplay(passage, unit, { input, remembered: memory });
     response.setHeader("Idempotency-Replayed", "true");
+    if (state !== undefined) response.setHeader("Idempotency-Answer", state);
     sendResult(endpoint, passage, memory.body, memory.status);
     return;
   }

@@ -72,7 +72,7 @@ async function answerUpgrade(services: Services, { find, channelAt }: Paths, ask
   try {
     refuseTwoHosts(request);
     const { upgrade, channel, params: read } = channelAt(facts.path);
-    const who = await authenticate(services, upgrade.access, request, facts.ip);
+    const who = await authenticate(services, upgrade.access, request, facts);
     facts.caller = who;
     await limitRequest(services, who, response);
     authorize(who, upgrade.access, { mfaGate: services.config.enable2fa });

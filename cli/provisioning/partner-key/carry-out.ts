@@ -1,9 +1,11 @@
 import { NotFoundError } from "#sdk/errors";
 import type { OrganizationRun, Tools } from "../carry-out.ts";
 import { createOnce } from "../create-once.ts";
+import { rotation } from "../diff-keys.ts";
 import type { ItemResult } from "../item-result.ts";
 import { type FileKey, foldName, type Sink } from "../model.ts";
 import type { Step } from "../plan.ts";
+import { deadSecret } from "../replay.ts";
 
 type Done = Pick<ItemResult, "id" | "secret">;
 type Bodies = {
@@ -62,19 +64,22 @@ async function createSite(step: Step, run: OrganizationRun, tools: Tools): Promi
   return { id: data.id };
 }
 
-/**
- * Mints a key. Its lifetime is sent in minutes, so that a rerun sends the same request and gets the same secret.
- * Whether the key that the server remembers was deleted since cannot be checked.
- */
+/** Mints a key. Its lifetime is sent in minutes, so that a rerun sends the same request and gets the same secret. */
 async function mint(step: Step, run: OrganizationRun, tools: Tools): Promise<Done> {
-  const { rmm, sender, deliver, idempotencyKey } = tools;
+  const { rmm, deliver } = tools;
   const key = step.key as FileKey;
   const sink = key.sink as Sink;
   const body = mintBody(key, run);
-  const memory = idempotencyKey(["partner-key", "enrollmentKey", run.orgId, foldName(key.name), body]);
-  const options = { idempotencyKey: memory, retries: 0 };
-  const send = () => rmm.partnerApi.createEnrollmentKey({ body }, options);
-  const { data, key: secret } = await sender.send(send, { repeatable: true });
+  const { data, key: secret } = await createOnce(tools, {
+    identity: ["partner-key", "enrollmentKey", run.orgId, foldName(key.name)],
+    body,
+    send: (options) => rmm.partnerApi.createEnrollmentKey({ body }, options),
+    isStill: async (made, { secret: state }) => {
+      if (state === "stale")
+        throw deadSecret(state, `A signed-in user gives it a new one: \`${rotation(key, made.data, [])}\``);
+      return state === "current";
+    },
+  });
   await deliver(sink, secret);
   return sink.kind === "stdout" ? { id: data.id, secret } : { id: data.id };
 }

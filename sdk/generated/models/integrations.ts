@@ -94,9 +94,9 @@ export interface WebhooksCreateResult {
   };
   status: "active" | "paused" | "failed";
   hasSecret: boolean;
-  /** Deliveries that arrived. */
+  /** Deliveries that arrived since the beginning, without tests. */
   successCount: number;
-  /** Deliveries that were given up. */
+  /** Deliveries that were given up since the beginning, without tests. */
   failureCount: number;
   consecutiveFailures: number;
   /** Date and time (RFC 3339). */
@@ -138,9 +138,9 @@ export interface WebhooksGetResult {
   };
   status: "active" | "paused" | "failed";
   hasSecret: boolean;
-  /** Deliveries that arrived. */
+  /** Deliveries that arrived since the beginning, without tests. */
   successCount: number;
-  /** Deliveries that were given up. */
+  /** Deliveries that were given up since the beginning, without tests. */
   failureCount: number;
   consecutiveFailures: number;
   /** Date and time (RFC 3339). */
@@ -152,6 +152,7 @@ export interface WebhooksGetResult {
   createdAt: string;
   /** Date and time (RFC 3339). */
   updatedAt: string;
+  /** Of the last 30 days, without tests. */
   deliveryStats: {
     total: number;
     pending: number;
@@ -271,9 +272,9 @@ export interface Webhook {
   };
   status: "active" | "paused" | "failed";
   hasSecret: boolean;
-  /** Deliveries that arrived. */
+  /** Deliveries that arrived since the beginning, without tests. */
   successCount: number;
-  /** Deliveries that were given up. */
+  /** Deliveries that were given up since the beginning, without tests. */
   failureCount: number;
   consecutiveFailures: number;
   /** Date and time (RFC 3339). */

@@ -184,6 +184,15 @@ export interface DeviceSourceIpsTable {
   auditedAt: string;
 }
 
+/** A token that its device has replaced. */
+export interface ReplacedAgentTokensTable {
+  /** SHA-256 hex. */
+  tokenHash: Fixed<string>;
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  replacedAt: Fixed<string>;
+}
+
 /** A field that devices have beside their own; of an organization, or of a whole partner. */
 export interface CustomFieldsTable {
   id: Fixed<string>;
@@ -251,6 +260,7 @@ export interface FleetTables {
   deviceMetricHours: DeviceMetricHoursTable;
   deviceAvailability: DeviceAvailabilityTable;
   deviceSourceIps: DeviceSourceIpsTable;
+  replacedAgentTokens: ReplacedAgentTokensTable;
   customFields: CustomFieldsTable;
   deviceCommands: DeviceCommandsTable;
 }
@@ -271,6 +281,7 @@ export const fleetTables = {
   deviceMetricHours: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
   deviceAvailability: { owner: "org", writtenBy: "fleet/devices" },
   deviceSourceIps: { owner: "org", writtenBy: "fleet/agents" },
+  replacedAgentTokens: { owner: "org", writtenBy: "fleet/agents" },
   customFields: {
     owner: "tenant-shared",
     writtenBy: "fleet/custom-fields",

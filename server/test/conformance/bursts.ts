@@ -1,13 +1,19 @@
 import { seedPartnerPrincipal } from "#fixtures/nouns/credentials/partner-service-principals";
 import { plainDevice } from "#fixtures/nouns/fleet/devices";
 import { plainOrganization } from "#fixtures/nouns/tenancy/organizations";
+import { agentRequests } from "#server/access/agent-limits";
 import { keyGuesses } from "#server/access/key-throttle";
 import { agentGuesses } from "#server/access/load-agent";
 import type { Limit } from "#server/access/rate-limit";
 import { verifyAllLimit, verifyLimit, verifySubject } from "#server/features/audit/audit-logs/verify";
+import { reportLimit, reportSubject } from "#server/features/fleet/agent-reports/take-report";
+import { changesTold } from "#server/features/fleet/agents/identity-change";
+import { rotations } from "#server/features/fleet/agents/rotate-token";
 import { loginPerAddress } from "#server/features/sign-in/core/login-limits";
 import { clientBlock } from "#server/platform/ip-address";
+import { sha256 } from "#server/platform/vault";
 import { connect } from "../agent-socket.ts";
+import { auditOf } from "../audit-of.ts";
 import type { Answer } from "../harness.ts";
 import { type Case, caseOf } from "./cases.ts";
 import { ask, type CallOptions, type Swept } from "./sweep.ts";
@@ -31,7 +37,12 @@ export interface Burst {
 }
 
 /** Limits that are settings, lowered for the test; the others keep their defaults. */
-export const settings = { API_RATE_LIMIT_PER_MINUTE: "40", AGENT_ENROLL_RATE_LIMIT: "10", LIVE_WAIT_SECONDS: "2" };
+export const settings = {
+  API_RATE_LIMIT_PER_MINUTE: "40",
+  AGENT_ENROLL_RATE_LIMIT: "10",
+  LIVE_WAIT_SECONDS: "2",
+  AGENT_POLL_MAX_SECONDS: "3",
+};
 
 const ADDRESS = clientBlock("127.0.0.1");
 const UNKNOWN = "Wrong-Password-1";
@@ -45,6 +56,21 @@ const always = (name: string, options: CallOptions): Attempt => {
 /** Uses a limit up directly, because sending that many requests takes too long. */
 const useUp = (swept: Swept, limit: Limit, subject: string, left: number) =>
   swept.server.services.limiter.take(limit, subject, limit.max - left);
+
+/** The same of a limit that is taken within transactions. */
+async function useUpWithin(swept: Swept, limit: Limit, subject: string, left: number): Promise<void> {
+  const { limiter } = swept.server.services;
+  for (let used = left; used < limit.max; used += 1)
+    await swept.db.transaction().execute((tx) => limiter.takeWithin(tx, limit, subject));
+}
+
+/** Reports of a device, each with another name. */
+const renaming =
+  (tenant: CallOptions["tenant"]): Attempt =>
+  (number) => ({
+    item: caseOf("agents.heartbeat"),
+    options: { tenant, token: tenant.agentToken, body: { hostname: `name-${number}` } },
+  });
 
 export const bursts: readonly Burst[] = [
   {
@@ -92,10 +118,40 @@ export const bursts: readonly Burst[] = [
   {
     limit: "agent",
     noun: "agents",
-    left: 120,
+    // Fewer than may be under way at once.
+    left: 3,
     async ready(swept) {
       const tenant = await swept.freshTenant();
+      await useUp(swept, agentRequests, tenant.deviceId, 3);
       return always("agents.heartbeat", { tenant, token: tenant.agentToken });
+    },
+  },
+  {
+    limit: "agent-open",
+    noun: "agents",
+    // In each process; the two servers here are one.
+    left: 4,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const waiting = { tenant, token: tenant.agentToken, query: { wait: "30" } };
+      // Takes what waits, so that there is nothing more to hand out.
+      await ask(swept.server, caseOf("agents.claim"), waiting);
+      return always("agents.claim", waiting);
+    },
+  },
+  {
+    limit: "agent-rotate",
+    noun: "agents",
+    left: 2,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      await useUpWithin(swept, rotations, tenant.deviceId, 2);
+      return always("agents.rotateToken", { tenant, token: tenant.agentToken });
+    },
+    // Of those at the same moment some are 409, which costs nothing.
+    async admitted(swept) {
+      const rotated = await auditOf(swept.server, (entry) => entry.action === "agent.token.rotate");
+      return rotated.filter(({ result }) => result === "success").length;
     },
   },
   {
@@ -127,11 +183,64 @@ export const bursts: readonly Burst[] = [
     },
   },
   {
-    limit: "agent-report",
-    noun: "agent-reports",
-    left: 12,
+    limit: "agent-identity",
+    noun: "agents",
+    left: 2,
     async ready(swept) {
       const tenant = await swept.freshTenant();
+      await useUpWithin(swept, changesTold, tenant.deviceId, 2);
+      return renaming(tenant);
+    },
+    // All are answered; the entries show what was told.
+    async admitted(swept) {
+      const told = await auditOf(swept.server, ({ action }) => action === "agent.heartbeat.state_change");
+      return told.filter(({ details }) => details["hostname"] !== undefined).length;
+    },
+  },
+  {
+    limit: "agent-flapping",
+    noun: "agents",
+    left: 1,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      await swept.db.deleteFrom("notifications").execute();
+      await swept.caller("partner", tenant);
+      await useUpWithin(swept, changesTold, tenant.deviceId, 1);
+      return renaming(tenant);
+    },
+    async admitted(swept) {
+      const warned = swept.db.selectFrom("notifications").select("id").where("title", "like", "%another machine");
+      return (await warned.execute()).length;
+    },
+  },
+  {
+    limit: "agent-token-reuse",
+    noun: "agents",
+    left: 1,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { random, clock } = swept.server.services;
+      const token = `agt_${random.bytes(32).toString("hex")}`;
+      const replaced = { tokenHash: sha256(token), orgId: tenant.orgId, deviceId: tenant.deviceId };
+      await swept.db
+        .insertInto("replacedAgentTokens")
+        .values({ ...replaced, replacedAt: clock.now() })
+        .execute();
+      return always("agents.heartbeat", { tenant, token });
+    },
+    // Each is refused; the entries show how often it was told.
+    async admitted(swept) {
+      const told = await auditOf(swept.server, ({ details }) => details["reason"] === "replaced_token");
+      return told.length;
+    },
+  },
+  {
+    limit: "agent-report",
+    noun: "agent-reports",
+    left: 3,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      await useUp(swept, reportLimit, reportSubject(tenant, "inventory"), 3);
       return always("agentReports.inventory", { tenant, token: tenant.agentToken });
     },
   },

@@ -13,6 +13,7 @@ export const elsewhere: Readonly<Record<string, Partial<Record<EventKind, string
   "agents.heartbeat": {
     "device.online": "fleet/agents/heartbeat.test.ts",
     "device.main_agent_silent": "fleet/agents/heartbeat.test.ts",
+    "device.updated": "fleet/agents/identity-change.test.ts",
   },
   "agents.submitResult": {
     "device.command.failed": "fleet/device-commands/device-commands.test.ts",

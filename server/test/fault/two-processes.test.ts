@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bootstrap } from "#server/bootstrap";
 import { missingMigrations } from "#server/db/migration-status";
+import { sha256 } from "#server/platform/vault";
 import { makeSite } from "../enroll.ts";
 import { type Answer, type SignedInUser, seedPartner, signIn } from "../harness.ts";
 import { type Installation, install, RMM, type ServerProcess, until } from "./processes.ts";
@@ -188,6 +189,29 @@ describe("parallel requests to two processes", () => {
     expect(await devicesOf(orgId)).toBe(3);
     const shown = await processes[1].request("GET", `/enrollment-keys/${key.id}`, { token: admin.token });
     expect(shown.body.usageCount, "a refused device gives its use back").toBe(3);
+  });
+
+  it("a device rotates its tokens six times an hour, and one of its pairs works", async () => {
+    const { admin, orgId } = await seedAdmin();
+    const { key } = await mint(processes[0], admin.token, { name: "one", orgId, maxUsage: 1 });
+    const { body: device } = await enroll(processes[0], key, "rotating");
+    const made: Answer[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      const { agentToken: token } = made.at(-1)?.body ?? device;
+      const rotate = (server: ServerProcess) =>
+        server.request("POST", `/agents/${device.agentId}/rotate-token`, { token });
+      const answers = await parallel(3, rotate);
+      for (const { status } of answers) expect([200, 409, 429]).toContain(status);
+      made.push(...answers.filter(({ status }) => status === 200));
+    }
+    expect(made).toHaveLength(6);
+    const beat = async (token: string) =>
+      (await processes[1].request("POST", `/agents/${device.agentId}/heartbeat`, { token, body: {} })).status;
+    const current = installation.db.selectFrom("devices").select("agentTokenHash").where("id", "=", device.deviceId);
+    const { agentTokenHash } = await current.executeTakeFirstOrThrow();
+    const works = made.filter(({ body }) => sha256(body.agentToken) === agentTokenHash);
+    expect(works).toHaveLength(1);
+    expect(await beat(works[0]?.body.agentToken)).toBe(200);
   });
 
   it("one slug is taken once", async () => {

@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
-import { join } from "node:path";
+import { systemReason } from "#sdk/node/system-reason";
 import type { Context } from "../../../context.ts";
-import { CliError, usageError } from "../../../errors/cli-error.ts";
+import { CliError, unwritable, usageError } from "../../../errors/cli-error.ts";
 import { warnOfGit } from "../../../generic/git-warning.ts";
-import { probeSecretFile, writeSecretFile } from "../../../provisioning/secret-file.ts";
+import { openSecretDir } from "../../../generic/secret-dir.ts";
 
 /** What the machine of a device enrolls with. */
 export interface Enrollment {
@@ -32,14 +32,14 @@ export async function secretPlace(
       "--provision needs --secret-file or --secret-dir",
       "The keys of new devices are shown nowhere else",
     );
-  await warnOfGit(context, secretFile ?? join(secretDir as string, "x"));
-  return secretFile === undefined ? inFolder(secretDir as string) : inFile(secretFile);
+  if (secretFile === undefined) return inFolder(context, secretDir as string);
+  await warnOfGit(context, secretFile);
+  return inFile(secretFile);
 }
 
 async function inFile(path: string): Promise<SecretPlace> {
-  const file = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "EEXIST" ? `${path} exists already` : `cannot write ${path}: ${error.code}`;
-    throw usageError(`--secret-file: ${why}`);
+  const file = await open(path, "wx", 0o600).catch((error: unknown) => {
+    throw unwritable("--secret-file", path, error);
   });
   return {
     keep: async (one) => {
@@ -50,25 +50,26 @@ async function inFile(path: string): Promise<SecretPlace> {
   };
 }
 
-async function inFolder(folder: string): Promise<SecretPlace> {
-  await probeSecretFile(join(folder, "probe")).catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`--secret-dir: cannot write in ${folder}: ${error.code}`);
-  });
+async function inFolder(context: Context, folder: string): Promise<SecretPlace> {
+  const dir = await openSecretDir(context, folder, "json");
   return {
     keep: async (one) => {
-      // The name of a machine comes from a file: it must not lead out of the folder.
-      const name = `${one.org}-${one.hostname}`.replaceAll(/[^\w.-]/g, "_").slice(0, 100);
-      const path = join(folder, `${name}.${one.deviceId}.json`);
-      await writeSecretFile(path, JSON.stringify(one)).catch((error: Error) => lost(one, path, error));
+      const { org, hostname, deviceId, enrollmentKey, enrollmentSecret } = one;
+      await dir.keep(
+        { kind: "device", id: deviceId, name: hostname, organization: org },
+        { text: JSON.stringify(one), ending: "json", secrets: [enrollmentKey, enrollmentSecret], remedy },
+      );
     },
     close: async () => undefined,
   };
 }
 
+const remedy = "`rmm devices provision` with the same site and hostname gives a new key";
+
 const lost = ({ hostname }: Enrollment, path: string, error: Error): never => {
-  throw new CliError(`${hostname} was added, but its key could not be written to ${path}: ${error.message}`, {
+  throw new CliError(`${hostname} was added, but its key could not be written to ${path}: ${systemReason(error)}`, {
     exit: "partial",
     code: "SECRET_LOST",
-    hint: "`rmm devices provision` with the same site and hostname gives a new key",
+    hint: remedy,
   });
 };

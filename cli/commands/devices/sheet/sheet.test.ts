@@ -235,7 +235,7 @@ describe("rmm devices export and import", () => {
     const ran = await imported(text, "--provision", "--secret-dir", folder);
     expect(ran.code, ran.stderr).toBe(0);
     const [name, ...others] = readdirSync(folder);
-    expect([name, others]).toEqual([`contoso-dental-.._new.${NEW}.json`, []]);
+    expect([name, others]).toEqual([`contoso-dental_device_new_${NEW.slice(-12)}.json`, []]);
     const kept = JSON.parse(readFileSync(join(folder, name as string), "utf8"));
     expect(kept).toMatchObject({ enrollmentKey: "key-of-it", enrollmentSecret: "secret-of-it", deviceId: NEW });
     expect(statSync(join(folder, name as string)).mode & 0o777).toBe(0o600);

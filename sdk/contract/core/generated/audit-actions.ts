@@ -76,6 +76,7 @@ export const auditActions = [
   "custom_field.delete",
   "device.custom_field.update",
   "device.command.queue",
+  "device.command.cancel",
   "device.create",
   "device.update",
   "device.move_org.source",

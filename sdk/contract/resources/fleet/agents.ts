@@ -231,7 +231,7 @@ export const agents = resource(about, {
     description:
       "Unknown or malformed optional fields are ignored. Every answer has `commands`: agents of every version read it. The watchdog's credential always reports as the watchdog, regardless of `role`.",
     access: agent().orWatchdog(),
-    mayEmit: ["device.online", "device.main_agent_silent"],
+    mayEmit: ["device.online", "device.updated", "device.main_agent_silent"],
     audit: { none: "agent report; a change of state is audited as agent.heartbeat.state_change" },
     loses: "nothing",
     errors: ["INVALID_AGENT_CREDENTIALS", "DEVICE_DECOMMISSIONED", "DEVICE_QUARANTINED", "NOT_FOUND"],

@@ -1,5 +1,6 @@
 import { partnerApi } from "#contract/resources/credentials/partner-api";
-import { implement } from "#server/http/implement";
+import { enrollmentKeyState } from "#server/features/credentials/enrollment-keys/secret-state";
+import { implement, judgingSecret } from "#server/http/implement";
 import { createEnrollmentKey } from "./create-enrollment-key.ts";
 import { createOrganization } from "./create-organization.ts";
 import { createSite } from "./create-site.ts";
@@ -23,5 +24,8 @@ export const routes = implement(partnerApi, {
   customFieldValues: exportValues,
   createOrganization: recordedWhenReplayed(createOrganization, "organization"),
   createSite: recordedWhenReplayed(createSite, "site"),
-  createEnrollmentKey: recordedWhenReplayed(createEnrollmentKey, "enrollment_key"),
+  createEnrollmentKey: judgingSecret(
+    recordedWhenReplayed(createEnrollmentKey, "enrollment_key"),
+    (call, { data: { id }, key }) => enrollmentKeyState(call, id, key),
+  ),
 });

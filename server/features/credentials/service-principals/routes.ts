@@ -1,5 +1,6 @@
 import { servicePrincipals } from "#contract/resources/credentials/service-principals";
-import { implement } from "#server/http/implement";
+import { apiKeyState } from "#server/features/credentials/api-keys/secret-state";
+import { implement, judgingSecret } from "#server/http/implement";
 import { createServicePrincipal } from "./create.ts";
 import { disableServicePrincipal } from "./disable.ts";
 import { listServicePrincipals } from "./list.ts";
@@ -11,7 +12,7 @@ export const routes = implement(servicePrincipals, {
   list: listServicePrincipals,
   create: createServicePrincipal,
   get: (call) => getServicePrincipal(call, call.db, call.params.id),
-  rotate: rotateServicePrincipal,
+  rotate: judgingSecret(rotateServicePrincipal, (call, { apiKeyId, key }) => apiKeyState(call, apiKeyId, key)),
   disable: disableServicePrincipal,
   migrateKey,
 });

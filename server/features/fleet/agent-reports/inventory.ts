@@ -1,10 +1,10 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agentReports } from "#contract/resources/fleet/agent-reports";
-import type { AgentPrincipal } from "#server/access/principal";
+import { tellIdentity } from "#server/features/fleet/agents/identity-change";
 import { ignoredFields } from "#server/features/fleet/agents/ignored-fields";
 import { replaceDisks } from "#server/features/fleet/devices/disks";
 import { holdDevice } from "#server/features/fleet/devices/hold-device";
-import { replaceHardware, replaceInterfaces, type SerialChange } from "#server/features/fleet/devices/inventory";
+import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
 import type { Call } from "#server/http/call";
 import { takeReport } from "./take-report.ts";
 
@@ -20,20 +20,8 @@ export async function reportInventory(call: InventoryCall) {
     const serial = hardware && (await replaceHardware(tx, device, hardware, call.clock.now()));
     if (disks) await replaceDisks(tx, device, disks, call.random);
     if (network) await replaceInterfaces(tx, device, network, call.random);
-    if (serial) tellSerial(call, who, serial);
+    if (serial) await tellIdentity(call, tx, who, { serialNumber: serial });
   });
   const count = (hardware ? 1 : 0) + (disks?.length ?? 0) + (network?.length ?? 0);
   return { success: true as const, count, ...ignoredFields(call) };
-}
-
-/** Another machine may speak under this device's name now. */
-function tellSerial(call: InventoryCall, { deviceId, orgId, siteId, hostname }: AgentPrincipal, serial: SerialChange) {
-  const { from, to } = serial;
-  call.audit.also({
-    action: "agent.heartbeat.state_change",
-    resource: { type: "device", id: deviceId, name: hostname },
-    details: { serialNumber: { from, to } },
-  });
-  const data = { deviceId, deviceName: hostname, changedFields: ["hardware.serialNumber"] };
-  call.emit("device.updated", { orgId, siteId, data });
 }

@@ -11,6 +11,7 @@ import { namedSite, siteForNewDevice } from "./enroll-site.ts";
 import type { AdmittingKey, EnrollCall } from "./enrollment-key.ts";
 import { proofOf } from "./enrollment-proof.ts";
 import { refuseQuarantinedNamesake } from "./quarantined-namesake.ts";
+import { rememberReplaced } from "./replaced-tokens.ts";
 import { hashesOf, type TokenPair } from "./tokens.ts";
 
 const GRACE_MS = 10 * MINUTE;
@@ -99,6 +100,7 @@ export async function rekey(
     ...(deviceRole !== undefined && device.deviceRoleSource === "auto" ? { deviceRole } : {}),
   });
   if (!rekeyed) throw problem("CONCURRENT_MODIFICATION");
+  await rememberReplaced(tx, device, device, call.clock.now());
   if (comesOnline(device.status)) {
     await appendAvailability(tx, call, "online", [device]);
   }

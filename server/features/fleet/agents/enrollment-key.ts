@@ -2,7 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
 import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
-import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
+import { enrollmentKeyHashes } from "#server/features/credentials/enrollment-keys/key-hash";
 import { findProvisionKey } from "#server/features/fleet/devices/provision-key";
 import type { Call } from "#server/http/call";
 import { sameText, sha256 } from "#server/platform/vault";
@@ -52,10 +52,9 @@ export function refuseClosedTenant({ orgStatus, orgDeletedAt, partnerStatus, par
 
 export type AdmittingKey = Awaited<ReturnType<typeof admit>>;
 
-/** Hashed with the current pepper, then with what older keys were hashed with. It may be that of one awaited device. */
+/** It may be the key of one awaited device. */
 async function find(call: EnrollCall, tx: Tx) {
-  const raw = call.body.enrollmentKey;
-  const candidates = call.config.enrollmentKeyPeppers.map((pepper) => enrollmentKeyHash(pepper, raw));
+  const candidates = enrollmentKeyHashes(call.config, call.body.enrollmentKey);
   const key = await tx
     .selectFrom("enrollmentKeys")
     .innerJoin("organizations", "organizations.id", "enrollmentKeys.orgId")

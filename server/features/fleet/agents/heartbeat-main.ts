@@ -8,19 +8,20 @@ import { aliveStatus, appendAvailability, comesOnline } from "#server/features/f
 import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
+import { tellIdentity } from "./identity-change.ts";
 import { isDraining } from "./own-device.ts";
 import { storeSample } from "./sample.ts";
 import { noteSourceIp } from "./source-ip.ts";
 
 export type HeartbeatCall = typeof agents.heartbeat extends Endpoint<infer T> ? Call<T> : never;
 
-/** A status that changes on every attempt is a fault, not contention. */
+/** What changes on every attempt is a fault, not contention. */
 const ATTEMPTS_MAX = 5;
 
 /**
  * Records a heartbeat of the main agent (docs/fleet.md, "Heartbeat"): last seen, status, reported facts, one sample of
- * metrics. The status is a compare-and-swap on the one that was read, so a change by a sweep or an administrator at the
- * same moment is never overwritten.
+ * metrics. Status, hostname and role are compare-and-swaps on what was read, so a change by a sweep, an administrator or
+ * another report at the same moment is neither overwritten nor told twice.
  */
 export async function recordMain(call: HeartbeatCall, tx: Tx, who: AgentPrincipal): Promise<void> {
   let known = who.device;
@@ -32,6 +33,7 @@ export async function recordMain(call: HeartbeatCall, tx: Tx, who: AgentPrincipa
   if (metrics !== undefined && !isDraining(who)) await storeSample(call, tx, who, metrics);
   await noteSourceIp(call, tx, who);
   await noteChange(call, tx, { who, known });
+  await tellIdentity(call, tx, who, identityChange(reported(call, { who, known }), known));
 }
 
 interface Seen {
@@ -39,15 +41,25 @@ interface Seen {
   known: KnownDevice;
 }
 
-/** False when the status is no longer the one that was read. */
-function update(call: HeartbeatCall, tx: Tx, { who, known }: Seen): Promise<boolean> {
-  return noteMainAgent(tx, who.deviceId, {
-    from: known.status,
-    ip: call.ip,
-    report: isDraining(who) ? {} : facts(call.body),
-    role: isDraining(who) || known.deviceRoleSource === "manual" ? undefined : call.body.deviceRole,
-    now: call.clock.now(),
-  });
+/** False when it is no longer what was read. */
+function update(call: HeartbeatCall, tx: Tx, seen: Seen): Promise<boolean> {
+  const { ip, clock } = call;
+  return noteMainAgent(tx, seen.who.deviceId, { known: seen.known, ip, ...reported(call, seen), now: clock.now() });
+}
+
+/** What is taken of the report. A role that was chosen by hand stays. */
+const reported = ({ body }: HeartbeatCall, { who, known }: Seen) => ({
+  report: isDraining(who) ? {} : facts(body),
+  role: isDraining(who) || known.deviceRoleSource === "manual" ? undefined : body.deviceRole,
+});
+
+function identityChange({ report: { hostname }, role }: ReturnType<typeof reported>, known: KnownDevice) {
+  return {
+    ...(hostname === undefined || hostname === known.hostname
+      ? {}
+      : { hostname: { from: known.hostname, to: hostname } }),
+    ...(role === undefined || role === known.deviceRole ? {} : { deviceRole: { from: known.deviceRole, to: role } }),
+  };
 }
 
 /** Facts that were supplied; reports of a draining device leave them unchanged (docs/fleet.md, "Draining devices"). */
@@ -73,7 +85,7 @@ function facts(body: HeartbeatCall["body"]) {
 async function reread(tx: Tx, who: AgentPrincipal): Promise<KnownDevice> {
   const row = await tx
     .selectFrom("devices")
-    .select(["status", "lastSeenAt", "lastSeenIp", "deviceRoleSource", "watchdogStatus"])
+    .select(["status", "lastSeenAt", "lastSeenIp", "hostname", "deviceRole", "deviceRoleSource", "watchdogStatus"])
     .select(["mainAgentSilentSince", "tokensIssuedAt", "connectionId"])
     .where("id", "=", who.deviceId)
     .executeTakeFirst();

@@ -281,7 +281,10 @@ describe.each(databases)("agent reports on %s", (database) => {
       server,
       (entry) => entry.action === "agent.token.rotate" && entry.resourceId === pc.id,
     );
-    expect(entries).toMatchObject([{ result: "success", orgId }]);
+    expect(entries).toMatchObject([
+      { result: "success", orgId },
+      { result: "denied", details: { reason: "replaced_token" } },
+    ]);
   });
 
   it("lets a device that lost the answer rotate again with its old token, within the old token's time", async () => {
@@ -304,6 +307,46 @@ describe.each(databases)("agent reports on %s", (database) => {
       if ((await pc.beat({}, { token: answer.body.agentToken })).status === 200) working.push(answer);
     }
     expect(working).toHaveLength(1);
+  });
+
+  it("rotates six times an hour; what fails costs nothing, and the tokens go on", async () => {
+    const pc = await device("often");
+    let { agentToken } = pc;
+    const rotate = async () => {
+      const answer = await pc.rotate(agentToken);
+      if (answer.status === 200) agentToken = answer.body.agentToken;
+      return answer;
+    };
+    await pc.set({ status: "quarantined" });
+    expect((await rotate()).body.code).toBe("DEVICE_QUARANTINED");
+    await pc.set({ status: "online" });
+    for (let n = 0; n < 6; n += 1) expect((await rotate()).status).toBe(200);
+    const { tokensIssuedAt } = await pc.row();
+    server.clock.advance(MINUTE);
+    const refused = await rotate();
+    expect(refused).toMatchObject({ status: 429, body: { code: "RATE_LIMITED" } });
+    const seconds = Number(refused.headers.get("retry-after"));
+    expect(seconds).toBeGreaterThan(3_400);
+    expect((await pc.row()).tokensIssuedAt).toBe(tokensIssuedAt);
+    expect((await pc.beat({}, { token: agentToken })).status).toBe(200);
+    server.clock.advance(seconds * 1_000);
+    expect((await rotate()).status).toBe(200);
+  });
+
+  it("answers four requests of a device at once, and a fifth when one has ended", async () => {
+    const pc = await device("greedy");
+    const poll = () => server.request("GET", `/agents/${pc.agentId}/commands?wait=2`, { token: pc.agentToken });
+    const polls = [1, 2, 3, 4, 5].map(poll);
+    const told = { status: 429, body: { code: "RATE_LIMITED", details: { limit: "agent-open", max: 4 } } };
+    expect(await Promise.race(polls)).toMatchObject(told);
+    const refused = await pc.beat({ hostname: "refused" });
+    expect(refused).toMatchObject(told);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect((await pc.row()).hostname).toBe("greedy");
+    const neighbour = await device("modest");
+    expect((await neighbour.beat()).status).toBe(200);
+    expect((await Promise.all(polls)).filter(({ status }) => status === 200)).toHaveLength(4);
+    expect((await pc.beat()).status).toBe(200);
   });
 
   it("narrows devices of an organization that is wound down, and cuts archived ones off", async () => {
@@ -352,7 +395,7 @@ describe.each(databases)("agent reports on %s", (database) => {
   it("never loses a status that changes while devices report", async () => {
     const pc = await device("contended");
     await Promise.all([
-      ...Array.from({ length: 10 }, () => pc.beat()),
+      ...Array.from({ length: 4 }, () => pc.beat()),
       ...Array.from({ length: 5 }, () => pc.set({ status: "offline" })),
     ]);
     await pc.set({ status: "maintenance" });

@@ -1,16 +1,22 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
+import { rateLimited } from "#server/access/attempts";
+import type { Limit } from "#server/access/rate-limit";
 import { leftMeanwhile } from "#server/features/fleet/devices/hold-device";
 import { replaceTokens } from "#server/features/fleet/devices/replace-tokens";
 import type { Call } from "#server/http/call";
 import { after, MINUTE } from "#server/platform/clock";
 import { problem } from "#server/problem";
 import { ownDevice, refuseDraining } from "./own-device.ts";
+import { rememberReplaced } from "./replaced-tokens.ts";
 import { hashesOf, newTokenPair } from "./tokens.ts";
 
 type RotateCall = typeof agents.rotateToken extends Endpoint<infer T> ? Call<T> : never;
 
 const GRACE_MS = 10 * MINUTE;
+
+/** Rotations of a device; one that fails costs nothing. */
+export const rotations: Limit = { name: "agent-rotate", max: 6, windowSeconds: 3_600 };
 
 /**
  * Replaces both tokens; the previous pair lasts ten more minutes (docs/fleet.md, "Rotating tokens"). A device that lost
@@ -29,6 +35,11 @@ export async function rotateToken(call: RotateCall) {
       .where("id", "=", who.deviceId)
       .executeTakeFirst();
     if (!before) throw leftMeanwhile();
+    // After that look: of two at the same moment the one that waits here finds what it read replaced.
+    const allowance = await call.asSystem("rate limit", (all) =>
+      call.services.limiter.takeWithin(all, rotations, who.deviceId),
+    );
+    if (!allowance.allowed) throw rateLimited(call.services, allowance.resetAtMs);
     const retiring = {
       previousAgentTokenHash: before.agentTokenHash,
       previousWatchdogTokenHash: before.watchdogTokenHash,
@@ -37,6 +48,7 @@ export async function rotateToken(call: RotateCall) {
     const tokens = { ...hashesOf(pair), ...(who.tokenHash === before.agentTokenHash ? retiring : {}) };
     const known = { id: who.deviceId, agentTokenHash: before.agentTokenHash };
     if (!(await replaceTokens(tx, known, tokens, now))) throw problem("CONCURRENT_MODIFICATION");
+    await rememberReplaced(tx, { id: who.deviceId, orgId: who.orgId }, before, now);
     call.audit.note({
       resource: { type: "device", id: who.deviceId, name: who.hostname },
       owner: { orgId: who.orgId },

@@ -267,7 +267,7 @@ describe.each(databases)("devices that change their organization on %s", (databa
 
   it("are asked to report again when they moved since their token was read, and nothing stays where they were", async () => {
     const pc = await machine("stale");
-    const who = await loadAgent(server.services, pc.token, null);
+    const who = await loadAgent(server.services, pc.token, { requestId: "stale", ip: null, userAgent: null });
     await move(pc.id);
     const before = await pc.row();
     const { services } = server;

@@ -1,5 +1,5 @@
-import type { Updateable } from "kysely";
-import type { DeviceStatus, DevicesTable } from "#server/db/tables/fleet";
+import type { Selectable, Updateable } from "kysely";
+import type { DevicesTable } from "#server/db/tables/fleet";
 import type { Tx } from "#server/db/unit-of-work";
 import { aliveStatus } from "./presence.ts";
 
@@ -18,8 +18,8 @@ type MainReport = Pick<
 >;
 
 interface MainSign {
-  /** The status that was read: a sweep or an administrator that changes it meanwhile is never overwritten. */
-  from: DeviceStatus;
+  /** What was read: a sweep, an administrator or another report that changes it meanwhile is never overwritten. */
+  known: Pick<Selectable<DevicesTable>, "status" | "hostname" | "deviceRole">;
   ip: string | null;
   report: MainReport;
   /** Set where the agent may say it: nobody has chosen a role by hand. */
@@ -27,26 +27,28 @@ interface MainSign {
   now: string;
 }
 
-/** The main agent is alive. False when the status, or who chooses the role, is no longer what was read. */
+/** The main agent is alive. False when the status, or what the report changes, is no longer what was read. */
 export async function noteMainAgent(
   tx: Tx,
   deviceId: string,
-  { from, ip, report, role, now }: MainSign,
+  { known, ip, report, role, now }: MainSign,
 ): Promise<boolean> {
   let query = tx
     .updateTable("devices")
     .set({
       lastSeenAt: now,
       ...(ip === null ? {} : { lastSeenIp: ip }),
-      status: aliveStatus[from],
+      status: aliveStatus[known.status],
       mainAgentSilentSince: null,
       ...report,
       ...(role === undefined ? {} : { deviceRole: role }),
       updatedAt: now,
     })
     .where("id", "=", deviceId)
-    .where("status", "=", from);
-  if (role !== undefined) query = query.where("deviceRoleSource", "=", "auto");
+    .where("status", "=", known.status);
+  if (report.hostname !== undefined) query = query.where("hostname", "=", known.hostname);
+  if (role !== undefined)
+    query = query.where("deviceRoleSource", "=", "auto").where("deviceRole", "=", known.deviceRole);
   return (await query.executeTakeFirst()).numUpdatedRows === 1n;
 }
 

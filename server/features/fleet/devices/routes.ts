@@ -1,15 +1,16 @@
 import { devices } from "#contract/resources/fleet/devices";
-import { implement } from "#server/http/implement";
+import { implement, judgingSecret } from "#server/http/implement";
 import { showDevice } from "./get.ts";
 import { listDevices } from "./list.ts";
 import { moveDevice } from "./move-org.ts";
 import { provisionDevice } from "./provision.ts";
 import { removeDevice } from "./remove.ts";
+import { provisionState } from "./secret-state.ts";
 import { updateDevice } from "./update.ts";
 
 export const routes = implement(devices, {
   list: listDevices,
-  provision: provisionDevice,
+  provision: judgingSecret(provisionDevice, provisionState),
   get: showDevice,
   moveOrg: moveDevice,
   update: updateDevice,

@@ -1,8 +1,14 @@
 import { memberships } from "#contract/resources/people/memberships";
-import { implement } from "#server/http/implement";
+import { implement, judgingSecret } from "#server/http/implement";
 import { acceptOwn } from "./accept.ts";
 import { listOwn } from "./list.ts";
 import { leave } from "./remove.ts";
+import { sessionState } from "./secret-state.ts";
 import { selectOwn } from "./select.ts";
 
-export const routes = implement(memberships, { list: listOwn, accept: acceptOwn, select: selectOwn, remove: leave });
+export const routes = implement(memberships, {
+  list: listOwn,
+  accept: acceptOwn,
+  select: judgingSecret(selectOwn, sessionState),
+  remove: leave,
+});

@@ -37,6 +37,7 @@ export async function sendInvitation(
 }
 
 const linkOf = (base: string, token: string) => `${base}/accept-invite#token=${token}`;
+export const tokenOfLink = (link: string): string => link.slice(link.indexOf("#token=") + "#token=".length);
 
 /** The token stands in the link's fragment, which browsers send to no server and to no linked page. */
 function inviteMail(mail: {

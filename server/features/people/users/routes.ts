@@ -1,5 +1,5 @@
 import { users } from "#contract/resources/people/users";
-import { implement } from "#server/http/implement";
+import { implement, judgingSecret } from "#server/http/implement";
 import { acceptInvite } from "./accept-invite.ts";
 import { listAssignableRoles } from "./assignable-roles.ts";
 import { inviteUser } from "./invite.ts";
@@ -7,6 +7,7 @@ import { getUser, listUsers } from "./list.ts";
 import { getMe } from "./me.ts";
 import { previewInvite } from "./preview-invite.ts";
 import { resendInvite } from "./resend-invite.ts";
+import { invitationState } from "./secret-state.ts";
 import { updateMe } from "./update-me.ts";
 
 export const routes = implement(users, {
@@ -15,8 +16,10 @@ export const routes = implement(users, {
   list: listUsers,
   roles: listAssignableRoles,
   get: getUser,
-  invite: inviteUser,
-  resendInvite,
+  invite: judgingSecret(inviteUser, (call, { id, inviteUrl }) => invitationState(call, inviteUrl, id)),
+  resendInvite: judgingSecret(resendInvite, (call, { inviteUrl }) =>
+    invitationState(call, inviteUrl, call.body.userId),
+  ),
   previewInvite,
   acceptInvite,
 });

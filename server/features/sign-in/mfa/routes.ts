@@ -1,17 +1,18 @@
 import { mfa } from "#contract/resources/sign-in/mfa";
-import { implement } from "#server/http/implement";
+import { implement, judgingSecret } from "#server/http/implement";
 import { disableMfa } from "./disable.ts";
 import { enableMfa } from "./enable.ts";
 import { rotateRecoveryCodes } from "./recovery-codes.ts";
+import { recoveryCodesState, setupState } from "./secret-state.ts";
 import { setUpMfa } from "./setup.ts";
 import { stepUpMfa } from "./step-up.ts";
 import { verifyMfa } from "./verify.ts";
 
 export const routes = implement(mfa, {
   verify: verifyMfa,
-  setup: setUpMfa,
-  enable: enableMfa,
+  setup: judgingSecret(setUpMfa, setupState),
+  enable: judgingSecret(enableMfa, recoveryCodesState),
   stepUp: stepUpMfa,
   disable: disableMfa,
-  recoveryCodes: rotateRecoveryCodes,
+  recoveryCodes: judgingSecret(rotateRecoveryCodes, recoveryCodesState),
 });
