@@ -14,7 +14,7 @@ function planted(schema: JsonSchema, plant: (path: string) => string, path: stri
   const filled = alternatives(schema).filter(({ type }) => type !== "null");
   // Every alternative has its secrets: the fields of all of them, the first one's values.
   if (filled.length > 1 && filled.every(({ properties }) => properties))
-    return filled.reduceRight((made, one) => ({ ...made, ...(planted(one, plant, path) as object) }), {});
+    return Object.assign({}, ...filled.map((one) => planted(one, plant, path)).reverse());
   const one = filled[0] ?? {};
   const type = Array.isArray(one.type) ? one.type.find((name) => name !== "null") : one.type;
   if (one["x-secret"] === true || schema["x-secret"] === true) return type === "array" ? [plant(path)] : plant(path);
