@@ -43,6 +43,12 @@ export const id = () => uuid().meta({ published: { type: "string", format: "uuid
 export const ref = (name: RefName) =>
   uuid().meta({ ref: name, published: { type: "string", format: "uuid", "x-ref": name } } satisfies FieldMeta);
 
+/** The id of such a row in an answer; of a row of one of several kinds where none is named. */
+export const idOf = (name?: RefName) =>
+  z
+    .string()
+    .meta({ published: { type: "string", format: "uuid", ...(name && { "x-ref": name }) } } satisfies FieldMeta);
+
 export const idParams = (names: readonly string[], refs: Readonly<Record<string, RefName | "opaque">>) =>
   z.object(Object.fromEntries(names.map((name) => [name, named(refs[name])])));
 

@@ -69,7 +69,9 @@ export interface WebhooksCreateBody {
 }
 
 export interface WebhooksCreateResult {
+  /** Id of a webhook. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
@@ -113,7 +115,9 @@ export interface WebhooksCreateResult {
 }
 
 export interface WebhooksGetResult {
+  /** Id of a webhook. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
@@ -241,13 +245,17 @@ export interface ToldEvent {
   type: string;
   /** Date and time (RFC 3339). */
   timestamp: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   data: Record<string, unknown>;
 }
 
 export interface Webhook {
+  /** Id of a webhook. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
@@ -289,8 +297,11 @@ export interface Webhook {
 }
 
 export interface WebhookDelivery {
+  /** Id of a webhook delivery. */
   id: string;
+  /** Id of a webhook. */
   webhookId: string;
+  /** Id of an organization. */
   orgId: string;
   event: string;
   eventId: string;

@@ -314,11 +314,14 @@ export interface SsoProvidersCreateBody {
 }
 
 export interface SsoProvidersCreateResult {
+  /** Id of a sso provider. */
   id: string;
   ownerScope: "organization" | "partner";
+  /** Id of an organization. */
   orgId: string | null;
   /** Lists only. */
   orgName?: string | null;
+  /** Id of a partner. */
   partnerId: string | null;
   name: string;
   type: "oidc" | "saml";
@@ -329,6 +332,7 @@ export interface SsoProvidersCreateResult {
   scopes: string;
   attributeMapping: AttributeMapping;
   autoProvision: boolean;
+  /** Id of a role. */
   defaultRoleId: string | null;
   /** User whose permissions limit the default role. */
   defaultRoleConfiguredBy: string | null;
@@ -489,6 +493,7 @@ export interface Redirected {
 }
 
 export interface Session {
+  /** Id of a session. */
   id: string;
   /** Date and time (RFC 3339). */
   createdAt: string;
@@ -522,7 +527,9 @@ export type SsoCheck = {
 };
 
 export interface SsoDomain {
+  /** Id of a sso domain. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
@@ -558,11 +565,14 @@ export interface SsoPreset {
 }
 
 export interface SsoProvider {
+  /** Id of a sso provider. */
   id: string;
   ownerScope: "organization" | "partner";
+  /** Id of an organization. */
   orgId: string | null;
   /** Lists only. */
   orgName?: string | null;
+  /** Id of a partner. */
   partnerId: string | null;
   name: string;
   type: "oidc" | "saml";
@@ -573,6 +583,7 @@ export interface SsoProvider {
   scopes: string;
   attributeMapping: AttributeMapping;
   autoProvision: boolean;
+  /** Id of a role. */
   defaultRoleId: string | null;
   /** User whose permissions limit the default role. */
   defaultRoleConfiguredBy: string | null;

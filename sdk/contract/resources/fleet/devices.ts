@@ -4,6 +4,7 @@ import { create, del, get, type Noun, patch, post, resource, shape } from "../..
 import {
   type FieldMeta,
   flag,
+  idOf,
   instant,
   ref,
   refList,
@@ -43,9 +44,9 @@ export const deviceRoles = [
 /** A managed machine (docs/fleet.md, "Devices"). */
 export const Device = shape("Device", () =>
   z.object({
-    id: z.string(),
-    orgId: z.string(),
-    siteId: z.string().nullable(),
+    id: idOf("device"),
+    orgId: idOf("organization"),
+    siteId: idOf("site").nullable(),
     agentId: z.string().nullable(),
     hostname: z.string(),
     displayName: z.string().nullable(),

@@ -5,6 +5,7 @@ import { create, del, get, type Noun, patch, post, resource, shape } from "../..
 import {
   blankable,
   type FieldMeta,
+  idOf,
   instant,
   listedName,
   ref,
@@ -48,11 +49,11 @@ export const SsoPreset = shape("SsoPreset", () =>
 /** Identity provider of an organization or a partner (docs/single-sign-on.md, "Identity providers"). */
 export const SsoProvider = shape("SsoProvider", () =>
   z.object({
-    id: z.string(),
+    id: idOf("sso-provider"),
     ownerScope: z.enum(["organization", "partner"]),
-    orgId: z.string().nullable(),
+    orgId: idOf("organization").nullable(),
     orgName: listedName(),
-    partnerId: z.string().nullable(),
+    partnerId: idOf("partner").nullable(),
     name: z.string(),
     type: z.enum(ssoProviderTypes),
     preset: z.string().nullable(),
@@ -62,7 +63,7 @@ export const SsoProvider = shape("SsoProvider", () =>
     scopes: z.string(),
     attributeMapping: AttributeMapping(),
     autoProvision: z.boolean(),
-    defaultRoleId: z.string().nullable(),
+    defaultRoleId: idOf("role").nullable(),
     defaultRoleConfiguredBy: z.string().nullable().describe("user whose permissions limit the default role"),
     allowedDomains: z.string().nullable(),
     enforceSSO: z.boolean(),
