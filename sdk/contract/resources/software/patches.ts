@@ -2,7 +2,7 @@ import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
 import { bound, instant, lenient, lenientList, ref, reported, reportedOrBlank, searchText } from "../../core/fields.ts";
-import { pageOf, paged, pageQuery, whole, wholeOf } from "../../core/page.ts";
+import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
 import { osTypes } from "../fleet/devices.ts";
 
 export const patchSources = ["microsoft", "apple", "linux", "third_party", "custom"] as const;
@@ -12,7 +12,12 @@ export const devicePatchStatuses = ["pending", "installed", "missing"] as const;
 
 const fact = (max = 255) => lenient(reportedOrBlank(max));
 const day = () => lenient(bound("from").nullable());
-const cve = () => z.string().trim().toUpperCase().regex(/^CVE-\d{4}-\d{4,12}$/);
+const cve = () =>
+  z
+    .string()
+    .trim()
+    .toUpperCase()
+    .regex(/^CVE-\d{4}-\d{4,12}$/);
 
 const named = () => ({
   source: z.enum(patchSources),
@@ -103,7 +108,8 @@ const os = () => z.enum(osTypes).optional().describe("reported by a device with 
 export const patches = resource(about, {
   list: get("/patches", {
     summary: "List patches",
-    description: "Those that devices you reach have reported, with how many of these they wait on and are installed on.",
+    description:
+      "Those that devices you reach have reported, with how many of these they wait on and are installed on.",
     access: staff().needs("devices:read"),
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,

@@ -43,8 +43,5 @@ export async function dropUnused(services: Services): Promise<void> {
 
 const isUsed = (eb: ExpressionBuilder<Database, "patches">) =>
   eb.exists(
-    eb
-      .selectFrom("devicePatches")
-      .select("devicePatches.patchId")
-      .whereRef("devicePatches.patchId", "=", "patches.id"),
+    eb.selectFrom("devicePatches").select("devicePatches.patchId").whereRef("devicePatches.patchId", "=", "patches.id"),
   );

@@ -35,13 +35,7 @@ const devicesOf = preparedRows((db, { id }: { id: string }) =>
     .where("devicePatches.patchId", "=", id)
     .select(["devicePatches.deviceId", "devices.hostname", "devicePatches.status", "devicePatches.installedAt"])
     .orderBy(
-      (eb) =>
-        eb
-          .case()
-          .when("devicePatches.status", "=", word("pending"))
-          .then(eb.lit(0))
-          .else(eb.lit(1))
-          .end(),
+      (eb) => eb.case().when("devicePatches.status", "=", word("pending")).then(eb.lit(0)).else(eb.lit(1)).end(),
       "asc",
     )
     .orderBy("devices.hostnameKey")

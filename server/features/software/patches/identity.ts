@@ -24,7 +24,10 @@ export function identityOf({ source, externalId, packageId, title, version }: Id
  * had the patch before.
  */
 export function patchIdOf(source: string, identity: string): string {
-  const bytes = createHash("sha256").update(JSON.stringify([source, identity])).digest().subarray(0, 16);
+  const bytes = createHash("sha256")
+    .update(JSON.stringify([source, identity]))
+    .digest()
+    .subarray(0, 16);
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");

@@ -93,10 +93,7 @@ export const wordsOf = preparedRows((db, { ids, orgId, id }: { ids: string[] } &
       eb.fn
         .agg<number>("row_number")
         .over((over) =>
-          over
-            .partitionBy("devicePatches.patchId")
-            .orderBy("devicePatches.titleKey")
-            .orderBy("devicePatches.deviceId"),
+          over.partitionBy("devicePatches.patchId").orderBy("devicePatches.titleKey").orderBy("devicePatches.deviceId"),
         )
         .as("place"),
     );

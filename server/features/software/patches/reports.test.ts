@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seedTenant, type Tenant } from "#fixtures/world";
+import { asOwner } from "../../../test/as-owner.ts";
 import { eventsOf } from "../../../test/events-of.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
 
@@ -9,6 +10,14 @@ const kb = (number: number, more: object = {}) => ({
   title: `Update KB${number}`,
   ...more,
 });
+
+const refused = {
+  sqlite: ["create trigger refused before insert on device_patches begin select raise(abort, 'written'); end"],
+  postgres: [
+    "create function refuse() returns trigger language plpgsql as 'begin raise exception ''written''; end'",
+    "create trigger refused before insert on device_patches for each row execute function refuse()",
+  ],
+};
 
 describe.each(databases)("reports of patches on %s", (database) => {
   let server: TestServer;
@@ -30,6 +39,10 @@ describe.each(databases)("reports of patches on %s", (database) => {
     await server.services.store.volatile.deleteFrom("rateLimits").where("key", "like", "agent%").execute();
     return server.request("PUT", `/agents/${tenant.deviceId}/patches`, { token: tenant.agentToken, body });
   };
+  /** A report that writes a device's row fails, whatever it writes. */
+  const refuseWrites = () => asOwner(server, refused[database]);
+  const allowWrites = () =>
+    asOwner(server, [`drop trigger refused${database === "postgres" ? " on device_patches" : ""}`]);
   const rows = (tenant: Tenant) =>
     server.db
       .selectFrom("devicePatches")
@@ -53,7 +66,11 @@ describe.each(databases)("reports of patches on %s", (database) => {
       ...{ cveIds: ["CVE-2026-1111"], requiresRestart: true, sizeBytes: 3_000_000_000 },
       releaseDate: "2026-11-10T00:00:00.000Z",
     });
-    const shared = await server.db.selectFrom("patches").selectAll().where("id", "=", row?.patchId!).execute();
+    const shared = await server.db
+      .selectFrom("patches")
+      .selectAll()
+      .where("id", "=", row?.patchId ?? "")
+      .execute();
     expect(shared).toEqual([
       { id: row?.patchId, source: "microsoft", identity: '["externalId","KB1"]', unusedSince: null },
     ]);
@@ -61,10 +78,19 @@ describe.each(databases)("reports of patches on %s", (database) => {
 
   it("leave out malformed items alone, and leave sections that are no list", async () => {
     const acme = await fresh();
-    const bad = [{ source: "nowhere", title: "x" }, { source: "linux" }, "nonsense", null, { source: "linux", title: 7 }];
+    const bad = [
+      { source: "nowhere", title: "x" },
+      { source: "linux" },
+      "nonsense",
+      null,
+      { source: "linux", title: 7 },
+    ];
     const odd = kb(3, { severity: "terrible", cveIds: ["CVE-2026-2222", "no"], sizeBytes: -1, vendor: {} });
     const answer = await put(acme, { pending: [kb(2), ...bad, odd], installed: "none", full: "yes" });
-    expect([answer.status, answer.body]).toMatchObject([200, { count: 2, ignoredFields: ["pending", "installed", "full"] }]);
+    expect([answer.status, answer.body]).toMatchObject([
+      200,
+      { count: 2, ignoredFields: ["pending", "installed", "full"] },
+    ]);
     expect(await statuses(acme)).toEqual({ KB2: "pending", KB3: "pending" });
     expect((await rows(acme))[1]).toMatchObject({ severityRank: 0, cveIds: ["CVE-2026-2222"], sizeBytes: null });
     await put(acme, { pending: { not: "a list" }, full: true });
@@ -89,17 +115,21 @@ describe.each(databases)("reports of patches on %s", (database) => {
   it("that say the same again, in any order, write nothing and tell nothing", async () => {
     const acme = await fresh();
     const report = {
-      pending: [kb(1, { sizeBytes: 5_000_000_001, releaseDate: "2026-11-10", cveIds: ["CVE-2026-2", "CVE-2026-1"] }), kb(2)],
+      pending: [
+        kb(1, { sizeBytes: 5_000_000_001, releaseDate: "2026-11-10", cveIds: ["CVE-2026-2", "CVE-2026-1"] }),
+        kb(2),
+      ],
       installed: [kb(5, { installedAt: "2026-10-01T08:00:00Z" }), kb(6)],
       full: true,
     };
     await put(acme, report);
     const [before, told] = [await rows(acme), (await eventsOf(server.db, acme.deviceId)).length];
-    await server.db.updateTable("devicePatches").set({ category: "seen" }).where("orgId", "=", acme.orgId).execute();
-    await server.db.updateTable("devicePatches").set({ category: null }).where("orgId", "=", acme.orgId).execute();
+    await refuseWrites();
     server.clock.advance(60_000);
     const again = { ...report, pending: report.pending.toReversed(), installed: report.installed.toReversed() };
     expect((await put(acme, again)).body).toEqual({ success: true, count: 4 });
+    expect((await put(acme, { pending: [kb(2, { severity: "low" })] })).status).toBe(500);
+    await allowWrites();
     expect(await rows(acme)).toEqual(before);
     expect(await eventsOf(server.db, acme.deviceId)).toHaveLength(told);
   });
@@ -123,7 +153,9 @@ describe.each(databases)("reports of patches on %s", (database) => {
   it("of 5,000 waiting and 5,000 installed patches are taken whole, of more as much as may be and never as full", async () => {
     const acme = await fresh();
     const many = (from: number, length: number) =>
-      Array.from({ length }, (_, at) => kb(from + at, { cveIds: ["CVE-2026-1234"], vendor: "Contoso", version: "1.0" }));
+      Array.from({ length }, (_, at) =>
+        kb(from + at, { cveIds: ["CVE-2026-1234"], vendor: "Contoso", version: "1.0" }),
+      );
     const answer = await put(acme, { pending: many(10_000, 5_000), installed: many(20_000, 5_000), full: true });
     expect([answer.status, answer.body]).toEqual([200, { success: true, count: 10_000 }]);
     const count = async (status: string) => (await rows(acme)).filter((row) => row.status === status).length;
@@ -154,11 +186,18 @@ describe.each(databases)("reports of patches on %s", (database) => {
     await put(acme, { pending: [kb(1)], installed: [kb(2)] });
     await server.request("PATCH", `/devices/${acme.deviceId}`, { token, body: { siteId: acme.secondSiteId } });
     expect((await rows(acme)).map(({ siteId }) => siteId)).toEqual([acme.secondSiteId, acme.secondSiteId]);
-    const site = await server.request("POST", "/orgs/sites", { token, body: { orgId: acme.secondOrgId, name: "Annex" } });
+    const site = await server.request("POST", "/orgs/sites", {
+      token,
+      body: { orgId: acme.secondOrgId, name: "Annex" },
+    });
     const to = { orgId: acme.secondOrgId, siteId: site.body.id };
     const path = `/devices/${acme.deviceId}`;
     expect((await server.request("POST", `${path}/move-org`, { token, body: to })).status).toBe(200);
-    const moved = await server.db.selectFrom("devicePatches").selectAll().where("deviceId", "=", acme.deviceId).execute();
+    const moved = await server.db
+      .selectFrom("devicePatches")
+      .selectAll()
+      .where("deviceId", "=", acme.deviceId)
+      .execute();
     expect(moved.map(({ orgId, siteId }) => ({ orgId, siteId }))).toEqual([to, to]);
     expect((await server.request("DELETE", path, { token })).status).toBe(200);
     const left = server.db.selectFrom("devicePatches").select("status").where("deviceId", "=", acme.deviceId);

@@ -49,7 +49,8 @@ export function reportedRows({ pending, installed, full }: Reported, stored: Sto
   }
   if (full && pending !== undefined)
     for (const [patchId, facts] of stored)
-      if (facts.status === "pending" && !rows.has(patchId)) rows.set(patchId, { facts: { ...facts, status: "missing" } });
+      if (facts.status === "pending" && !rows.has(patchId))
+        rows.set(patchId, { facts: { ...facts, status: "missing" } });
   return rows;
 }
 

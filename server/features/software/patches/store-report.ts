@@ -89,7 +89,9 @@ async function write(tx: Tx, { device, now, rows, known }: Write): Promise<void>
     if (some.length === 0) continue;
     await tx
       .insertInto("devicePatches")
-      .values(some.map((facts) => ({ ...facts, orgId, siteId, deviceId, osType, firstSeenAt: now, statusChangedAt: now })))
+      .values(
+        some.map((facts) => ({ ...facts, orgId, siteId, deviceId, osType, firstSeenAt: now, statusChangedAt: now })),
+      )
       .onConflict((conflict) =>
         conflict.columns(["deviceId", "patchId"]).doUpdateSet((eb) => {
           const set = [...columns, ...(keeps ? [] : (["statusChangedAt"] as const))];
