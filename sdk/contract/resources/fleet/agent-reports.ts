@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agent } from "../../core/access.ts";
 import { type Noun, post, put, resource, shape } from "../../core/endpoint.ts";
 import { lenient, lenientList, reported, reportedOrBlank, timestamp } from "../../core/fields.ts";
-import { InstalledPatchReport, PendingPatchReport } from "../software/patches.ts";
+import { InstalledPatchReport, PATCHES_MAX, PendingPatchReport } from "../software/patches.ts";
 import { HardwareReport, Metrics, NetworkReport } from "./agents.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -94,8 +94,8 @@ export const agentReports = resource(about, {
     mayEmit: ["patch.available"],
     body: () =>
       z.object({
-        pending: lenientList(PendingPatchReport(), 5_000).describe("patches that could be installed"),
-        installed: lenientList(InstalledPatchReport(), 5_000).describe("patches that are installed"),
+        pending: lenientList(PendingPatchReport(), PATCHES_MAX).describe("patches that could be installed"),
+        installed: lenientList(InstalledPatchReport(), PATCHES_MAX).describe("patches that are installed"),
         full: lenient(z.boolean()).describe("`pending` is all that waits"),
       }),
     returns: taken,

@@ -8,6 +8,8 @@ import { osTypes } from "../fleet/devices.ts";
 export const patchSources = ["microsoft", "apple", "linux", "third_party", "custom"] as const;
 /** The least severe first: what they are ordered by. */
 export const patchSeverities = ["unknown", "low", "moderate", "important", "critical"] as const;
+/** Of each section of a report. */
+export const PATCHES_MAX = 5_000;
 export const devicePatchStatuses = ["pending", "installed", "missing"] as const;
 
 const fact = (max = 255) => lenient(reportedOrBlank(max));

@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agentReports } from "#contract/resources/fleet/agent-reports";
+import { PATCHES_MAX } from "#contract/resources/software/patches";
 import { ignoredFields } from "#server/features/fleet/agents/ignored-fields";
 import { holdDevice, leftMeanwhile } from "#server/features/fleet/devices/hold-device";
 import { storeReport } from "#server/features/software/patches/store-report";
@@ -13,7 +14,7 @@ export async function reportPatches(call: PatchesCall) {
   const who = await takeReport(call, "patches");
   const { pending, installed } = call.body;
   // A list that was cut does not say what else there is no more.
-  const full = call.body.full === true && isWhole(call.sentBody, pending?.length);
+  const full = call.body.full === true && !isCut(call.sentBody);
   const left = await call.transaction(async (tx) => {
     await holdDevice(tx, call.services, who.deviceId);
     const { siteId, ...device } = await tx
@@ -28,5 +29,5 @@ export async function reportPatches(call: PatchesCall) {
   return { success: true as const, count, ...ignoredFields(call) };
 }
 
-const isWhole = (sent: unknown, kept: number | undefined): boolean =>
-  (sent as { pending?: readonly unknown[] } | undefined)?.pending?.length === kept;
+const isCut = (sent: unknown): boolean =>
+  ((sent as { pending?: readonly unknown[] } | undefined)?.pending?.length ?? 0) > PATCHES_MAX;

@@ -95,6 +95,8 @@ describe.each(databases)("reports of patches on %s", (database) => {
     expect((await rows(acme))[1]).toMatchObject({ severityRank: 0, cveIds: ["CVE-2026-2222"], sizeBytes: null });
     await put(acme, { pending: { not: "a list" }, full: true });
     expect(await statuses(acme)).toEqual({ KB2: "pending", KB3: "pending" });
+    await put(acme, { pending: [kb(2), ...bad], full: true });
+    expect(await statuses(acme)).toEqual({ KB2: "pending", KB3: "missing" });
   });
 
   it("make pending patches missing that a full report has no more, and no others", async () => {
