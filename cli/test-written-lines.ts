@@ -55,6 +55,7 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     },
     "server rescue": { argv: ["a@b.example", ...place], field: "url" },
     "server doctor": { argv: place, field: "check" },
+    "server events": { argv: place, field: "kind" },
     "server audit-bundle": { argv: ["--org", "contoso-dental", ...place], long: true },
     // Only Ctrl-C ends it.
     "webhooks listen": { argv: ["--forward", "http://127.0.0.1:9/"], long: true },

@@ -5,6 +5,7 @@ import { isSigned, restateUnsignedPrunes } from "./audit/restate.ts";
 import { startBackground } from "./background.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { type Config, ConfigError } from "./config.ts";
+import { holdAlone } from "./db/dialect/sole-server.ts";
 import { implementations } from "./generated/routes.ts";
 import { upgrades } from "./generated/upgrades.ts";
 import { httpApp } from "./http/router.ts";
@@ -31,7 +32,9 @@ const DRAIN_MS = 10_000;
 /** Migrates, seeds, listens. Refuses to start rather than run half configured. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const services = buildServices(options.config, options);
+  let leave: () => void = () => undefined;
   try {
+    if (services.store.file !== undefined) leave = await holdFile(services.store.file);
     await services.store.requireOwnSessions();
     const applied = await services.store.migrate();
     if (applied.length > 0) services.log.info("database.migrated", { applied });
@@ -65,12 +68,21 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
         await background.stop();
         await alive.stop();
         await services.store.close();
+        leave();
       }),
     };
   } catch (error) {
     await services.store.close();
+    leave();
     throw error;
   }
+}
+
+async function holdFile(file: string): Promise<() => void> {
+  const leave = await holdAlone(file);
+  if (leave === false)
+    throw new ConfigError(`Another server runs on ${file}: stop it, or give this one a data folder of its own`);
+  return leave;
 }
 
 /** Limits that keep one slow or hostile client from costing the others anything. */

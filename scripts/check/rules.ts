@@ -24,6 +24,7 @@ export const serverRooms: readonly Room[] = [
       "server/bootstrap.ts",
       "server/doctor.ts",
       "server/audit-bundle.ts",
+      "server/set-aside-events.ts",
       "server/open-store.ts",
       "server/generated/",
     ],
@@ -164,6 +165,7 @@ export const otherRooms: readonly Room[] = [
       "server/config.ts",
       "server/doctor.ts",
       "server/audit-bundle.ts",
+      "server/set-aside-events.ts",
       // Offline verification of a bundle must run the code that the published test vectors test; a copy in the
       // command could differ from it. None of these files opens a database.
       "server/audit/anchor-file.ts",

@@ -183,6 +183,7 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     queue: {"noun":"device-commands","verb":"queue","method":"POST","path":"/devices/:id/commands","uuids":["id"],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
     list: {"noun":"device-commands","verb":"list","method":"GET","path":"/devices/:id/commands","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     get: {"noun":"device-commands","verb":"get","method":"GET","path":"/devices/:id/commands/:commandId","uuids":["id","commandId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    cancel: {"noun":"device-commands","verb":"cancel","method":"POST","path":"/devices/:id/commands/:commandId/cancel","uuids":["id","commandId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   devices: {
     list: {"noun":"devices","verb":"list","method":"GET","path":"/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"cursor","items":"devices"},"secretBody":[],"secretResult":[]},

@@ -1037,6 +1037,14 @@ export interface DeviceCommandsMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
   get: (input: { params: { id: string; commandId: string } }, options?: CallOptions) => ApiCall<models.Command>;
+  /**
+   * Cancel a command that no agent has claimed.
+   * It will not run. One that was claimed may have run and stays as it is: 409 with its status.
+   *
+   * `POST /devices/:id/commands/:commandId/cancel` · user · needs devices:execute, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, DEVICE_DECOMMISSIONED, INVALID_STATE.
+   */
+  cancel: (input: { params: { id: string; commandId: string } }, options?: CallOptions) => ApiCall<models.Command>;
 }
 
 export interface DevicesMethods {

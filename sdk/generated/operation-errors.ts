@@ -150,6 +150,7 @@ export interface OperationErrors {
   "device-commands.queue": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "USE_SCRIPT_ENDPOINT" | "COMMAND_TYPE_NOT_ALLOWED" | "INVALID_STATE" | "UNSUPPORTED_OS" | "DEVICE_DECOMMISSIONED" | "ORG_SUSPENDED" | "ALREADY_PENDING" | "NO_MAC" | "NO_RELAY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "device-commands.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "device-commands.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "device-commands.cancel": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "DEVICE_DECOMMISSIONED" | "INVALID_STATE" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "devices.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "INVALID_CURSOR" | Always | Authenticated | Tenancy | User | Permission;
   "devices.provision": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "HOSTNAME_TAKEN" | "DEVICE_LIMIT_REACHED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "devices.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

@@ -103,7 +103,7 @@ export const systemReasons = {
   },
   "run jobs": { covers: "jobs, mailOutbox", why: "the queue is the installation's" },
   "hand out events": {
-    covers: "events and eventCursors, and what each consumer of events writes for the tenants it tells",
+    covers: "events, eventCursors and setAsideEvents, and what each consumer of events writes for the tenants it tells",
     why: "events of all tenants are handed out in one order",
   },
   "lead schedules": { covers: "leases", why: "leadership is between processes" },
@@ -111,7 +111,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, replacedAgentTokens, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "eventCursors, webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "eventCursors, setAsideEvents, webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {

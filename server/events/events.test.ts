@@ -7,6 +7,7 @@ import { ATTEMPTS_MAX, handOut } from "./hand-out.ts";
 import { numberEvents } from "./numbering.ts";
 import { purgeEvents } from "./purge.ts";
 import { gatherMs, handAll, registerConsumers, startEvents } from "./runner.ts";
+import { handOutAgain, listSetAside, type SetAside } from "./set-aside.ts";
 
 it("gather ten times as long as numbering them took: a slow disk is left to the changes", () => {
   expect([0, 1, 10, 40, 10_000].map(gatherMs)).toEqual([20, 20, 100, 400, 500]);
@@ -129,6 +130,24 @@ describe.each(databases)("events on %s", (database) => {
     expect(await cursorOf("failing")).toMatchObject({ attempts: 0, retryAt: null, setAside: 1 });
     expect(logged.filter((line) => line === "error event.set_aside failing")).toHaveLength(1);
     expect(logged.filter((line) => line === "warn event.failed failing")).toHaveLength(ATTEMPTS_MAX - 1);
+  });
+
+  it("that were set aside are handed out again, once, when somebody asks for it", async () => {
+    const [aside] = (await listSetAside(server.services)).filter((one) => one.consumer === "failing");
+    expect(aside).toMatchObject({ consumer: "failing", kind: "site.created" });
+    const { eventId } = aside as SetAside;
+    await expect(handOutAgain(server.services, keeping("failing").consumer, eventId)).rejects.toThrow("cannot take it");
+    expect((await cursorOf("failing")).setAside, "it stays").toBe(1);
+    const taken: string[] = [];
+    const mended: Consumer = {
+      name: "failing",
+      handle: async (_, __, events) => taken.push(...events.map(nameOf)) > 0,
+    };
+    const both = [0, 1].map(() => handOutAgain(server.services, mended, eventId));
+    expect((await Promise.all(both)).toSorted()).toEqual([false, true]);
+    expect(taken).toEqual(["poison"]);
+    expect(await cursorOf("failing")).toMatchObject({ setAside: 0 });
+    expect((await listSetAside(server.services)).filter((one) => one.consumer === "failing")).toEqual([]);
   });
 
   it("reach the consumer of a runner, woken or not, and a stopped one no more", async () => {

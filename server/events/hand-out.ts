@@ -12,6 +12,20 @@ export const HANDED_MAX = 200;
 export const ATTEMPTS_MAX = 10;
 const BACKOFF_MAX_MS = 2 * MINUTE;
 
+/** The columns of a `StoredEvent`. */
+export const HANDED = [
+  "id",
+  "kind",
+  "orgId",
+  "partnerId",
+  "siteId",
+  "subjectType",
+  "subjectId",
+  "data",
+  "occurredAt",
+  "position",
+] as const;
+
 type Cursor = Selectable<EventCursorsTable>;
 
 /** `failed` counts the events that were handed out together. */
@@ -49,24 +63,13 @@ export async function handOut(services: Services, consumer: Consumer, limit = HA
   }
 }
 
-const inTransaction = <R>(services: Services, work: (tx: Tx) => Promise<R>) =>
+export const inTransaction = <R>(services: Services, work: (tx: Tx) => Promise<R>) =>
   new UnitOfWork(services, { kind: "none" }).asSystem("hand out events", work);
 
 async function following(tx: Tx, { position, attempts }: Cursor, limit: number): Promise<StoredEvent[]> {
   const rows = await tx
     .selectFrom("events")
-    .select([
-      "id",
-      "kind",
-      "orgId",
-      "partnerId",
-      "siteId",
-      "subjectType",
-      "subjectId",
-      "data",
-      "occurredAt",
-      "position",
-    ])
+    .select(HANDED)
     .where("position", ">", position)
     .orderBy("position")
     .limit(attempts > 0 ? 1 : limit)
@@ -86,16 +89,22 @@ async function recordFailure(services: Services, cursor: Cursor, event: StoredEv
   const change = givenUp
     ? { position: event.position, attempts: 0, retryAt: null, setAside: cursor.setAside + 1 }
     : { attempts: failures, retryAt: after(services.clock.now(), wait) };
-  const { numUpdatedRows } = await inTransaction(services, (tx) =>
-    tx
+  const isRecorded = await inTransaction(services, async (tx) => {
+    const { numUpdatedRows } = await tx
       .updateTable("eventCursors")
       .set(change)
       .where("consumer", "=", consumer)
       .where("position", "=", position)
       .where("attempts", "=", attempts)
-      .executeTakeFirst(),
-  );
-  if (numUpdatedRows !== 1n) return false;
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 1n && givenUp)
+      await tx
+        .insertInto("setAsideEvents")
+        .values({ consumer, eventId: event.id, setAsideAt: services.clock.now() })
+        .execute();
+    return numUpdatedRows === 1n;
+  });
+  if (!isRecorded) return false;
   const about = { consumer, eventId: event.id, kind: event.kind, attempts: failures, error };
   if (givenUp) services.log.error("event.set_aside", about);
   else services.log.warn("event.failed", about);

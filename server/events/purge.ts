@@ -17,6 +17,7 @@ export async function purgeEvents(services: Services): Promise<number> {
   const dropped = await dropPassed(services, { olderThanMs: KEEP_MS });
   const more = await dropPassed(services, { olderThanMs: KEEP_FOR_OTHERS_MS, by: known });
   if (more > 0) await forgetCursors(services, known);
+  if (dropped + more > 0) await forgetSetAside(services);
   return dropped + more;
 }
 
@@ -65,4 +66,10 @@ async function forgetCursors(services: Services, known: readonly string[]): Prom
     .returning("consumer")
     .execute();
   for (const { consumer } of forgotten) services.log.warn("event.consumer_forgotten", { consumer });
+}
+
+/** What cannot be handed out again, because the event is gone. */
+async function forgetSetAside(services: Services): Promise<void> {
+  const db = asSystem(services, "purge expired");
+  await db.deleteFrom("setAsideEvents").where("eventId", "not in", db.selectFrom("events").select("id")).execute();
 }

@@ -89,10 +89,14 @@ export function guardedPost(options: PostOptions): GuardedPost {
     }
   }
 
-  /** All allowed; without TLS those of the own network alone. */
+  /** Without TLS only addresses of the own network are allowed. */
+  function refuseInClear(url: URL, addresses: readonly string[]): void {
+    if (url.protocol === "http:" && addresses.some(isPublic)) throw new OutboundRefused("not_https");
+  }
+
   async function addressesOf(url: URL, name: string | undefined): Promise<string[]> {
     const addresses = name === undefined ? [literalOf(url)] : await wall.checkedAddresses(name);
-    if (url.protocol === "http:" && addresses.some(isPublic)) throw new OutboundRefused("not_https");
+    refuseInClear(url, addresses);
     return addresses;
   }
 
@@ -103,6 +107,7 @@ export function guardedPost(options: PostOptions): GuardedPost {
     const proxy = proxyFor(url, options.proxies ?? {});
     if (proxy !== undefined)
       return throughProxy(url, { wall, proxy, ca, timeoutMs, signal }, async (tunnel, target) => {
+        refuseInClear(url, [literalOf(target)]);
         const answer = await tunnel.request({
           ...request,
           origin: target.origin,

@@ -5,6 +5,7 @@ import { certificateFor, type TestCertificate } from "#fixtures/certificate";
 import { type DnsSimulator, startDns } from "#fixtures/simulators/dns";
 import { type ProxyOptions, type ProxySimulator, startHttpProxy } from "#fixtures/simulators/http-proxy";
 import { guardedFetch, OutboundRefused } from "./guarded-fetch.ts";
+import { guardedPost } from "./guarded-post.ts";
 import { names } from "./names.ts";
 
 const OUTSIDE = "203.0.113.7";
@@ -92,4 +93,20 @@ describe("requests to identity providers through a proxy (C66)", () => {
       expect(String(cause)).not.toContain("hunter2");
     },
   );
+
+  it("are not made in the clear to a public address, where those to the own network may be", async () => {
+    const HTTP_PROXY = await start();
+    const { post, close } = guardedPost({
+      names: names(dns.server),
+      allowPrivate: true,
+      isPublic: (address) => address === OUTSIDE,
+      timeoutMs: 3_000,
+      maxBytes: 100,
+      proxies: { HTTP_PROXY },
+    });
+    const error = await refusal(post("http://idp.example/hook", { headers: {}, body: "{}" }));
+    expect(error.reason).toBe("not_https");
+    expect(proxy.asked).toEqual([]);
+    await close();
+  });
 });

@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { SqliteUnavailable } from "#server/db/dialect/sqlite-library";
+import { openSqliteFile, SqliteUnavailable } from "#server/db/dialect/sqlite-library";
 import { testCommand } from "../../test-shell.ts";
 import { driverCheck } from "./check-database.ts";
 import { nodeCheck } from "./check-machine.ts";
@@ -26,6 +27,30 @@ describe("rmm server", () => {
   it("migrate applies what is missing, and nothing the second time", async () => {
     expect(JSON.parse((await server("migrate", "--json")).stdout).length).toBeGreaterThan(0);
     expect(await server("migrate", "--json")).toMatchObject({ code: 0, stdout: "[]\n" });
+  });
+
+  it("events shows what a consumer could not take, and hands it out again", async () => {
+    expect(await server("events", "--json")).toMatchObject({ code: 0, stdout: "[]\n" });
+    const file = openSqliteFile(join(dataDir, "rmm.db"));
+    const [webhooks, gone] = [randomUUID(), randomUUID()];
+    const event = file.prepare(
+      "insert into events (position, id, kind, subject_type, subject_id, data, occurred_at) values (?, ?, 'site.created', 'site', ?, '{}', '2026-11-29T10:00:00.000Z')",
+    );
+    const aside = file.prepare("insert into set_aside_events values (?, ?, '2026-11-29T10:06:00.000Z')");
+    event.run(1, webhooks, randomUUID());
+    event.run(2, gone, randomUUID());
+    aside.run("webhooks", webhooks);
+    aside.run("of an older version", gone);
+    const shown = JSON.parse((await server("events", "--json")).stdout);
+    expect(shown).toMatchObject([{ eventId: webhooks, kind: "site.created", consumer: "webhooks" }, { eventId: gone }]);
+    const retried = await server("events", "--retry", "--json");
+    expect(retried.code).toBe(9);
+    expect(JSON.parse(retried.stdout)).toMatchObject([
+      { eventId: webhooks, outcome: "handed out", reason: null },
+      { eventId: gone, outcome: "failed", reason: "this version has no such consumer" },
+    ]);
+    expect(file.prepare("select event_id from set_aside_events").all()).toEqual([{ event_id: gone }]);
+    file.close();
   });
 
   it("create-admin prints the id, and refuses a second with the same address", async () => {

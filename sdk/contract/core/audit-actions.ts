@@ -60,6 +60,7 @@ export const auditActions = [
   "agent.source.ip.changed",
   "agent.command.result.submit",
   "device.command.queue",
+  "device.command.cancel",
   "device.update",
   "device.process.kill",
   "device.service.start",

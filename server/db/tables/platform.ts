@@ -103,6 +103,13 @@ export interface EventCursorsTable {
   setAside: number;
 }
 
+/** An event that a consumer could not take. */
+export interface SetAsideEventsTable {
+  consumer: Fixed<string>;
+  eventId: Fixed<string>;
+  setAsideAt: Fixed<string>;
+}
+
 export interface PlatformTables {
   jobs: JobsTable;
   leases: LeasesTable;
@@ -111,6 +118,7 @@ export interface PlatformTables {
   mailOutbox: MailOutboxTable;
   events: EventsTable;
   eventCursors: EventCursorsTable;
+  setAsideEvents: SetAsideEventsTable;
 }
 
 export const platformTables = {
@@ -121,4 +129,5 @@ export const platformTables = {
   mailOutbox: { owner: "system", writtenBy: "jobs" },
   events: { owner: "tenant", writtenBy: "events", lifted: ["insert", "update", "delete"], json: ["data"] },
   eventCursors: { owner: "system", writtenBy: "events" },
+  setAsideEvents: { owner: "system", writtenBy: "events" },
 } as const satisfies Declared<PlatformTables>;

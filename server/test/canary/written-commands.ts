@@ -230,6 +230,7 @@ export const harmless: readonly string[] = [
   "completion",
   "server audit-bundle",
   "server doctor",
+  "server events",
   "server migrate",
   "server rescue",
   "server start",

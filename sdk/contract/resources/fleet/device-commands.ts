@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { userCommandTypes } from "../../core/command-types.ts";
-import { create, get, type Noun, resource, shape } from "../../core/endpoint.ts";
+import { create, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
 import { instant, ref } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
@@ -129,6 +129,17 @@ export const deviceCommands = resource(about, {
     summary: "Show a command and its result",
     access: staff().needs("devices:read"),
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],
+    refs: { commandId: "device-command" },
+    returns: Command,
+  }),
+  cancel: post("/devices/:id/commands/:commandId/cancel", {
+    summary: "Cancel a command that no agent has claimed",
+    description: "It will not run. One that was claimed may have run and stays as it is: 409 with its status.",
+    access: staff().needs("devices:execute").withMfa(),
+    audit: "device.command.cancel",
+    mayEmit: ["device.command.failed"],
+    errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "DEVICE_DECOMMISSIONED", "INVALID_STATE"],
+    loses: "nothing",
     refs: { commandId: "device-command" },
     returns: Command,
   }),

@@ -1,5 +1,6 @@
 import { deviceCommands } from "#contract/resources/fleet/device-commands";
 import { implement } from "#server/http/implement";
+import { cancelCommand } from "./cancel.ts";
 import { commandView } from "./command-view.ts";
 import { getTarget } from "./get-target.ts";
 import { listCommands } from "./list.ts";
@@ -15,4 +16,5 @@ export const routes = implement(deviceCommands, {
     const device = await getTarget(call, call.db, call.params.id);
     return commandView(await getCommand(call.db, device, call.params.commandId));
   },
+  cancel: cancelCommand,
 });

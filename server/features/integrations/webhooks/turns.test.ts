@@ -4,8 +4,10 @@ import { answers } from "#fixtures/simulators/webhook-receiver";
 import { guardedPost } from "#server/platform/guarded-post";
 import { type SignedInUser, seedPartner } from "../../../test/harness.ts";
 import { startWebhookTest, type WebhookTest } from "../../../test/webhooks.ts";
+import type { WebhookRow } from "./queries.ts";
 import { queueDeliveries } from "./queue.ts";
 import { Deliverer } from "./sending/deliverer.ts";
+import { ReceiverHealth } from "./sending/receiver-health.ts";
 
 let test: WebhookTest;
 let others: string[];
@@ -13,7 +15,7 @@ let otherAdmin: SignedInUser;
 let sending: Deliverer | undefined;
 beforeAll(async () => {
   test = await startWebhookTest("sqlite");
-  const seeded = await seedPartner(test.server, "other", ["far", "farther"]);
+  const seeded = await seedPartner(test.server, "other", ["far", "farther", "farthest"]);
   others = seeded.orgIds;
   otherAdmin = await test.server.signIn({ role: "Partner Admin", partnerId: seeded.partnerId });
 });
@@ -43,23 +45,23 @@ async function waiting(count: number, { orgId = test.orgId, url = test.receiver.
 }
 
 /** Sends beside the test, as a server does, until it holds. */
-async function until(holds: () => boolean, services = test.server.services): Promise<void> {
-  sending = new Deliverer(services);
+async function until(holds: () => boolean, by = new Deliverer(test.server.services)): Promise<void> {
+  sending = by;
   for (const end = Date.now() + 5_000; !holds(); ) {
     if (Date.now() > end) throw new Error("it was not sent in time");
-    await sending.turn();
+    await by.turn();
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
 it("an organization that comes late has its turn before those that fill all places of its target go on", async () => {
   test.receiver.answer = answers.late(5);
-  const [far, farther] = others as [string, string];
-  // Five webhooks each: enough for the 16 places of an organization, and both together for the 32 of a target.
-  for (const orgId of [test.orgId, far]) for (let made = 0; made < 5; made += 1) await waiting(20, { orgId });
+  const [far, farther, farthest] = others as [string, string, string];
+  // Five webhooks each: enough for the 12 places that an organization has at a target, and together for the target's 32.
+  for (const orgId of [test.orgId, far, farthest]) for (let made = 0; made < 5; made += 1) await waiting(20, { orgId });
   await waiting(1, { orgId: farther });
   const sent = () => test.receiver.received.map(({ to }) => to.split("/")[1]);
-  await until(() => sent().length >= 80);
+  await until(() => sent().length >= 120);
   expect(sent().indexOf(farther)).toBeLessThan(40);
 });
 
@@ -76,6 +78,34 @@ it("a tenant whose names are never answered holds up nobody else's deliveries", 
   await until(() => test.receiver.received.length > 0);
   expect(performance.now() - began).toBeLessThan(2_000);
   expect(dns.asked.filter((question) => question.endsWith("silent.example")).length).toBeGreaterThan(0);
+});
+
+it("webhooks of one organization on a host that has just died leave places for its others", async () => {
+  const { dns, url } = test.receiver;
+  dns.setAddresses("dead.example", ["127.0.0.1"]);
+  for (let made = 0; made < 4; made += 1) await waiting(8, { url: url("/dead", "dead.example") });
+  dns.setSilent("dead.example");
+  sending = new Deliverer(test.server.services);
+  await sending.turn();
+  await waiting(1);
+  const began = performance.now();
+  await until(() => test.receiver.received.length > 0, sending);
+  expect(performance.now() - began).toBeLessThan(1_500);
+});
+
+it("a receiver that was slow is known to be while nothing waits for it", async () => {
+  const health = new ReceiverHealth();
+  const slow = { id: "slow", consecutiveFailures: 0 } as WebhookRow;
+  const answer = { responseStatus: 200, responseBody: null, errorMessage: null, isFinal: false };
+  health.note("slow", { ...answer, responseTimeMs: 2_001 });
+  expect(health.of(slow)).toEqual({ isFailing: false, isSlow: true });
+  health.note("slow", { ...answer, responseTimeMs: 5 });
+  expect(health.of(slow)).toEqual({ isFailing: false, isSlow: false });
+  health.note("slow", { ...answer, responseTimeMs: 5, errorMessage: "The receiver answered 500" });
+  for (let other = 0; other < 9_999; other += 1) health.note(`${other}`, { ...answer, responseTimeMs: 5 });
+  expect(health.of(slow).isFailing).toBe(true);
+  health.note("one more", { ...answer, responseTimeMs: 5 });
+  expect(health.of(slow).isFailing).toBe(false);
 });
 
 it("an attempt that runs into its time limit is tried again later, and its connection is closed", async () => {

@@ -15,12 +15,12 @@ import {
   someAreDue,
 } from "./lease.ts";
 import { type HeldQueue, type Line, newQueue, nextOf, readQueue } from "./line.ts";
+import { ReceiverHealth } from "./receiver-health.ts";
 import { Settler } from "./settler.ts";
 import { type Bound, Slots } from "./slots.ts";
 
 const ATTEMPT_MS = 30 * SECOND;
 const RENEW_BEFORE_MS = LEASE_MS - 5 * SECOND;
-const SLOW_MS = 2 * SECOND;
 /** A queue is kept a moment longer: its organization has more to tell. */
 const LINGER_MS = SECOND;
 const HELD_MAX = 500;
@@ -40,6 +40,7 @@ export class Deliverer {
   readonly #holder: string;
   readonly #held = new Map<string, HeldQueue>();
   readonly #slots = new Slots();
+  readonly #health = new ReceiverHealth();
   readonly #settler: Settler;
   readonly #stopped = new AbortController();
   /** Something can be read or given up before the next turn of the clock. */
@@ -82,8 +83,10 @@ export class Deliverer {
     await Promise.all(reading);
     const untilMs = Math.min(...[...this.#held.values()].map(({ heldUntilMs }) => heldUntilMs));
     if (untilMs - this.#services.clock.nowMs() > RENEW_BEFORE_MS || this.#held.size === 0) return;
-    const renewedMs = await renewQueues(this.#services, this.#holder);
-    for (const queue of this.#held.values()) queue.heldUntilMs = renewedMs;
+    const { orgIds, heldUntilMs } = await renewQueues(this.#services, this.#holder);
+    for (const [orgId, queue] of this.#held)
+      if (orgIds.has(orgId)) queue.heldUntilMs = heldUntilMs;
+      else this.#held.delete(orgId);
   }
 
   async #claim(): Promise<void> {
@@ -122,7 +125,7 @@ export class Deliverer {
     // An attempt ends before another process may follow.
     if (queue.heldUntilMs - this.#services.clock.nowMs() < ATTEMPT_MS) return false;
     for (const line of queue.lines) {
-      const bound = boundOf(queue, line);
+      const bound = this.#boundOf(queue, line);
       if (line.due.length === 0 || !this.#slots.take(bound)) continue;
       const delivery = line.due.shift() as DeliveryRow;
       queue.lines.push(...queue.lines.splice(queue.lines.indexOf(line), 1));
@@ -133,17 +136,21 @@ export class Deliverer {
     return false;
   }
 
+  #boundOf({ orgId, partnerId }: HeldQueue, { webhook }: Line): Bound {
+    const { isFailing, isSlow } = this.#health.of(webhook);
+    const { id: webhookId, target } = webhook;
+    return { orgId, partnerId, webhookId, target, isFailing, isBurden: isFailing || isSlow };
+  }
+
   async #send(queue: HeldQueue, line: Line, delivery: DeliveryRow, bound: Bound): Promise<void> {
     const answer = await attemptDelivery(this.#services, line.webhook, delivery, this.#stopped.signal);
     this.#slots.free(bound);
     if (answer === undefined) return void queue.taken.delete(delivery.id);
-    // The line may be read anew at any moment.
-    const current = () => queue.lines.find(({ webhook }) => webhook.id === delivery.webhookId) ?? line;
-    current().isFailing = answer.errorMessage !== null;
-    current().isSlow = answer.responseTimeMs > SLOW_MS;
+    this.#health.note(delivery.webhookId, answer);
     this.#settler.add({ webhook: line.webhook, delivery, answer }, (outcome) => {
       queue.taken.delete(delivery.id);
-      const now = current();
+      // The line may have been read anew.
+      const now = queue.lines.find(({ webhook }) => webhook.id === delivery.webhookId) ?? line;
       if (outcome?.nextAttemptAt) now.nextMs = Math.min(now.nextMs, Date.parse(outcome.nextAttemptAt));
       if (now.due.length === 0 && now.nextMs <= this.#services.clock.nowMs()) this.#wake();
     });
@@ -183,12 +190,3 @@ export class Deliverer {
     await releaseAll(this.#services, this.#holder);
   }
 }
-
-const boundOf = ({ orgId, partnerId }: HeldQueue, { webhook, isFailing, isSlow }: Line): Bound => ({
-  orgId,
-  partnerId,
-  webhookId: webhook.id,
-  target: webhook.target,
-  isFailing,
-  isBurden: isFailing || isSlow,
-});

@@ -93,15 +93,19 @@ export async function heldQueues(services: Services, holder: string): Promise<Ma
   return new Map(rows.map(({ orgId, changes }) => [orgId, Number(changes)]));
 }
 
-/** Until when they are held, in the holder's own time. */
-export async function renewQueues(services: Services, holder: string): Promise<number> {
-  const nowMs = services.clock.nowMs();
-  await asSystem(services, "deliver webhooks")
+/** Which of them are held still, and until when in the holder's own time. */
+export async function renewQueues(
+  services: Services,
+  holder: string,
+): Promise<{ orgIds: ReadonlySet<string>; heldUntilMs: number }> {
+  const heldUntilMs = services.clock.nowMs() + LEASE_MS;
+  const renewed = await asSystem(services, "deliver webhooks")
     .updateTable("webhookQueues")
-    .set({ heldUntil: new Date(nowMs + LEASE_MS).toISOString() })
+    .set({ heldUntil: new Date(heldUntilMs).toISOString() })
     .where("holder", "=", holder)
+    .returning("orgId")
     .execute();
-  return nowMs + LEASE_MS;
+  return { orgIds: new Set(renewed.map(({ orgId }) => orgId)), heldUntilMs };
 }
 
 /** Gives a queue up until its next delivery is due, unless it has changed since it was read. */

@@ -12,8 +12,6 @@ export interface Line {
   due: DeliveryRow[];
   /** When the first delivery beyond `due` is due; Infinity = none waits, 0 = not known. */
   nextMs: number;
-  isFailing: boolean;
-  isSlow: boolean;
 }
 
 /** The queue of an organization, held. */
@@ -62,8 +60,6 @@ function lineOf(webhook: WebhookRow, known: Line | undefined): Line {
     webhook,
     due: isSame ? known.due : [],
     nextMs: 0,
-    isFailing: known?.isFailing ?? webhook.consecutiveFailures > 0,
-    isSlow: known?.isSlow ?? false,
   };
 }
 

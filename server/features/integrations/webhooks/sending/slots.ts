@@ -14,6 +14,8 @@ export interface Bound {
 
 const PER_WEBHOOK = 4;
 const PER_ORGANIZATION = 16;
+/** One host alone never takes all of an organization's places: before it is known to be slow it would for 30 seconds. */
+const PER_ORGANIZATION_AND_TARGET = 12;
 const PER_TARGET = 32;
 const ALL = 256;
 const PER_PARTNER = ALL / 2;
@@ -51,6 +53,7 @@ function placesOf({ orgId, partnerId, webhookId, target, isBurden, isFailing }: 
     [`org ${orgId}`, PER_ORGANIZATION],
     [`webhook ${webhookId}`, isFailing ? 1 : PER_WEBHOOK],
     [`target ${target}`, PER_TARGET],
+    [`target ${target} of ${orgId}`, PER_ORGANIZATION_AND_TARGET],
   ];
   if (isBurden)
     places.push(
