@@ -6,6 +6,7 @@ export const registerAgent: Register = (group, run) => {
   const command = takes(group.command("simulate"), "server", "insecure-http", "profile", ...valued);
   command
     .description("Run simulated devices that enroll, report, and answer commands, until Ctrl-C")
+    .usage("[flags]")
     .option("--count <n>", "number of devices", "10")
     .option("--key-file <path>", "file with the enrollment key; - is stdin. Otherwise RMM_ENROLLMENT_KEY")
     .option("--secret-file <path>", "file with the enrollment secret, where the key or the server has one")

@@ -161,8 +161,11 @@ describe.each(databases)("simulated devices on %s", (database) => {
       rmm.run(["agent", "simulate", "--count", "2", "--for", "1s", "--seed", raw], {
         env: { RMM_ENROLLMENT_KEY: raw },
       });
-    expect((await run("nobody-minted-this")).code).toBe(4);
-    expect((await run(key.raw)).code).toBe(9);
+    const none = await run("nobody-minted-this");
+    expect([none.code, none.stderr]).toEqual([4, expect.stringContaining("2 not enrolled: ENROLLMENT_KEY_NOT_FOUND")]);
+    const half = await run(key.raw);
+    expect([half.code, half.stderr]).toEqual([9, expect.stringContaining("1 not enrolled: ENROLLMENT_KEY_EXHAUSTED")]);
+    expect(half.stderr).toContain("`rmm enrollment-keys create --max-usage 25`");
     expect((await rmm.run(["agent", "simulate"])).stderr).toContain("--key-file");
     const wrong = await rmm.run(["agent", "simulate", "--misbehave", "sulky"], {
       env: { RMM_ENROLLMENT_KEY: key.raw },
