@@ -7,6 +7,7 @@ import type { Globals } from "./globals.ts";
 import { escapeControls } from "./output/escape.ts";
 import { fitted } from "./output/wrap.ts";
 import { type FoundCredential, findCredential } from "./profile/credential.ts";
+import { refusePlainHttp } from "./profile/plain-http.ts";
 import { readSettings, type Settings } from "./profile/settings.ts";
 import { isInteractive, type Shell, writeTo } from "./shell.ts";
 
@@ -29,6 +30,8 @@ export interface Context {
 /** Determines which server to call. `mayBeNew`: the command creates the profile if it does not exist. */
 export async function openContext(shell: Shell, globals: Globals, { mayBeNew = false } = {}): Promise<Context> {
   const settings = await readSettings(shell, globals, mayBeNew);
+  // Before a password is typed or read that may not be sent.
+  if (globals.calls && !globals.dryRun) refusePlainHttp(globals, settings);
   if (globals.jq !== undefined) await (await import("./output/jq.ts")).checkJq(globals.jq);
   let changed = false;
   let credential: Promise<FoundCredential | undefined> | undefined;

@@ -8,10 +8,12 @@ import { OutputError, type Shell, writeTo } from "./shell.ts";
 /** Reports what was thrown, secrets masked, and returns the exit code. */
 export async function crash(shell: Shell, argv: readonly string[], error: unknown): Promise<number> {
   if (error instanceof OutputError && error.code === "EPIPE") return exitCode("ok");
-  const described = describeError(error, shell.now());
+  const given = givenIn(argv, wordsOf(argv));
+  const { explained } = await import("./errors/explain.ts");
+  const described = await explained(describeError(error, shell.now()), error, given.org);
   const exit = shell.signal.aborted && described.exit !== "unknown" ? "interrupted" : described.exit;
   const { hint } = described.error;
-  if (hint !== undefined) described.error.hint = completed(hint, givenIn(argv, wordsOf(argv)));
+  if (hint !== undefined) described.error.hint = completed(hint, given);
   await reportError(shell, described, wantsJson(argv));
   if (argv.includes("--debug") && error instanceof Error) await reportStack(shell, error);
   return exitCode(exit);

@@ -35,6 +35,8 @@ export interface Globals {
   given: Given;
   /** The whole command line, as it was typed. */
   typed: readonly string[];
+  /** The command calls a server, unless it is a dry run. */
+  calls?: boolean;
 }
 
 /** Name, placeholder of the value, description. */

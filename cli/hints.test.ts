@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Command } from "commander";
+import { type Command, CommanderError } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { refusal, type Stub } from "#sdk/stub-server";
 import { linkPages, linkPageText } from "#server/http/link-pages";
@@ -24,7 +24,7 @@ const sources = readdirSync(root, { recursive: true, encoding: "utf8" })
 const hints = sources.flatMap(({ path, text }) =>
   [...text.matchAll(/`(rmm [a-z][^`]*?)\\?`/g)]
     .map(([, command]) => ({ path, command: command!.replace(/\\$/, "") }))
-    .filter(({ command }) => !command.includes("${") && !command.includes("\n")),
+    .filter(({ command }) => !/\$\{|<command>/.test(command) && !command.includes("\n")),
 );
 
 /** The words of a command as a shell reads them, with something in place of `<what>`. */
@@ -47,7 +47,10 @@ async function parse(command: string): Promise<Record<string, unknown>> {
     for (const child of at.commands) walk(child);
   };
   for (const one of program.commands) walk(one);
-  await program.parseAsync(argv, { from: "user" });
+  await program.parseAsync(argv, { from: "user" }).catch((error: unknown) => {
+    if (!(error instanceof CommanderError) || error.code !== "commander.helpDisplayed") throw error;
+    ran = { help: true };
+  });
   if (ran === undefined) throw new Error(`${command} names no command`);
   return ran;
 }
@@ -65,6 +68,7 @@ describe("every command that the program tells a person to type", () => {
       const whole = withPlace(command, here);
       const flags = await parse(whole);
       const [, group] = command.split(" ");
+      if (command.endsWith("--help")) return expect([flags, whole]).toEqual([{ help: true }, command]);
       if (group === "server") expect(flags).toMatchObject({ dataDir: "/srv/r m'm" });
       else if (!["profile", "schema", "help"].includes(group!))
         expect(flags).toMatchObject({ server: "https://rmm.example", profile: "prod" });
@@ -83,7 +87,10 @@ describe("every command that the program tells a person to type", () => {
       `((hint|remedy): |(notice|usageError|missingInput|declined)\\().*[^\`]\\brmm (${groups})\\b`,
     );
     for (const { path, text } of sources)
-      for (const line of text.split("\n"))
+      for (const line of text
+        .replaceAll(/([:?+(])\n\s+/g, "$1 ")
+        .replaceAll(/\n\s+(?=[?:])/g, " ")
+        .split("\n"))
         expect(bare.test(line.replaceAll(/\$\{[^}]*\}/g, "")), `${path}: ${line.trim()}`).toBe(false);
   });
 });
@@ -204,7 +211,14 @@ describe("at a terminal", () => {
   it("a sign-in goes where the last one of the profile went, without --store", async () => {
     const login = ["auth", "login", "--email", "ana@contoso.example", "--password-stdin", "--profile", "prod"];
     answered.length = 0;
-    expect((await command.run(login, { stdin: "Password-1" })).stderr).toContain("keychain of this machine cannot");
+    const refused = await command.run([...login, "--store", "keychain"], { stdin: "Password-1" });
+    expect(refused.stderr).toContain("keychain of this machine cannot");
+    const [, typed = ""] = /`(rmm [^`]+)`, with the same input/.exec(refused.stderr) ?? [];
+    expect(pasted(typed)).toEqual([...login, "--store=file"]);
+    const accept = ["users", "accept-invite", "--server", stub.url, "--password-file", "it's mine", "-f", "a.json"];
+    expect((await command.run(accept)).stderr).toContain(
+      `\`rmm users accept-invite --server ${stub.url} --password-file`,
+    );
     expect(await command.run([...login, "--store=file"], { stdin: "Password-1" })).toMatchObject({ code: 0 });
     const explained = await command.run(["config", "explain", "--profile", "prod", "--json"]);
     expect(JSON.parse(explained.stdout)).toContainEqual({ name: "store", value: "file", source: "profile prod" });

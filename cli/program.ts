@@ -8,10 +8,12 @@ import { nouns } from "./generated/nouns.ts";
 import { addGlobalFlags, globalFlagList, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
 import type { NounSpec } from "./manifest.ts";
 import { nounAliases } from "./noun-aliases.ts";
+import { wrappedExamples } from "./output/examples.ts";
 import { wrapWords } from "./output/wrap.ts";
 import type { Program, Run } from "./register.ts";
 import { type Shell, writeTo } from "./shell.ts";
-import { refuseForeignFlags, takesFlag } from "./taken-flags.ts";
+import { callsServer, refuseForeignFlags, takesFlag } from "./taken-flags.ts";
+import { helpOf, reachedBy, usageErrorOf } from "./usage-errors.ts";
 import { version } from "./version.ts";
 
 /** Parses the command line and runs the command. Returns its exit code; throws what went wrong. */
@@ -19,9 +21,13 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
   const written: { stdout: string; stderr: string } = { stdout: "", stderr: "" };
   const args = normalizeArgv(argv);
   let code = 0;
-  const program = newProgram(written);
+  let called: Command | undefined;
+  const program = newProgram(written).hook("preAction", (_program, command) => {
+    called = command;
+  });
   const run: Run = async (work) => {
     const globals = readGlobals(program.opts(), givenIn(args, wordsOf(args)), argv);
+    globals.calls = called !== undefined && callsServer(called);
     const { timeoutMs } = globals;
     if (timeoutMs !== undefined) limitNameServers(timeoutMs);
     code = await work(timeoutMs === undefined ? shell : { ...shell, patienceMs: timeoutMs }, globals);
@@ -31,7 +37,7 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
     await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return endOfParsing(shell, error, written, argv);
+    return endOfParsing(shell, error, written, { argv, program });
   }
   return code;
 }
@@ -71,7 +77,10 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
   addGlobalFlags(program);
   program.addHelpText("afterAll", ({ command }) => (command === program ? "" : globalFlagLine(command)));
   program.addHelpText("before", rootExamples);
-  program.addHelpText("after", "\nHelp on one command: rmm <group> <command> --help\nExit codes: rmm help exit-codes");
+  program.addHelpText(
+    "after",
+    "\nHelp on one command: rmm <group> <command> --help\nExit codes: rmm help exit-codes\nManual: man rmm where npm installed it, man ./dist/man/rmm.1 in the source tree",
+  );
   return program;
 }
 
@@ -154,6 +163,9 @@ async function addNounOf(
   if (extend) await (await extend())(group, run, { ...wholeProgram, called: verb });
 }
 
+/** Of examples, on every terminal. */
+const HELP_WIDTH = 80;
+
 /** Between the parts of a help page, whether or not a part ends with a blank line of its own. */
 const oneBlankLine = (text: string): string => `${text.replace(/\n{3,}/g, "\n\n").trimEnd()}\n`;
 
@@ -162,46 +174,17 @@ async function endOfParsing(
   shell: Shell,
   error: CommanderError,
   { stdout, stderr }: { stdout: string; stderr: string },
-  argv: readonly string[],
+  { argv, program }: { argv: readonly string[]; program: Command },
 ): Promise<number> {
-  const json = wantsJson(argv);
+  const [json, words] = [wantsJson(argv), wordsOf(argv)];
   if (error.exitCode === 0) {
-    await writeTo(shell, "stdout", oneBlankLine(stdout));
+    await writeTo(shell, "stdout", wrappedExamples(oneBlankLine(stdout), HELP_WIDTH));
     return 0;
   }
   if (error.code === "commander.help") {
-    if (json) throw usageError("A command is missing", "See --help");
+    if (json) throw usageError("A command is missing", helpOf(reachedBy(program, words)));
     await writeTo(shell, "stderr", stderr);
     return exitCode("usage");
   }
-  throw usageError(messageOf(error), hintOf(error, wordsOf(argv), json));
-}
-
-/** The value after `=` of a mistyped flag may be a secret. */
-function messageOf({ message }: CommanderError): string {
-  return message
-    .replace(/^error: /, "")
-    .replace(/(--[\w-]+)=[^\n']*/g, "$1")
-    .replace(/\n\((.*)\)$/, " ($1)");
-}
-
-function hintOf({ code, message }: CommanderError, words: readonly string[], json: boolean): string | undefined {
-  if (code === "commander.unknownOption" && /'--[\w-]*(password|secret|token|key|code)\b/.test(message)) {
-    return "Secrets are read from a file or from stdin, never from arguments";
-  }
-  const elsewhere = code === "commander.unknownCommand" ? commandsElsewhere(words) : [];
-  if (elsewhere.length > 0) return `There is ${elsewhere.map((one) => `\`rmm ${one}\``).join(", ")}`;
-  if (code === "commander.unknownCommand" && /'(delete|rm|destroy)'/.test(message))
-    return "What deletes is called remove";
-  if (code === "commander.unknownCommand" && /'(show|view|describe|info)'/.test(message))
-    return "What shows one thing is called get; --help lists the commands";
-  return code === "commander.excessArguments" && json
-    ? "To choose fields write --json=id,name, with an equals sign"
-    : "See --help";
-}
-
-/** The commands of that name of the groups that share a word with the one that was meant: `audit-logs list` of `audit list`. */
-function commandsElsewhere([group = "", verb]: readonly string[]): string[] {
-  const near = nouns.filter(({ noun }) => noun !== group && noun.split("-").includes(group));
-  return near.filter(({ verbs }) => verbs.some(({ name }) => name === verb)).map(({ noun }) => `${noun} ${verb}`);
+  throw usageErrorOf(error, { program, words, json });
 }

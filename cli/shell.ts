@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { systemReason } from "#sdk/node/system-reason";
 import type { Transport } from "#sdk/transport";
 import { printable } from "./output/escape.ts";
 
@@ -95,7 +96,7 @@ export class OutputError extends Error {
   readonly code: string | undefined;
 
   constructor(stream: "stdout" | "stderr", cause: NodeJS.ErrnoException) {
-    super(`Cannot write to ${stream}: ${cause.code ?? cause.message}`, { cause });
+    super(`Cannot write to ${stream}: ${systemReason(cause)}`, { cause });
     this.code = cause.code;
   }
 }

@@ -1,6 +1,7 @@
 import type { Command, Option } from "commander";
 import { usageError } from "./errors/cli-error.ts";
 import type { GlobalFlag } from "./globals.ts";
+import { helpOf, lineOf } from "./usage-errors.ts";
 
 /** Flags about how a run behaves. A command that prints, asks or sends nothing takes them too. */
 const always: readonly GlobalFlag[] = ["json", "yes", "no-input", "debug", "quiet"];
@@ -27,6 +28,10 @@ export function takes<T extends Command>(command: T, ...flags: readonly GlobalFl
 export const takesFlag = (command: Command, flag: GlobalFlag): boolean =>
   always.includes(flag) || taken.get(command)?.has(flag) === true;
 
+/** `profile add` takes `--insecure-http` too, to remember it, and calls nothing. */
+export const callsServer = (command: Command): boolean =>
+  takesFlag(command, "insecure-http") && takesFlag(command, "profile");
+
 /** The flag's name in this list; the parser has `--json=id,name` as a separate option. */
 export const flagOf = ({ long }: Option): GlobalFlag =>
   (long === "--json-fields" ? "json=" : long?.slice(2)) as GlobalFlag;
@@ -36,8 +41,6 @@ export function refuseForeignFlags(program: Command, command: Command): void {
   const given = program.options.filter((one) => program.getOptionValueSource(one.attributeName()) === "cli");
   const foreign = given.map(flagOf).filter((flag) => flag !== ("version" as string) && !takesFlag(command, flag));
   if (foreign.length === 0) return;
-  const names: string[] = [];
-  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
   const flags = foreign.map((flag) => (flag === "json=" ? "--json=<fields>" : `--${flag}`)).join(", ");
-  throw usageError(`\`${names.join(" ")}\` does not take ${flags}: nothing was done`, "Its flags are in --help");
+  throw usageError(`\`${lineOf(command)}\` does not take ${flags}: nothing was done`, helpOf(command));
 }

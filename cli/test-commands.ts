@@ -2,6 +2,7 @@ import { nouns } from "./generated/nouns.ts";
 import { commandsOf } from "./generic/commands-of.ts";
 import { fieldsOf } from "./generic/fields.ts";
 import { questionBefore } from "./generic/losses.ts";
+import { withOwnPassword } from "./generic/own-password.ts";
 import type { CommandSpec } from "./manifest.ts";
 
 export const ANY_ID = "11111111-1111-4111-8111-111111111111";
@@ -21,7 +22,7 @@ const answersTo = { none: [], yes: ["--yes"], count: ["--confirm=1"], slug: ["--
 /** The same without a yes to what is asked before a loss. */
 export function unconfirmed(spec: CommandSpec): { argv: string[]; stdin?: string } {
   const stdin: string[] = [];
-  const flags = fieldsOf(spec).flatMap(({ spec: field, flag }) => {
+  const flags = fieldsOf(withOwnPassword(spec, {})).flatMap(({ spec: field, flag }) => {
     if (!field.required) return [];
     if (!field.secret) return [`--${flag}`, sample(field)];
     stdin.push("Secret-Value-1");

@@ -48,7 +48,7 @@ const NOT_OURS = ", which no rmm server does: it is from a proxy before it, or f
 export function answerError(
   response: RawResponse,
   text: string,
-  context: { operation: string; address: string; secrets: readonly string[]; nowMs: number },
+  context: { operation: string; path: string; address: string; secrets: readonly string[]; nowMs: number },
 ): RmmError {
   const { status } = response;
   const { error, code, details, ...extra } = envelopeOf(text);
@@ -62,10 +62,15 @@ export function answerError(
       (passing.has(status) && (code === undefined || passingCodes.has(code) || retryAfterMs !== undefined)),
     outcome: status < 500 || (code !== undefined && !unsettled.has(code)) ? "rejected" : "unknown",
     operation: context.operation,
+    path: context.path,
     details: scrubbed(details, context.secrets),
     extra: scrubbed(extra, context.secrets),
     retryAfterMs,
   } as const;
+  if (isUnknownPath(details) && isRaw(context.operation)) {
+    const own = { ...facts, code: "ENDPOINT_NOT_FOUND", details: undefined };
+    return new NotFoundError(`${context.address} has no such endpoint`, own);
+  }
   if (isForeign(status, code, details) || (isPage(response) && !passing.has(status)))
     return notRmmServer(response, context.address, facts);
   const message =
@@ -93,8 +98,11 @@ const isForeign = (status: number, code: string | undefined, details: unknown): 
 /** An rmm server refuses and fails in JSON: a page comes from what stands before it, or in its place. */
 const isPage = ({ headers }: RawResponse): boolean => headers.get("content-type")?.includes("html") ?? false;
 
-/** The answer of an rmm server to an unknown path: the server may be mounted below another path. */
+/** The answer of an rmm server to an unknown path. For one of the contract the server may be mounted below another path. */
 const isUnknownPath = (details: unknown): boolean => (details as { path?: unknown } | null)?.path === "unknown";
+
+/** A path that the caller wrote: the contract does not vouch for it. */
+const isRaw = (operation: string): boolean => operation.startsWith("raw.");
 
 function answeredBy(address: string, response: RawResponse): string {
   return `${address} answered ${response.status}${isPage(response) ? " with a web page" : ""}`;

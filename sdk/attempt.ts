@@ -15,7 +15,7 @@ export async function attemptOnce(call: Call, attempt: number, presented: Presen
   if (total.signal.aborted) throw stopped(total, prepared, "not_sent");
   const limit = deadline(total.signal, call.attemptMs, prepared.operation);
   const secrets = presented === undefined ? prepared.secrets : [...prepared.secrets, presented.secret];
-  const { operation, method, url, shownBody } = prepared;
+  const { operation, path, method, url, shownBody } = prepared;
   const shown = redacted(prepared.headers) as Record<string, string>;
   for (const header of Object.keys(headerOf(presented))) shown[header] = "********";
   tell(() => core.hooks.onRequest?.({ operation, method, url, headers: shown, body: shownBody, attempt }));
@@ -47,7 +47,8 @@ export async function attemptOnce(call: Call, attempt: number, presented: Presen
       });
     });
     tellDeprecation(call, response);
-    if (refused) throw answerError(response, text, { operation, address: core.address, secrets, nowMs: core.now() });
+    if (refused)
+      throw answerError(response, text, { operation, path, address: core.address, secrets, nowMs: core.now() });
     return { response, text };
   } catch (error) {
     const answered = error instanceof RmmError && error !== limit.signal.reason;

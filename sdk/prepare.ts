@@ -13,6 +13,7 @@ export interface CallInput {
 export interface Prepared {
   readonly operation: string;
   readonly method: EndpointInfo["method"];
+  readonly path: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -37,11 +38,13 @@ export function prepare(
   options: CallOptions & { headers?: Readonly<Record<string, string>> | undefined },
 ): Prepared {
   const { body } = input;
+  const path = pathOf(endpoint, input.params ?? {});
   const idempotencyKey = options.idempotencyKey ?? (endpoint.idempotent ? crypto.randomUUID() : undefined);
   return {
     operation: `${endpoint.noun}.${endpoint.verb}`,
     method: endpoint.method,
-    url: `${base}${pathOf(endpoint, input.params ?? {})}${queryOf(input.query ?? {})}`,
+    path,
+    url: `${base}${path}${queryOf(input.query ?? {})}`,
     headers: {
       accept: endpoint.transport === "json" ? "application/json" : "*/*",
       ...(body === undefined ? {} : { "content-type": "application/json" }),

@@ -12,6 +12,8 @@ export interface ErrorFacts {
   outcome: Outcome;
   /** `api-keys.rotate`. */
   operation?: string | undefined;
+  /** `/api-keys/8c1f…`: what the request named, without its query. */
+  path?: string | undefined;
   details?: unknown;
   /** The other fields of the answer, besides `error`. */
   extra?: Record<string, unknown> | undefined;
@@ -40,6 +42,7 @@ export class RmmError extends Error {
   readonly retryable: boolean;
   readonly outcome: Outcome;
   readonly operation: string | undefined;
+  readonly path: string | undefined;
   readonly details: unknown;
   readonly extra: Readonly<Record<string, unknown>>;
   readonly retryAfterMs: number | undefined;
@@ -53,6 +56,7 @@ export class RmmError extends Error {
     this.retryable = facts.retryable ?? false;
     this.outcome = facts.outcome;
     this.operation = facts.operation;
+    this.path = facts.path;
     this.details = facts.details;
     this.extra = facts.extra ?? {};
     this.retryAfterMs = facts.retryAfterMs;
@@ -65,8 +69,8 @@ export class RmmError extends Error {
   }
 
   toJSON(): Record<string, unknown> {
-    const { name, message, status, code, requestId, retryable, outcome, operation, details } = this;
-    return { name, message, status, code, requestId, retryable, outcome, operation, details };
+    const { name, message, status, code, requestId, retryable, outcome, operation, path, details } = this;
+    return { name, message, status, code, requestId, retryable, outcome, operation, path, details };
   }
 }
 

@@ -43,8 +43,11 @@ describe("the configuration", () => {
     ["AGENT_ENROLL_RATE_LIMIT", { AGENT_ENROLL_RATE_LIMIT: "0" }],
     ["ENROLLMENT_KEY_DEFAULT_TTL_MINUTES", { ENROLLMENT_KEY_DEFAULT_TTL_MINUTES: "1e3" }],
     ["SMTP_PORT", { SMTP_HOST: "mail.example", SMTP_PORT: "0" }],
+    ["SMTP_PORT", { SMTP_PORT: "smtp" }],
     ["ENABLE_2FA", { ...production, ENABLE_2FA: "false" }],
     ["TRUST_PROXY_HEADERS", { TRUST_PROXY_HEADERS: "maybe" }],
+    ["TRUSTED_CLIENT_IP_HEADER", { TRUST_PROXY_HEADERS: "true", TRUSTED_CLIENT_IP_HEADER: "X Client" }],
+    ["WEBHOOK_ALLOW_PRIVATE", { DATABASE_URL: "postgres://db/rmm", IS_HOSTED: "true", WEBHOOK_ALLOW_PRIVATE: "true" }],
     ["SSO_BREAK_GLASS", { SSO_BREAK_GLASS: "maybe" }],
     ["SSO_ALLOW_PRIVATE_NETWORK", { SSO_ALLOW_PRIVATE_NETWORK: "private" }],
     [
@@ -54,6 +57,8 @@ describe("the configuration", () => {
     ["DNS_RESOLVER", { DNS_RESOLVER: "dns.example" }],
     ["PORT", { PORT: "65536" }],
     ["AUDIT_ANCHOR_SIGNING_KEY", { AUDIT_ANCHOR_SIGNING_KEY: "abc" }],
+    ["AUDIT_ANCHOR_SIGNING_KEY", { AUDIT_ANCHOR_SIGNING_KEY: Buffer.alloc(32, 0xfb).toString("base64url") }],
+    ["AUDIT_ANCHOR_PUBLIC_KEYS", { AUDIT_ANCHOR_PUBLIC_KEYS: "abc" }],
   ])("refuses a wrong %s by its name: %j", (name, env) => {
     let refusal: unknown;
     try {

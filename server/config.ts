@@ -85,7 +85,8 @@ export interface Config {
  * Reads the environment once (docs/platform.md, "Settings"). Outside production, secrets that are not set are made once
  * and kept in the data directory with mode 0600, so that the embedded server needs no set-up.
  */
-export function readConfig(env: Environment): Config {
+/** `makesSecrets`: those that are kept beside the data are made where they are not there yet. */
+export function readConfig(env: Environment, { makesSecrets = true } = {}): Config {
   const read = reader(env);
   // Anything else that was meant as production would run without what production demands.
   const production = read.oneOf("NODE_ENV", ["development", "production", "test"], "development") === "production";
@@ -97,7 +98,7 @@ export function readConfig(env: Environment): Config {
   }
   if (databaseUrl === "sqlite:") throw new ConfigError("DATABASE_URL needs a path after sqlite:");
   if (hosted && databaseUrl === undefined) throw new ConfigError("DATABASE_URL is needed when IS_HOSTED is true");
-  const kept = keptSecrets(dataDir, production);
+  const kept = keptSecrets(dataDir, { production, makesSecrets });
   const legacy = ["APP_ENCRYPTION_KEY", "SECRET_ENCRYPTION_KEY", "JWT_SECRET"].map(read.text);
   const pepper = read.text("ENROLLMENT_KEY_PEPPER");
   if (production) demand({ JWT_SECRET: legacy[2], SECRET_ENCRYPTION_KEY: legacy[1] ?? legacy[0] });
@@ -239,15 +240,16 @@ type Kept = (name: string) => string;
 const keptNames = ["JWT_SECRET", "SECRET_ENCRYPTION_KEY", "ENROLLMENT_KEY_PEPPER", "AUDIT_ANCHOR_SIGNING_KEY"];
 
 /** Secrets of a development server, made once for all processes that share its data; read again at the next start. */
-function keptSecrets(dataDir: string, production: boolean): Kept {
+function keptSecrets(dataDir: string, may: { production: boolean; makesSecrets: boolean }): Kept {
   const file = join(dataDir, "secrets.json");
   const read = () =>
     existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, string>) : undefined;
   return (name) => {
-    if (production) throw new ConfigError(`${name} is needed in production`);
+    if (may.production) throw new ConfigError(`${name} is needed in production`);
     const known = read();
     const value = known?.[name];
     if (value !== undefined) return value;
+    if (!may.makesSecrets) throw new ConfigError(`${name} is not set, and no server has kept one in ${dataDir}`);
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const made = Object.fromEntries([...keptNames, name].map((one) => [one, randomBytes(32).toString("base64")]));
     const draft = `${file}.${process.pid}.tmp`;
@@ -284,7 +286,9 @@ function strongOrUnset(name: string, read: Reader, production: boolean): string 
 
 function anchorKey(value: string | undefined, production: boolean, kept: Kept): string | undefined {
   if (value === undefined) return production ? undefined : kept("AUDIT_ANCHOR_SIGNING_KEY");
-  if (Buffer.from(value, "base64").length !== 32)
+  const seed = Buffer.from(value, "base64");
+  // Node decodes other spellings too, which the signer refuses: that is to be known now, not when an anchor is due.
+  if (seed.length !== 32 || seed.toString("base64").replace(/=+$/, "") !== value.trim().replace(/=+$/, ""))
     throw new ConfigError("AUDIT_ANCHOR_SIGNING_KEY must be 32 bytes in base64");
   return value;
 }
@@ -318,12 +322,13 @@ function bootstrapAdmin(email: string | undefined, password: string | undefined)
 
 function smtp(read: Reader): Config["smtp"] {
   const host = read.text("SMTP_HOST");
+  const port = read.int("SMTP_PORT", 587, 1, 65_535);
   if (host === undefined) return undefined;
   const user = read.text("SMTP_USER");
   const password = read.text("SMTP_PASSWORD");
   return {
     host,
-    port: read.int("SMTP_PORT", 587, 1, 65_535),
+    port,
     ...(user === undefined ? {} : { user }),
     ...(password === undefined ? {} : { password }),
     from: read.text("SMTP_FROM") ?? `rmm@${host}`,

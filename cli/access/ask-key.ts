@@ -69,8 +69,9 @@ export function askKey(rmm: RmmClient, kind: KeyKind, signal: AbortSignal): KeyA
 export const mintsKeys = ({ errors }: CommandSpec): boolean =>
   errors.includes("partner_provisioning_principal_restrictions_required");
 
-/** Reads, and writes that an empty body makes invalid. */
-const canProbe = ({ method, body }: CommandSpec): boolean => method === "GET" || body.some(({ required }) => required);
+/** Reads, writes that an empty body makes invalid, and changes of a row, since there is none with a new id. */
+const canProbe = ({ method, body, params }: CommandSpec): boolean =>
+  method === "GET" || body.some(({ required }) => required) || (method === "PATCH" && params.length > 0);
 
 interface Answer {
   readonly allowed: boolean;

@@ -1,4 +1,4 @@
-import { grants, type Permission } from "#contract/core/permissions";
+import { grants, type Permission, permissions } from "#contract/core/permissions";
 import type { CommandSpec } from "../manifest.ts";
 import type { Target } from "./target.ts";
 
@@ -18,12 +18,16 @@ export interface Verdict {
   readonly secondFactor: boolean;
   /** Why not. */
   readonly reasons: readonly string[];
+  /** What a yes does not stand for. */
+  readonly limits?: readonly string[];
 }
 
 /** Applies the contract's rules to a user in the server's order. A pure function. */
 export function decideForUser(who: UserAccess, target: Target): Verdict {
   if ("grant" in target) {
-    return verdict(holds(who, target.grant) ? [] : [lacks(who, target.grant)]);
+    const { grant } = target;
+    if (!isPermission(grant)) return verdict([`${grant} is a scope of keys, and this is ${kindNames["user"]}`]);
+    return verdict(holds(who, grant) ? [] : [lacks(who, grant)]);
   }
   const { access } = target.command;
   if (access.kinds.includes("public")) return verdict([]);
@@ -45,6 +49,9 @@ export function decideForUser(who: UserAccess, target: Target): Verdict {
   ];
   return verdict(reasons, access.mfa && !who.mfaSatisfied);
 }
+
+/** Some scopes are only for keys, and `*:*` does not stand for them. */
+const isPermission = (name: string): boolean => (permissions as readonly string[]).includes(name);
 
 const holds = (who: UserAccess, permission: string | undefined): boolean =>
   permission !== undefined && grants(who.permissions, permission as Permission);

@@ -1,11 +1,12 @@
 import { apiKeyScopes, partnerKeyScopes } from "#contract/core/key-scopes";
 import { permissions } from "#contract/core/permissions";
+import { didYouMean } from "#contract/core/suggest";
 import { usageError } from "../errors/cli-error.ts";
 import { nouns } from "../generated/nouns.ts";
 import { commandsOf } from "../generic/commands-of.ts";
 import type { CommandSpec } from "../manifest.ts";
+import { methodsAt, nearEndpoints } from "../near-endpoints.ts";
 import { nounAliases } from "../noun-aliases.ts";
-import { didYouMean } from "../suggest.ts";
 
 /** What to check: a permission or a key's scope by name, or an endpoint. */
 export type Target = { readonly grant: string } | { readonly command: CommandSpec };
@@ -46,10 +47,11 @@ function byPath(commands: readonly CommandSpec[], method: string, given: string)
     .filter((one) => one.path === path || matches(one))
     .sort((a, b) => a.params.length - b.params.length)[0];
   if (found) return found;
-  const others = commands.filter(matches).map((one) => one.method);
+  const others = methodsAt(commands, path);
+  const near = nearEndpoints(commands, { method: method.toUpperCase(), path });
   throw usageError(
     `There is no endpoint ${method.toUpperCase()} ${path}`,
-    others.length > 0 ? `It takes ${[...new Set(others)].join(", ")}` : usage,
+    others.length > 0 ? `It takes ${others.join(", ")}` : near.length > 0 ? `There is ${near.join(", ")}` : usage,
   );
 }
 

@@ -1,10 +1,13 @@
+import { didYouMean } from "#contract/core/suggest";
 import type { EndpointInfo } from "#sdk/endpoint-info";
+import type { RmmError } from "#sdk/errors";
 import { endpoints } from "#sdk/generated/endpoints";
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
+import { withHint } from "../errors/hints.ts";
 import { fileName, readText } from "../input/read-text.ts";
 import { parseJson } from "../input/written.ts";
-import { didYouMean } from "../suggest.ts";
+import { methodsAt, nearEndpoints } from "../near-endpoints.ts";
 
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type Method = (typeof methods)[number];
@@ -41,7 +44,6 @@ export function pathOf(given: string): { path: string; query: Record<string, str
 
 /** The endpoint of the contract that matches, or a generic one. */
 export function endpointAt(method: Method, path: string): EndpointInfo {
-  const all = Object.values(endpoints).flatMap((verbs) => Object.values(verbs));
   const matches = ({ path: pattern, method: of }: EndpointInfo) =>
     of === method && new RegExp(`^${pattern.replaceAll(".", "\\.").replace(/:\w+/g, "[^/]+")}$`).test(path);
   const unknown: EndpointInfo = {
@@ -58,7 +60,24 @@ export function endpointAt(method: Method, path: string): EndpointInfo {
     secretBody: [],
     secretResult: [],
   };
-  return all.find(matches) ?? unknown;
+  return everyEndpoint().find(matches) ?? unknown;
+}
+
+const everyEndpoint = (): EndpointInfo[] => Object.values(endpoints).flatMap((verbs) => Object.values(verbs));
+
+/** An error about a path that the server does not have, or not with this method, with what was perhaps meant. */
+export function withNearEndpoints(error: RmmError, method: Method, path: string): RmmError {
+  const all = everyEndpoint();
+  if (error.code === "METHOD_NOT_ALLOWED") {
+    const methods = methodsAt(all, path);
+    return withHint(error, methods.length === 0 ? undefined : `It takes ${methods.join(", ")}`);
+  }
+  if (error.code !== "ENDPOINT_NOT_FOUND") return error;
+  const near = nearEndpoints(all, { method, path });
+  return withHint(
+    error,
+    near.length === 0 ? "`rmm auth can-i --list` has every endpoint" : `There is ${near.join(", ")}`,
+  );
 }
 
 const telling = /password|secret|token|^code$|api-?key/i;
@@ -95,7 +114,7 @@ export async function bodyOf(
 ): Promise<unknown> {
   if (input === undefined) return method === "GET" || Object.keys(fields).length === 0 ? undefined : fields;
   if (method === "GET") throw usageError("GET takes no body");
-  const body = parseJson(await readText(context.shell, input, encoding), fileName(input));
+  const body = parseJson(await readText(context.shell, input, encoding, "--input"), fileName(input));
   if (Object.keys(fields).length === 0) return body;
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw usageError("-f goes with an object in --input");

@@ -1,4 +1,5 @@
 import type { EndpointInfo } from "#sdk/endpoint-info";
+import { RmmError } from "#sdk/errors";
 import { type Page, pageOf } from "#sdk/paginate";
 import { prepare } from "#sdk/prepare";
 import { type Context, openContext } from "../context.ts";
@@ -12,7 +13,16 @@ import type { Register } from "../register.ts";
 import { writeTo } from "../shell.ts";
 import { proving, takes, valued } from "../taken-flags.ts";
 import { type Head, headersOf, headText } from "./api-headers.ts";
-import { type ApiOptions, bodyOf, endpointAt, fieldsOf, methodOf, methods, pathOf } from "./api-request.ts";
+import {
+  type ApiOptions,
+  bodyOf,
+  endpointAt,
+  fieldsOf,
+  methodOf,
+  methods,
+  pathOf,
+  withNearEndpoints,
+} from "./api-request.ts";
 
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
@@ -79,7 +89,7 @@ async function call(
   const result = await asked.catch(async (error: unknown) => {
     // An error leaves stdout empty.
     if (options.include && head) await writeTo(context.shell, "stderr", headText(head));
-    throw error;
+    throw error instanceof RmmError ? withNearEndpoints(error, method, path) : error;
   });
   await maskSecrets(
     context,

@@ -54,7 +54,7 @@ describe("a command that another group has", () => {
   it("is named with that group", async () => {
     expect((await run(["audit", "list"])).stderr).toContain("There is `rmm audit-logs list`");
     expect((await run(["keys", "create"])).stderr).toContain("`rmm api-keys create`, `rmm enrollment-keys create`");
-    expect((await run(["devices", "frob"])).stderr).toContain("See --help");
+    expect((await run(["devices", "frob"])).stderr).toContain("`rmm devices --help` lists its commands");
   });
 });
 

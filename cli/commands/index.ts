@@ -111,6 +111,7 @@ export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "device-commands": async () => (await devices()).extendDeviceCommands,
   devices: async () => (await devices()).extendDevices,
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
+  mfa: async () => (await small()).extendMfa,
   notifications: async () => (await small()).extendNotifications,
   users: async () => (await small()).extendUsers,
   webhooks: async () => (await import("./webhooks/index.ts")).extendWebhooks,

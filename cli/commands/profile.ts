@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type Context, openContext } from "../context.ts";
 import { declined, missingInput, usageError } from "../errors/cli-error.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
-import { withPlainHttp } from "../profile/plain-http.ts";
+import { plainHttpNotice, withPlainHttp } from "../profile/plain-http.ts";
 import { changeProfiles, checkProfileName, getProfile, type OutputChoice, outputs } from "../profile/profiles.ts";
 import { normalizeServer } from "../profile/server-url.ts";
 import { tokenStore } from "../profile/token-store.ts";
@@ -75,10 +75,10 @@ async function addProfile(context: Context, given: string | undefined, options: 
     };
     if (first) book.current = name;
   });
-  return printProfiles(
-    await openContext(shell, { ...globals, profile: name, server: undefined, org: undefined }),
-    name,
-  );
+  const changed = await openContext(shell, { ...globals, profile: name, server: undefined, org: undefined });
+  const refused = plainHttpNotice(name, changed.settings.stored);
+  if (refused !== undefined) await context.notice(refused);
+  return printProfiles(changed, name);
 }
 
 async function useProfile(context: Context, given: string | undefined): Promise<number> {

@@ -3,6 +3,7 @@ export { registerApi } from "./api.ts";
 export { registerAuth } from "./auth/index.ts";
 export { registerLogin } from "./auth/login.ts";
 export { registerLogout } from "./auth/logout.ts";
+export { extendMfa } from "./auth/mfa.ts";
 export { registerComplete } from "./completion/complete.ts";
 export { registerCompletion } from "./completion/index.ts";
 export { registerConfig } from "./config.ts";

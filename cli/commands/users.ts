@@ -1,12 +1,15 @@
 import type { Command } from "commander";
+import { RmmError } from "#sdk/errors";
 import { type Context, openContext } from "../context.ts";
+import { commandToType } from "../errors/commands-to-type.ts";
+import { withHint } from "../errors/hints.ts";
 import { commandsOf } from "../generic/commands-of.ts";
 import { runEndpoint } from "../generic/run-endpoint.ts";
-import { readSecrets } from "../generic/secret-flags.ts";
+import { cleanTyped, readSecrets } from "../generic/secret-flags.ts";
 import type { StoreKind } from "../profile/profiles.ts";
 import type { Register, Run } from "../register.ts";
 import { keepSignIn, readyStore, storeHelp } from "../sign-in/keep-sign-in.ts";
-import { proveFactor } from "../sign-in/prove-factor.ts";
+import { askSecret, proveFactor } from "../sign-in/prove-factor.ts";
 import { reportSignIn } from "../sign-in/report-sign-in.ts";
 
 /**
@@ -24,15 +27,29 @@ export const extendUsers: Register = async (group, run) => {
       run(async (shell, globals) => {
         const context = await openContext(shell, globals, { mayBeNew: true });
         const options = accept.opts();
-        const given = { args: [], options };
-        if (options["secretFile"] !== undefined || globals.dryRun) return runEndpoint(context, spec, given);
-        const store = await readyStore(context, options["store"]);
+        const keeps = options["secretFile"] === undefined && !globals.dryRun;
+        const store = keeps ? await readyStore(context, options["store"]) : undefined;
+        const given = { args: [], options, secrets: await linkFirst(context, options) };
+        if (store === undefined) return runEndpoint(context, spec, given);
         const finish = async (result: unknown) =>
           signIn(context, store, await finished(context, result as Accepted, options));
         return runEndpoint(context, spec, { ...given, finish });
       }),
     );
 };
+
+/** The link is judged before a password is chosen for it: nobody should think of one for an invitation that has ended. */
+async function linkFirst(context: Context, options: Record<string, unknown>): Promise<ReadonlyMap<string, string>> {
+  const secrets = await readSecrets(context, ["link", "password"], options);
+  if (!context.interactive || context.globals.dryRun || options["file"] !== undefined || secrets.has("password"))
+    return secrets;
+  const link = secrets.get("link") ?? cleanTyped(context, "link", await askSecret(context, "the link, or its token"));
+  const client = await context.client("none");
+  const invited = await client.users.previewInvite({ body: { token: link } }, { signal: context.shell.signal });
+  const { email, partnerName, orgName } = invited;
+  await context.notice(`${email} is invited to ${[partnerName, orgName].filter(Boolean).join(" / ")}`);
+  return new Map([...secrets, ["link", link]]);
+}
 
 async function sayHowToAccept(group: Command, run: Run, name: string): Promise<void> {
   const command = group.commands.find((one) => one.name() === name)!;
@@ -41,9 +58,25 @@ async function sayHowToAccept(group: Command, run: Run, name: string): Promise<v
     run(async (shell, globals) => {
       const context = await openContext(shell, globals);
       const noteOn = (result: unknown) => howToAccept(context, result as { inviteUrl?: string | null });
-      return runEndpoint(context, spec, { args: [], options: command.opts(), noteOn });
+      const options = command.opts();
+      return runEndpoint(context, spec, { args: [], options, noteOn }).catch((error: unknown) => {
+        throw error instanceof RmmError && error.code === "USER_EXISTS"
+          ? withHint(error, resend(context, options))
+          : error;
+      });
     }),
   );
+}
+
+/** Who has not accepted yet is there already, and cannot be invited again. */
+function resend({ globals }: Context, options: Record<string, unknown>): string {
+  const { email, partner, partnerId, orgId = globals.org } = options as Readonly<Record<string, string | undefined>>;
+  const command = commandToType(
+    ["users", "resend-invite"],
+    { user: email, partner: partner ?? partnerId, org: orgId },
+    {},
+  );
+  return `Who has not accepted yet gets a new link: \`${command}\``;
 }
 
 /** The command stands alone: it is for another person, on another machine. */

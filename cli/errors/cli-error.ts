@@ -1,3 +1,4 @@
+import { systemReason } from "#sdk/node/system-reason";
 import type { ExitName } from "./exit-codes.ts";
 
 export interface CliErrorFacts {
@@ -42,3 +43,11 @@ export const missingInput = (missing: readonly string[], hint?: string): CliErro
     hint,
     details: missing.map((path) => ({ path, message: "is missing" })),
   });
+
+/** A new file that a flag names cannot be made. Nothing that exists is written over. */
+export const unwritable = (flag: string, path: string, error: unknown): CliError =>
+  usageError(
+    (error as NodeJS.ErrnoException).code === "EEXIST"
+      ? `${flag}: ${path} exists already`
+      : `${flag}: cannot write ${path}: ${systemReason(error)}`,
+  );

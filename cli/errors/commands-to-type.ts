@@ -72,12 +72,22 @@ export function withPlace(plain: string, given: Given): string {
 
 function carriedBy(words: readonly string[]): readonly Name[] {
   const [first = ""] = words;
+  if (words.includes("--help")) return [];
   if (first === "server") return ["data-dir", "database-url"];
   if (local.has(first)) return [];
   if (first === "config") return ["server", "profile", "token-file"];
   if (!isLogin(words)) return ["server", "insecure-http", "profile", "token-file"];
   const through: readonly Name[] = words.includes("--sso") ? ["email", "partner", "org", "no-browser"] : [];
   return ["server", "insecure-http", "profile", ...through, "store"];
+}
+
+/** The very command again, and more flags; what has no file is typed or piped again. */
+export function again(typed: readonly string[], ...more: readonly string[]): string {
+  const piped =
+    typed.some((word, at) => /^(-f|--file)$/.test(word) && typed[at + 1] === "-") ||
+    typed.some((word) => word === "-f-" || /^--[\w-]+-stdin$/.test(word));
+  const command = ["rmm", ...typed, ...more].map(quoted).join(" ");
+  return `\`${command}\`${piped ? ", with the same input" : ""}`;
 }
 
 /** A word as a shell reads it. */

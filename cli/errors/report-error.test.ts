@@ -88,11 +88,11 @@ it("says that http was meant where nothing speaks TLS", async () => {
 
 it("knows what people call removing", async () => {
   const { code, stderr } = await command.run(["partners", "delete", "summit"]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("What deletes is called remove")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("There is `rmm partners remove`")]);
 });
 
 it("knows what people call getting, and speaks of --json only where it was given", async () => {
-  expect((await command.run(["partners", "show", "summit"])).stderr).toContain("What shows one thing is called get");
+  expect((await command.run(["partners", "show", "summit"])).stderr).toContain("There is `rmm partners get`");
   expect((await command.run(["partners", "list", "a", "b"])).stderr).not.toContain("--json");
   expect((await command.run(["partners", "list", "--json", "id,name"])).stderr).toContain("with an equals sign");
 });

@@ -6,6 +6,7 @@ import { fieldValue } from "./field-value.ts";
 import { type Field, fieldsOf } from "./fields.ts";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
 import { answersNeeded } from "./losses.ts";
+import { lacksOwnPassword } from "./own-password.ts";
 import { placeholderOf } from "./path-params.ts";
 import { scopePlaceOf } from "./refs-of.ts";
 import { cleanTyped } from "./secret-flags.ts";
@@ -41,16 +42,21 @@ async function completed({ context, spec, drafts }: Invocation, draft: Draft): P
   const answers = answersNeeded(context, spec, drafts.length);
   if (!context.interactive && params.length + fields.length + answers.length > 0) {
     const missing = [...params.map(placeholderOf), ...fields.map((field) => flagOf(spec, field)), ...answers];
-    const secret = fields.some(({ spec: field }) => field.secret);
-    throw missingInput(
-      missing,
-      secret ? "Secrets are read from a file or from stdin, never from arguments" : undefined,
-    );
+    const hints = [
+      ...(fields.some(({ spec: field }) => field.secret)
+        ? ["Secrets are read from a file or from stdin, never from arguments"]
+        : []),
+      ...(lacksOwnPassword(fields.map((field) => field.spec))
+        ? ["An account without a password gives --no-current-password"]
+        : []),
+    ];
+    throw missingInput(missing, hints.length === 0 ? undefined : hints.join(". "));
   }
   let filled = draft;
   for (const name of params)
     filled = withValue(filled, "params", name, (await prompterOf(context.shell).text(placeholderOf(name))).trim());
-  for (const field of fields) filled = withValue(filled, field.where, field.spec.name, await ask(context, field));
+  for (const field of fields)
+    filled = withValue(filled, field.where, field.spec.name, await ask(context, field, setsPassword(spec, field)));
   refuseEmpty(spec, filled);
   return filled;
 }
@@ -80,20 +86,26 @@ function flagOf(spec: CommandSpec, { spec: field, where, flag }: Field): string 
   return isScope("organization") ? "--org" : isScope("site") ? "--site" : `--${flag}`;
 }
 
+/** A password that nobody knows yet: a mistyped one would shut its owner out. One that comes with a link is such a one. */
+const setsPassword = ({ body }: CommandSpec, { spec: { name } }: Field): boolean =>
+  name === "newPassword" || (name === "password" && body.some((field) => field.name === "token"));
+
 /** The library of questions breaks longer ones inside words. */
 const QUESTION_MAX = 50;
 
-async function ask(context: Context, { spec, flag, where }: Field): Promise<unknown> {
+async function ask(context: Context, { spec, flag, where }: Field, sets: boolean): Promise<unknown> {
   const { shell } = context;
   const prompter = prompterOf(shell);
   const label =
-    flag === "field-token" ? "the link, or its token" : spec.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+    flag === "link" ? "the link, or its token" : spec.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
   if (spec.secret) {
-    const told = flag === "field-token" || spec.description === label ? undefined : spec.description;
+    const told = flag === "link" || spec.description === label ? undefined : spec.description;
     const more = told === undefined ? "" : ` (${told})`;
     const fits = label.length + more.length <= QUESTION_MAX;
     if (!fits) await context.notice(`${label}${more}`);
-    return cleanTyped(context, flag, await prompter.secret(fits ? `${label}${more}` : label));
+    const typed = await prompter.secret(fits ? `${label}${more}` : label);
+    if (sets && (await prompter.secret(`${label} again`)) !== typed) throw usageError("The passwords differ");
+    return cleanTyped(context, flag, typed);
   }
   if (spec.values) return prompter.choose(label, spec.values);
   if (spec.type === "boolean") return prompter.confirm(label);

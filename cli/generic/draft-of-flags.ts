@@ -1,7 +1,7 @@
+import { didYouMean } from "#contract/core/suggest";
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
-import { didYouMean } from "../suggest.ts";
 import { arrayValue, fieldValue } from "./field-value.ts";
 import { type Field, fieldsOf, givenTo } from "./fields.ts";
 import type { Draft } from "./invocation.ts";

@@ -1,9 +1,9 @@
+import { didYouMean } from "#contract/core/suggest";
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import { spreadsheetFault } from "../input/spreadsheet.ts";
 import { jsonAsWritten, textAsWritten } from "../input/written.ts";
 import type { CommandSpec } from "../manifest.ts";
-import { didYouMean } from "../suggest.ts";
 import { arrayValue, fieldValue } from "./field-value.ts";
 import type { Draft, Part } from "./invocation.ts";
 import type { Given, Item } from "./read-items.ts";

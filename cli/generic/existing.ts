@@ -4,11 +4,18 @@ import { allRows, type Row } from "./all-rows.ts";
 import { commandsOf } from "./commands-of.ts";
 import type { Draft, Invocation } from "./invocation.ts";
 import { sameName } from "./name-errors.ts";
+import { labelOf } from "./subject.ts";
 
-/** Finds what `--if-not-exists` leaves alone. */
+/** Finds rows of the same name. */
 export interface Existing {
+  /** What `--if-not-exists` leaves alone. */
   find(draft: Draft): Promise<Row | undefined>;
+  /** What is said of a row that was made beside another of its name, which is there and was not to be left alone. */
+  namesake(draft: Draft): Promise<string | undefined>;
 }
+
+/** Their rows may share a name, and are called by it wherever something belongs to them. */
+const calledByName: ReadonlySet<string> = new Set(["sites create", "partner-api create-site"]);
 
 interface Place {
   /** The command that lists the rows, of the same noun. */
@@ -40,7 +47,8 @@ export const takesIfNotExists = ({ noun, name, method }: CommandSpec): boolean =
 /** Looks for rows of the same name in the same tenant and site; each list is read once, with the first that asks. */
 export function existingRows(invocation: Invocation): Existing {
   const { context, spec, given } = invocation;
-  if (given.options["ifNotExists"] !== true) return { find: async () => undefined };
+  const leaves = given.options["ifNotExists"] === true;
+  const warns = !leaves && calledByName.has(`${spec.noun} ${spec.name}`);
   const place = placeOf(spec);
   const lists = new Map<string, Promise<Row[]>>();
   const rowsFor = async (draft: Draft): Promise<Row[]> => {
@@ -54,12 +62,18 @@ export function existingRows(invocation: Invocation): Existing {
     lists.set(key, read);
     return read;
   };
+  const find = async (draft: Draft) => {
+    const field = place.by.find((name) => typeof draft.body[name] === "string");
+    if (field === undefined) return undefined;
+    const rows = rowsIn(await rowsFor(draft), place, draft);
+    return rows.find((row) => isSame(field, row, draft) && isWithin(row, draft));
+  };
   return {
-    find: async (draft) => {
-      const field = place.by.find((name) => typeof draft.body[name] === "string");
-      if (field === undefined) return undefined;
-      const rows = rowsIn(await rowsFor(draft), place, draft);
-      return rows.find((row) => isSame(field, row, draft) && isWithin(row, draft));
+    find: async (draft) => (leaves ? find(draft) : undefined),
+    // Whoever may make a row but list none is not warned.
+    namesake: async (draft) => {
+      const row = warns ? await find(draft).catch(() => undefined) : undefined;
+      return row && `another ${labelOf(row)} was there already (${row["id"]}): --if-not-exists leaves it alone`;
     },
   };
 }

@@ -1,8 +1,8 @@
+import { didYouMean } from "#contract/core/suggest";
 import { parseDuration } from "../duration.ts";
 import { usageError } from "../errors/cli-error.ts";
 import { parseJson } from "../input/written.ts";
 import type { FlagSpec, FlagType } from "../manifest.ts";
-import { didYouMean } from "../suggest.ts";
 
 interface Reading {
   /** Named when the value is wrong: `--rate-limit`, `line 3, rateLimit`. */

@@ -22,15 +22,23 @@ export function fieldsOf(command: CommandSpec): Field[] {
   return all.map(({ spec, where }) => {
     const called = shortFlag(spec) ?? spec.flag;
     const free = namesOf(spec, called).every((name) => !taken.has(name) && !reserved.has(name));
-    const flag = free ? called : `field-${called}`;
+    const flag = free ? called : (otherFlags[called] ?? `field-${called}`);
     for (const name of namesOf(spec, flag)) taken.add(name);
     return { spec, where, flag };
   });
 }
 
-/** Partner and role take names: they are `--partner` and `--role`, as an organization is `--org`; `--partner-id` will do. */
-const shortFlags: Readonly<Record<string, string>> = { partnerId: "partner", roleId: "role" };
+/** These take names: they are `--partner` and `--role`, as an organization is `--org`; `--partner-id` will do. */
+const shortFlags: Readonly<Record<string, string>> = {
+  partnerId: "partner",
+  roleId: "role",
+  defaultRoleId: "default-role",
+  userId: "user",
+};
 const shortFlag = ({ name, ref }: FlagSpec): string | undefined => (ref === undefined ? undefined : shortFlags[name]);
+
+/** What fields are called whose own name is that of a flag of the program, which means something else. */
+const otherFlags: Readonly<Record<string, string>> = { token: "link", secret: "signing-secret", wait: "wait-seconds" };
 
 /** The value that was given, by either flag. */
 export function givenTo({ spec, flag }: Field, options: Readonly<Record<string, unknown>>): unknown {
@@ -43,7 +51,7 @@ const namesOf = ({ secret }: FlagSpec, flag: string): string[] =>
   secret ? [flag, `${flag}-file`, `${flag}-stdin`] : [flag];
 
 /** Flags that commands of every endpoint have beside its fields. */
-const reserved = new Set(["file", "clear", "help", "secret-file", "concurrency", "if-not-exists"]);
+const reserved = new Set(["file", "clear", "help", "secret-file", "secret-dir", "concurrency", "if-not-exists"]);
 
 /** `orgId` of `--org-id`: where commander keeps the value. */
 export const attributeOf = (flag: string): string =>
@@ -86,6 +94,12 @@ function placeholder({ type, format, itemType }: FlagSpec): string {
   return (format && placeholders[format]) ?? "value";
 }
 
+/** The same JSON with blanks, at which a terminal can break it. */
+const breakable = (json = ""): string =>
+  json.length <= LONG_JSON ? json : JSON.stringify(JSON.parse(json), null, 1).replaceAll(/\n\s*/g, " ");
+
+const LONG_JSON = 40;
+
 function descriptionOf(spec: FlagSpec): string {
   const {
     description,
@@ -117,6 +131,6 @@ function descriptionOf(spec: FlagSpec): string {
     ...(type === "array" ? ["repeat or use commas"] : []),
     ...(type === "boolean" ? [`--no-${spec.flag} for false`] : []),
   ];
-  const json = shape === undefined ? "" : `. JSON: ${shape}, for example '${example}'`;
+  const json = shape === undefined ? "" : `. JSON: ${shape}, for example '${breakable(example)}'`;
   return `${description ?? words}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}${json}`;
 }

@@ -7,6 +7,8 @@ export interface Arguments {
   readonly args: readonly (string | undefined)[];
   /** Flags of the command itself. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Secrets that the command has read or asked for itself, by their flags. */
+  readonly secrets?: ReadonlyMap<string, string>;
   /** Arguments of several requests under the same flags: each is sent and reported separately. */
   readonly each?: readonly (readonly string[])[];
   /** Exit code that an answer stands for, where not every answer is a success. */

@@ -18,7 +18,7 @@ export interface ItemOutcome {
   /** What the file calls it, and where. */
   readonly item: { readonly line: number | null; readonly name: string | null };
   readonly result?: unknown;
-  /** Why the result lacks a secret. */
+  /** What is worth a word of an entry that did not fail: why it lacks a secret, or that its name is there twice. */
   readonly note?: string;
   /** Where the secret was written to. */
   readonly secretFile?: string;

@@ -8,7 +8,7 @@ export const itemPrinter = ({ context, spec, given }: Invocation): OutcomePrinte
   outcomePrinter(context, {
     fields: outcomeFields,
     columns: outcomeColumns(spec, given.options),
-    keep: ["outcome", "name", ...secretColumns(spec, given.options), "message"],
+    keep: ["outcome", "name", ...secretColumns(spec, given.options)],
     rowOf: (one) => rowOf(spec, one),
     secretsOf: ({ result }) => secretTexts(spec, result),
   });

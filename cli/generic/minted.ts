@@ -1,6 +1,7 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { systemReason } from "#sdk/node/system-reason";
 import type { Context } from "../context.ts";
-import { CliError, usageError } from "../errors/cli-error.ts";
+import { CliError, unwritable } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { cellText } from "../output/cell.ts";
 import { isForPrograms, printResult } from "../output/print.ts";
@@ -24,12 +25,7 @@ export async function openSecretFile(path: string): Promise<SecretFile> {
   try {
     file = await open(path, "wx", 0o600);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw usageError(
-      code === "EEXIST"
-        ? `--secret-file: ${path} exists already`
-        : `--secret-file: cannot write ${path}: ${code ?? "failed"}`,
-    );
+    throw unwritable("--secret-file", path, error);
   }
   return {
     keep: async (text) => {
@@ -65,8 +61,8 @@ export async function withSecretFile(
     ...file,
     keep: async (text) => {
       kept = true;
-      await file.keep(text).catch((error: NodeJS.ErrnoException) => {
-        throw new CliError(`${loss.made}, but ${path} could not be written: ${error.code}`, {
+      await file.keep(text).catch((error: unknown) => {
+        throw new CliError(`${loss.made}, but ${path} could not be written: ${systemReason(error)}`, {
           exit: "failure",
           code: "SECRET_LOST",
           hint: loss.remedy,

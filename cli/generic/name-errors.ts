@@ -1,7 +1,7 @@
 import { foldName } from "#contract/core/characters";
 import { canonicalEmail } from "#contract/core/email";
+import { suggestions } from "#contract/core/suggest";
 import { CliError } from "../errors/cli-error.ts";
-import { suggestions } from "../suggest.ts";
 
 /** Addresses meet in their one form, names and slugs in that which decides whether two are the same. */
 const fold = (text: string): string => canonicalEmail(text) ?? foldName(text);
@@ -18,10 +18,20 @@ export function unknownName(what: string, name: string, candidates: readonly str
   });
 }
 
-export const ambiguousName = (what: string, name: string, candidates: readonly string[], more = ""): CliError =>
+/** Whether the organization tells any of these rows from the others. */
+export const areApart = (rows: readonly { readonly orgId?: unknown; readonly orgName?: unknown }[]): boolean =>
+  new Set(rows.map(({ orgId, orgName }) => orgId ?? orgName)).size > 1;
+
+/** `more`: what else than the id says which one is meant. */
+export const ambiguousName = (
+  what: string,
+  name: string,
+  candidates: readonly string[],
+  more: readonly string[] = [],
+): CliError =>
   new CliError(`More than one ${what} is called ${name}`, {
     exit: "usage",
     code: `AMBIGUOUS_${codeOf(what)}`,
     details: candidates,
-    hint: `Give its id instead${more}`,
+    hint: ["Give its id instead", ...more].join(", or "),
   });

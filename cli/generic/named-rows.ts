@@ -1,10 +1,11 @@
 import { type RefName, refs } from "#contract/core/refs";
 import type { Context } from "../context.ts";
 import { missingInput } from "../errors/cli-error.ts";
+import { quoted } from "../errors/commands-to-type.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { allRows, type Row } from "./all-rows.ts";
 import { commandsOf } from "./commands-of.ts";
-import { ambiguousName, sameName, unknownName } from "./name-errors.ts";
+import { ambiguousName, areApart, sameName, unknownName } from "./name-errors.ts";
 
 /** Rows other than tenants and sites that a command line may name, and what their names are. */
 export const namedKinds = {
@@ -64,12 +65,12 @@ export async function rowByName(context: Context, kind: NamedKind, name: string,
   if (found.length === 0) {
     const names = all.flatMap((row) => fields.map((field) => row[field])).filter((one) => typeof one === "string");
     const parts = searched.includes(kind)
-      ? `Parts of a name are found by \`rmm ${refs[kind]} list --search\``
-      : undefined;
+      ? `Parts of a name are found by \`rmm ${refs[kind]} list --search ${quoted(name.slice(0, 3))}\``
+      : `\`rmm ${refs[kind]} list\` shows those that there are`;
     throw unknownName(what, name, names, parts);
   }
   const lines = found.map((row) => [...new Set(told.map((field) => row[field]))].filter(Boolean).join("  "));
-  throw ambiguousName(what, name, lines, namedInOrg.includes(kind) ? ", or --org" : "");
+  throw ambiguousName(what, name, lines, namedInOrg.includes(kind) && areApart(found) ? ["--org"] : []);
 }
 
 async function rowsOf(context: Context, kind: NamedKind, called: string, within: Within): Promise<Row[]> {

@@ -1,6 +1,6 @@
 import type { RmmClient } from "#sdk/client";
 import type { Context } from "../context.ts";
-import { ambiguousName, sameName, unknownName } from "./name-errors.ts";
+import { ambiguousName, areApart, sameName, unknownName } from "./name-errors.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isId = (value: string): boolean => uuid.test(value);
@@ -14,6 +14,7 @@ interface Site {
   id: string;
   name: string;
   orgId: string;
+  deviceCount?: number;
 }
 
 /** Turns names into ids. Each list is asked for once, and only when a name is met. */
@@ -66,16 +67,21 @@ export function namesOf(context: Context): Names {
           "site",
           name,
           (await sitesOf(orgId)).map((site) => site.name),
+          "`rmm sites list` shows those that there are",
         );
       const orgsById = new Map((await allOrgs().catch(() => [])).map((org) => [org.id, org.slug]));
-      throw ambiguousName(
-        "site",
-        name,
-        found.map((site) => `${site.id}  ${site.name} (${orgsById.get(site.orgId) ?? site.orgId})`),
-        ", or --org",
-      );
+      const lines = found.map((site) => siteLine(site, orgsById.get(site.orgId)));
+      throw ambiguousName("site", name, lines, areApart(found) ? ["--org"] : [RENAME]);
     },
   };
+}
+
+const RENAME = "rename one: `rmm sites update <id> --name <name>`";
+
+/** What tells sites of one name apart; a partner key is not told of their devices. */
+function siteLine({ id, name, orgId, deviceCount }: Site, slug = orgId): string {
+  const devices = deviceCount === undefined ? "" : `  ${deviceCount} ${deviceCount === 1 ? "device" : "devices"}`;
+  return `${id}  ${name} (${slug})${devices}`;
 }
 
 function pickTenant(what: "organization" | "partner", name: string, tenants: readonly Tenant[]): Tenant {
@@ -87,12 +93,13 @@ function pickTenant(what: "organization" | "partner", name: string, tenants: rea
       what,
       name,
       tenants.map(({ slug }) => slug),
+      what === "partner" ? undefined : "`rmm organizations list` shows those that there are",
     );
   throw ambiguousName(
     what,
     name,
     found.map((tenant) => `${tenant.id}  ${tenant.slug}  ${tenant.name}`),
-    bySlug.length > 0 ? "" : ", or its slug",
+    bySlug.length > 0 ? [] : ["its slug"],
   );
 }
 

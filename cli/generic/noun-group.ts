@@ -9,6 +9,7 @@ import { endpointFlags, takesFile, takesMany, takesPartner, takesSecretDir } fro
 import { takesIfNotExists } from "./existing.ts";
 import { addFieldFlags } from "./fields.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
+import { takesOwnPassword, withOwnPassword, withoutPasswordFlag } from "./own-password.ts";
 import { describeParam, placeholderOf } from "./path-params.ts";
 import { runEndpoint } from "./run-endpoint.ts";
 import { mints } from "./secret-fields.ts";
@@ -34,7 +35,9 @@ export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Comman
   for (const param of spec.params)
     command.argument(`[${placeholderOf(param).slice(1, -1)}]`, describeParam(spec, param));
   command.usage([...spec.params.map(placeholderOf), "[flags]"].join(" "));
-  addFieldFlags(command, spec);
+  const asked = withOwnPassword(spec, {});
+  addFieldFlags(command, asked);
+  if (takesOwnPassword(spec)) command.option(...withoutPasswordFlag);
   if (takesPartner(spec))
     command.option("--partner <partner>", "partner in which names are looked up (slug, name or id)");
   if (takesFile(spec)) {
@@ -46,7 +49,7 @@ export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Comman
   if (mints(spec)) command.option("--secret-file <path>", "write the secret to a new file only you can read");
   if (takesSecretDir(spec))
     command.option("--secret-dir <path>", "with a list: write each secret to a file of its own there");
-  command.addHelpText("before", () => examplesOf(spec));
+  command.addHelpText("before", () => examplesOf(asked));
   command.addHelpText("after", () => `\n${accessOf(spec)}`);
   return command.action((...all: unknown[]) =>
     run(async (shell, globals) => {

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { quoted } from "../errors/commands-to-type.ts";
+import { again } from "../errors/commands-to-type.ts";
 import { checkFields, formatOf, isForPrograms, printResult } from "../output/print.ts";
 import { OutputError } from "../shell.ts";
 import { maskSecrets } from "./minted.ts";
@@ -84,11 +84,5 @@ async function sayCounts(
   await context.notice(outcomes.length === 0 ? "Nothing to do" : parts.join(", "));
   for (const line of goOn ?? []) await context.notice(line);
   if (goOn === undefined && context.shell.signal.aborted && count("skipped") > 0)
-    await context.notice(`Interrupted. What was done stays; go on with: ${again(context)}`);
-}
-
-/** The very command again; what has no file is typed or piped again. */
-function again({ globals: { typed } }: Context): string {
-  const piped = typed.some((word, at) => /^(-f|--file)$/.test(word) && typed[at + 1] === "-") || typed.includes("-f-");
-  return `\`${["rmm", ...typed].map(quoted).join(" ")}\`${piped ? ", with the same input" : ""}`;
+    await context.notice(`Interrupted. What was done stays; go on with: ${again(context.globals.typed)}`);
 }

@@ -16,11 +16,8 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
   const files = path === undefined ? undefined : await import("./read-items.ts");
   const items = await files?.readItems(context.shell, path as string, options["encoding"] as string | undefined);
   const secretFlags = fieldsOf(spec).filter((field) => field.spec.secret);
-  const secrets = await readSecrets(
-    context,
-    secretFlags.map(({ flag }) => flag),
-    options,
-  );
+  const names = secretFlags.map(({ flag }) => flag);
+  const secrets = given.secrets ?? (await readSecrets(context, names, options));
   const draftOf = (one: Arguments["args"]) => draftOfFlags(context, spec, one, options, secrets);
   if (items !== undefined && each !== undefined) throw usageError("Use either --file or several ids");
   const several = items === undefined ? each?.map(draftOf) : await draftsOfFile(context, spec, items, draftOf(args));

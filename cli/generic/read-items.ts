@@ -30,7 +30,7 @@ interface Parsed {
 
 /** Reads JSON, NDJSON, CSV or YAML, told apart by the file's ending or, from stdin, by its look. */
 export async function readItems(shell: Shell, path: string, encoding?: string): Promise<Given> {
-  const text = await readText(shell, path, encoding);
+  const text = await readText(shell, path, encoding, "--file");
   const name = fileName(path);
   if (text.trim() === "") throw usageError(`${name} is empty`);
   const { value, lines, textual = false, fieldOf = (item, key) => `${lines[item]}, ${key}` } = await parsed(text, path);

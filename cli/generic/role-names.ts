@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { suggestions } from "#contract/core/suggest";
 import type { Context } from "../context.ts";
 import { CliError } from "../errors/cli-error.ts";
-import { suggestions } from "../suggest.ts";
 import { commandsOf } from "./commands-of.ts";
 import { idByName } from "./named-rows.ts";
 

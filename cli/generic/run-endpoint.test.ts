@@ -117,9 +117,9 @@ describe("missing and wrong input", () => {
 
   it("knows what was meant", async () => {
     expect((await run(["orgs", "list", "--status", "activ"])).stderr).toContain("did you mean active?");
-    expect((await run(["devicess", "list"])).stderr).toContain("Did you mean devices?");
-    expect((await run(["orgs", "lst"])).stderr).toContain("Did you mean list?");
-    expect((await run(["orgs", "list", "--serch", "x"])).stderr).toContain("Did you mean --search?");
+    expect((await run(["devicess", "list"])).stderr).toContain("did you mean devices?");
+    expect((await run(["orgs", "lst"])).stderr).toContain("did you mean list?");
+    expect((await run(["orgs", "list", "--serch", "x"])).stderr).toContain("did you mean --search?");
     expect((await run(["orgs", "list", "--json=slugg"])).stderr).toContain("did you mean slug?");
     expect((await run(["sites", "list", "--org", "contosodental"])).stderr).toContain("Did you mean contoso-dental?");
   });

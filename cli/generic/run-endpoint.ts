@@ -7,6 +7,7 @@ import { confirmLoss } from "./confirm-loss.ts";
 import type { Arguments, Invocation } from "./invocation.ts";
 import { outcomeColumns, outcomeFields } from "./item-outcome.ts";
 import { requireMintShown } from "./minted.ts";
+import { withOwnPassword } from "./own-password.ts";
 import { placeScope } from "./place-scope.ts";
 import { readInvocation } from "./read-invocation.ts";
 import { resolveNames } from "./resolve-names.ts";
@@ -26,7 +27,8 @@ async function checkOutput({ context, spec, given, list }: Invocation): Promise<
  * Runs the command of one endpoint: read → scope → complete → resolve → confirm → send. A stage takes the invocation of
  * the one before and imports no other stage. Returns the exit code.
  */
-export async function runEndpoint(context: Context, spec: CommandSpec, given: Arguments): Promise<number> {
+export async function runEndpoint(context: Context, command: CommandSpec, given: Arguments): Promise<number> {
+  const spec = withOwnPassword(command, given.options);
   await checkCredential(context, spec);
   const read = await readInvocation(context, spec, given);
   await checkOutput(read);

@@ -2,6 +2,7 @@ import { usageError } from "../errors/cli-error.ts";
 import { type Described, describeError } from "../errors/describe-error.ts";
 import { exitCode } from "../errors/exit-codes.ts";
 import { exitOfItems } from "../errors/exit-of-items.ts";
+import { explained } from "../errors/explain.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { withSpinner } from "../output/spinner.ts";
 import { PER_MINUTE } from "../provisioning/budget.ts";
@@ -44,7 +45,7 @@ export async function runItems(invocation: Invocation): Promise<number> {
           const { outcome, ...sent } = await sendItem(invocation, tools, { draft, about, keys: keys[at] ?? [] });
           outcomes[at] = { outcome, ...about, ...sent };
         } catch (error) {
-          const described = describeError(error);
+          const described = await explained(describeError(error), error, context.globals.org);
           failures.push(described);
           outcomes[at] = { outcome: "failed", ...about, error: described.error };
         }
@@ -54,7 +55,7 @@ export async function runItems(invocation: Invocation): Promise<number> {
     );
   });
   await printer.end(outcomes);
-  const hidden = outcomes.filter(({ note }) => note !== undefined).length;
+  const hidden = outcomes.filter(({ outcome, note }) => outcome === "exists" && note !== undefined).length;
   if (hidden > 0) await context.notice(`Without a secret: ${hidden}, each with the reason${await renewalOf(spec)}`);
   const count = (outcome: ItemOutcome["outcome"]) => outcomes.filter((one) => one.outcome === outcome).length;
   return exitCode(

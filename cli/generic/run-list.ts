@@ -1,7 +1,6 @@
 import type { Page } from "#sdk/paginate";
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
-import { isText } from "../output/layout.ts";
 import { formatOf, printResult } from "../output/print.ts";
 import { withSpinner } from "../output/spinner.ts";
 import type { Draft } from "./invocation.ts";
@@ -22,7 +21,7 @@ export async function runList(context: Context, spec: CommandSpec, draft: Draft)
     if (onePage) return { first: page, items: page.items.slice(0, limit) };
     return { first: page, items: await collect(page, limit, say) };
   });
-  await printResult(context, items, { fields: spec.fields, columns: spec.columns, keep: spec.columns.filter(isText) });
+  await printResult(context, items, { fields: spec.fields, columns: spec.columns });
   await sayRest(context, first, items.length, onePage);
   return 0;
 }

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { systemReason } from "#sdk/node/system-reason";
 import type { Context } from "../context.ts";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import { probeSecretFile, writeSecretFile } from "../provisioning/secret-file.ts";
@@ -32,8 +33,8 @@ export async function openSecretDir(
   ending: KeptSecret["ending"],
 ): Promise<SecretDir> {
   await warnOfGit(context, join(folder, `any.${ending}`), folder);
-  await probeSecretFile(join(folder, "probe")).catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`--secret-dir: cannot write in ${folder}: ${error.code}`);
+  await probeSecretFile(join(folder, "probe")).catch((error: unknown) => {
+    throw usageError(`--secret-dir: cannot write in ${folder}: ${systemReason(error)}`);
   });
   const there = await readdir(folder);
   return {
@@ -50,7 +51,7 @@ export async function openSecretDir(
       await maskSecrets(context, secrets);
       const path = secretPath(folder, about, ending);
       await writeSecretFile(path, text).catch((error: Error) => {
-        throw new CliError(`It was made, but its secret was not written to ${path}: ${error.message}`, {
+        throw new CliError(`It was made, but its secret was not written to ${path}: ${systemReason(error)}`, {
           exit: "failure",
           // Another entry may still be kept, unlike where nothing can be written.
           code: error instanceof CliError ? error.code : "SECRET_LOST",

@@ -51,7 +51,7 @@ export const cleanTyped = (context: Context, flag: string, text: string): string
 /** A password may contain spaces. Tokens may not, and the space in a code like `123 456` is ignored. */
 function clean({ shell }: Context, flag: string, text: string, source: string): string {
   if (flag.endsWith("password")) return cleanPassword(shell, text, source);
-  if (flag === "field-token") return cleanToken(shell, tokenOfLink(text), source);
+  if (flag === "link") return cleanToken(shell, tokenOfLink(text), source);
   return cleanToken(shell, flag === "code" ? text.replace(/(?<=\d) (?=\d)/g, "") : text, source);
 }
 

@@ -64,8 +64,9 @@ async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
     for (const note of given.noteOn?.(result) ?? []) await context.notice(note);
   };
   const client = await clientFor(context, spec);
-  const existing = await existingRows(invocation).find(draft);
-  if (existing !== undefined) return leaveAlone(invocation, existing);
+  const existing = existingRows(invocation);
+  const there = await existing.find(draft);
+  if (there !== undefined) return leaveAlone(invocation, there);
   if (finish) return finish(await send(client, context, spec, draft));
   if (mints(spec)) {
     const path = options["secretFile"] as string | undefined;
@@ -80,8 +81,10 @@ async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
     });
     return 0;
   }
+  const namesake = await existing.namesake(draft);
   const result = await send(client, context, spec, draft);
   await printResult(context, result, { fields: spec.fields });
+  if (namesake !== undefined) await context.notice(`Warning: ${namesake}`);
   await sayNotes(result);
   return exitOf?.(result) ?? 0;
 }

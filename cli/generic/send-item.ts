@@ -38,8 +38,10 @@ export async function sendItem(invocation: Invocation, tools: Tools, item: Item)
   if (row !== undefined) return { outcome: "exists", result: row, ...(mints(spec) && { note: SHOWN_BEFORE }) };
   const target = draft.params[spec.params.at(-1) as string];
   if (spec.loses === "secret" && target !== undefined) tools.secrets?.refuseTaken(target);
+  const namesake = await tools.existing.namesake(draft);
   const { data, replayed, secret } = await answerOf(invocation, tools, item);
   const outcome = replayed ? "exists" : "done";
+  if (namesake !== undefined && !replayed) return { outcome, result: data, note: namesake };
   if (replayed && secret !== "current") return { outcome, result: withoutSecrets(spec, data), note: NO_LONGER_WORKS };
   if (tools.secrets === undefined) return { outcome, result: data };
   return { outcome, result: withoutSecrets(spec, data), ...(await keep(invocation, tools.secrets, { item, data })) };

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { systemReason } from "#sdk/node/system-reason";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import type { Shell } from "../shell.ts";
 import { spelledMs } from "../wait-at-most.ts";
@@ -10,17 +11,17 @@ export const encodingOption = ["--encoding <name>", "of the file: utf-16le, cp12
 /** As messages name it. */
 export const fileName = (path: string): string => (path === "-" ? "stdin" : path);
 
-/** The text of a file, or of stdin for `-`. */
-export async function readText(shell: Shell, path: string, encoding?: string): Promise<string> {
-  return decode(await readBytes(shell, path), { name: fileName(path), label: encoding }).text;
+/** The text of a file, or of stdin for `-`. `flag`: which flag names it; an argument needs none. */
+export async function readText(shell: Shell, path: string, encoding?: string, flag?: string): Promise<string> {
+  return decode(await readBytes(shell, path, flag), { name: fileName(path), label: encoding }).text;
 }
 
-export async function readBytes(shell: Shell, path: string): Promise<Uint8Array> {
+export async function readBytes(shell: Shell, path: string, flag?: string): Promise<Uint8Array> {
   if (path === "-") return bytesOfStdin(shell);
   try {
     return await readFile(path);
   } catch (error) {
-    throw usageError(`Cannot read ${path}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
+    throw usageError(`${flag === undefined ? "Cannot" : `${flag}: cannot`} read ${path}: ${systemReason(error)}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { systemReason } from "#sdk/node/system-reason";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import { readOwnText } from "../input/read-text.ts";
 import { privateFolder } from "../profile/private-files.ts";
@@ -135,8 +136,8 @@ export const prepareFolder = (path: string): Promise<void> =>
     throw unusable("write", path, error);
   });
 
-const unusable = (verb: string, path: string, { code }: NodeJS.ErrnoException): CliError =>
-  new CliError(`Cannot ${verb} the journal ${path}: ${code ?? "failed"}`, {
+const unusable = (verb: string, path: string, error: NodeJS.ErrnoException): CliError =>
+  new CliError(`Cannot ${verb} the journal ${path}: ${systemReason(error)}`, {
     exit: "failure",
     code: "JOURNAL_UNUSABLE",
     hint: "Nothing is rotated without one: give --journal a path that can be written",

@@ -1,5 +1,5 @@
+import { didYouMean } from "#contract/core/suggest";
 import { usageError } from "../errors/cli-error.ts";
-import { didYouMean } from "../suggest.ts";
 
 /** Kinds of machine credentials, by their names in `--kind`. */
 export const keyKinds = ["api-key", "service-principal", "partner-key", "enrollment-key"] as const;

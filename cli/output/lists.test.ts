@@ -48,6 +48,29 @@ async function list(spec: CommandSpec, text: string, more: readonly string[], co
 
 const lists = async () => (await specs()).filter(({ paging }) => paging !== null);
 
+/** What stands under each heading, its lines put together without blanks. */
+function cellsOf(text: string): Map<string, string> {
+  const lines = text.split("\n");
+  const starts = [...lines[0]!.matchAll(/\S+(?: \S+)*/g)].map(({ 0: heading, index }) => ({ heading, index }));
+  return new Map(
+    starts.map(({ heading, index }, at) => {
+      const parts = lines.slice(1).map((line) => columnsOf(line, index, starts[at + 1]?.index));
+      return [heading, parts.join("").replaceAll(/\s/g, "")];
+    }),
+  );
+}
+
+/** Part of a line by columns of a terminal, where a character may take two. */
+function columnsOf(line: string, from: number, to = Number.POSITIVE_INFINITY): string {
+  let at = 0;
+  let part = "";
+  for (const char of line) {
+    if (at >= from && at < to) part += char;
+    at += stringWidth(char);
+  }
+  return part;
+}
+
 const shownIn = ({ text }: { text: string }) => ({ text, shown: text.split("\n")[0]!.toLowerCase() });
 
 describe("every list", () => {
@@ -73,9 +96,7 @@ describe("every list", () => {
     const columns = ["name", "kind", "action", "note"];
     const rows = [{ name: "A", kind: "partner-service-principal-key", action, note: LONG }];
     for (const width of [40, 60, 80]) {
-      const { text, shown } = shownIn(
-        tableText(rows, { header: true, coloured: false, nowMs: 0, columns, keep: [], width }),
-      );
+      const { text, shown } = shownIn(tableText(rows, { header: true, coloured: false, nowMs: 0, columns, width }));
       for (const [column, value] of Object.entries({ kind: "partner-service-principal-key", action }))
         if (shown.includes(column)) expect(text, `${column} at ${width}`).toContain(value);
     }
@@ -110,11 +131,35 @@ describe("every list", () => {
     const { tableText } = await import("./table.ts");
     const columns = ["item", "outcome", "id", "name", "key", "message"];
     const rows = [{ item: 1, outcome: "done", id: ID, name: LONG, key: "f00d".repeat(16), message: "" }];
-    const options = { header: true, coloured: false, nowMs: 0, columns, keep: ["name", "key", "message"] };
+    const options = { header: true, coloured: false, nowMs: 0, columns, keep: ["name", "key"] };
     const { text, left } = tableText(rows, { ...options, width: 60 });
     expect(text).toContain("f00d".repeat(16));
     expect(text).toContain(LONG);
     expect(left).toContain("id");
+  });
+
+  it("cuts no name and no text, and says what else it cut", async () => {
+    const { tableText, lackOf } = await import("./table.ts");
+    const settings = { ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [`setting${n}`, LONG])) };
+    const rows = [{ slug: "a", name: WIDE.repeat(3), orgName: LONG.repeat(3), remedy: LONG.repeat(9), settings }];
+    const columns = Object.keys(rows[0]!);
+    for (const width of [40, 60, 80, 120]) {
+      const shown = tableText(rows, { header: true, coloured: false, nowMs: 0, columns, width });
+      const cells = cellsOf(shown.text);
+      for (const [heading, whole] of [
+        ["NAME", WIDE.repeat(3)],
+        ["ORGANIZATION", LONG.repeat(3)],
+        ["REMEDY", LONG.repeat(9)],
+      ])
+        if (cells.has(heading!)) expect(cells.get(heading!), `${heading} at ${width}`).toBe(whole);
+      expect(cells.has("REMEDY"), String(width)).toBe(true);
+      const says = lackOf(shown) ?? "";
+      expect(says, String(width)).toContain("settings");
+      expect(shown.text.includes("…"), String(width)).toBe(shown.cut.length > 0);
+    }
+    expect(lackOf(tableText(rows, { header: true, coloured: false, nowMs: 0, columns, width: 0, fit: "wide" }))).toBe(
+      undefined,
+    );
   });
 
   it("breaks messages and addresses into lines, which say nothing when they are cut", async () => {
@@ -145,7 +190,7 @@ describe("every list", () => {
     const sink = "rotated/contoso-dental_api-key_backup-job.key";
     const row = { outcome: "done", kind: "api-key", id: ID, name: "backup-job", organization: "contoso-dental", sink };
     const rows = [{ ...row, keyPrefix: "svc_12345678", message: "" }];
-    const options = { header: true, coloured: false, nowMs: 0, columns, keep: ["name", "sink", "message"], width: 80 };
+    const options = { header: true, coloured: false, nowMs: 0, columns, keep: ["name"], width: 80 };
     const { text, left } = tableText(rows, options);
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(left.filter((name) => ["kind", "organization", "sink"].includes(name))).toEqual([]);
@@ -159,5 +204,26 @@ describe("every list", () => {
   it("leaves a pipe every column, whatever the width", async () => {
     for (const spec of await lists())
       expect((await list(spec, LONG, [], 40, false)).stdout.trimEnd().split("\t").length).toBe(spec.columns.length);
+  });
+});
+
+describe("a table of a command that calls no endpoint's list", () => {
+  it("is as whole at 60 and 80 columns as it is wide: checks with their remedies, what may be done with the reasons", async () => {
+    answer = { scope: "partner", permissions: ["sites:read"], orgAccess: "all", orgIds: null, siteIds: null, mfa: {} };
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana", NO_COLOR: "1" };
+    for (const argv of [
+      ["server", "doctor", "--data-dir", `${command.dir}/a-folder-with-a-name-that-is-longer-than-its-column`],
+      ["auth", "can-i", "--list"],
+      ["config", "explain"],
+    ]) {
+      const wide = cellsOf((await command.run([...argv, "--wide"], { tty: true, columns: 80, env })).stdout);
+      expect([...wide.values()].join("").length, argv.join(" ")).toBeGreaterThan(200);
+      for (const columns of [60, 80]) {
+        const { stdout, stderr } = await command.run(argv, { tty: true, columns, env });
+        for (const line of stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(columns);
+        expect(cellsOf(stdout), argv.join(" ")).toEqual(wide);
+        expect(stderr).not.toContain("No room");
+      }
+    }
   });
 });

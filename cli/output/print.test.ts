@@ -20,7 +20,10 @@ let stub: Stub;
 beforeAll(async () => {
   stub = await stubApi({
     "GET /devices/*": () => ({
-      body: { lastSeenAt: nasty.lastSeenAt, network: { ip: "10.0.0.5", dns: { a: 1 } }, tags: {} },
+      body: {
+        ...{ lastSeenAt: nasty.lastSeenAt, network: { ip: "10.0.0.5", dns: { a: 1 }, mask: null }, tags: {} },
+        ...{ displayName: null, notes: "", ports: [], quarantinedAt: null, quarantinedBy: null },
+      },
     }),
     "GET /devices": (_seen, query) => paged(query.get("search") === "none" ? [] : [nasty], query),
   });
@@ -67,6 +70,22 @@ describe("a terminal", () => {
     const { stdout } = await command.run(["devices", "get", ANY_ID], { tty: true, env: { ...env, NO_COLOR: "1" } });
     expect(stdout).toMatch(/^LAST SEEN AT +2026-03-02T06:00:00\.000Z \(3 hours ago\)$/m);
     expect(stdout).toMatch(/^NETWORK IP +10\.0\.0\.5\nNETWORK DNS A +1\nTAGS +\{\}$/m);
+    const lines = stdout.trimEnd().split("\n");
+    for (const line of lines) expect(line, stdout).toMatch(/^[A-Z ]+ {2}\S/);
+    expect(lines.at(-1)).toMatch(/^NOT SET +network\.mask, displayName, notes, ports, quarantinedAt, quarantinedBy$/);
+    const narrow = await command.run(["devices", "get", ANY_ID], {
+      tty: true,
+      columns: 50,
+      env: { ...env, NO_COLOR: "1" },
+    });
+    const notSet = narrow.stdout.slice(narrow.stdout.indexOf("NOT SET")).split("\n");
+    expect(notSet.length).toBeGreaterThan(2);
+    for (const line of notSet) expect(line.length, line).toBeLessThanOrEqual(50);
+    const named = await command.run(["devices", "get", ANY_ID, "--columns", "displayName,lastSeenAt"], {
+      tty: true,
+      env,
+    });
+    expect(named.stdout).toMatch(/^.*DISPLAY NAME.*\n.*LAST SEEN AT.*\n$/);
     expect((await command.run(["devices", "get", ANY_ID], { env })).stdout).toContain("\t2026-03-02T06:00:00.000Z\n");
   });
 

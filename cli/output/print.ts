@@ -1,8 +1,8 @@
+import { didYouMean } from "#contract/core/suggest";
 import type { Context } from "../context.ts";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import type { Globals } from "../globals.ts";
 import { writeTo } from "../shell.ts";
-import { didYouMean } from "../suggest.ts";
 import { pipeCell, valueAt } from "./cell.ts";
 import { isColoured } from "./colour.ts";
 
@@ -12,7 +12,7 @@ export interface Shape {
   fields: readonly string[];
   /** Of the table, when --columns does not say. */
   columns?: readonly string[];
-  /** Columns that a narrow terminal neither cuts nor leaves out. */
+  /** Columns that a narrow terminal neither narrows nor leaves out, beside those that names and texts are in. */
   keep?: readonly string[];
 }
 
@@ -58,21 +58,21 @@ export async function printResult(context: Context, value: unknown, shape: Shape
 /** The same, and returns what was printed. */
 export async function printAndTell(context: Context, value: unknown, shape: Shape): Promise<string> {
   checkFields(context.globals, shape);
-  const { text, left } = await textOf(context, value, shape);
+  const { text, lack } = await textOf(context, value, shape);
   if (text !== "") await writeTo(context.shell, "stdout", text);
-  if (left.length > 0) await context.notice(`No room for ${left.join(", ")}: --wide shows all columns`);
+  if (lack !== undefined) await context.notice(lack);
   return text;
 }
 
 interface Text {
   readonly text: string;
-  /** Columns of a table that the terminal has no room for. */
-  readonly left: readonly string[];
+  /** What the terminal was too narrow for. */
+  readonly lack?: string | undefined;
 }
 
 async function textOf(context: Context, value: unknown, shape: Shape): Promise<Text> {
   if (formatOf(context) === "table") return terminalText(context, value, shape);
-  return { text: await wholeText(context, value, shape), left: [] };
+  return { text: await wholeText(context, value, shape) };
 }
 
 async function wholeText(context: Context, value: unknown, shape: Shape): Promise<string> {
@@ -121,10 +121,9 @@ function tsvText({ globals }: Context, value: unknown, shape: Shape): string {
 
 async function terminalText(context: Context, value: unknown, shape: Shape): Promise<Text> {
   const { shell, globals } = context;
-  const whole = (text: string): Text => ({ text, left: [] });
-  if (value === undefined) return whole("");
-  if (typeof value !== "object" || value === null) return whole(`${String(value)}\n`);
-  const { tableText, recordText } = await import("./table.ts");
+  if (value === undefined) return { text: "" };
+  if (typeof value !== "object" || value === null) return { text: `${String(value)}\n` };
+  const { tableText, recordText, lackOf } = await import("./table.ts");
   const options = {
     header: globals.header,
     coloured: isColoured(shell, "stdout"),
@@ -133,12 +132,14 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
   };
   if (!Array.isArray(value)) {
     const columns = globals.columns ?? Object.keys(value);
-    return whole(recordText(value as Record<string, unknown>, { ...options, columns }));
+    const named = globals.columns === undefined ? {} : ({ fit: "named" } as const);
+    return { text: recordText(value as Record<string, unknown>, { ...options, columns, ...named }) };
   }
-  if (value.length === 0) return whole("");
+  if (value.length === 0) return { text: "" };
   const fit = globals.wide ? "wide" : globals.columns && "named";
   const columns = globals.columns ?? shape.columns ?? columnsIn(value, shape);
-  return tableText(value, { ...options, columns, keep: shape.keep, ...(fit === undefined ? {} : { fit }) });
+  const made = tableText(value, { ...options, columns, keep: shape.keep, ...(fit === undefined ? {} : { fit }) });
+  return { text: made.text, lack: lackOf(made) };
 }
 
 const columnsIn = (rows: readonly unknown[], shape: Shape): readonly string[] => {

@@ -1,10 +1,10 @@
 import Table from "cli-table3";
 import stringWidth from "string-width";
-import { recordCell, terminalCell, valueAt } from "./cell.ts";
+import { cellText, recordCell, terminalCell, valueAt } from "./cell.ts";
 import { styled, styleOfStatus } from "./colour.ts";
 import { headingOf, labelOf } from "./headings.ts";
-import { isText, layOut } from "./layout.ts";
-import { wrapWords } from "./wrap.ts";
+import { isNeverCut, layOut } from "./layout.ts";
+import { cellLines } from "./wrap.ts";
 
 export interface TableOptions {
   columns: readonly string[];
@@ -15,7 +15,7 @@ export interface TableOptions {
   width: number;
   /** `named`: these columns and no others. `wide`: all of them, however long the lines get. */
   fit?: "named" | "wide";
-  /** Columns that are never cut and never left out. */
+  /** Columns that are never narrowed and never left out. */
   keep?: readonly string[] | undefined;
 }
 
@@ -38,11 +38,19 @@ const borderless = {
 };
 const plain = { head: [], border: [], compact: true, "padding-left": 0, "padding-right": 0 };
 
-/** Aligned columns, and the names of those for which there is no room. */
-export function tableText(
-  rows: readonly unknown[],
-  options: TableOptions,
-): { readonly text: string; readonly left: readonly string[] } {
+export interface TableText {
+  readonly text: string;
+  /** Columns for which there is no room. */
+  readonly left: readonly string[];
+  /** Columns that show less than a value. */
+  readonly cut: readonly string[];
+}
+
+/** Of a value that is neither a name nor a text. */
+const MOST_LINES = 6;
+
+/** Aligned columns. What is wider than its column is broken into lines. */
+export function tableText(rows: readonly unknown[], options: TableOptions): TableText {
   const { columns, header, coloured, nowMs, width, fit, keep = [] } = options;
   const cells = rows.map((row) => columns.map((name) => terminalCell(valueAt(row, name), nowMs)));
   const measured = columns.map((name, index) => ({
@@ -50,25 +58,34 @@ export function tableText(
     width: Math.max(header ? headingOf(name).length : 1, ...cells.map((row) => stringWidth(row[index]!)), 1),
     blank: cells.every((row) => row[index] === ""),
     keep: keep.includes(name),
-    breaks: keep.includes(name) && isText(name),
   }));
   const room = fit === "wide" ? Number.POSITIVE_INFINITY : width;
   const { shown, widths } = layOut(measured, room, fit === "named");
   const table = new Table({ chars: borderless, style: plain, colWidths: [...widths], wordWrap: false });
-  // What is wrapped or cut would lose the end of its colour.
-  const line = (of: (index: number) => string, paint: (text: string, coloured: boolean) => string) =>
+  const cut = new Set<string>();
+  const line = (of: (index: number) => string, paint: (text: string, whole: string) => string) =>
     shown.map((index, at) => {
-      const fits = stringWidth(of(index)) <= widths[at]!;
-      const broken = measured[index]!.breaks
-        ? wrapped(wrapWords(of(index), widths[at]!, 0), widths[at]!)
-        : at === 0
-          ? wrapped(of(index), widths[0]!)
-          : of(index);
-      return paint(fits ? of(index) : broken, coloured && fits);
+      const name = columns[index]!;
+      const whole = cellLines(of(index), widths[at]!);
+      const lines = at === 0 || isNeverCut(name) ? whole : shortened(whole, widths[at]!);
+      if (lines.length < whole.length) cut.add(name);
+      // Each line has its own colour, which would end at the end of the first.
+      return lines.map((one) => paint(one, of(index))).join("\n");
     });
-  const bold = (text: string, on: boolean) => styled(text, "bold", on);
-  if (header) table.push(line((index) => headingOf(columns[index]!), bold));
-  for (const row of cells) table.push(line((index) => row[index]!, painted));
+  if (header)
+    table.push(
+      line(
+        (index) => headingOf(columns[index]!),
+        (text) => styled(text, "bold", coloured),
+      ),
+    );
+  for (const row of cells)
+    table.push(
+      line(
+        (index) => row[index]!,
+        (text, whole) => painted(text, whole, coloured),
+      ),
+    );
   const text = table
     .toString()
     // cli-table3 does not know the program's own end of a colour, and adds another. Cells hold none: they are escaped.
@@ -76,24 +93,46 @@ export function tableText(
     .split("\n")
     .map((one) => one.trimEnd())
     .join("\n");
-  return { text: `${text}\n`, left: columns.filter((_, index) => !shown.includes(index)) };
+  return { text: `${text}\n`, left: columns.filter((_, index) => !shown.includes(index)), cut: [...cut] };
 }
 
-/** One object as two columns. */
-export function recordText(record: Record<string, unknown>, options: TableOptions): string {
-  const rows = options.columns
-    .filter((name) => valueAt(record, name) !== undefined)
-    .flatMap((name) => singleValues(name, valueAt(record, name)))
-    .map(({ name, value }) => ({ name: labelOf(name), value }));
-  const longest = Math.max(0, ...rows.map(({ name }) => name.length));
-  return rows
-    .map(({ name, value }) => {
-      const label = styled(name.padEnd(longest), "bold", options.coloured);
-      return `${label}  ${painted(recordCell(value, options.nowMs), options.coloured)}`.trimEnd();
-    })
-    .join("\n")
-    .concat("\n");
+/** As many lines as a row may have, with a mark where there are more. */
+function shortened(lines: readonly string[], width: number): readonly string[] {
+  if (lines.length <= MOST_LINES) return lines;
+  const last = [...cellLines(lines[MOST_LINES - 1]!, Math.max(1, width - 1))][0];
+  return [...lines.slice(0, MOST_LINES - 1), `${last}…`];
 }
+
+/** What a terminal was too narrow for, and how to see it; undefined where it showed everything. */
+export function lackOf({ left, cut }: TableText): string | undefined {
+  const parts = cut.join(", ");
+  if (left.length === 0) return cut.length === 0 ? undefined : `No room for all of ${parts}: --wide shows it`;
+  return `No room for ${left.join(", ")}${cut.length === 0 ? "" : `, nor all of ${parts}`}: --wide shows all columns`;
+}
+
+/** One object as two columns. Fields without a value share the last line, unless they were asked for by name. */
+export function recordText(record: Record<string, unknown>, options: TableOptions): string {
+  const all = options.columns
+    .filter((name) => valueAt(record, name) !== undefined)
+    .flatMap((name) => singleValues(name, valueAt(record, name)));
+  const isEmpty = ({ value }: { value: unknown }) => options.fit !== "named" && cellText(value) === "";
+  const empty = all.filter(isEmpty).map(({ name }) => name);
+  const rows = all.filter((one) => !isEmpty(one)).map(({ name, value }) => ({ name: labelOf(name), value }));
+  const longest = Math.max(0, ...rows.map(({ name }) => name.length), empty.length === 0 ? 0 : NOT_SET.length);
+  const line = (name: string, cell: string) =>
+    `${styled(name.padEnd(longest), "bold", options.coloured)}  ${cell}`.trimEnd();
+  const shown = rows.map(({ name, value }) => {
+    const cell = recordCell(value, options.nowMs);
+    return line(name, painted(cell, cell, options.coloured));
+  });
+  const room = Math.max(NARROWEST_LIST, options.width - longest - 2);
+  const without = empty.length === 0 ? [] : cellLines(empty.join(", "), room);
+  const last = without.map((text, at) => (at === 0 ? line(NOT_SET, text) : `${" ".repeat(longest + 2)}${text}`));
+  return `${[...shown, ...last].join("\n")}\n`;
+}
+
+const NOT_SET = "NOT SET";
+const NARROWEST_LIST = 20;
 
 /** An address and its like field by field. */
 function singleValues(name: string, value: unknown): { name: string; value: unknown }[] {
@@ -104,19 +143,7 @@ function singleValues(name: string, value: unknown): { name: string; value: unkn
     : fields.flatMap(([field, inner]) => singleValues(`${name}.${field}`, inner));
 }
 
-function painted(cell: string, coloured: boolean): string {
-  const style = styleOfStatus(cell);
-  return style === undefined ? cell : styled(cell, style, coloured);
-}
-
-/** A text of several lines that are no longer than this. */
-function wrapped(text: string, width: number): string {
-  const lines = [""];
-  for (const char of text) {
-    const longer = lines.at(-1) + char;
-    if (char === "\n") lines.push("");
-    else if (stringWidth(longer) > width) lines.push(char);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines.join("\n");
+function painted(text: string, whole: string, coloured: boolean): string {
+  const style = styleOfStatus(whole);
+  return style === undefined ? text : styled(text, style, coloured);
 }

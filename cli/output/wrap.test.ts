@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { termsText, wrapWords } from "./wrap.ts";
+import { cellLines, termsText, wrapWords } from "./wrap.ts";
 
 it("breaks at blanks alone: no word, and no command to type, is ever broken", () => {
   const line =
@@ -16,6 +16,23 @@ it("breaks at blanks alone: no word, and no command to type, is ever broken", ()
   }
   expect(wrapWords("  a bb ccc", 6, 4)).toBe("  a bb\n    ccc");
   expect(wrapWords("日本 語語 日本", 7, 2)).toBe("日本\n  語語\n  日本");
+});
+
+it("breaks a cell at blanks, between entries of a list, after marks of an address, and loses nothing", () => {
+  expect(cellLines("it needs a second factor", 12)).toEqual(["it needs a", "second", "factor"]);
+  expect(cellLines("sites:read,devices:read,scripts:read", 16)).toEqual([
+    "sites:read,",
+    "devices:read,",
+    "scripts:read",
+  ]);
+  expect(cellLines("https://hooks.contoso.example/rmm/v2", 20)).toEqual([
+    "https://hooks.",
+    "contoso.example/rmm/",
+    "v2",
+  ]);
+  expect(cellLines("run `rmm auth login` first", 16)).toEqual(["run", "`rmm auth login`", "first"]);
+  expect(cellLines("日本語日本", 4)).toEqual(["日本", "語日", "本"]);
+  expect(cellLines("", 4)).toEqual([""]);
 });
 
 it("sets terms beside what they mean, and a long term above it", () => {

@@ -38,10 +38,10 @@ export async function keychainProblem(keychain: Keychain): Promise<string | unde
   }
 }
 
-/** Explains the alternatives if there is no keychain. */
-export const noKeychain = (reason: string): CliError =>
+/** Explains the alternatives if there is no keychain; `command` keeps the tokens elsewhere. */
+export const noKeychain = (reason: string, command = "`rmm auth login --store=file`"): CliError =>
   new CliError(`The keychain of this machine cannot be used: ${reason}`, {
     exit: "failure",
     code: "NO_KEYCHAIN",
-    hint: "Unlock or start it; or sign in with --store=file (tokens in a file only you can read); or set RMM_TOKEN",
+    hint: `Keep the tokens in a file that only you can read: ${command}. Or start or unlock the keychain, or set RMM_TOKEN`,
   });

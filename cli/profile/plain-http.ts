@@ -1,4 +1,5 @@
 import { CliError } from "../errors/cli-error.ts";
+import { commandToType, quoted } from "../errors/commands-to-type.ts";
 import type { Globals } from "../globals.ts";
 import type { Profile } from "./profiles.ts";
 import type { Settings } from "./settings.ts";
@@ -12,17 +13,34 @@ const isExposed = (server: string): boolean => {
 };
 
 /** Refuses plain http to another machine unless the user allowed it, in this run or earlier for this profile. */
-export function refusePlainHttp(globals: Pick<Globals, "insecureHttp">, { server, stored }: Settings): void {
+export function refusePlainHttp(
+  globals: Pick<Globals, "insecureHttp" | "typed">,
+  { server, stored, profile }: Settings,
+): void {
   if (globals.insecureHttp || !isExposed(server.value) || stored.plainHttp?.includes(server.value)) return;
   throw new CliError(
     `${server.value} (${server.source}) is plain http: everyone on the way could read the credential`,
     {
       exit: "usage",
       code: "PLAIN_HTTP",
-      hint: "Use https://; or accept it with --insecure-http, which `rmm profile add` and `rmm auth login` remember",
+      hint: `Use https://; or accept it: \`${again(globals.typed)}\`, or for good: \`${remembering(profile.value, server.value)}\``,
     },
   );
 }
+
+function again(typed: readonly string[]): string {
+  const words = typed.includes("--") ? ["--insecure-http", ...typed] : [...typed, "--insecure-http"];
+  return ["rmm", ...words].map(quoted).join(" ");
+}
+
+const remembering = (profile: string, server: string): string =>
+  commandToType(["profile", "add", profile], { server, "insecure-http": true }, {});
+
+/** For a profile whose server no call will reach; undefined where all is well. */
+export const plainHttpNotice = (name: string, { server, plainHttp }: Profile): string | undefined =>
+  server === undefined || !isExposed(server) || plainHttp?.includes(server)
+    ? undefined
+    : `${server} is plain http, and calls to it are refused: use https://, or accept it with \`${remembering(name, server)}\``;
 
 /** What a profile stores for `--insecure-http`. */
 export const withPlainHttp = (profile: Profile, globals: Pick<Globals, "insecureHttp">, server: string): Profile =>

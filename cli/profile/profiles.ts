@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { didYouMean } from "#contract/core/suggest";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import type { Shell } from "../shell.ts";
-import { didYouMean } from "../suggest.ts";
 import { configDirOf } from "./config-dir.ts";
 import { readPrivateJson, withFileLock, writePrivateJson } from "./private-files.ts";
 

@@ -25,18 +25,19 @@ export function cleanPassword(shell: Shell, raw: string, source: string): string
 }
 
 export const readSecretFile = (shell: Shell, path: string, flag: string): Promise<string> =>
-  readSecret(shell, path, `${flag}: `);
+  readSecret(shell, path, flag);
 
 /** All of stdin, read once. */
-export const readStdin = (shell: Shell): Promise<string> => readSecret(shell, "-", "");
+export const readStdin = (shell: Shell): Promise<string> => readSecret(shell, "-");
 
 /** A message about a secret may name the file and position, never the text. */
-async function readSecret(shell: Shell, path: string, source: string): Promise<string> {
-  const bytes = await readBytes(shell, path);
+async function readSecret(shell: Shell, path: string, flag?: string): Promise<string> {
+  const bytes = await readBytes(shell, path, flag);
   try {
     return decode(bytes, { name: fileName(path) }).text;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
+    const source = flag === undefined ? "" : `${flag}: `;
     throw usageError(`${source}${error.message.replace(/ \(byte 0x..\)/, "")}`, "Save it as UTF-8");
   }
 }

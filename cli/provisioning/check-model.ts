@@ -1,6 +1,7 @@
 import { normalize } from "node:path";
 import { canonicalEmail } from "#contract/core/email";
-import { didYouMean } from "../suggest.ts";
+import { didYouMean } from "#contract/core/suggest";
+import { isTimeZone, zonesLike } from "#contract/core/time-zone";
 import { parseInstant } from "./durations.ts";
 import {
   type FileContact,
@@ -76,9 +77,9 @@ function checkOrganization(organization: FileOrganization): FileProblem[] {
       ({ site }) => `a primary contact of ${site ?? organization.slug}`,
     ),
     ...sites.flatMap((site) => [
-      ...(site.timezone === undefined || isTimezone(site.timezone)
+      ...(site.timezone === undefined || isTimeZone(site.timezone)
         ? []
-        : [problem(site, `${site.timezone} is not an IANA time zone`, "timezone")]),
+        : [problem(site, `${site.timezone} is not an IANA time zone${zonesLike(site.timezone)}`, "timezone")]),
       ...tooLarge(site, ["address", "contact", "settings"]),
     ]),
     ...contacts.flatMap((contact) => checkContact(contact)),
@@ -151,13 +152,4 @@ function tooLarge<T extends Located>(one: T, fields: readonly (keyof T & string)
   return fields
     .filter((field) => Buffer.byteLength(JSON.stringify(one[field] ?? null)) > FREE_OBJECT_BYTES)
     .map((field) => problem(one, `must be at most ${FREE_OBJECT_BYTES} bytes`, field));
-}
-
-export function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return name.length <= 50;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,5 @@
 import { invisibleIn } from "#contract/core/characters";
-import { didYouMean } from "../suggest.ts";
+import { didYouMean } from "#contract/core/suggest";
 import type { Schema, SchemaType } from "./schema.ts";
 
 /** A step into a value: a key or an index. */

@@ -1,6 +1,6 @@
+import { didYouMean } from "#contract/core/suggest";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import { fileName } from "../input/read-text.ts";
-import { didYouMean } from "../suggest.ts";
 import { foldName, type ProvisioningModel } from "./model.ts";
 import type { Conflict } from "./plan.ts";
 import { readModel } from "./read-model.ts";

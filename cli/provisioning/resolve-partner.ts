@@ -1,6 +1,6 @@
+import { didYouMean } from "#contract/core/suggest";
 import type { RmmClient } from "#sdk/client";
 import { CliError, usageError } from "../errors/cli-error.ts";
-import { didYouMean } from "../suggest.ts";
 import type { LiveMe } from "./live.ts";
 import { foldName } from "./model.ts";
 import type { Read } from "./read-all.ts";

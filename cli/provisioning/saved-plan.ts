@@ -1,5 +1,6 @@
 import { chmod, stat, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
+import { systemReason } from "#sdk/node/system-reason";
 import { CliError, usageError } from "../errors/cli-error.ts";
 import { commandToType } from "../errors/commands-to-type.ts";
 import type { FieldChange } from "./field-change.ts";
@@ -72,7 +73,7 @@ export async function savePlan(path: string, plan: Plan, facts: PlanFacts, { rep
     if (replace) await chmod(path, 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw code === "EEXIST" ? takenPath(path) : usageError(`Cannot write ${path}: ${code ?? "failed"}`);
+    throw code === "EEXIST" ? takenPath(path) : usageError(`--output: cannot write ${path}: ${systemReason(error)}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
+import { systemReason } from "#sdk/node/system-reason";
 import { type FileKey, type FileOrganization, type ProvisioningModel, type Sink, sinkText } from "./model.ts";
 import type { Conflict, Plan, Step } from "./plan.ts";
 import { probeSecretFile, writeSecretFile } from "./secret-file.ts";
@@ -73,11 +74,10 @@ export async function prepareSinks(plan: Plan, { env }: Pick<SinkContext, "env">
       if (key.sink?.kind === "file") await probeSecretFile(key.sink.path);
       if (key.sink?.kind === "github-output") await (await open(env["GITHUB_OUTPUT"] as string, "a")).close();
     } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
       found.push({
         line: key.line,
         path: `${key.path}.sink`,
-        message: `${sinkText(key.sink as Sink)} cannot be written: ${reason}`,
+        message: `${sinkText(key.sink as Sink)} cannot be written: ${systemReason(error)}`,
       });
     }
   }

@@ -2,6 +2,7 @@ import type { TokenPairAnswer } from "#sdk/session";
 import { clientOf } from "../client.ts";
 import { type Context, openContext } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
+import { again } from "../errors/commands-to-type.ts";
 import { keychainOf, keychainProblem, noKeychain } from "../profile/keychain.ts";
 import { withPlainHttp } from "../profile/plain-http.ts";
 import { changeProfiles, checkProfileName, type StoreKind } from "../profile/profiles.ts";
@@ -31,17 +32,20 @@ export async function keepSignIn(context: Context, signIn: SignIn): Promise<void
  * no use, and a code or an invitation works once.
  */
 export async function readyStore(
-  { shell, settings }: Context,
+  { shell, settings, globals }: Context,
   given: string = settings.store.value,
 ): Promise<StoreKind> {
   if (given !== "keychain" && given !== "file") throw usageError("--store must be keychain or file");
   checkProfileName(settings.profile.value);
   if (given === "keychain") {
     const problem = await keychainProblem(keychainOf(shell));
-    if (problem !== undefined) throw noKeychain(problem);
+    if (problem !== undefined) throw noKeychain(problem, again(withoutStore(globals.typed), "--store=file"));
   }
   return given;
 }
+
+const withoutStore = (typed: readonly string[]): string[] =>
+  typed.filter((word, at) => !/^--store(=|$)/.test(word) && typed[at - 1] !== "--store");
 
 /** Tokens first: a profile that names a sign-in without tokens would only confuse. */
 async function keep(context: Context, signIn: SignIn): Promise<void> {

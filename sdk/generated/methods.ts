@@ -1208,6 +1208,7 @@ export interface WebhooksMethods {
   create: (input: { body: models.WebhooksCreateBody }, options?: CallOptions) => ApiCall<models.WebhooksCreateResult>;
   /**
    * Show a webhook with the numbers of its deliveries.
+   * `successCount` and `failureCount` are since the beginning, `deliveryStats` is of the 30 days that deliveries are kept. Tests are in none of them: the list of deliveries has those.
    *
    * `GET /webhooks/:id` · user · needs organizations:read
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.

@@ -1,3 +1,5 @@
+import { systemReason } from "./system-reason.ts";
+
 const meanings = {
   UNREADABLE: "Cannot read",
   UNWRITABLE: "Cannot write",
@@ -12,8 +14,8 @@ export class PrivateFileError extends Error {
   readonly path: string;
 
   constructor(code: keyof typeof meanings, path: string, cause?: unknown) {
-    const reason = (cause as NodeJS.ErrnoException | undefined)?.code;
-    super(`${meanings[code]} ${path}${reason === undefined ? "" : `: ${reason}`}`, { cause });
+    const reason = cause === undefined ? "" : `: ${systemReason(cause)}`;
+    super(`${meanings[code]} ${path}${reason}`, { cause });
     this.code = code;
     this.path = path;
   }

@@ -1,5 +1,5 @@
 import type { Access } from "#contract/core/access";
-import { problem } from "#server/problem";
+import { type Problem, problem } from "#server/problem";
 import { holds, type KeyPrincipal, type Principal, type UserPrincipal } from "./principal.ts";
 
 export interface AuthorizeOptions {
@@ -32,8 +32,12 @@ export function authorize(who: Principal, access: Access, options: AuthorizeOpti
   for (const permission of access.permissions) {
     if (!lesser && !holds(who, permission)) throw problem("PERMISSION_DENIED", { details: { required: permission } });
   }
-  if (access.mfa && options.mfaGate && !who.mfa) throw problem("MFA_REQUIRED");
+  if (access.mfa && options.mfaGate && !who.mfa) throw factorMissing(who);
 }
+
+/** Whoever has no factor yet must set one up before it can be proved. */
+export const factorMissing = ({ mfaEnrolled }: UserPrincipal): Problem =>
+  problem("MFA_REQUIRED", { details: { mfaEnabled: mfaEnrolled } });
 
 /**
  * One of the endpoint's scopes is enough (docs/credentials.md, "Scopes of an API key"); keys are never asked for MFA.

@@ -24,11 +24,23 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const SECRET = /secret|password|token|hash|key$/i;
 /** Deeper values are cut: no honest request nests so far, and the canonical form is made recursively. */
 const DEPTH_MAX = 100;
+/** The most UTF-16 units of what clients choose: a header must not make every entry of a log large. */
+const LONGEST = {
+  actorEmail: 255,
+  action: 100,
+  resourceType: 50,
+  resourceName: 255,
+  ipAddress: 45,
+  userAgent: 512,
+  errorMessage: 1_000,
+} as const;
+const DETAILS_MAX_BYTES = 32 * 1024;
 
 /**
  * Makes the entry that is stored, once and for all: an id that grows with time (v7), lower-case uuids, well-formed
  * text without U+0000 (noted in `details.replacedCharacters`), secrets dropped from the details, ids that are no
- * uuid moved to `details.rawActorId` and `details.rawResourceId`. An entry of an organization carries no partner.
+ * uuid moved to `details.rawActorId` and `details.rawResourceId`, nothing longer than its field may be (noted in
+ * `details.truncated`). An entry of an organization carries no partner.
  */
 export const auditEntry = (event: AuditEvent, options: { now: Date; id?: string }): AuditContent => {
   const clean = cleaner();
@@ -40,7 +52,17 @@ export const auditEntry = (event: AuditEvent, options: { now: Date; id?: string 
     details[name] = clean.text(value);
     return ZERO_UUID;
   };
-  const text = (value: string | null | undefined) => (value === null || value === undefined ? null : clean.text(value));
+  const short = (field: keyof typeof LONGEST, value: string): string => {
+    const whole = clean.text(value);
+    if (whole.length <= LONGEST[field]) return whole;
+    details["truncated"] = true;
+    // Not in the middle of a pair.
+    return whole.slice(0, LONGEST[field]).replace(/[\ud800-\udbff]$/, "");
+  };
+  const text = (field: Exclude<keyof typeof LONGEST, "action">): string | null => {
+    const value = event[field];
+    return value === null || value === undefined ? null : short(field, value);
+  };
   const orgId = event.orgId?.toLowerCase() ?? null;
   const entry = {
     id: options.id ?? uuidV7(),
@@ -49,19 +71,42 @@ export const auditEntry = (event: AuditEvent, options: { now: Date; id?: string 
     timestamp: options.now.toISOString(),
     actorType: clean.text(event.actorType),
     actorId: id(event.actorId, "rawActorId"),
-    actorEmail: text(event.actorEmail),
-    action: clean.text(event.action),
-    resourceType: text(event.resourceType),
+    actorEmail: text("actorEmail"),
+    action: short("action", event.action),
+    resourceType: text("resourceType"),
     resourceId: id(event.resourceId, "rawResourceId"),
-    resourceName: text(event.resourceName),
-    ipAddress: text(event.ipAddress),
-    userAgent: text(event.userAgent),
+    resourceName: text("resourceName"),
+    ipAddress: text("ipAddress"),
+    userAgent: text("userAgent"),
     result: clean.text(event.result),
-    errorMessage: text(event.errorMessage),
+    errorMessage: text("errorMessage"),
   };
   if (clean.replaced()) details["replacedCharacters"] = true;
-  return { ...entry, details: canonicalize(details)! };
+  return { ...entry, details: detailsText(details) };
 };
+
+/**
+ * RFC 8785 text, without as many of the largest values as it takes to be no longer than it may be. The sites go last,
+ * because they decide who reads the entry.
+ */
+function detailsText(details: Record<string, unknown>): string {
+  const whole = canonicalize(details)!;
+  if (Buffer.byteLength(whole) <= DETAILS_MAX_BYTES) return whole;
+  const kept: Record<string, unknown> = { ...details, truncated: true };
+  // Braces of its own instead of a comma make each one byte longer than what goes with it.
+  const bytesOf = (of: Record<string, unknown>) => Buffer.byteLength(canonicalize(of)!);
+  const sizes = Object.keys(details)
+    .map((name) => ({ name, bytes: bytesOf({ [name]: details[name] }) - 1, last: name === "siteIds" }))
+    .sort((a, b) => Number(a.last) - Number(b.last) || b.bytes - a.bytes);
+  let over = bytesOf(kept) - DETAILS_MAX_BYTES;
+  for (const { name, bytes } of sizes) {
+    if (over <= 0) break;
+    if (name === "truncated") continue;
+    delete kept[name];
+    over -= bytes;
+  }
+  return canonicalize(kept)!;
+}
 
 function cleaner() {
   let replaced = false;

@@ -57,6 +57,31 @@ describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) =
     expect(await world.verify(chain)).toMatchObject({ ok: true, entriesChecked: 250 });
   });
 
+  it("cuts what is longer than its field before it is hashed, the largest details first, and says so", async () => {
+    const long = `${"x".repeat(254)}\u{1F600}${"y".repeat(2_000)}`;
+    const details = {
+      small: "kept",
+      large: "l".repeat(20_000),
+      larger: ["m".repeat(30_000)],
+      siteIds: ["s".repeat(25_000)],
+    };
+    const texts = { resourceName: long, actorEmail: long, resourceType: long, ipAddress: long, userAgent: long };
+    await world.append([
+      ...entriesOf(1, { ...texts, errorMessage: long, action: long, details }),
+      ...entriesOf(1, { details: { whole: "w".repeat(32_000) } }),
+    ]);
+    const [cut, whole] = await stored();
+    expect(JSON.parse(cut!.details)).toEqual({ small: "kept", siteIds: details.siteIds, truncated: true });
+    const lengths = ["resourceName", "actorEmail", "resourceType", "ipAddress", "userAgent", "errorMessage", "action"];
+    // A pair of surrogates goes as a whole.
+    expect(lengths.map((name) => (cut as Record<string, string | null>)[name]?.length)).toEqual([
+      254, 254, 50, 45, 512, 1_000, 100,
+    ]);
+    expect(cut!.resourceName?.isWellFormed()).toBe(true);
+    expect(JSON.parse(whole!.details)).toEqual({ whole: "w".repeat(32_000) });
+    expect(await world.verify(chain)).toMatchObject({ ok: true, entriesChecked: 2 });
+  });
+
   it("writes nothing for a transaction that was rolled back", async () => {
     await expect(
       world.db.transaction().execute(async (trx) => {
@@ -101,6 +126,48 @@ describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) =
     await writer.stop();
     expect((await stored()).map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
     expect(await world.verify(chain)).toMatchObject({ ok: true });
+  });
+
+  it("goes on with every other chain while one entry cannot be stored, and in its order once it can", async () => {
+    // More of them than a look at the outbox shows.
+    const stuck = entriesOf(1_100);
+    await enqueue(stuck);
+    const others = [entriesOf(3, { orgId: orgAt(1) }), entriesOf(2, { orgId: null, partnerId: orgAt(2) })];
+    for (const entries of [...others, entriesOf(1, { orgId: null })]) await enqueue(entries);
+    const first = `insert into audit_logs (id, org_id, "timestamp", actor_type, action, details, result, checksum)`;
+    const { id, checksum } = { id: stuck[0]!.id, checksum: contentHash(stuck[0]!) };
+    await world.tamper(
+      `${first} values ('${id}', null, '2026-01-01T00:00:00.000Z', 'user', 'x', '{}', 'success', '${checksum}')`,
+    );
+    const failures: [attempt: number, chain: string | undefined][] = [];
+    const writer = auditWriter(world.db, {
+      ...world.writerOptions,
+      backoffMaxMs: 200,
+      onError: (_, attempt, at) => failures.push([attempt, at?.id]),
+    });
+    writer.start();
+    await until(async () => (await waiting()) === 1_100 && failures.length >= 3);
+    expect(failures.slice(0, 3)).toEqual([1, 2, 3].map((attempt) => [attempt, ORG]));
+    for (const odd of [others[0]!, others[1]!])
+      expect((await stored()).map((row) => row.id)).toEqual(expect.arrayContaining(odd.map((entry) => entry.id)));
+    await world.tamper(`delete from audit_logs where id = '${id}'`);
+    await writer.drain(AbortSignal.timeout(20_000));
+    await writer.stop();
+    const own = (await stored()).filter(({ orgId }) => orgId === ORG);
+    expect(own.map((row) => row.id)).toEqual(stuck.map((entry) => entry.id));
+    expect(await world.verify(chain)).toMatchObject({ ok: true, entriesChecked: 1_100 });
+  });
+
+  it("lets a chain with one entry have its turn among thousands of another's", async () => {
+    await enqueue(entriesOf(1_500));
+    await enqueue(entriesOf(1, { orgId: orgAt(1) }));
+    const moved: number[] = [];
+    const writer = auditWriter(world.db, { ...world.writerOptions, onMoved: (entries) => moved.push(entries) });
+    await writer.drain(AbortSignal.timeout(20_000));
+    await writer.stop();
+    expect(moved.slice(0, 3)).toEqual([100, 1, 100]);
+    expect(moved.reduce((sum, entries) => sum + entries, 0)).toBe(1_501);
+    expect(await world.verify(chain)).toMatchObject({ ok: true, entriesChecked: 1_500 });
   });
 
   it("gives up draining only when told to", async () => {

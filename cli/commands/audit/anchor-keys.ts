@@ -38,7 +38,9 @@ export async function readPublicKeys(given: readonly string[]): Promise<string[]
       } catch {
         throw usageError(
           "--public-key is no Ed25519 public key",
-          "Base64 of its SPKI, or a file with that or with PEM",
+          existsSync(text)
+            ? "Base64 of its SPKI, or a file with that or with PEM"
+            : `Base64 of its SPKI, or a file with that or with PEM; there is no file ${text}`,
         );
       }
     }),

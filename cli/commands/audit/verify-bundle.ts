@@ -1,3 +1,4 @@
+import { systemReason } from "#sdk/node/system-reason";
 import { verifyBundle } from "#server/audit/bundle";
 import { soundLines } from "#server/audit/lf-lines";
 import type { Context } from "../../context.ts";
@@ -63,7 +64,8 @@ function parse(line: string): (Head & { type?: string; format?: number }) | unde
 const incomplete =
   (path: string) =>
   (error: unknown): never => {
-    if (typeof (error as NodeJS.ErrnoException).code === "string") throw error;
+    if (typeof (error as NodeJS.ErrnoException).code === "string")
+      throw usageError(`--bundle: cannot read ${path}: ${systemReason(error)}`);
     const reason = error instanceof SyntaxError ? "a line of it cannot be read" : (error as Error).message;
     throw new CliError(`${path} cannot be judged: ${reason}`, {
       exit: "notProvable",

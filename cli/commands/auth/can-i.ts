@@ -1,11 +1,11 @@
-import { askKey, type KeyAccess, mintsKeys } from "../../access/ask-key.ts";
-import { decideForUser, kindsText, kindText, type Verdict } from "../../access/decide.ts";
+import { askKey } from "../../access/ask-key.ts";
+import { decideForUser, type Verdict } from "../../access/decide.ts";
+import { decideForAgent, decideForKey } from "../../access/decide-key.ts";
 import { allCommands, type Target, targetOf, targetText } from "../../access/target.ts";
 import { type Context, getCredential, openContext } from "../../context.ts";
 import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { namesOf } from "../../generic/names.ts";
-import type { CommandSpec } from "../../manifest.ts";
 import { checkFields, isForPrograms, printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
@@ -46,30 +46,34 @@ only a second factor is missing.
 Exit 1: this cannot be told. A user is judged by GET /users/me and the rules of
 the API. A key is asked: by a read of one row, or by a request that cannot be
 carried out, which counts against its limit and stands in the audit log.
+A scope opens to a key the commands that take keys, and no others: a yes about a
+scope names both.
 `;
 
-const fields = ["what", "allowed", "reasons", "credential", "source"];
+const fields = ["what", "allowed", "reasons", "limits", "credential", "source"];
 
 type Judge = (target: Target) => Promise<Verdict | undefined>;
 
 async function answer(context: Context, target: Target): Promise<number> {
   checkFields(context.globals, { fields });
-  const { judge, kind, source } = await judgeFor(context);
+  const { judge, kind, source, proof } = await judgeFor(context);
   const verdict = await judge(target);
   if (verdict === undefined) {
     throw new CliError(`The server does not say whether this key may ${targetText(target)}`, {
       exit: "failure",
       code: "CANNOT_TELL",
       hint:
-        kind === "apiKey" ? "A signed-in user sees its scopes: rmm api-keys list" : "A signed-in user sees its scopes",
+        kind === "apiKey"
+          ? "A signed-in user sees its scopes: `rmm api-keys list`"
+          : "A signed-in user sees its scopes",
     });
   }
-  const { allowed, reasons, secondFactor } = verdict;
-  const result = { what: targetText(target), allowed, reasons, credential: kind, source };
+  const { allowed, reasons, secondFactor, limits = [] } = verdict;
+  const result = { what: targetText(target), allowed, reasons, limits, credential: kind, source };
   if (isForPrograms(context)) await printResult(context, result, { fields });
   else await writeTo(context.shell, "stdout", `${allowed ? "yes" : "no"}\n`);
-  for (const reason of reasons) await context.notice(reason);
-  if (secondFactor) await context.notice("Prove it with `rmm auth mfa step-up`");
+  for (const text of [...reasons, ...limits]) await context.notice(text);
+  if (secondFactor) await context.notice(proof);
   return exitCode(allowed ? "ok" : secondFactor ? "unauthenticated" : "forbidden");
 }
 
@@ -78,10 +82,12 @@ const listFields = ["command", "method", "path", "allowed", "reasons"];
 /** Null: unknown. */
 async function list(context: Context): Promise<number> {
   checkFields(context.globals, { fields: listFields });
-  const { judge } = await judgeFor(context);
+  const { judge, proof } = await judgeFor(context);
   const rows = [];
+  let forFactor = 0;
   for (const command of await allCommands()) {
     const verdict = await judge({ command });
+    if (verdict?.secondFactor) forFactor += 1;
     const { noun, name, method, path } = command;
     rows.push({
       command: `${noun} ${name}`,
@@ -91,11 +97,27 @@ async function list(context: Context): Promise<number> {
       reasons: verdict?.reasons ?? ["the server does not tell"],
     });
   }
-  await printResult(context, rows, { fields: listFields, columns: ["command", "allowed", "reasons"] });
+  await printResult(context, rows, {
+    fields: listFields,
+    columns: ["command", "allowed", "reasons"],
+    keep: ["allowed"],
+  });
+  if (forFactor > 0) await context.notice(`${forFactor} of them take a second factor. ${proof}`);
   return 0;
 }
 
-async function judgeFor(context: Context): Promise<{ judge: Judge; kind: string; source: string }> {
+interface Judgement {
+  readonly judge: Judge;
+  readonly kind: string;
+  readonly source: string;
+  /** How this caller proves a second factor. */
+  readonly proof: string;
+}
+
+const proofOf = (mfaEnabled: boolean): string =>
+  mfaEnabled ? "Prove it with `rmm auth mfa step-up`" : "Set one up first with `rmm auth mfa setup`";
+
+async function judgeFor(context: Context): Promise<Judgement> {
   const { kind, source } = await getCredential(context);
   const { signal } = context.shell;
   const rmm = await context.client();
@@ -103,11 +125,18 @@ async function judgeFor(context: Context): Promise<{ judge: Judge; kind: string;
     const me = await rmm.users.me({}, { signal });
     if (context.globals.org !== undefined) await namesOf(context).orgId(context.globals.org);
     await tellLimits(context, me);
-    return { judge: async (target) => decideForUser({ ...me, kind }, target), kind, source };
+    return {
+      judge: async (target) => decideForUser({ ...me, kind }, target),
+      kind,
+      source,
+      proof: proofOf(me.mfaEnabled),
+    };
   }
-  if (kind === "agent") return { judge: async (target) => ofAgent(target), kind, source };
+  // No key and no device has a second factor, or needs one.
+  const own = { kind, source, proof: "" };
+  if (kind === "agent") return { judge: async (target) => decideForAgent(target), ...own };
   const asked = askKey(rmm, kind, signal);
-  return { judge: (target) => ofKey(asked, kind, target), kind, source };
+  return { judge: (target) => decideForKey(asked, kind, target), ...own };
 }
 
 /** Restrictions of a yes. */
@@ -121,35 +150,4 @@ async function tellLimits(
     await context.notice(
       `Within ${siteIds.length === 1 ? "one site" : `${siteIds.length} sites`} of your organization`,
     );
-}
-
-const ofAgent = (target: Target): Verdict =>
-  "command" in target ? byKind(target.command, "agent") : no("a device token has no permissions");
-
-const no = (reason: string): Verdict => ({ allowed: false, secondFactor: false, reasons: [reason] });
-const yes: Verdict = { allowed: true, secondFactor: false, reasons: [] };
-
-function byKind({ access }: CommandSpec, kind: CommandSpec["access"]["kinds"][number]): Verdict {
-  const fits = access.kinds.includes(kind) || access.kinds.includes("public");
-  return fits ? yes : no(`it is for ${kindsText(access.kinds)}, and this is ${kindText(kind)}`);
-}
-
-async function ofKey(asked: KeyAccess, kind: "apiKey" | "partnerKey", target: Target): Promise<Verdict | undefined> {
-  if ("command" in target) {
-    const fits = byKind(target.command, kind);
-    if (!fits.allowed || target.command.access.kinds.includes("public")) return fits;
-  }
-  const allowed = "grant" in target ? await asked.holds(target.grant) : await asked.mayCall(target.command);
-  if (allowed === undefined) return undefined;
-  if (allowed) return yes;
-  if (asked.restricted === false && (await isMint(target)))
-    return no("its principal needs an expiry and a source allowlist to mint enrollment keys");
-  const scope = "grant" in target ? target.grant : target.command.access.keyScopes.join(" or ");
-  return no(`the key does not have ${scope}${asked.scopes ? `; it has ${asked.scopes.join(", ") || "no scope"}` : ""}`);
-}
-
-/** Minting needs more than the scope. */
-async function isMint(target: Target): Promise<boolean> {
-  if ("command" in target) return mintsKeys(target.command);
-  return (await allCommands()).some((one) => mintsKeys(one) && one.access.keyScopes.includes(target.grant));
 }

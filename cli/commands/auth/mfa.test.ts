@@ -13,10 +13,24 @@ const made = {
   recoveryCodes: ["aaaa-bbbb-cccc", "dddd-eeee-ffff"],
 };
 let refuses = false;
+let mfaEnabled = true;
 let wrongCodes = 0;
 let stub: Stub;
 beforeAll(async () => {
   stub = await stubApi({
+    "GET /users/me": () => ({
+      body: {
+        ...{
+          id: "u",
+          scope: "partner",
+          roleName: "Partner Admin",
+          permissions: ["*:*"],
+          mfaEnabled,
+          mfaSatisfied: false,
+        },
+        ...{ orgAccess: "all", orgIds: null, siteIds: null },
+      },
+    }),
     "POST /auth/mfa/setup": () => (refuses ? refusal(409, "MFA_ALREADY_ENABLED") : { body: made }),
     "POST /auth/login": () => ({
       body: { mfaRequired: true, tempToken: "temp", mfaMethods: ["totp"], expiresIn: 300 },
@@ -127,7 +141,7 @@ describe("the first code", () => {
 
   it("or the secret is typed, in fours on a line of its own", async () => {
     const { stderr } = await setUp([], { tty: true, answers: ["", "333333"], columns: 40 });
-    expect(stderr).toContain("\n\n  JBSW Y3DP EHPK 3PXP\n\n");
+    expect(stderr).toMatch(/it:\n {2}JBSW Y3DP EHPK 3PXP\n/);
   });
 
   it("is read from a picture that is black on white on every terminal", async () => {
@@ -135,6 +149,33 @@ describe("the first code", () => {
     const lines = stderr.split("\n").filter((line) => /[█▀▄]/.test(line));
     expect(lines.length).toBeGreaterThan(10);
     for (const line of lines) expect(line).toMatch(/^\u001b\[30m\u001b\[107m[ █▀▄]+\u001b\[0m$/);
+  });
+
+  it("is on a terminal of 24 lines from the secret to the question, and the picture says what the server said", async () => {
+    const { create } = await import("qrcode");
+    const start = "otpauth://totp/RMM:firstname.lastname%40company.example?issuer=RMM";
+    const secret = "7XP2BK2UJCBKEFW6ZRM4QEJTQFSW2VH5";
+    const { otpAuthUrl } = made;
+    made.otpAuthUrl = `${start}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
+    const { stderr } = await setUp([], { tty: true, answers: ["", "333333"], columns: 80 });
+    const narrow = await setUp([], { tty: true, answers: ["", "333333"], columns: 30 });
+    made.otpAuthUrl = otpAuthUrl;
+    const lines = stderr.slice(stderr.indexOf("Scan this")).split("\n");
+    const picture = lines
+      .filter((line) => line.startsWith("\u001b[30m"))
+      .map((line) => line.replaceAll(/\u001b\[\d+m/g, ""));
+    const question = 2;
+    expect(lines.findLastIndex((line) => line.startsWith("\u001b")) + 1 + question).toBeLessThanOrEqual(24);
+    const { modules } = create(`${start}&secret=${secret}`, { errorCorrectionLevel: "L" });
+    const dark = picture.flatMap((line) => [line.replaceAll(/[▀█]/g, "#"), line.replaceAll(/[▄█]/g, "#")]);
+    const drawn = dark.map((line) => [...line].map((one) => (one === "#" ? 1 : 0)));
+    const empty = (rows: number) => Array.from({ length: rows }, () => new Array<number>(modules.size + 4).fill(0));
+    const rows = Array.from({ length: modules.size }, (_, y) => [
+      ...[0, 0, ...Array.from({ length: modules.size }, (_, x) => modules.get(y, x)), 0, 0],
+    ]);
+    expect(drawn).toEqual([...empty(2), ...rows, ...empty(1)]);
+    expect(narrow.stderr).not.toMatch(/[█▀▄]/);
+    expect(narrow.stderr).toContain("Type this secret");
   });
 });
 
@@ -162,25 +203,75 @@ it("a sign-in asks for the code three times before the password has to be typed 
   expect(sent.map(({ body }) => (body as { code: string }).code)).toEqual(["111111", "222222", "333333"]);
 });
 
-it("turning it off or replacing its codes asks for the password, or to be told that there is none", async () => {
-  const run = (name: string, argv: readonly string[], options: Parameters<typeof command.run>[1] = {}) =>
-    command.run(["auth", "mfa", name, ...argv], { ...options, env: { RMM_SERVER: stub.url, RMM_TOKEN: "token" } });
-  const before = stub.seen.length;
-  for (const [name, argv] of [
-    ["disable", ["--code-stdin", "--yes"]],
-    ["recovery-codes", ["--yes"]],
-  ] as const) {
-    const ran = await run(name, argv, { stdin: "123456" });
-    expect(ran).toMatchObject({ code: 2, stdout: "" });
-    expect(ran.stderr).toContain("--current-password-file or --current-password-stdin");
-  }
-  expect(stub.seen.length).toBe(before);
-  const asked = { tty: true, answers: ["Correct-Horse-7"] };
-  expect((await run("recovery-codes", ["--yes"], asked)).code).toBe(0);
-  expect((await run("recovery-codes", ["--yes", "--no-current-password"])).code).toBe(0);
-  const sent = stub.seen.slice(before).map(({ path, body }) => [path, body]);
-  expect(sent).toEqual([
-    ["/api/v1/auth/mfa/recovery-codes", { currentPassword: "Correct-Horse-7" }],
-    ["/api/v1/auth/mfa/recovery-codes", undefined],
-  ]);
+it.each(["mfa", "auth mfa"])(
+  "%s: turning it off, setting it up or replacing its codes asks for the password, or to be told that there is none",
+  async (group) => {
+    const run = (name: string, argv: readonly string[], options: Parameters<typeof command.run>[1] = {}) => {
+      const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token" };
+      return command.run([...group.split(" "), name, ...argv], { ...options, env });
+    };
+    const before = stub.seen.length;
+    const writes = writesOf(stub).length;
+    for (const [name, argv] of [
+      ["disable", ["--code-stdin", "--yes"]],
+      ["recovery-codes", ["--yes"]],
+      ["setup", ["--json"]],
+    ] as const) {
+      const ran = await run(name, argv, { stdin: "123456" });
+      expect(ran, name).toMatchObject({ code: 2, stdout: "" });
+      expect(ran.stderr).toContain("--current-password-file or --current-password-stdin");
+      expect(ran.stderr).toContain("An account without a password gives --no-current-password");
+    }
+    expect((await run("recovery-codes", ["--yes", "-f", "-"], { stdin: "[{}]" })).stdout).toContain("MISSING_INPUT");
+    const both = ["--yes", "--no-current-password", "--current-password-stdin"];
+    expect((await run("recovery-codes", both, { stdin: "Correct-Horse-7" })).code).toBe(2);
+    expect(stub.seen.length).toBe(before);
+    const asked = { tty: true, answers: ["Correct-Horse-7"] };
+    expect((await run("recovery-codes", ["--yes"], asked)).code).toBe(0);
+    expect((await run("recovery-codes", ["--yes", "--no-current-password"])).code).toBe(0);
+    const sent = writesOf(stub)
+      .slice(writes)
+      .map(({ path, body }) => [path, body]);
+    expect(sent).toEqual([
+      ["/api/v1/auth/mfa/recovery-codes", { currentPassword: "Correct-Horse-7" }],
+      ["/api/v1/auth/mfa/recovery-codes", undefined],
+    ]);
+  },
+);
+
+it.each([["mfa"], ["auth", "mfa"]])(
+  "%s %s: nobody is asked for a code of a factor that is not there: setting one up comes first",
+  async (...group) => {
+    mfaEnabled = false;
+    const before = writesOf(stub).length;
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token" };
+    for (const name of ["step-up", "disable", "recovery-codes"]) {
+      const asked: string[] = [];
+      const ran = await command.run([...group.filter((word) => typeof word === "string"), name], {
+        tty: true,
+        answers: ["123456"],
+        asked,
+        env,
+      });
+      expect([name, ran.code, asked]).toEqual([name, 1, []]);
+      expect(ran.stderr).toContain("has no second factor");
+      expect(ran.stderr).toContain("Set one up first with `rmm auth mfa setup`");
+    }
+    expect(writesOf(stub).length).toBe(before);
+    mfaEnabled = true;
+  },
+);
+
+it.each([
+  [true, "Prove it with `rmm auth mfa step-up`"],
+  [false, "Set one up first with `rmm auth mfa setup`"],
+])("can-i says what comes first for want of a factor, which there is: %s", async (there, hint) => {
+  mfaEnabled = there;
+  const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token" };
+  const one = await command.run(["auth", "can-i", "sites", "create"], { env });
+  expect([one.code, one.stderr]).toEqual([4, expect.stringContaining(hint)]);
+  const all = await command.run(["auth", "can-i", "--list"], { env });
+  expect([all.code, all.stderr]).toEqual([0, expect.stringMatching(/^\d+ of them take a second factor/)]);
+  expect(all.stderr).toContain(hint);
+  mfaEnabled = true;
 });

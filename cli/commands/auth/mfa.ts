@@ -1,23 +1,23 @@
-import type { Command } from "commander";
 import type { RmmClient } from "#sdk/client";
 import { type Context, openContext } from "../../context.ts";
-import { missingInput } from "../../errors/cli-error.ts";
+import { CliError, missingInput } from "../../errors/cli-error.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { maskSecrets, printMinted, requireMintShown, type SecretFile, withSecretFile } from "../../generic/minted.ts";
 import { addEndpoint } from "../../generic/noun-group.ts";
+import { withoutPasswordFlag } from "../../generic/own-password.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
 import { readSecrets } from "../../generic/secret-flags.ts";
-import type { CommandSpec, FlagSpec } from "../../manifest.ts";
-import { ownSequence } from "../../output/escape.ts";
+import type { CommandSpec } from "../../manifest.ts";
 import { isForPrograms } from "../../output/print.ts";
+import { fitted } from "../../output/wrap.ts";
 import { prompterOf } from "../../prompt.ts";
-import type { Register, Run } from "../../register.ts";
+import type { Register } from "../../register.ts";
 import { showSecretText, writeTo } from "../../shell.ts";
 import { askCode } from "../../sign-in/prove-factor.ts";
 import { proving, shaped, takes } from "../../taken-flags.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */
-export const registerMfa: Register = async (group, run) => {
+export const registerMfa: Register = async (group, run, program) => {
   const commands = await commandsOf("mfa");
   group.description(group.summary()).usage("<command> [flags]");
   group.addHelpText("before", "Examples:\n  rmm auth mfa setup\n  rmm auth mfa step-up\n");
@@ -29,7 +29,7 @@ export const registerMfa: Register = async (group, run) => {
     )
     .option("--current-password-file <path>", "your password; read from a file")
     .option("--current-password-stdin", "your password; read from stdin")
-    .option(...withoutPassword)
+    .option(...withoutPasswordFlag)
     .option("--secret-file <path>", "write the secret and the recovery codes to a new file only you can read")
     .addHelpText("before", setupExamples)
     .action(() =>
@@ -37,31 +37,42 @@ export const registerMfa: Register = async (group, run) => {
         setUp(await openContext(shell, globals), commands.find(({ name }) => name === "setup")!, setup.opts()),
       ),
     );
-  for (const name of ["enable", "step-up", "disable", "recovery-codes"]) {
+  for (const name of ["enable", ...ofFactor]) {
     const spec = commands.find((one) => one.name === name);
-    if (spec === undefined) continue;
-    const command = addEndpoint(group, spec, run);
-    if (spec.body.some(isPassword)) requirePassword(command, spec, run);
+    if (spec !== undefined) addEndpoint(group, spec, run);
+  }
+  await extendMfa(group, run, program);
+};
+
+/** Commands that are about a factor that is on. */
+const ofFactor = ["step-up", "disable", "recovery-codes"] as const;
+
+/** Lets those commands look first whether there is one, under `rmm mfa` and `rmm auth mfa` alike. */
+export const extendMfa: Register = async (group, run) => {
+  for (const spec of await commandsOf("mfa")) {
+    const command = group.commands.find((one) => one.name() === spec.name);
+    if (command === undefined || !(ofFactor as readonly string[]).includes(spec.name)) continue;
+    command.action(() =>
+      run(async (shell, globals) => {
+        const context = await openContext(shell, globals);
+        await requireFactor(context);
+        return runEndpoint(context, spec, { args: [], options: command.opts() });
+      }),
+    );
   }
 };
 
-const withoutPassword = [
-  "--no-current-password",
-  "for an account without a password, which signs in through an identity provider",
-] as const;
-
-const isPassword = ({ name }: FlagSpec): boolean => name === "currentPassword";
-
-/** Only an account without a password may leave it out: anybody else would be refused after sending. */
-function requirePassword(command: Command, spec: CommandSpec, run: Run): void {
-  const body = spec.body.map((field) => (isPassword(field) ? { ...field, required: true } : field));
-  command.option(...withoutPassword).action(() =>
-    run(async (shell, globals) => {
-      const options = command.opts();
-      const asked = options["currentPassword"] === false ? spec : { ...spec, body, bodyOptional: false };
-      return runEndpoint(await openContext(shell, globals), asked, { args: [], options });
-    }),
-  );
+/** Nobody is asked for a code of a factor that is not there. */
+async function requireFactor(context: Context): Promise<void> {
+  if (!context.interactive || context.globals.dryRun) return;
+  const client = await context.client();
+  const { mfaEnabled } = await client.users.me({}, { signal: context.shell.signal });
+  if (mfaEnabled !== false) return;
+  throw new CliError("This account has no second factor", {
+    exit: "failure",
+    code: "MFA_NOT_ENABLED",
+    hint: "Set one up first with `rmm auth mfa setup`",
+  });
 }
 
 const setupExamples = `Examples:
@@ -131,14 +142,14 @@ async function enableHere(context: Context, client: RmmClient, made: Made, file?
   );
 }
 
-/** On the terminal alone: a QR code for a phone, and the same secret to type. */
+/** On the terminal alone: a QR code for a phone, and the same secret to type. The picture stands last, above the question. */
 async function showSecret({ shell }: Context, url: string, secret: string): Promise<void> {
-  const { toString: qrText } = await import("qrcode");
-  // Always black on white: phones cannot scan inverted codes.
-  const [black, white, plain] = [ownSequence(30, "m"), ownSequence(107, "m"), ownSequence(0, "m")];
-  const lines = (await qrText(url, { type: "utf8" })).split("\n").filter((line) => line !== "");
-  const picture = lines.map((line) => `${black}${white}${line}${plain}\n`).join("");
+  const { qrLines } = await import("../../output/qr-code.ts");
   const grouped = secret.match(/.{1,4}/g)?.join(" ");
-  const text = `${picture}\nScan this with your authenticator app, or type this secret into it:\n\n  ${grouped}\n\n`;
-  await showSecretText(shell, text);
+  const picture = await qrLines(url, shell.columns);
+  const scan =
+    picture.length > 0
+      ? "Scan this with your authenticator app, or type this secret into it:"
+      : "Type this secret into your authenticator app:";
+  await showSecretText(shell, [fitted(shell, scan), `  ${grouped}`, ...picture, ""].join("\n"));
 }

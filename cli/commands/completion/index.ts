@@ -1,9 +1,9 @@
+import { didYouMean } from "#contract/core/suggest";
 import { openContext } from "../../context.ts";
 import { missingInput, usageError } from "../../errors/cli-error.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
-import { didYouMean } from "../../suggest.ts";
 import { takes, valued } from "../../taken-flags.ts";
 import { scripts } from "./scripts.ts";
 

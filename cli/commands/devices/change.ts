@@ -28,7 +28,7 @@ const columns = ["name", "outcome", "line", "changed", "message", "organization"
 export const changeListing: Listing<ChangeOutcome> = {
   fields: ["outcome", "kind", "key", "changes", "item", "deviceId", "error"],
   columns,
-  keep: ["name", "outcome", "message"],
+  keep: ["name", "outcome"],
   rowOf: ({ outcome, key, item, changes, deviceId, error }) => ({
     name: item.name,
     outcome,

@@ -1,7 +1,7 @@
+import { didYouMean } from "#contract/core/suggest";
 import type { CustomField } from "#sdk/generated/models/index";
 import type { Context } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
-import { didYouMean } from "../../suggest.ts";
 import type { Chosen } from "./chosen.ts";
 
 type Value = string | number | boolean;

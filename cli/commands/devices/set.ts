@@ -103,7 +103,10 @@ async function givenValues(shell: Shell, { field = [], unset = [] }: SetOptions)
     const at = one.indexOf("=");
     if (at <= 0) throw usageError("--field takes key=value, or key=@file");
     const text = one.slice(at + 1);
-    put(one.slice(0, at), text.startsWith("@") ? (await readText(shell, text.slice(1))).replace(/\r?\n$/, "") : text);
+    put(
+      one.slice(0, at),
+      text.startsWith("@") ? (await readText(shell, text.slice(1), undefined, "--field")).replace(/\r?\n$/, "") : text,
+    );
   }
   for (const key of unset) put(key, null);
   if (given.size === 0) throw usageError("Nothing to change", "Give --field key=value, or --unset key");

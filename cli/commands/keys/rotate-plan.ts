@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { systemReason } from "#sdk/node/system-reason";
 import type { Context } from "../../context.ts";
 import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
 import { instantOf } from "../../generic/field-value.ts";
-import { ambiguousName, sameName } from "../../generic/name-errors.ts";
+import { ambiguousName, areApart, sameName } from "../../generic/name-errors.ts";
 import type { Journal, Rotation } from "../../keys/journal.ts";
 import type { ListedKey } from "../../keys/listed-key.ts";
 import type { RotationItem } from "../../keys/rotate-keys.ts";
@@ -132,7 +133,8 @@ function keyCalled(keys: readonly ListedKey[], name: string): ListedKey | undefi
   const found = alive.length > 0 ? alive : called;
   if (found.length < 2) return found[0];
   const lines = found.map((one) => [one.id, one.kind, one.name, one.organization].filter(Boolean).join("  "));
-  throw ambiguousName("key", name, lines, ", or --org or --kind");
+  const byKind = new Set(found.map(({ kind }) => kind)).size > 1;
+  throw ambiguousName("key", name, lines, [...(areApart(found) ? ["--org"] : []), ...(byKind ? ["--kind"] : [])]);
 }
 
 /** A service principal has one key at most, so its own id will do. */
@@ -194,8 +196,8 @@ export async function prepareFiles(items: readonly RotationItem[], { dryRun }: {
       continue;
     }
     if (dryRun) continue;
-    await probeSecretFile(resolve(sink.path)).catch((error: NodeJS.ErrnoException) => {
-      problems.push({ path, message: `cannot be written: ${error.code ?? error.message}` });
+    await probeSecretFile(resolve(sink.path)).catch((error: unknown) => {
+      problems.push({ path, message: `cannot be written: ${systemReason(error)}` });
     });
   }
   if (problems.length === 0) return;

@@ -201,10 +201,10 @@ const notPrinted = ({ message }: Error, resume: string): CliError =>
 
 /** What can be printed, of a plan or of results. */
 function shapeOf(context: Context): Shape {
-  if (context.globals.dryRun) return { fields: planColumns, columns: planColumns, keep: ["name", "sink", "note"] };
+  if (context.globals.dryRun) return { fields: planColumns, columns: planColumns, keep: ["name"] };
   return isForPrograms(context)
     ? { fields: rotationResultFields }
-    : { fields: resultColumns, columns: resultColumns, keep: ["name", "sink", "message"] };
+    : { fields: resultColumns, columns: resultColumns, keep: ["name"] };
 }
 
 /** After Ctrl-C they are counted, not listed: a person looks for what failed. */

@@ -1,3 +1,4 @@
+import { isTimeZone, zonesLike } from "#contract/core/time-zone";
 import { collect } from "../../collect.ts";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
@@ -5,7 +6,6 @@ import { exitCode } from "../../errors/exit-codes.ts";
 import { fileName, readBytes } from "../../input/read-text.ts";
 import { escapeControls } from "../../output/escape.ts";
 import { formatOf, isForPrograms } from "../../output/print.ts";
-import { isTimezone } from "../../provisioning/check-model.ts";
 import { type Imported, type ImportOptions, importCustomers } from "../../provisioning/import/import-customers.ts";
 import { targetNames } from "../../provisioning/import/targets.ts";
 import { located } from "../../provisioning/load-file.ts";
@@ -91,8 +91,8 @@ function optionsOf(given: Options, org: string | undefined): ImportOptions {
   const char = delimiter === undefined ? undefined : (delimiters[delimiter.toLowerCase()] ?? delimiter);
   if (char !== undefined && (char.length !== 1 || char === '"')) throw usageError("--delimiter must be one character");
   if (dates !== undefined && dates !== "dmy" && dates !== "mdy") throw usageError("--dates must be dmy or mdy");
-  if (timezone !== undefined && !isTimezone(timezone))
-    throw usageError(`--timezone: ${timezone} is not an IANA time zone`);
+  if (timezone !== undefined && !isTimeZone(timezone))
+    throw usageError(`--timezone: ${timezone} is not an IANA time zone${zonesLike(timezone)}`);
   return { map, mapValue, guess, delimiter: char, encoding, dates, timezone, org };
 }
 

@@ -82,7 +82,8 @@ describe.each(databases)("provisioning commands on %s", (database) => {
     expect(shown.code).toBe(10);
     expect(shown.stdout).toContain("+ create organization a\n    slug: a\n    name: A\n");
     expect(shown.stdout).toContain("2 to create, 0 unchanged\n");
-    expect(shown.stderr).toContain("2 requests (at most 950 a minute; the API allows 1,000), 1 enrollment key minted");
+    expect(shown.stderr).toMatch(/^None of the file's organizations is at http:\S+ yet\n/);
+    expect(shown.stderr).toMatch(/Applying it sends 2 requests, 1 enrollment key minted\n$/);
     const json = await run(["plan", file, "--json"]);
     expect(json.code).toBe(0);
     expect(JSON.parse(json.stdout)).toMatchObject({
@@ -257,6 +258,32 @@ describe.each(databases)("provisioning commands on %s", (database) => {
     expect(parse(ran.stdout).organizations[0]).not.toHaveProperty("sites");
     expect(await run(["plan", write("t.yaml", ran.stdout), "--detailed-exitcode"])).toMatchObject({ code: 0 });
     expect((await run(["export", "nope"])).code).toBe(3);
+  });
+
+  it("exports for the system what the named organizations tell of their partner, and asks for --partner otherwise", async () => {
+    const name = () => `q${Math.random().toString(36).slice(2)}`;
+    const [first, second, shared] = [name(), name(), name()];
+    await seedPartner(server, first, [`${first}-west`, shared]);
+    await seedPartner(server, second, [`${second}-west`, shared]);
+    const env = { RMM_TOKEN: (await server.signIn({ role: "System Admin" })).token };
+    for (const argv of [
+      ["export", "--org", `${first}-west`],
+      ["export", "--partner", first, `${first}-west`],
+    ]) {
+      const ran = await run(argv, { env });
+      expect(ran.code, ran.stderr).toBe(0);
+      const { partner, organizations } = parse(ran.stdout);
+      expect([partner, organizations]).toMatchObject([first, [{ slug: `${first}-west` }]]);
+      const again = await run(["plan", write("of-system.yaml", ran.stdout), "--detailed-exitcode"], { env });
+      expect(again.code, again.stderr).toBe(0);
+    }
+    for (const argv of [["export", `${first}-west`, `${second}-west`], ["export", shared], ["export"]]) {
+      const ran = await run(argv, { env });
+      expect([argv, ran.code, ran.stdout]).toEqual([argv, 2, ""]);
+      expect(ran.stderr).toContain("--partner");
+      expect(ran.stderr).not.toContain("file, or");
+    }
+    expect((await run(["export", shared, "--partner", second], { env })).code).toBe(0);
   });
 });
 

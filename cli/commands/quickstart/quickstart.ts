@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../errors/cli-error.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
+import { keychainOf, keychainProblem } from "../../profile/keychain.ts";
 import { type DemoServer, startDemoServer } from "./demo-server.ts";
 import { fromPackage } from "./from-package.ts";
 import type { Stage } from "./stage.ts";
@@ -36,7 +37,8 @@ export async function quickstart(context: Context, options: Options): Promise<nu
     const facts = await tell({ say, server, dir });
     const seconds = Math.round((Date.now() - started) / 1000);
     kept = options.keep;
-    await say.text(kept ? keptText(dir, server, seconds) : nextText(seconds));
+    const hasKeychain = async () => (await keychainProblem(keychainOf(context.shell))) === undefined;
+    await say.text(kept ? keptText(dir, server, seconds) : nextText(seconds, await hasKeychain()));
     const result = { ok: true, seconds, url: kept ? server.url : null, dir: kept ? dir : null, ...facts };
     if (isForPrograms(context)) await printResult(context, result, { fields: Object.keys(result) });
     return 0;

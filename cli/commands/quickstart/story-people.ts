@@ -35,7 +35,7 @@ export async function peopleStory(stage: Stage): Promise<void> {
   ]);
   await say.text("Where mail is set up, the link goes by mail. Here it is in a file, and Pat accepts:");
   await newPassword("pat", TECH);
-  const accept = ["users", "accept-invite", "--field-token-file", "pat.invite", "--password-file", "pat.password"];
+  const accept = ["users", "accept-invite", "--link-file", "pat.invite", "--password-file", "pat.password"];
   const kept = ["--profile", "msp", "--server", server.url, "--store", "file"];
   await say.run([...accept, ...kept, "--json=user.email,user.scope"]);
 

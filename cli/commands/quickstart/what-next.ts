@@ -5,8 +5,8 @@ import { SIGN_INS } from "./story-people.ts";
 
 const rmm = () => `Here rmm is \`node ${fromPackage("bin/rmm.js")}\`; \`npm link\` puts it on your PATH.`;
 
-/** How to do it in earnest. */
-export const nextText = (seconds: number): string =>
+/** How to do it in earnest; without a keychain a sign-in keeps its tokens in a file. */
+export const nextText = (seconds: number, hasKeychain: boolean): string =>
   [
     `Done in ${seconds} s; server and data are removed again.`,
     "",
@@ -14,7 +14,7 @@ export const nextText = (seconds: number): string =>
     "  rmm quickstart --keep                       the same, and the server stays to play with",
     "  rmm server start                            a server of your own, data in ./.rmm",
     "  rmm server create-admin --email you@example.com",
-    "  rmm auth login --email you@example.com",
+    `  rmm auth login --email you@example.com${hasKeychain ? "" : " --store=file"}`,
     "  rmm --help",
     "",
     rmm(),

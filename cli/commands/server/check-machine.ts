@@ -104,7 +104,12 @@ const canWrite = (path: string): Promise<boolean> =>
 async function keychainCheck(shell: Shell): Promise<Check> {
   const problem = await keychainProblem(keychainOf(shell));
   if (problem === undefined) return { check: "keychain", status: "ok", message: "keeps secrets" };
-  return { check: "keychain", status: "warn", message: problem, remedy: "Sign in with --store=file, or set RMM_TOKEN" };
+  return {
+    check: "keychain",
+    status: "warn",
+    message: problem,
+    remedy: "Sign in with `rmm auth login --store=file`, or set RMM_TOKEN",
+  };
 }
 
 function clockCheck(nowMs: number): Check {

@@ -39,7 +39,7 @@ export function registerDoctor(group: Command, run: Run): void {
           ...check,
           ...(remedy === undefined ? {} : { remedy: completed(remedy, globals.given) }),
         }));
-        await printResult(context, told, { fields: ["check", "status", "message", "remedy"] });
+        await printResult(context, told, { fields: ["check", "status", "message", "remedy"], keep: ["status"] });
         return exitCode(checks.some(({ status }) => status === "fail") ? "failure" : "ok");
       }),
     );

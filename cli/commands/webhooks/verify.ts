@@ -59,7 +59,7 @@ async function verify(
   const headers = readHeaders(header);
   const options: VerifyOptions = { now: shell.now, toleranceSeconds: readSeconds(tolerance) };
   const secret = cleanToken(shell, await readSecretFile(shell, secretFile, "--secret-file"), "--secret-file");
-  const body = await readBytes(shell, bodyFile);
+  const body = await readBytes(shell, bodyFile, "--body-file");
   const { verifyWebhook, WebhookVerificationError } = await import("#sdk/verify-webhook");
   try {
     const event = await verifyWebhook(body, headers, secret, options);

@@ -120,10 +120,12 @@ describe("rmm webhooks test, create", () => {
 
   it("says where kinds are listed, and what reaches a receiver inside", async () => {
     expect(await refused("UNKNOWN_EVENT", `/webhooks/${ANY_ID}/test`, ["test", ANY_ID, "--event", "x"])).toMatch(
-      /help of `rmm webhooks create.*` lists the kinds/,
+      /`rmm webhooks create --help` lists the kinds/,
     );
     const create = ["create", "--org-id", ANY_ID, "--name", "n", "--url", "http://127.0.0.1/", "--events", "*"];
-    expect(await refused("UNSAFE_URL", "/webhooks", create)).toMatch(/rmm webhooks listen.*WEBHOOK_ALLOW_PRIVATE/);
+    expect(await refused("UNSAFE_URL", "/webhooks", create)).toMatch(
+      /rmm webhooks listen.*WEBHOOK_ALLOW_PRIVATE=true /,
+    );
     const help = await command.run(["webhooks", "listen", "--help"]);
     expect(help.stdout).toMatch(/Kinds of events: .*device\.offline/);
   });

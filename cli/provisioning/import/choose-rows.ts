@@ -1,5 +1,5 @@
+import { didYouMean } from "#contract/core/suggest";
 import { usageError } from "../../errors/cli-error.ts";
-import { didYouMean } from "../../suggest.ts";
 import { foldName } from "../model.ts";
 import type { Mapping } from "./mapping.ts";
 import type { ReadRow } from "./merge-rows.ts";

@@ -1,6 +1,6 @@
+import { didYouMean } from "#contract/core/suggest";
 import { usageError } from "../../errors/cli-error.ts";
 import type { CsvTable } from "../../input/csv-table.ts";
-import { didYouMean } from "../../suggest.ts";
 import { guessColumns } from "./guess-columns.ts";
 import { isSlug, saysYesOrNo, targetAliases, targetNames } from "./targets.ts";
 

@@ -1,7 +1,7 @@
 import { invisibleIn } from "#contract/core/characters";
 import { canonicalEmail } from "#contract/core/email";
+import { isTimeZone, zonesLike } from "#contract/core/time-zone";
 import { digitsFault, isDayNumber, withoutMidnight } from "../../input/spreadsheet.ts";
-import { isTimezone } from "../check-model.ts";
 import { parseInstant } from "../durations.ts";
 import { fileStatuses } from "../model.ts";
 import { contactRoleNames } from "../schema.ts";
@@ -58,9 +58,9 @@ export const isSlug = (cell: string): boolean => /^[a-z0-9][a-z0-9_-]{0,99}$/i.t
 const slug: ReadCell = (cell) => (isSlug(cell) ? { value: cell.toLowerCase() } : { reason: `"${cell}" is not a slug` });
 
 const timezone: ReadCell = (cell) =>
-  isTimezone(cell)
+  isTimeZone(cell)
     ? { value: cell }
-    : { reason: `"${cell}" is not an IANA time zone: give --map-value 'timezone:${cell}=…'` };
+    : { reason: `"${cell}" is not an IANA time zone${zonesLike(cell)}: give --map-value 'timezone:${cell}=…'` };
 
 const truths = ["true", "yes", "y", "1", "x", "ja", "oui", "si", "sí", "wahr"];
 const untruths = ["false", "no", "n", "0", "nein", "non", "falsch"];

@@ -29,4 +29,16 @@ describe("timezone", () => {
       expect(timezone().safeParse(name).success).toBe(true);
     for (const name of ["", "+02:00", "-07:00", "Mars/Olympus"]) expect(timezone().safeParse(name).success).toBe(false);
   });
+
+  it("says which zone may have been meant: by its spelling, or by its place alone", () => {
+    const said = (name: string) => timezone().safeParse(name).error?.issues[0]?.message;
+    expect(said("Europe/Berln")).toBe("must be an IANA time zone (did you mean Europe/Berlin?)");
+    expect(said("Berln")).toBe("must be an IANA time zone (did you mean Europe/Berlin?)");
+    expect(said("Eurpe/Berlin")).toBe("must be an IANA time zone (did you mean Europe/Berlin?)");
+    expect(said("Mars/Base")).toBe("must be an IANA time zone");
+    expect(said("new york")).toBe("must be an IANA time zone (did you mean America/New_York?)");
+    expect(said("UCT")).toBe(undefined);
+    expect(said("Atlantis/Poseidonis")).toBe("must be an IANA time zone");
+    expect(said("z".repeat(9_000))).toBe("Too big: expected string to have <=50 characters");
+  });
 });

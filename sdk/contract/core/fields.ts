@@ -2,6 +2,7 @@ import { z } from "zod";
 import { invisibleIn, isVisible, withoutInvisible } from "./characters.ts";
 import { canonicalEmail } from "./email.ts";
 import type { RefName } from "./refs.ts";
+import { isTimeZone, zonesLike } from "./time-zone.ts";
 
 /** What the generators and the server read beside the schema itself. */
 export interface FieldMeta {
@@ -186,15 +187,9 @@ export const timezone = () =>
   z
     .string()
     .max(50)
-    .refine((value) => {
-      try {
-        new Intl.DateTimeFormat("en", { timeZone: value });
-        // Newer engines take "+02:00" as well, which knows no summer time.
-        return !/^[+-]/.test(value);
-      } catch {
-        return false;
-      }
-    }, "must be an IANA time zone")
+    .refine(isTimeZone, {
+      error: ({ input }) => `must be an IANA time zone${typeof input === "string" ? zonesLike(input) : ""}`,
+    })
     .meta({ published: { type: "string", maxLength: 50 } } satisfies FieldMeta);
 
 /** Free JSON object of at most `maxBytes` serialized. */

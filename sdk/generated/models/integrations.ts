@@ -93,9 +93,9 @@ export interface WebhooksCreateResult {
   };
   status: "active" | "paused" | "failed";
   hasSecret: boolean;
-  /** Deliveries that arrived. */
+  /** Deliveries that arrived since the beginning, without tests. */
   successCount: number;
-  /** Deliveries that were given up. */
+  /** Deliveries that were given up since the beginning, without tests. */
   failureCount: number;
   consecutiveFailures: number;
   /** Date and time (RFC 3339). */
@@ -137,9 +137,9 @@ export interface WebhooksGetResult {
   };
   status: "active" | "paused" | "failed";
   hasSecret: boolean;
-  /** Deliveries that arrived. */
+  /** Deliveries that arrived since the beginning, without tests. */
   successCount: number;
-  /** Deliveries that were given up. */
+  /** Deliveries that were given up since the beginning, without tests. */
   failureCount: number;
   consecutiveFailures: number;
   /** Date and time (RFC 3339). */
@@ -151,6 +151,7 @@ export interface WebhooksGetResult {
   createdAt: string;
   /** Date and time (RFC 3339). */
   updatedAt: string;
+  /** Of the last 30 days, without tests. */
   deliveryStats: {
     total: number;
     pending: number;
@@ -267,9 +268,9 @@ export interface Webhook {
   };
   status: "active" | "paused" | "failed";
   hasSecret: boolean;
-  /** Deliveries that arrived. */
+  /** Deliveries that arrived since the beginning, without tests. */
   successCount: number;
-  /** Deliveries that were given up. */
+  /** Deliveries that were given up since the beginning, without tests. */
   failureCount: number;
   consecutiveFailures: number;
   /** Date and time (RFC 3339). */

@@ -269,7 +269,7 @@ function login(plant: Plant): WrittenCommand {
 }
 
 function acceptInvite(plant: Plant): WrittenCommand {
-  const files = ["--field-token-file", `${HERE}/invitation.txt`, "--password-file", `${HERE}/password.txt`];
+  const files = ["--link-file", `${HERE}/invitation.txt`, "--password-file", `${HERE}/password.txt`];
   return {
     argv: ["users", "accept-invite", "--store=file", ...files],
     given: { "invitation.txt": `${plant("invitation")}\n`, "password.txt": `${plant("password")}\n` },

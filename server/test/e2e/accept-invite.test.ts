@@ -41,7 +41,7 @@ describe("rmm users accept-invite", () => {
     return path;
   };
   const accept = (file: string, ...more: string[]) =>
-    rmm.run(["users", "accept-invite", "--field-token-file", file, "--password-file", "password", ...more]);
+    rmm.run(["users", "accept-invite", "--link-file", file, "--password-file", "password", ...more]);
   const isPending = async (email: string) =>
     (await server.db.selectFrom("users").select("status").where("email", "=", email).executeTakeFirst())?.status;
 

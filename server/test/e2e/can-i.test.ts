@@ -55,6 +55,7 @@ describe("rmm auth can-i", () => {
     const typo = await ask(plain, "sties:write");
     expect(typo).toMatchObject({ code: 2, stdout: "" });
     expect(typo.stderr).toContain("sites:write");
+    expect((await ask(plain, "GET /orgs/organization")).stderr).toContain("There is GET /orgs/organizations");
     expect((await ask({}, "sites:write")).code).toBe(4);
   });
 
@@ -111,6 +112,32 @@ describe("rmm auth can-i", () => {
       (await auditEntries(server)).filter(({ result, action }) => result === "success" && /create/.test(action)),
     ).toEqual([]);
     expect(await db.selectFrom("enrollmentKeys").select("id").execute()).toEqual([]);
+  });
+
+  it("answers a key for the commands that take keys, and says what a scope does not open", async () => {
+    const { RMM_TOKEN } = await asUser({ role: "Partner Admin", partnerId });
+    const body = { orgId, name: "ci", scopes: ["devices:read"] };
+    const { key } = (await server.request("POST", "/api-keys", { token: RMM_TOKEN, body })).body;
+    const held = await ask({ RMM_API_KEY: key }, "devices:read", "--json");
+    expect([held.code, JSON.parse(held.stdout)]).toMatchObject([0, { allowed: true, reasons: [] }]);
+    const [limit] = JSON.parse(held.stdout).limits;
+    expect(limit).toMatch(/^it opens custom-fields values; .*devices list.* are for a signed-in user$/);
+    expect(held.stderr).toContain(limit);
+    for (const [what, reason] of [
+      ["devices list", "it is for a signed-in user"],
+      ["GET /devices", "it is for a signed-in user"],
+      ["devices:write", "the key does not have devices:write; it has devices:read"],
+      ["tickets:read", "no command takes tickets:read from an API key"],
+      ["organizations:write", "are for a signed-in user"],
+    ] as const) {
+      const ran = await ask({ RMM_API_KEY: key }, what);
+      expect([what, ran.code, ran.stdout]).toEqual([what, 5, "no\n"]);
+      expect(ran.stderr).toContain(reason);
+    }
+    const everything = await asUser({ role: "System Admin" });
+    const ofKeys = await ask(everything, "enrollment-keys:write");
+    expect(ofKeys).toMatchObject({ code: 5, stdout: "no\n" });
+    expect(ofKeys.stderr).toContain("a scope of keys");
   });
 
   it("tells a principal without an expiry or an allowlist that it may mint nothing", async () => {

@@ -100,7 +100,7 @@ it("with an idempotency key of one's own a dead secret is refused, whichever com
         "--events",
         "site.*",
       ],
-      end: (id: string) => ["webhooks", "update", id, "--field-secret-stdin"],
+      end: (id: string) => ["webhooks", "update", id, "--signing-secret-stdin"],
     },
   ];
   for (const { make, end } of singles) {

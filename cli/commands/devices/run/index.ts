@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { didYouMean } from "#contract/core/suggest";
 import { userCommandTypes } from "#contract/core/user-command-types";
 import { collect } from "../../../collect.ts";
 import { type Context, openContext } from "../../../context.ts";
@@ -12,7 +13,6 @@ import { isForPrograms } from "../../../output/print.ts";
 import { withSpinner } from "../../../output/spinner.ts";
 import { prompterOf } from "../../../prompt.ts";
 import type { Register } from "../../../register.ts";
-import { didYouMean } from "../../../suggest.ts";
 import { proving, tabular, takes } from "../../../taken-flags.ts";
 import { addChoice, type ChoiceOptions, type Chosen, chosenDevices, devicesText } from "../chosen.ts";
 import { carryOut } from "./carry-out.ts";

@@ -33,7 +33,7 @@ const columns = ["name", "outcome", "status", "exitCode", "message", "organizati
 export const listing: Listing<ShownEntry> = {
   fields: ["outcome", "kind", "key", "changes", "item", "deviceId", "result", "error"],
   columns,
-  keep: ["name", "outcome", "message"],
+  keep: ["name", "outcome"],
   rowOf: ({ outcome, key, item, deviceId, result, error }) => ({
     name: item.name,
     outcome,

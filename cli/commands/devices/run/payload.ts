@@ -23,7 +23,7 @@ export async function payloadOf(shell: Shell, given: readonly string[]): Promise
 }
 
 async function objectIn(shell: Shell, path: string): Promise<object> {
-  const value = parseJson(await readText(shell, path), fileName(path));
+  const value = parseJson(await readText(shell, path, undefined, "--payload"), fileName(path));
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   throw usageError(`${fileName(path)} must hold one JSON object`);
 }

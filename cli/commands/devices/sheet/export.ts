@@ -1,3 +1,4 @@
+import { didYouMean } from "#contract/core/suggest";
 import { type Context, openContext } from "../../../context.ts";
 import { usageError } from "../../../errors/cli-error.ts";
 import { checkCredential } from "../../../generic/check-credential.ts";
@@ -6,7 +7,6 @@ import { checkFields } from "../../../output/print.ts";
 import { withSpinner } from "../../../output/spinner.ts";
 import { counted } from "../../../provisioning/budget.ts";
 import type { Register } from "../../../register.ts";
-import { didYouMean } from "../../../suggest.ts";
 import { proving, takes } from "../../../taken-flags.ts";
 import { writeOutput } from "../../provisioning/write-output.ts";
 import { addChoice, type ChoiceOptions, type Chosen, listedDevices } from "../chosen.ts";

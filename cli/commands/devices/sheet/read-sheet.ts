@@ -1,6 +1,6 @@
+import { didYouMean } from "#contract/core/suggest";
 import { usageError } from "../../../errors/cli-error.ts";
 import { readTable } from "../../../input/csv-table.ts";
-import { didYouMean } from "../../../suggest.ts";
 import { CUSTOM, ownColumns, toldColumns, unguarded } from "./cells.ts";
 
 export interface SheetRow {

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
+import { systemReason } from "#sdk/node/system-reason";
 import type { Context } from "../../../context.ts";
-import { CliError, usageError } from "../../../errors/cli-error.ts";
+import { CliError, unwritable, usageError } from "../../../errors/cli-error.ts";
 import { warnOfGit } from "../../../generic/git-warning.ts";
 import { openSecretDir } from "../../../generic/secret-dir.ts";
 
@@ -37,9 +38,8 @@ export async function secretPlace(
 }
 
 async function inFile(path: string): Promise<SecretPlace> {
-  const file = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "EEXIST" ? `${path} exists already` : `cannot write ${path}: ${error.code}`;
-    throw usageError(`--secret-file: ${why}`);
+  const file = await open(path, "wx", 0o600).catch((error: unknown) => {
+    throw unwritable("--secret-file", path, error);
   });
   return {
     keep: async (one) => {
@@ -67,7 +67,7 @@ async function inFolder(context: Context, folder: string): Promise<SecretPlace> 
 const remedy = "`rmm devices provision` with the same site and hostname gives a new key";
 
 const lost = ({ hostname }: Enrollment, path: string, error: Error): never => {
-  throw new CliError(`${hostname} was added, but its key could not be written to ${path}: ${error.message}`, {
+  throw new CliError(`${hostname} was added, but its key could not be written to ${path}: ${systemReason(error)}`, {
     exit: "partial",
     code: "SECRET_LOST",
     hint: remedy,

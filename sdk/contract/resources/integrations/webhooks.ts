@@ -38,8 +38,8 @@ export const Webhook = shape("Webhook", () =>
     retryPolicy: z.object(policy()),
     status: z.enum(webhookStatuses),
     hasSecret: z.boolean(),
-    successCount: z.int().describe("deliveries that arrived"),
-    failureCount: z.int().describe("deliveries that were given up"),
+    successCount: z.int().describe("deliveries that arrived since the beginning, without tests"),
+    failureCount: z.int().describe("deliveries that were given up since the beginning, without tests"),
     consecutiveFailures: z.int(),
     lastDeliveryAt: instant().nullable(),
     lastSuccessAt: instant().nullable(),
@@ -199,19 +199,23 @@ export const webhooks = resource(about, {
   }),
   get: get("/webhooks/:id", {
     summary: "Show a webhook with the numbers of its deliveries",
+    description:
+      "`successCount` and `failureCount` are since the beginning, `deliveryStats` is of the 30 days that deliveries are kept. Tests are in none of them: the list of deliveries has those.",
     access: readers,
     errors: reached,
     returns: () =>
       z.object({
         ...Webhook().shape,
-        deliveryStats: z.object({
-          total: z.int(),
-          pending: z.int(),
-          delivered: z.int(),
-          failed: z.int(),
-          retrying: z.int(),
-          lastDeliveredAt: instant().nullable(),
-        }),
+        deliveryStats: z
+          .object({
+            total: z.int(),
+            pending: z.int(),
+            delivered: z.int(),
+            failed: z.int(),
+            retrying: z.int(),
+            lastDeliveredAt: instant().nullable(),
+          })
+          .describe("of the last 30 days, without tests"),
       }),
   }),
   update: patch("/webhooks/:id", {

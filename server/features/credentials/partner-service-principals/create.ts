@@ -3,7 +3,7 @@ import type { partnerServicePrincipals } from "#contract/resources/credentials/p
 import { user } from "#server/access/principal";
 import { isUniqueViolation } from "#server/db/dialect/violations";
 import type { Call } from "#server/http/call";
-import { problem } from "#server/problem";
+import { taken } from "#server/problem";
 import { chosenOrgs, readableCidrs, refusePast } from "./checks.ts";
 import { partnerFor, shownPrincipal } from "./queries.ts";
 import { delegable } from "./rules.ts";
@@ -43,7 +43,7 @@ export async function createPartnerPrincipal(call: CreateCall) {
         })
         .execute();
     } catch (error) {
-      throw isUniqueViolation(error) ? problem("NAME_TAKEN", { cause: error }) : error;
+      throw isUniqueViolation(error) ? taken("NAME_TAKEN", call.body.name, error) : error;
     }
     await setOrgs(tx, { partnerId, principalId: id }, orgIds);
     const { orgAccess, expiresAt, rateLimit } = fields;

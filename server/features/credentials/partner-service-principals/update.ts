@@ -5,7 +5,7 @@ import { changedFields } from "#server/audit/changed-fields";
 import { isUniqueViolation } from "#server/db/dialect/violations";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
-import { problem } from "#server/problem";
+import { taken } from "#server/problem";
 import { chosenOrgs, readableCidrs, refusePast } from "./checks.ts";
 import { holdPrincipal, type PrincipalRow, shownPrincipal } from "./queries.ts";
 import { delegable } from "./rules.ts";
@@ -32,7 +32,7 @@ export async function updatePartnerPrincipal(call: UpdateCall) {
         .where("id", "=", before.id)
         .execute();
     } catch (error) {
-      throw isUniqueViolation(error) ? problem("NAME_TAKEN", { cause: error }) : error;
+      throw isUniqueViolation(error) ? taken("NAME_TAKEN", change.name ?? before.name, error) : error;
     }
     if (orgIds) await setOrgs(tx, { partnerId: before.partnerId, principalId: before.id }, orgIds);
     call.audit.note({

@@ -5,7 +5,7 @@ import { user } from "#server/access/principal";
 import { isUniqueViolation } from "#server/db/dialect/violations";
 import { delegable } from "#server/features/credentials/api-keys/delegation";
 import type { Call } from "#server/http/call";
-import { problem } from "#server/problem";
+import { taken } from "#server/problem";
 import { getServicePrincipal } from "./queries.ts";
 
 type CreateCall = typeof servicePrincipals.create extends Endpoint<infer T> ? Call<T> : never;
@@ -36,7 +36,7 @@ export async function createServicePrincipal(call: CreateCall) {
         })
         .execute();
     } catch (error) {
-      throw isUniqueViolation(error) ? problem("NAME_TAKEN", { cause: error }) : error;
+      throw isUniqueViolation(error) ? taken("NAME_TAKEN", call.body.name, error) : error;
     }
     call.audit.note({ details: { scopes } });
     return getServicePrincipal(call, tx, id);

@@ -56,7 +56,8 @@ async function refuseTaken(tx: Tx, { orgId, partnerId }: Owner, fieldKey: string
       ? named.where("orgId", "in", organizations).executeTakeFirst()
       : named.where("orgId", "=", orgId).executeTakeFirst(),
   ]);
-  if (shared || own) throw problem("DUPLICATE", { details: { fieldKey } });
+  if (shared || own)
+    throw problem("DUPLICATE", { message: `There is a custom field ${fieldKey} already`, details: { fieldKey } });
 }
 
 async function refuseOverLimit(tx: Tx, { orgId, partnerId }: Owner): Promise<void> {

@@ -6,7 +6,7 @@ import { held, lockText, shared } from "#server/db/dialect/locks";
 import { fold } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
-import { problem } from "#server/problem";
+import { problem, taken } from "#server/problem";
 import { refuseOverDeviceCap } from "./caps.ts";
 import { insertDevice } from "./insert-device.ts";
 import { mintProvisionKey } from "./provision-key.ts";
@@ -57,7 +57,7 @@ async function findAwaited(call: ProvisionCall, tx: Tx, orgId: string) {
     .where("status", "<>", "decommissioned")
     .orderBy("id");
   const found = await held(namesakes, dialect).execute();
-  if (found.some(({ status }) => status !== "pending")) throw problem("HOSTNAME_TAKEN");
+  if (found.some(({ status }) => status !== "pending")) throw taken("HOSTNAME_TAKEN", hostname);
   return found[0];
 }
 
@@ -98,7 +98,7 @@ async function renew(call: ProvisionCall, tx: Tx, { id, stored }: { id: string; 
     .where("id", "=", id)
     .where("status", "=", "pending")
     .executeTakeFirst();
-  if (renewed.numUpdatedRows !== 1n) throw problem("HOSTNAME_TAKEN");
+  if (renewed.numUpdatedRows !== 1n) throw taken("HOSTNAME_TAKEN", call.body.hostname);
   call.audit.note({ action: "device.update", resource: { type: "device", id, name: call.body.hostname } });
   call.foundIt();
 }

@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { devices } from "#contract/resources/fleet/devices";
+import { factorMissing } from "#server/access/authorize";
 import { getWritableOrg } from "#server/access/org-access";
 import { holds, user } from "#server/access/principal";
 import { refuseForeignSite } from "#server/access/site-access";
@@ -56,7 +57,7 @@ function refuseWithoutRights(call: UpdateCall): void {
   if (required !== undefined && !holds(user(call), required))
     throw problem("PERMISSION_DENIED", { details: { required } });
   if ((siteId !== undefined || quarantined !== undefined) && call.config.enable2fa && !user(call).mfa)
-    throw problem("MFA_REQUIRED");
+    throw factorMissing(user(call));
 }
 
 interface Writing {

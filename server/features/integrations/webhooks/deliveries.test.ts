@@ -327,6 +327,13 @@ describe.each(databases)("deliveries to webhooks on %s", (database) => {
       ["failed", 1],
     ]);
     expect(await stored(id)).toMatchObject({ successCount: 0, failureCount: 0, consecutiveFailures: 0 });
+    const { deliveryStats } = (await test.send("GET", `/${id}`)).body;
+    expect(deliveryStats, "a test counts nowhere").toMatchObject({
+      total: 0,
+      delivered: 0,
+      failed: 0,
+      lastDeliveredAt: null,
+    });
     const unknown = await test.send("POST", `/${id}/test`, { event: "moon.landing" });
     expect([unknown.status, unknown.body.code]).toEqual([400, "UNKNOWN_EVENT"]);
   });

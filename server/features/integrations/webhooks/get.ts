@@ -7,7 +7,7 @@ import { shownWebhook } from "./view.ts";
 
 type GetCall = typeof webhooks.get extends Endpoint<infer T> ? Call<T> : never;
 
-/** A webhook with the numbers of the deliveries that are kept. */
+/** A webhook with the numbers of the deliveries that are kept; tests are in no number, as in those since the beginning. */
 export async function showWebhook(call: GetCall) {
   refuseSiteRestricted(call);
   const webhook = await getWebhook(call.db, call.params.id);
@@ -15,6 +15,7 @@ export async function showWebhook(call: GetCall) {
     .selectFrom("webhookDeliveries")
     .select(({ fn }) => ["status", fn.countAll<number>().as("number"), fn.max("deliveredAt").as("lastDeliveredAt")])
     .where("webhookId", "=", webhook.id)
+    .where("origin", "<>", "test")
     .groupBy("status")
     .execute();
   const numberOf = (status: string) => Number(counted.find((one) => one.status === status)?.number ?? 0);

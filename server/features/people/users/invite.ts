@@ -65,7 +65,8 @@ async function findOrMakePerson(call: InviteCall, tx: Tx, target: Target): Promi
     const account = await createAccount(call, tx, { email, name, status: "invited", emailVerifiedAt: null });
     return { id: account.id, wasActive: false };
   }
-  if ((await findMembershipId(tx, target, known.id)) !== undefined) throw problem("USER_EXISTS");
+  if ((await findMembershipId(tx, target, known.id)) !== undefined)
+    throw problem("USER_EXISTS", { message: `${email} is a member already`, details: { email } });
   const belongs = known.isPlatformAdmin || (await candidatesOf(tx, known.id)).length > 0;
   // Whom nobody has as a member starts anew; a person whom another tenant disabled stays so.
   if (known.status === "disabled" && !belongs) await reinviteAccount(tx, known.id, call.clock.now());

@@ -3,7 +3,7 @@ import { lockRow } from "#server/db/dialect/locks";
 import type { OrganizationsTable } from "#server/db/tables/tenancy";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
-import { problem } from "#server/problem";
+import { problem, taken } from "#server/problem";
 import { slugIsTaken } from "./queries.ts";
 
 type Chosen = Pick<
@@ -19,7 +19,7 @@ export async function insertOrganization(call: Call, tx: Tx, partnerId: string, 
   await lockRow(tx, call.services.store.dialect, "partners", partnerId);
   await call.asSystem("count against caps", async (all) => {
     await refuseOverCap(all, partnerId);
-    if (await slugIsTaken(all, partnerId, chosen.slug)) throw problem("SLUG_TAKEN");
+    if (await slugIsTaken(all, partnerId, chosen.slug)) throw taken("SLUG_TAKEN", chosen.slug);
   });
   const id = call.random.uuid();
   const now = call.clock.now();

@@ -6,7 +6,7 @@ import { lockRow } from "#server/db/dialect/locks";
 import { tellDevicesOf } from "#server/features/fleet/device-commands/signals";
 import { refuseBillingChange, refuseWithout } from "#server/features/tenancy/core/billing-settings";
 import type { Call } from "#server/http/call";
-import { problem } from "#server/problem";
+import { problem, taken } from "#server/problem";
 import { refuseEndBeforeStart } from "./create.ts";
 import { getOrganization, slugIsTaken } from "./queries.ts";
 import { decideStatus, transitions } from "./rules.ts";
@@ -41,10 +41,10 @@ export async function updateOrganization(call: UpdateCall) {
     if (fields.slug !== undefined && fields.slug !== before.slug) {
       await lockRow(tx, call.services.store.dialect, "partners", before.partnerId);
       const slug = fields.slug;
-      const taken = await call.asSystem("count against caps", (all) =>
+      const isTaken = await call.asSystem("count against caps", (all) =>
         slugIsTaken(all, before.partnerId, slug, before.id),
       );
-      if (taken) throw problem("SLUG_TAKEN");
+      if (isTaken) throw taken("SLUG_TAKEN", slug);
     }
     const updated = await tx
       .updateTable("organizations")

@@ -2,7 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { partners } from "#contract/resources/tenancy/partners";
 import { isUniqueViolation } from "#server/db/dialect/violations";
 import type { Call } from "#server/http/call";
-import { problem } from "#server/problem";
+import { taken } from "#server/problem";
 import { getPartner } from "./queries.ts";
 
 type CreateCall = typeof partners.create extends Endpoint<infer T> ? Call<T> : never;
@@ -30,7 +30,7 @@ export async function createPartner(call: CreateCall) {
         })
         .execute();
     } catch (error) {
-      throw isUniqueViolation(error) ? problem("SLUG_TAKEN", { cause: error }) : error;
+      throw isUniqueViolation(error) ? taken("SLUG_TAKEN", call.body.slug, error) : error;
     }
     call.audit.note({ owner: { partnerId: id }, details: { type: call.body.type, plan: call.body.plan } });
     return getPartner(tx, id);

@@ -6,7 +6,7 @@ import { lockRow } from "#server/db/dialect/locks";
 import { isUniqueViolation } from "#server/db/dialect/violations";
 import { refuseBillingChange } from "#server/features/tenancy/core/billing-settings";
 import type { Call } from "#server/http/call";
-import { problem } from "#server/problem";
+import { problem, taken } from "#server/problem";
 import { getPartner } from "./queries.ts";
 import { isOnlyServerOwned, mergeSettings, servicePairProblem } from "./rules.ts";
 
@@ -45,7 +45,7 @@ async function change(call: Call, id: string, given: UpdateCall["body"]) {
         .where("id", "=", id)
         .execute();
     } catch (error) {
-      throw isUniqueViolation(error) ? problem("SLUG_TAKEN", { cause: error }) : error;
+      throw isUniqueViolation(error) ? taken("SLUG_TAKEN", fields.slug ?? before.slug, error) : error;
     }
     call.audit.note({
       details: {

@@ -1,11 +1,14 @@
+/** How many edits apart two words are; undefined where one cannot have been meant by the other. */
+export function nearness(typed: string, candidate: string): number | undefined {
+  const distance = distanceOf(typed.toLowerCase(), candidate.toLowerCase());
+  return distance <= Math.max(1, Math.floor(Math.max(typed.length, candidate.length) * 0.4)) ? distance : undefined;
+}
+
 /** The candidates that look like what was typed, closest first, at most three. */
 export function suggestions(typed: string, candidates: readonly string[]): string[] {
-  const wanted = typed.toLowerCase();
   return candidates
-    .map((candidate) => ({ candidate, distance: distanceOf(wanted, candidate.toLowerCase()) }))
-    .filter(
-      ({ candidate, distance }) => distance <= Math.max(1, Math.floor(Math.max(wanted.length, candidate.length) * 0.4)),
-    )
+    .map((candidate) => ({ candidate, distance: nearness(typed, candidate) }))
+    .filter((one): one is { candidate: string; distance: number } => one.distance !== undefined)
     .sort((a, b) => a.distance - b.distance)
     .slice(0, 3)
     .map(({ candidate }) => candidate);
@@ -19,6 +22,7 @@ export function didYouMean(typed: string, candidates: readonly string[]): string
 
 /** Edit distance of two texts; swapping two neighbours is one edit, and so is being a prefix. */
 function distanceOf(a: string, b: string): number {
+  if (a === b) return 0;
   if (a.length >= 2 && b.startsWith(a)) return 1;
   const rows = Array.from({ length: a.length + 1 }, (_, i) => [i, ...Array<number>(b.length).fill(0)]);
   for (let j = 1; j <= b.length; j++) rows[0]![j] = j;

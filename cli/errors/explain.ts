@@ -1,0 +1,70 @@
+import { refs } from "#contract/core/refs";
+import { RmmError } from "#sdk/errors";
+import { load } from "../generated/load.ts";
+import type { CommandSpec } from "../manifest.ts";
+import { quoted } from "./commands-to-type.ts";
+import type { Described } from "./describe-error.ts";
+
+/** A row or part that a request named. */
+interface Named {
+  readonly kind: string;
+  readonly value: string;
+  readonly noun: string;
+  /** The command of the noun that lists such rows. */
+  readonly verb: string;
+}
+
+/** The server's refusal to find or show something: with what that was, and where those are that there are. */
+export async function explained(described: Described, thrown: unknown, org?: string): Promise<Described> {
+  if (!(thrown instanceof RmmError) || thrown.status === undefined) return described;
+  if (thrown.code === "ORG_ACCESS_DENIED" && org !== undefined)
+    return saying(described, `There is no organization ${org}, or it is closed to you`);
+  if (thrown.code !== "NOT_FOUND" || thrown.path === undefined) return described;
+  const named = await namedBy(thrown.operation ?? "", thrown.path);
+  const last = named.at(-1);
+  if (last === undefined) return saying(described, `Not found: ${thrown.path}`);
+  const outer = named.slice(0, -1);
+  const rest = outer.map(({ kind, value }) => `, or no ${kind} ${value}`).join("");
+  const list = await listCommand(last, outer);
+  return saying(described, `There is no ${last.kind} ${last.value}${rest}`, list);
+}
+
+function saying({ exit, error }: Described, message: string, list?: string): Described {
+  const hint = list === undefined ? error.hint : `\`${list}\` shows those that there are`;
+  return { exit, error: { ...error, message, hint } };
+}
+
+const commandsOf = async (noun: string): Promise<readonly CommandSpec[]> =>
+  Object.hasOwn(load, noun) ? (await load[noun]!()).commands : [];
+
+/** What the path of a request names, the outermost first. */
+async function namedBy(operation: string, path: string): Promise<Named[]> {
+  const [noun = "", verb = ""] = operation.split(".");
+  const spec = (await commandsOf(noun)).find(({ sdkVerb }) => sdkVerb === verb);
+  if (spec === undefined) return [];
+  const given = path.split("/");
+  return spec.path.split("/").flatMap((part, at) => {
+    const value = given[at];
+    return part.startsWith(":") && value ? [named(spec, part.slice(1), decodeURIComponent(value))] : [];
+  });
+}
+
+function named({ noun, refs: known }: CommandSpec, param: string, value: string): Named {
+  const ref = known[param];
+  if (ref === undefined || ref === "opaque")
+    return { kind: noun.replace(/(?<=ss)es$|s$/, ""), value, noun, verb: "list" };
+  const verb = ref === "webhook-delivery" ? "deliveries" : "list";
+  return { kind: ref.replaceAll("-", " "), value, noun: refs[ref], verb };
+}
+
+/** Inside what the path names as well. */
+async function listCommand({ noun, verb }: Named, outer: readonly Named[]): Promise<string | undefined> {
+  const spec = (await commandsOf(noun)).find(({ name }) => name === verb);
+  if (spec === undefined) return undefined;
+  const within = spec.params.map((param) => {
+    const inside = outer.find(({ kind }) => kind === spec.refs[param]?.replaceAll("-", " "));
+    if (inside !== undefined) return quoted(inside.value);
+    return spec.refs[param] === "organization" ? "--org <org>" : `<${spec.refs[param]}>`;
+  });
+  return ["rmm", noun, verb, ...within].join(" ");
+}

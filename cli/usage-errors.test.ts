@@ -1,0 +1,59 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { leaves } from "./test-leaves.ts";
+import { testCommand } from "./test-shell.ts";
+
+const command = testCommand();
+afterAll(() => command.close());
+
+/** What the parser of the command line says by itself. */
+const raw = /error: |argument missing|unknown option|unknown command|too many arguments|Expected \d/;
+
+const refused = async (...argv: string[]) => {
+  const ran = await command.run(argv);
+  expect([ran.code, ran.stdout], argv.join(" ")).toEqual([2, ""]);
+  expect(ran.stderr, argv.join(" ")).not.toMatch(raw);
+  return ran.stderr;
+};
+
+describe("a command line that is wrong", () => {
+  it("is told in plain words, with the help of the very command, for every command and every flag with a value", async () => {
+    let values = 0;
+    for (const { path, command: leaf } of await leaves()) {
+      const line = `rmm ${path.join(" ")}`;
+      const help = `\`${line} --help\` explains its flags and arguments`;
+      const flag = await refused(...path, "--no-such-flag-of-it");
+      expect(flag).toContain(`\`${line}\` has no flag --no-such-flag-of-it`);
+      expect(flag).toContain(help);
+      for (const { long, required } of leaf.options) {
+        if (!long || !required) continue;
+        const text = await refused(...path, long);
+        expect(text).toContain(`${long} <`);
+        expect(text).toContain("lacks its value");
+        expect(text).toContain(help);
+        values += 1;
+      }
+      if (leaf.registeredArguments.some(({ variadic }) => variadic)) continue;
+      const most = leaf.registeredArguments.length;
+      const more = await refused(...path, ...Array.from({ length: most + 1 }, (_, at) => `word-${at}`));
+      expect(more).toContain(`\`${line}\` takes ${most === 0 ? "no arguments" : `at most ${most} argument`}`);
+      expect(more).toContain(help);
+    }
+    expect(values).toBeGreaterThan(400);
+  });
+
+  it("names the commands of the group, or the one that was meant", async () => {
+    expect(await refused("devices", "frob")).toContain("`rmm devices --help` lists its commands");
+    expect(await refused("frob")).toContain("`rmm --help` lists its commands");
+    expect(await refused("auth", "step-up")).toContain("There is `rmm auth mfa step-up`");
+    expect(await refused("sites", "delete", "HQ")).toContain("There is `rmm sites remove`");
+    expect(await refused("devices", "lst")).toContain("(did you mean list?)");
+    expect(await refused("devices", "list", "--serch", "x")).toContain("(did you mean --search?)");
+    expect(await refused("devices", "--json")).toContain("`rmm devices --help` lists its commands");
+  });
+
+  it("is told with the help of the command for a flag that has no effect on it", async () => {
+    expect(await refused("config", "explain", "--limit", "3")).toContain(
+      "`rmm config explain --help` explains its flags and arguments",
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import type { Command, CommanderError } from "commander";
+import { type CliError, usageError } from "./errors/cli-error.ts";
+import { nouns } from "./generated/nouns.ts";
+
+/** The command that the words reach, or the last group on the way to it. */
+export function reachedBy(program: Command, words: readonly string[]): Command {
+  let at = program;
+  for (const word of words) {
+    const next = at.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (next === undefined) break;
+    at = next;
+  }
+  return at;
+}
+
+/** `rmm devices list`. */
+export function lineOf(command: Command): string {
+  const names: string[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
+  return names.join(" ");
+}
+
+/** Where a group's commands, or a command's flags, are explained. */
+export const helpOf = (command: Command): string =>
+  command.commands.length > 0
+    ? `\`${lineOf(command)} --help\` lists its commands`
+    : `\`${lineOf(command)} --help\` explains its flags and arguments`;
+
+/** What the parser of the command line found wrong, in this program's words. */
+export function usageErrorOf(
+  error: CommanderError,
+  { program, words, json }: { program: Command; words: readonly string[]; json: boolean },
+): CliError {
+  const at = reachedBy(program, words);
+  return usageError(messageOf(error, lineOf(at)), hintOf(error, at, words, json));
+}
+
+/** The value after `=` of a mistyped flag may be a secret. */
+function messageOf({ code, message }: CommanderError, line: string): string {
+  const text = message.replace(/^error: /, "").replace(/(--[\w-]+)=[^\n']*/g, "$1");
+  const [, named = ""] = /'([^']*)'/.exec(text) ?? [];
+  const [, meant] = /\n\(Did you mean (.*)\?\)$/.exec(text) ?? [];
+  const close = meant === undefined ? "" : ` (did you mean ${meant}?)`;
+  switch (code) {
+    case "commander.unknownOption":
+      return `\`${line}\` has no flag ${named}${close}`;
+    case "commander.unknownCommand":
+      return `There is no command ${line} ${named}${close}`;
+    case "commander.optionMissingArgument":
+      return `${named} lacks its value`;
+    case "commander.excessArguments": {
+      const [, most = "0", got = ""] = /Expected (\d+) arguments? but got (\d+)/.exec(text) ?? [];
+      const takes = most === "0" ? "no arguments" : `at most ${most} argument${most === "1" ? "" : "s"}`;
+      return `\`${line}\` takes ${takes}, and ${got} ${got === "1" ? "was" : "were"} given`;
+    }
+    default:
+      return text.replace(/\n\((.*)\)$/, " ($1)");
+  }
+}
+
+function hintOf({ code, message }: CommanderError, at: Command, words: readonly string[], json: boolean): string {
+  if (code === "commander.unknownOption" && /'--[\w-]*(password|secret|token|key|code)\b/.test(message)) {
+    return `Secrets are read from a file or from stdin, never from arguments: ${helpOf(at)}`;
+  }
+  if (code === "commander.excessArguments" && json) return "To choose fields write --json=id,name, with an equals sign";
+  if (code !== "commander.unknownCommand") return helpOf(at);
+  const [, unknown = ""] = /'([^']*)'/.exec(message) ?? [];
+  const elsewhere = [...commandsBelow(at, unknown), ...commandsElsewhere(words), ...otherWord(at, unknown)];
+  return elsewhere.length === 0 ? helpOf(at) : `There is ${elsewhere.map((one) => `\`${one}\``).join(", ")}`;
+}
+
+/** `rmm auth mfa step-up` of `auth step-up`. */
+function commandsBelow(group: Command, unknown: string): string[] {
+  const leaves = (at: Command): Command[] => (at.commands.length === 0 ? [at] : at.commands.flatMap(leaves));
+  return group.parent === null
+    ? []
+    : leaves(group)
+        .filter((leaf) => leaf.name() === unknown)
+        .map(lineOf);
+}
+
+/** The commands of that name of the groups that share a word with the one that was meant: `audit-logs list` of `audit list`. */
+function commandsElsewhere([group = "", verb]: readonly string[]): string[] {
+  const near = nouns.filter(({ noun }) => noun !== group && noun.split("-").includes(group));
+  return near.filter(({ verbs }) => verbs.some(({ name }) => name === verb)).map(({ noun }) => `rmm ${noun} ${verb}`);
+}
+
+/** What others call it. */
+const otherWords: Readonly<Record<string, readonly string[]>> = {
+  remove: ["delete", "rm", "destroy"],
+  get: ["show", "view", "describe", "info"],
+  create: ["add", "new"],
+  update: ["edit", "change", "modify"],
+  list: ["ls", "all"],
+};
+
+function otherWord(group: Command, unknown: string): string[] {
+  const meant = Object.entries(otherWords).find(([, others]) => others.includes(unknown))?.[0];
+  return group.commands.filter((one) => one.name() === meant).map(lineOf);
+}
