@@ -41,7 +41,7 @@ const byCode: Record<string, string> = {
   INVALID_PASSWORD: "It takes your present password; without a terminal give --current-password-file",
   WEAK_PASSWORD: "Choose another password",
   INVALID_TOKEN: "A link works once and for a limited time: ask for another with `rmm passwords forgot`",
-  INVALID_INVITE: "Whoever invited you can send a new link: `rmm users resend-invite --user-id <email>`",
+  INVALID_INVITE: "Whoever invited you can send a new link: `rmm users resend-invite --user <email>`",
   INVITE_ALREADY_ACCEPTED: "Sign in with `rmm auth login`",
   reauth_required: "Sign in again with `rmm auth login`: the session must have begun a few minutes ago",
   MFA_SESSION_EXPIRED: "Sign in again with `rmm auth login`",
@@ -159,6 +159,10 @@ const byCode: Record<string, string> = {
   CERT_HAS_EXPIRED: "The server's certificate has expired",
 };
 
+/** What to do about a refusal of which no more is known than its code. */
+export const hintOfCode = (code: string): string | undefined =>
+  Object.hasOwn(byCode, code) ? byCode[code] : undefined;
+
 const more = new WeakMap<RmmError, string>();
 
 /** The error, with what to do about it where only the command knows that. */
@@ -194,7 +198,7 @@ export function hintFor(error: RmmError, nowMs: number): string | undefined {
     return hasFactor(error) ? "Prove your second factor with `rmm auth mfa step-up`" : factorFirst;
   if (error.code === "UNSAFE_URL" && error.operation?.startsWith("webhooks."))
     return "For a receiver on your own machine: `rmm webhooks listen`. A server that is started with WEBHOOK_ALLOW_PRIVATE=true lets partner and system scope name private targets";
-  return byCode[error.code]?.replace("rmm <command>", commandOf(error));
+  return hintOfCode(error.code)?.replace("rmm <command>", commandOf(error));
 }
 
 /** `rmm devices move-org` of `devices.moveOrg`. */
