@@ -144,6 +144,10 @@ export const webAddress = (max = 2048) =>
     .refine(isVisible, hidden)
     .meta({ published: { type: "string", format: "uri", maxLength: max } } satisfies FieldMeta);
 
+/** Address in an answer that anybody may see: what holds a code or a token is a `secret()`. */
+export const link = (format: "uri" | "uri-reference" = "uri") =>
+  z.string().meta({ published: { type: "string", format } } satisfies FieldMeta);
+
 /** Instant in any offset, read to ISO-8601 UTC with milliseconds. */
 export const timestamp = () =>
   z

@@ -949,7 +949,7 @@ export interface ProvisionedDevice {
     enrollmentKey: string;
     /** Secret. */
     enrollmentSecret: string;
-    /** Where the agent enrolls. */
+    /** Where the agent enrolls; web address. */
     serverUrl: string;
     /** Date and time (RFC 3339). */
     expiresAt: string;

@@ -76,7 +76,7 @@ export interface WebhooksCreateResult {
   /** Lists only. */
   orgName?: string | null;
   name: string;
-  /** User, password and values of the query read as ********. */
+  /** User, password and values of the query read as ********; web address. */
   url: string;
   events: string[];
   headers: {
@@ -122,7 +122,7 @@ export interface WebhooksGetResult {
   /** Lists only. */
   orgName?: string | null;
   name: string;
-  /** User, password and values of the query read as ********. */
+  /** User, password and values of the query read as ********; web address. */
   url: string;
   events: string[];
   headers: {
@@ -260,7 +260,7 @@ export interface Webhook {
   /** Lists only. */
   orgName?: string | null;
   name: string;
-  /** User, password and values of the query read as ********. */
+  /** User, password and values of the query read as ********; web address. */
   url: string;
   events: string[];
   headers: {

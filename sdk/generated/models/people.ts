@@ -179,6 +179,7 @@ export interface Me {
   id: string;
   email: string;
   name: string;
+  /** Web address. */
   avatarUrl: string | null;
   status: "invited" | "active" | "disabled";
   mfaEnabled: boolean;
@@ -215,6 +216,7 @@ export interface MeLite {
   id: string;
   email: string;
   name: string;
+  /** Web address. */
   avatarUrl: string | null;
   mfaEnabled: boolean;
   isPlatformAdmin: boolean;

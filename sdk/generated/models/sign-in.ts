@@ -2,7 +2,7 @@
 import type { SecondFactorNeeded, SignedIn } from "./people.ts";
 
 export interface LoginBrandingReplaceBody {
-  /** Logo of the sign-in page: an https address, or an image as data URI; at most 409600 characters; default `null`. */
+  /** Logo of the sign-in page: an https address, or an image as data URI; web address; at most 409600 characters; default `null`. */
   logoUrl?: string | null | undefined;
   /** Colour of buttons and links: #1a73e8; matches `^#[0-9a-fA-F]{6}$`; default `null`. */
   accentColor?: string | null | undefined;
@@ -239,6 +239,7 @@ export interface SsoLoginsLinkOptionsItem {
 }
 
 export interface SsoLoginsStartLinkResult {
+  /** Web address. */
   authUrl: string;
 }
 
@@ -340,12 +341,17 @@ export interface SsoProvidersCreateResult {
   enforceSSO: boolean;
   trustsIdpMfa: boolean;
   status: "inactive" | "testing" | "active";
+  /** Web address. */
   authorizationUrl: string | null;
+  /** Web address. */
   tokenUrl: string | null;
+  /** Web address. */
   userInfoUrl: string | null;
+  /** Web address. */
   jwksUrl: string | null;
   ownCallback: boolean;
   entityId: string | null;
+  /** Web address. */
   ssoUrl: string | null;
   certificate: string | null;
   configVersion: number;
@@ -424,7 +430,7 @@ export interface SsoProvidersTestResult {
     /** How the client secret is sent. */
     tokenAuthMethod: "client_secret_basic" | "client_secret_post";
     idTokenAlgorithms: string[];
-    /** Redirect URI to register at the provider; null if PUBLIC_URL is not set. */
+    /** Redirect URI to register at the provider; null if PUBLIC_URL is not set; web address. */
     callbackUrl: string | null;
   };
 }
@@ -456,7 +462,7 @@ export interface AttributeMappingInput {
 }
 
 export interface LoginBranding {
-  /** Https address, or an image as data:image/png;base64,…. */
+  /** Https address, or an image as data:image/png;base64,…; web address. */
   logoUrl: string | null;
   /** #rrggbb. */
   accentColor: string | null;
@@ -465,6 +471,7 @@ export interface LoginBranding {
 
 export interface LoginContext {
   branding: {
+    /** Web address. */
     logoUrl: string | null;
     accentColor: string | null;
     headline: string | null;
@@ -591,12 +598,17 @@ export interface SsoProvider {
   enforceSSO: boolean;
   trustsIdpMfa: boolean;
   status: "inactive" | "testing" | "active";
+  /** Web address. */
   authorizationUrl: string | null;
+  /** Web address. */
   tokenUrl: string | null;
+  /** Web address. */
   userInfoUrl: string | null;
+  /** Web address. */
   jwksUrl: string | null;
   ownCallback: boolean;
   entityId: string | null;
+  /** Web address. */
   ssoUrl: string | null;
   certificate: string | null;
   configVersion: number;

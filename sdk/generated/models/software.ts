@@ -57,6 +57,7 @@ export interface Patch {
   osTypes: ("windows" | "macos" | "linux")[];
   /** Date and time (RFC 3339). */
   releaseDate: string | null;
+  /** Web address. */
   kbArticleUrl: string | null;
   requiresReboot: boolean;
   downloadSizeMb: number | null;
@@ -81,6 +82,7 @@ export interface PatchDetail {
   osTypes: ("windows" | "macos" | "linux")[];
   /** Date and time (RFC 3339). */
   releaseDate: string | null;
+  /** Web address. */
   kbArticleUrl: string | null;
   requiresReboot: boolean;
   downloadSizeMb: number | null;

@@ -6,6 +6,7 @@ import {
   flag,
   idOf,
   instant,
+  link,
   ref,
   refList,
   searchText,
@@ -158,7 +159,7 @@ export const ProvisionedDevice = shape("ProvisionedDevice", () =>
     enrollment: z.object({
       enrollmentKey: secret(),
       enrollmentSecret: secret(),
-      serverUrl: z.string().describe("where the agent enrolls"),
+      serverUrl: link().describe("where the agent enrolls"),
       expiresAt: instant(),
       singleUse: z.literal(true),
     }),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
 import { del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { email, idOf, instant, secret, success } from "../../core/fields.ts";
+import { email, idOf, instant, link, secret, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Access token (JWT, 15 minutes) and single-use refresh token (7 days) (docs/sign-in.md, "Tokens"). */
@@ -20,7 +20,7 @@ export const MeLite = shape("MeLite", () =>
     id: idOf("user"),
     email: z.string(),
     name: z.string(),
-    avatarUrl: z.string().nullable(),
+    avatarUrl: link().nullable(),
     mfaEnabled: z.boolean(),
     isPlatformAdmin: z.boolean(),
     scope: z.enum(["organization", "partner", "system"]),

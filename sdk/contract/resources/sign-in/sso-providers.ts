@@ -7,6 +7,7 @@ import {
   type FieldMeta,
   idOf,
   instant,
+  link,
   listedName,
   ref,
   secret,
@@ -69,13 +70,13 @@ export const SsoProvider = shape("SsoProvider", () =>
     enforceSSO: z.boolean(),
     trustsIdpMfa: z.boolean(),
     status: z.enum(ssoProviderStatuses),
-    authorizationUrl: z.string().nullable(),
-    tokenUrl: z.string().nullable(),
-    userInfoUrl: z.string().nullable(),
-    jwksUrl: z.string().nullable(),
+    authorizationUrl: link().nullable(),
+    tokenUrl: link().nullable(),
+    userInfoUrl: link().nullable(),
+    jwksUrl: link().nullable(),
     ownCallback: z.boolean(),
     entityId: z.string().nullable(),
-    ssoUrl: z.string().nullable(),
+    ssoUrl: link().nullable(),
     certificate: z.string().nullable(),
     configVersion: z.int(),
     createdBy: z.string().nullable(),
@@ -272,8 +273,7 @@ export const ssoProviders = resource(about, {
             .describe("missing fields that a sign-in requires; until they are set only discovery is tested"),
           tokenAuthMethod: z.enum(tokenAuthMethods).describe("how the client secret is sent"),
           idTokenAlgorithms: z.array(z.string()),
-          callbackUrl: z
-            .string()
+          callbackUrl: link()
             .nullable()
             .describe("redirect URI to register at the provider; null if PUBLIC_URL is not set"),
         }),
