@@ -4,6 +4,9 @@ import { fleetEvents } from "./events/fleet.ts";
 import { peopleEvents } from "./events/people.ts";
 import { tenancyEvents } from "./events/tenancy.ts";
 
+/** Kinds of events by the area of the nouns that tell them. */
+export const eventsByArea = { fleet: fleetEvents, tenancy: tenancyEvents, people: peopleEvents } as const;
+
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
 const table = { ...fleetEvents, ...tenancyEvents, ...peopleEvents };
 
