@@ -207,6 +207,7 @@ describe("the contract", () => {
       "avatarUrl",
       "logoUrl",
       "serverUrl",
+      "kbArticleUrl",
       "issueEnrollmentSecret",
       "hasClientSecret",
       "hasSecret",
