@@ -82,7 +82,6 @@ export const auditActions = [
   "device.move_org.source",
   "device.move_org.target",
   "device.delete",
-  "undefined",
   "device.process.kill",
   "device.service.start",
   "device.service.stop",
