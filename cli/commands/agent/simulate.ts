@@ -10,7 +10,7 @@ import { withSpinner } from "../../output/spinner.ts";
 import { cleanToken, readSecretFile } from "../../profile/secret-text.ts";
 import type { Shell } from "../../shell.ts";
 import { FleetFile, readFleet } from "./kept-fleet.ts";
-import { type Options, readShares, readSystems, span, wholeNumber } from "./options.ts";
+import { type Options, readShares, readSystems, readTransport, span, wholeNumber } from "./options.ts";
 import { lineOf, Report } from "./report.ts";
 
 const COUNT_MAX = 20_000;
@@ -25,6 +25,7 @@ export async function simulateAgents(shell: Shell, globals: Globals, options: Op
     count: wholeNumber(options.count, "--count", COUNT_MAX),
     seed: options.seed,
     intervalMs: span(options.interval, "--interval", 1_000),
+    transport: readTransport(options.transport),
     sockets: wholeNumber(options.sockets, "--sockets", 60_000),
     ...(options.os !== undefined && { systems: readSystems(options.os) }),
     ...(options.misbehave !== undefined && { misbehave: readShares(options.misbehave, Object.keys(misbehaviours)) }),
