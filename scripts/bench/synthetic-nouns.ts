@@ -47,6 +47,8 @@ function copyNoun(root: string, noun: NounFile, round: number): void {
     .replaceAll(DEFINITION, (_, helper: string, path: string) => `${helper}("/x${round}${path}"`)
     .replaceAll(/shape\("(\w+)"/g, (_, shape: string) => `shape("${shape}X${round}"`)
     .replace(`name: "${noun.noun}"`, `name: "${name}"`)
+    // The rows are the original's.
+    .replaceAll(/^ {2}(?:kinds|awaits): \{[^]*?\},\n(?= {2}\w)/gm, "")
     .replaceAll(new RegExp(`\\b${noun.key} = resource\\(`, "g"), `${key} = resource(`);
   writeFileSync(contractOf(root, { ...noun, noun: name }), contract);
   const room = join(root, "server/features", noun.area);
