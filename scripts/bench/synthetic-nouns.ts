@@ -48,7 +48,7 @@ function copyNoun(root: string, noun: NounFile, round: number): void {
     .replaceAll(/shape\("(\w+)"/g, (_, shape: string) => `shape("${shape}X${round}"`)
     .replace(`name: "${noun.noun}"`, `name: "${name}"`)
     // The rows are the original's.
-    .replaceAll(/^ {2}(?:kinds|awaits): \{[^]*?\},\n(?= {2}\w)/gm, "")
+    .replaceAll(/^ {2}(?:kinds|awaits): \{.*?\},\n(?= {2}\w)/gms, "")
     .replaceAll(new RegExp(`\\b${noun.key} = resource\\(`, "g"), `${key} = resource(`);
   writeFileSync(contractOf(root, { ...noun, noun: name }), contract);
   const room = join(root, "server/features", noun.area);
