@@ -1,9 +1,18 @@
 import { newKey } from "../diff-keys.ts";
-import type { FileOrganization } from "../model.ts";
+import type { FileKey, FileOrganization } from "../model.ts";
 import { type Note, noteFor } from "../note.ts";
 import type { Conflict, Plan, Step } from "../plan.ts";
-import type { PartnerDiffOptions } from "./diff.ts";
 import type { ExportedOrganization } from "./read-live.ts";
+
+export interface PartnerDiffOptions {
+  readonly nowMs: number;
+  /** Whether the secret of a key is where the file wants it. */
+  sinkHolds(key: FileKey): boolean;
+  /** Mint keys whose existence cannot be checked. */
+  readonly redeliver: boolean;
+  /** Keys of organizations that are there already count as made: where no file outlives a run. */
+  readonly assumeMade: boolean;
+}
 
 interface Owner {
   readonly organization: ExportedOrganization | undefined;

@@ -1,20 +1,10 @@
 import { changedFields, createdFields, pick } from "../fields.ts";
-import { type FileKey, type FileOrganization, foldName, type ProvisioningModel } from "../model.ts";
+import { type FileOrganization, foldName, type ProvisioningModel } from "../model.ts";
 import { type Left, type Note, noteFor } from "../note.ts";
 import type { OrganizationPlan, Plan, Step } from "../plan.ts";
-import { diffKeys, keyNotes } from "./diff-keys.ts";
+import { diffKeys, keyNotes, type PartnerDiffOptions } from "./diff-keys.ts";
 import { cannotSet, diffSites, isEmptyField, unseenFields } from "./diff-sites.ts";
 import type { ExportedOrganization, ExportedState } from "./read-live.ts";
-
-export interface PartnerDiffOptions {
-  readonly nowMs: number;
-  /** Whether the secret of a key is where the file wants it. */
-  sinkHolds(key: FileKey): boolean;
-  /** Mint keys whose existence cannot be checked. */
-  readonly redeliver: boolean;
-  /** Keys of organizations that are there already count as made: where no file outlives a run. */
-  readonly assumeMade: boolean;
-}
 
 /** Compares the file with the exports. What a partner key can create becomes a step; the rest a note to a person. */
 export function diffExports(model: ProvisioningModel, live: ExportedState, options: PartnerDiffOptions): Plan {

@@ -47,7 +47,7 @@ it("the first steps of the README can be pasted after the sign-in, and what they
   const diff = "rmm diff fixtures/files/tenants.yaml --partner summit";
   const tidied = await runner.script(
     "README",
-    `${diff}; echo "then $?"\n${removal} --yes\n${diff}; echo "now $?"\nrmm devices list --json`,
+    `${diff} || echo "then $?"\n${removal} --yes\n${diff} && echo "now $?"\nrmm devices list --json`,
     {
       RMM_SERVER: server.url,
       RMM_TOKEN: token,
