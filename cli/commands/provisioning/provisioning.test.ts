@@ -54,7 +54,7 @@ describe.each(databases)("provisioning commands on %s", (database) => {
     const first = await run(["apply", at("tenants.yaml"), "--yes", "--json"]);
     expect(first.code).toBe(0);
     const { summary, items } = JSON.parse(first.stdout);
-    expect(summary).toEqual({ done: items.length, failed: 0, skipped: 0, held: 0, person: 0 });
+    expect(summary).toEqual({ done: items.length, failed: 0, skipped: 0, held: 0, person: 0, notes: 0 });
     expect(items.length).toBeGreaterThan(40 + 120 + 300 + 30);
     expect(readdirSync(at("secrets"))).toHaveLength(30);
     const secret = readFileSync(at("secrets/harbor-dental-branch.key"), "utf8").trim();

@@ -33,5 +33,9 @@ it("a key for a site that the export withholds is a person's to mint, and no ste
   const options = { nowMs: 0, sinkHolds: () => false, redeliver: false, assumeMade: false };
   const [plan] = diffExports(model!, live, options).organizations;
   expect(plan?.keys.map(({ name }) => name)).toEqual(["spare"]);
-  expect(plan?.notes.map(({ kind, name }) => `${kind} ${name}`)).toEqual(["site HQ", "enrollmentKey rollout"]);
+  expect(plan?.notes.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    "site HQ",
+    "enrollmentKey rollout",
+    "enrollmentKey spare",
+  ]);
 });
