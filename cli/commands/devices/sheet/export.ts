@@ -58,7 +58,7 @@ async function exportDevices(context: Context, options: ExportOptions): Promise<
   }));
   const columns = context.globals.columns ?? columnsOf(devices);
   const rows = devices.map((device) => columns.map((column) => plainCell(device, column, (id) => slugs.get(id) ?? id)));
-  await writeOutput(context, textOf(format, columns, rows), options.output);
+  await writeOutput(context, textOf(format, columns, rows), options.output, { devices: devices.length });
   await context.notice(`${counted(devices.length, "device")} written`);
   return 0;
 }
