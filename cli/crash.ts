@@ -2,8 +2,8 @@ import { completed, givenIn } from "./errors/commands-to-type.ts";
 import { describeError } from "./errors/describe-error.ts";
 import { exitCode } from "./errors/exit-codes.ts";
 import { reportError } from "./errors/report-error.ts";
-import { givenSource } from "./profile/credential.ts";
 import { wantsJson, wordsOf } from "./globals.ts";
+import { givenSource } from "./profile/credential.ts";
 import { OutputError, type Shell, writeTo } from "./shell.ts";
 
 /** Reports what was thrown, secrets masked, and returns the exit code. */

@@ -209,19 +209,22 @@ describe("the token file (C52)", () => {
 
 it("a refusal of a key says where the key came from; that of a sign-in is not the key's", async () => {
   const refusing = await stubApi({
-    "GET /orgs/sites": () => refusal(401, "API_KEY_INVALID"),
+    "GET /orgs/sites": () => refusal(401, "UNAUTHENTICATED"),
+    "GET /partner-api/organizations": () => refusal(401, "API_KEY_INVALID"),
     "POST /auth/login": () => refusal(401, "INVALID_CREDENTIALS"),
   });
   const key = `svc_sp_${"a".repeat(43)}`;
   const path = file("partner.key", key);
   const argv = ["sites", "list", "--org", "11111111-1111-4111-8111-111111111111"];
-  for (const [env, more, source] of [
-    [{ RMM_TOKEN_FILE: file("user", TOKEN) }, [], `RMM_TOKEN_FILE (${join(command.dir, "user")})`],
-    [{ RMM_TOKEN: TOKEN, RMM_API_KEY: "svc_x" }, [], "RMM_TOKEN"],
-    [{ RMM_API_KEY: "svc_x" }, [], "RMM_API_KEY"],
-    [{ RMM_API_KEY: key }, ["--token-file", file("user", TOKEN)], `--token-file ${join(command.dir, "user")}`],
+  const user = file("user", TOKEN);
+  const exported = ["partner-api", "organizations"];
+  for (const [env, line, source] of [
+    [{ RMM_TOKEN_FILE: path }, exported, `RMM_TOKEN_FILE (${path})`],
+    [{ RMM_API_KEY: key }, exported, "RMM_API_KEY"],
+    [{ RMM_TOKEN: TOKEN, RMM_API_KEY: key }, argv, "RMM_TOKEN"],
+    [{ RMM_API_KEY: key }, [...argv, "--token-file", user], `--token-file ${user}`],
   ] as const) {
-    const ran = await command.run([...argv, ...more], { env: { RMM_SERVER: refusing.url, ...env } });
+    const ran = await command.run(line, { env: { RMM_SERVER: refusing.url, ...env } });
     expect(ran.code, ran.stderr).toBe(4);
     expect(ran.stderr).toContain(`The credential is that of ${source}\n`);
     expect(ran.stderr).not.toContain(TOKEN);

@@ -29,10 +29,13 @@ export async function explained(described: Described, thrown: unknown, org?: str
   return saying(described, `There is no ${last.kind} ${last.value}${rest}`, list);
 }
 
+/** Of a proof that only a person can give: the credential is the right one. */
+const aboutPerson = /MFA|STEP_UP|^reauth/;
+
 /** A refusal of who asks: with where the credential came from, which is not always where one thinks. */
 export async function withSource(described: Described, thrown: unknown, source?: string): Promise<Described> {
   const refused = thrown instanceof RmmError && (thrown.status === 401 || thrown.status === 403);
-  if (source === undefined || !refused) return described;
+  if (source === undefined || !refused || aboutPerson.test(thrown.code)) return described;
   const [noun = "", verb = ""] = (thrown.operation ?? "").split(".");
   const spec = (await commandsOf(noun)).find(({ sdkVerb }) => sdkVerb === verb);
   if (spec?.access.kinds.includes("public")) return described;

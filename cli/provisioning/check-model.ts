@@ -82,10 +82,7 @@ function checkOrganization(organization: FileOrganization): FileProblem[] {
       ({ site }) => (site ? `site ${foldName(site)}` : "organization"),
       ({ site }) => `a primary contact of ${site ?? organization.slug}`,
     ),
-    ...sites.flatMap((site) => [
-      ...noTimeZone(site),
-      ...tooLarge(site, ["address", "contact", "settings"]),
-    ]),
+    ...sites.flatMap((site) => [...noTimeZone(site), ...tooLarge(site, ["address", "contact", "settings"])]),
     ...contacts.flatMap((contact) => checkContact(contact)),
     ...enrollmentKeys.flatMap(checkKey),
     ...[...contacts, ...enrollmentKeys].flatMap((one) => unknownSite(one, organization)),

@@ -290,7 +290,10 @@ it("rmm auth mfa enable says that the factor is on where it is, and else that no
   };
   for (const noun of [["auth", "mfa"], ["mfa"]]) {
     mfaEnabled = true;
-    expect(await enable(noun)).toMatchObject({ code: "MFA_ALREADY_ENABLED", message: "The second factor is on already" });
+    expect(await enable(noun)).toMatchObject({
+      code: "MFA_ALREADY_ENABLED",
+      message: "The second factor is on already",
+    });
     mfaEnabled = false;
     expect((await enable(noun)).code).toBe("NO_PENDING_MFA_SETUP");
   }

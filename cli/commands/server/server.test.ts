@@ -63,7 +63,17 @@ describe("rmm server", () => {
   it("create-admin --if-not-exists leaves an administrator alone, and no other account passes for one", async () => {
     const create = (email: string, stdin: string) =>
       command.run(
-        ["server", "create-admin", "--email", email, "--password-stdin", "--if-not-exists", "--json", "--data-dir", dataDir],
+        [
+          "server",
+          "create-admin",
+          "--email",
+          email,
+          "--password-stdin",
+          "--if-not-exists",
+          "--json",
+          "--data-dir",
+          dataDir,
+        ],
         { stdin },
       );
     const first = JSON.parse((await create("ci@contoso.example", "Correct-Horse-9\n")).stdout);

@@ -15,7 +15,12 @@ const [A, B, NEW] = ["a", "b", "c"].map((one) => `${one.repeat(8)}-0000-4000-800
 const device = (id: string, hostname: string, fields: object = {}) => ({
   ...{ id, orgId: ids.contoso, siteId: ids.hq, hostname, displayName: null as string | null, tags: [] as string[] },
   ...{ orgName: "Contoso Dental", siteName: "HQ", status: "online", osType: "windows", deviceRole: "workstation" },
-  ...{ enrolledAt: "2026-01-02T08:00:00.000Z", lastSeenAt: "2026-03-02T08:59:00.000Z", agentVersion: "1.0.0", customFields: {} as Record<string, unknown> },
+  ...{
+    enrolledAt: "2026-01-02T08:00:00.000Z",
+    lastSeenAt: "2026-03-02T08:59:00.000Z",
+    agentVersion: "1.0.0",
+    customFields: {} as Record<string, unknown>,
+  },
   ...fields,
 });
 let devices: ReturnType<typeof device>[];
