@@ -28,6 +28,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "device-commands": () => import("./device-commands.ts"),
   "devices": () => import("./devices.ts"),
   "tags": () => import("./tags.ts"),
+  "patches": () => import("./patches.ts"),
   "processes": () => import("./processes.ts"),
   "services": () => import("./services.ts"),
   "webhooks": () => import("./webhooks.ts"),

@@ -160,6 +160,7 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   agentReports: {
     inventory: {"noun":"agent-reports","verb":"inventory","method":"PUT","path":"/agents/:id/inventory","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     software: {"noun":"agent-reports","verb":"software","method":"PUT","path":"/agents/:id/software","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    patches: {"noun":"agent-reports","verb":"patches","method":"PUT","path":"/agents/:id/patches","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     metrics: {"noun":"agent-reports","verb":"metrics","method":"POST","path":"/agents/:id/metrics","uuids":[],"status":201,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   agents: {
@@ -196,6 +197,11 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   tags: {
     list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+  },
+  patches: {
+    list: {"noun":"patches","verb":"list","method":"GET","path":"/patches","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    sources: {"noun":"patches","verb":"sources","method":"GET","path":"/patches/sources","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    get: {"noun":"patches","verb":"get","method":"GET","path":"/patches/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   processes: {
     list: {"noun":"processes","verb":"list","method":"GET","path":"/system-tools/devices/:deviceId/processes","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},

@@ -8,6 +8,7 @@ import { type IntegrationTables, integrationTables } from "./tables/integrations
 import { type PeopleTables, peopleTables } from "./tables/people.ts";
 import { type PlatformTables, platformTables } from "./tables/platform.ts";
 import { type SignInTables, signInTables } from "./tables/sign-in.ts";
+import { type SoftwareTables, softwareTables } from "./tables/software.ts";
 import { type TenancyTables, tenancyTables } from "./tables/tenancy.ts";
 
 export type { Ownership } from "./table-declaration.ts";
@@ -22,6 +23,7 @@ export interface Database
     SignInTables,
     CredentialTables,
     FleetTables,
+    SoftwareTables,
     IntegrationTables,
     AuditTables,
     AuditAreaTables,
@@ -36,6 +38,7 @@ export const tablesByArea = {
   "sign-in": signInTables,
   credentials: credentialTables,
   fleet: fleetTables,
+  software: softwareTables,
   // Nothing of it is kept.
   remote: {},
   integrations: integrationTables,
@@ -50,6 +53,7 @@ export const tables = {
   ...signInTables,
   ...credentialTables,
   ...fleetTables,
+  ...softwareTables,
   ...integrationTables,
   ...auditTables,
   ...platformTables,

@@ -26,6 +26,7 @@ import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { tags } from "../resources/fleet/tags.ts";
+import { patches } from "../resources/software/patches.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
 import { webhooks } from "../resources/integrations/webhooks.ts";
@@ -60,6 +61,7 @@ export type Contract = {
   readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
   readonly tags: typeof tags;
+  readonly patches: typeof patches;
   readonly processes: typeof processes;
   readonly services: typeof services;
   readonly webhooks: typeof webhooks;
@@ -68,7 +70,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, processes, services, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, patches, processes, services, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -97,6 +99,7 @@ export const areaOf = {
   deviceCommands: "fleet",
   devices: "fleet",
   tags: "fleet",
+  patches: "software",
   processes: "remote",
   services: "remote",
   webhooks: "integrations",
