@@ -40,7 +40,8 @@ const examples = `Examples:
 `;
 const help = `
 Columns: ${ownColumns.join(", ")},
-${toldColumns.join(", ")}, and custom.<key> of every custom value.
+${toldColumns.join(", ")},
+and custom.<key> of every custom value.
 What a spreadsheet would run as a formula begins with an apostrophe, which
 rmm devices import takes away again.
 
