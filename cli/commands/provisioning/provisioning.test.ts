@@ -366,6 +366,22 @@ describe("without a server", () => {
     expect(readFileSync(at("there.yaml"), "utf8")).toBe("x");
   });
 
+  it("makes no file of nothing: where every row is refused the code is that of a failure", async () => {
+    const csv = write("none.csv", "Company,Email\nA,nobody\nB,nowhere\n");
+    const ran = await command.run(["import", csv, "-o", at("none.yaml")]);
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toContain("0 of 2 rows taken");
+    expect(existsSync(at("none.yaml"))).toBe(false);
+    expect(await command.run(["import", csv])).toMatchObject({ code: 1, stdout: "" });
+  });
+
+  it("tells programs where the file of an import is", async () => {
+    const csv = write("two.csv", "Company\nA\nB\n");
+    const ran = await command.run(["import", csv, "-o", at("two.json"), "--json"]);
+    expect(JSON.parse(ran.stdout)).toEqual({ path: at("two.json"), organizations: 2, rows: 2, refused: 0 });
+    expect(JSON.parse(readFileSync(at("two.json"), "utf8")).organizations).toHaveLength(2);
+  });
+
   it("keeps control characters of a CSV away from the terminal", async () => {
     const csv = write("evil.csv", "Company,Email\n\u001b[31mRed,a@x.example\n");
     const ran = await command.run(["import", csv], { tty: true });

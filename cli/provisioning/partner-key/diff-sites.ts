@@ -51,7 +51,7 @@ export function diffSites(
 
 function siteStep(file: FileSite): Step {
   const body = {
-    ...pick(["name", "timezone"], { ...file }),
+    ...pick(["name", "timezone"], { ...file.whenNew, ...file }),
     ...Object.fromEntries(parts.flatMap((part) => (file[part] ? [[part, known(file[part], shapes[part])]] : []))),
   };
   const { name, line } = file;
