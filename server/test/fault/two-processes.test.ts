@@ -196,8 +196,17 @@ describe("parallel requests to two processes", () => {
     const { key } = await mint(processes[0], admin.token, { name: "one", orgId, maxUsage: 1 });
     const { body: device } = await enroll(processes[0], key, "rotating");
     const made: Answer[] = [];
+    // Of two that follow each other the later counts, whichever was asked for first.
+    const current = async (): Promise<Answer | undefined> => {
+      const { agentTokenHash } = await installation.db
+        .selectFrom("devices")
+        .select("agentTokenHash")
+        .where("id", "=", device.deviceId)
+        .executeTakeFirstOrThrow();
+      return made.find(({ body }) => sha256(body.agentToken) === agentTokenHash);
+    };
     for (let round = 0; round < 8; round += 1) {
-      const { agentToken: token } = made.at(-1)?.body ?? device;
+      const { agentToken: token } = (await current())?.body ?? device;
       const rotate = (server: ServerProcess) =>
         server.request("POST", `/agents/${device.agentId}/rotate-token`, { token });
       const answers = await parallel(3, rotate);
@@ -207,11 +216,7 @@ describe("parallel requests to two processes", () => {
     expect(made).toHaveLength(6);
     const beat = async (token: string) =>
       (await processes[1].request("POST", `/agents/${device.agentId}/heartbeat`, { token, body: {} })).status;
-    const current = installation.db.selectFrom("devices").select("agentTokenHash").where("id", "=", device.deviceId);
-    const { agentTokenHash } = await current.executeTakeFirstOrThrow();
-    const works = made.filter(({ body }) => sha256(body.agentToken) === agentTokenHash);
-    expect(works).toHaveLength(1);
-    expect(await beat(works[0]?.body.agentToken)).toBe(200);
+    expect(await beat((await current())?.body.agentToken)).toBe(200);
   });
 
   it("one slug is taken once", async () => {
