@@ -89,6 +89,9 @@ export interface CommandSpec {
   readonly fields: readonly string[];
   /** Default columns of a list; empty for other results. */
   readonly columns: readonly string[];
+  /** Those of them that hold ids, and those that hold times. */
+  readonly ids: readonly string[];
+  readonly times: readonly string[];
   readonly paging: { readonly kind: "whole" | "page" | "cursor"; readonly items: string } | null;
   readonly access: {
     readonly kinds: readonly ("user" | "apiKey" | "partnerKey" | "agent" | "public")[];

@@ -52,11 +52,11 @@ const fieldOf = (model: string, field: string) =>
   new RegExp(`export interface ${model} \\{[\\s\\S]*?(/\\*\\*[^\\n]*\\*/)\\n  ${field}\\??:`).exec(models)?.[1];
 
 test("a field says its meaning, its limits and its default", () => {
-  expect(fieldOf("OrganizationsCreateBody", "name")).toBe("/** 1 to 255 characters. */");
-  expect(fieldOf("OrganizationsCreateBody", "status")).toBe('/** Default `"active"`. */');
+  expect(fieldOf("OrganizationsCreateBody", "name")).toBe("/** Display name; 1 to 255 characters. */");
+  expect(fieldOf("OrganizationsCreateBody", "status")).toBe('/** Status to begin in; default `"active"`. */');
   expect(fieldOf("OrganizationsCreateBody", "contractEnd")).toContain("default `null`");
-  expect(fieldOf("OrganizationsListQuery", "limit")).toBe("/** 1 to 100; default `50`. */");
-  expect(fieldOf("OrganizationsListQuery", "partnerId")).toBe("/** Id of a partner. */");
+  expect(fieldOf("OrganizationsListQuery", "limit")).toBe("/** Entries of a page; 1 to 100; default `50`. */");
+  expect(fieldOf("OrganizationsListQuery", "partnerId")).toBe("/** Only those of this partner; id of a partner. */");
   expect(fieldOf("EnrollmentKeyWithSecret", "key")).toMatch(/secret/i);
 });
 

@@ -63,6 +63,7 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint, own: R
   const { access, audit } = endpoint;
   const { params, query, body, result } = endpoint.schemas();
   const output = result && jsonSchemaOf(result, "output");
+  const items = endpoint.paging?.items;
   const given = (params && jsonSchemaOf(params, "input").properties) ?? {};
   return {
     name: kebab(sdkVerb),
@@ -81,8 +82,10 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint, own: R
     body: flagsOf(body && jsonSchemaOf(body, "input")),
     hasBody: body !== undefined,
     bodyOptional: endpoint.bodyOptional,
-    fields: fieldsOf(output, endpoint.paging?.items),
+    fields: fieldsOf(output, items),
     columns: endpoint.columns,
+    ids: endpoint.columns.filter((column) => hasFormat(output, `${items}.${column}`, "uuid")),
+    times: endpoint.columns.filter((column) => hasFormat(output, `${items}.${column}`, "date-time")),
     paging: endpoint.paging ?? null,
     access: {
       kinds: access.kinds,
@@ -113,6 +116,22 @@ const examplesOf = (params: Readonly<Record<string, JsonSchema>>): Record<string
       Array.isArray(examples) ? [[name, String(examples[0])]] : [],
     ),
   );
+
+/** Whether the field at a path, `data.currentKey.lastUsedAt`, is of this format wherever it is not null. */
+function hasFormat(output: JsonSchema | undefined, path: string, format: string): boolean {
+  let at: JsonSchema[] = output === undefined ? [] : [output];
+  for (const key of path.split("."))
+    at = at.flatMap(itemsOf).flatMap(({ properties }) => {
+      const field = properties?.[key];
+      return field === undefined ? [] : [field];
+    });
+  const filled = at.flatMap(alternatives).filter(({ type }) => type !== "null");
+  return filled.length > 0 && filled.every((one) => one["format"] === format);
+}
+
+/** The alternatives of a schema, of an array those of its items. */
+const itemsOf = (schema: JsonSchema): JsonSchema[] =>
+  alternatives(schema).flatMap((one) => (one.items === undefined ? [one] : alternatives(one.items)));
 
 /** Top-level field names of the result, or of one item when the result is a list. */
 function fieldsOf(output: JsonSchema | undefined, items: string | undefined): string[] {

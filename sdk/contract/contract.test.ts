@@ -90,6 +90,15 @@ describe("the contract", () => {
     }
   });
 
+  test("audit actions begin with the word of a noun, of a kind of row or of signing in", () => {
+    const nouns = Object.values(contract).map((verbs) => nounOf(verbs));
+    const own = nouns.flatMap(({ name, kinds = {} }) => [name, name.replace(/s$/, ""), ...Object.keys(kinds)]);
+    const words = new Set([...own.map((word) => word.replaceAll("-", "_")), "auth", "sso"]);
+    words.add("partner_service_principal_key");
+    for (const { name, audits } of nouns)
+      for (const action of audits) expect(words, name).toContain(action.slice(0, action.indexOf(".")));
+  });
+
   test("what a noun says of the rows it lists is so", () => {
     for (const verbs of Object.values(contract)) {
       const { name, kinds = {} } = nounOf(verbs);
@@ -192,36 +201,20 @@ describe("the contract", () => {
   test("fields that carry secrets are marked as secret", () => {
     const telling =
       /(password|secret|(access|refresh|agent|watchdog|temp)token|recoverycodes|^key|enrollmentkey|url)$/i;
-    // Addresses of identity providers are public; the one that a browser is sent to is useless without its cookie.
-    const addresses = [
-      "authorizationUrl",
-      "tokenUrl",
-      "userInfoUrl",
-      "jwksUrl",
-      "ssoUrl",
-      "loginUrl",
-      "authUrl",
-      "callbackUrl",
-    ];
-    const harmless = new Set([
-      "avatarUrl",
-      "logoUrl",
-      "serverUrl",
-      "kbArticleUrl",
-      "issueEnrollmentSecret",
-      "hasClientSecret",
-      "hasSecret",
-      ...addresses,
-    ]);
+    // What anybody may see says so: `link()`, `webAddress()`. What is no text holds no secret.
+    const isOpen = ({ type, format }: JsonSchema) =>
+      /^uri/.test(String(format)) || ["boolean", "null"].includes(String(type));
     for (const endpoint of endpoints) {
       const { body, result } = endpoint.schemas();
-      for (const node of [...walk(body), ...walk(result)]) {
+      // The first of a path is the field as it is declared; what it wraps follows.
+      const fields = [body, result].flatMap((schema) =>
+        [...walk(schema)].filter(({ path }, at, all) => all.findIndex((other) => other.path === path) === at),
+      );
+      for (const node of fields) {
         const name = node.path.split(".").at(-1) ?? "";
         // Keys that are names: of an edge among those of its row, of a header.
         const isName = /(edges|headers)\[\]\.key$/.test(node.path) || name.endsWith("Key[]");
-        // A webhook's address is shown without what is secret in it.
-        const isShown = name === "url" && endpoint.noun === "webhooks";
-        if (!telling.test(name) || harmless.has(name) || isName || isShown) continue;
+        if (!telling.test(name) || isName || alternatives(jsonSchemaOf(node.schema, "input")).every(isOpen)) continue;
         expect(isSecret(node.schema), `${label(endpoint)} ${node.path}`).toBe(true);
       }
     }

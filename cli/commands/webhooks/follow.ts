@@ -9,7 +9,7 @@ import { runEndpoint } from "../../generic/run-endpoint.ts";
 import { checkFields } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
-import { lineOf } from "./line-of.ts";
+import { attempt, inSeconds, type LineColumn, lineColumnsOf, lineOf, milliseconds } from "./line-of.ts";
 
 const EVERY_MS = 2_000;
 /** Of the past, to begin with. */
@@ -37,15 +37,21 @@ export const followDeliveries: Register = async (group, run) => {
         await checkCredential(context, spec);
         const { status, event } = options as { status?: WebhookDelivery["status"]; event?: string };
         return follows(context, id, {
-          columns: spec.columns,
+          columns: lineColumnsOf(spec, says),
           query: { ...(status && { status }), ...(event && { event }) },
         });
       }),
     );
 };
 
+const says = {
+  attempts: attempt,
+  responseTimeMs: milliseconds,
+  nextAttemptAt: (time: string) => `again at ${inSeconds(time)}`,
+};
+
 interface Asked {
-  columns: readonly string[];
+  columns: readonly LineColumn[];
   query: { status?: WebhookDelivery["status"]; event?: string };
 }
 

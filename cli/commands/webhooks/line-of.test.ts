@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Globals } from "../../globals.ts";
-import { lineOf } from "./line-of.ts";
+import { specs } from "../../test-commands.ts";
+import { attempt, inSeconds, type LineColumn, lineColumnsOf, lineOf, milliseconds } from "./line-of.ts";
 
 const row = {
   at: "2026-03-02T09:00:00.125Z",
@@ -12,10 +13,20 @@ const row = {
   errorMessage: "Nothing listens there\u001b[2J (ECONNREFUSED)",
   eventId: "e1",
 };
+const columns: LineColumn[] = [
+  { name: "at", say: inSeconds },
+  { name: "event" },
+  { name: "status" },
+  { name: "responseStatus" },
+  { name: "responseTimeMs", say: milliseconds },
+  { name: "attempt", say: attempt },
+  { name: "errorMessage" },
+  { name: "eventId", isId: true },
+];
 const line = (stdout: boolean, globals: Partial<Globals> = {}) => {
   const shell = { isTty: { stdin: false, stdout, stderr: false }, columns: 80 };
   const settings = { output: { value: "auto" } };
-  return lineOf({ globals, shell, settings } as never, row, Object.keys(row));
+  return lineOf({ globals, shell, settings } as never, row, columns);
 };
 
 it("tells a person what its numbers are, without ids and empty cells, in lines that fit the terminal", () => {
@@ -34,4 +45,16 @@ it("shows the columns that were asked for, and ids with --wide", () => {
 it("gives a pipe every column whole, in its place", () => {
   expect(line(false).split("\t")).toHaveLength(8);
   expect(line(false)).toMatch(/^2026-03-02T09:00:00\.125Z\tsite\.created\tretrying\t\t13\t1\t/);
+});
+
+it("knows the ids and the times of a list from the contract, whatever they are called", async () => {
+  const spec = (await specs()).find(({ noun, name }) => `${noun} ${name}` === "webhooks deliveries")!;
+  const known = lineColumnsOf(spec, { attempts: attempt });
+  expect(known.filter(({ isId }) => isId).map(({ name }) => name)).toEqual(["id"]);
+  expect(known.filter(({ say }) => say === inSeconds).map(({ name }) => name)).toEqual(["createdAt", "nextAttemptAt"]);
+  const renamed = lineColumnsOf({ ...spec, columns: ["moment", "whose"], ids: ["whose"], times: ["moment"] }, {});
+  expect(renamed).toEqual([
+    { name: "moment", isId: false, say: inSeconds },
+    { name: "whose", isId: true, say: undefined },
+  ]);
 });

@@ -13,7 +13,7 @@ import { showSecretText, writeTo } from "../../shell.ts";
 import { proving, takes } from "../../taken-flags.ts";
 import { streamEvents } from "./event-stream.ts";
 import { type Forwarded, Forwarder } from "./forwarder.ts";
-import { lineOf } from "./line-of.ts";
+import { attempt, inSeconds, type LineColumn, lineOf, milliseconds } from "./line-of.ts";
 import { checkForward } from "./receiver.ts";
 
 interface Options {
@@ -23,8 +23,13 @@ interface Options {
 }
 
 const outcome = ["at", "event", "status", "responseStatus", "responseTimeMs", "attempt"] as const;
-const columns: readonly (keyof Forwarded)[] = [...outcome, "errorMessage", "eventId"];
-const fields: readonly (keyof Forwarded)[] = [...columns, "nextAttemptAt", "deliveryId"];
+const shown: readonly (keyof Forwarded)[] = [...outcome, "errorMessage", "eventId"];
+const fields: readonly (keyof Forwarded)[] = [...shown, "nextAttemptAt", "deliveryId"];
+const says: { readonly [F in keyof Forwarded]?: LineColumn["say"] } = {
+  ...{ at: inSeconds, attempt, responseTimeMs: milliseconds },
+  nextAttemptAt: (time) => `again at ${inSeconds(time)}`,
+};
+const columns = shown.map((name): LineColumn => ({ name, isId: name === "eventId", say: says[name] }));
 
 /** `rmm webhooks listen`: a receiver that the server cannot reach gets signed deliveries while the command runs. */
 export const registerListen: Register = (command, run) => {

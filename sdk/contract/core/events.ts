@@ -8,9 +8,9 @@ import { tenancyEvents } from "./events/tenancy.ts";
 /** Kinds of events by the area of the nouns that tell them. */
 export const eventsByArea = {
   fleet: fleetEvents,
-  software: softwareEvents,
   tenancy: tenancyEvents,
   people: peopleEvents,
+  software: softwareEvents,
 } as const;
 
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */

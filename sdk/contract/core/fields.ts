@@ -43,6 +43,12 @@ export const id = () => uuid().meta({ published: { type: "string", format: "uuid
 export const ref = (name: RefName) =>
   uuid().meta({ ref: name, published: { type: "string", format: "uuid", "x-ref": name } } satisfies FieldMeta);
 
+/** The id of such a row in an answer; of a row of one of several kinds where none is named. */
+export const idOf = (name?: RefName) =>
+  z
+    .string()
+    .meta({ published: { type: "string", format: "uuid", ...(name && { "x-ref": name }) } } satisfies FieldMeta);
+
 export const idParams = (names: readonly string[], refs: Readonly<Record<string, RefName | "opaque">>) =>
   z.object(Object.fromEntries(names.map((name) => [name, named(refs[name])])));
 
@@ -137,6 +143,10 @@ export const webAddress = (max = 2048) =>
     .refine((value) => /^https?:\/\/[^\s\u0000-\u001f]+$/i.test(value) && URL.canParse(value), "must be a web address")
     .refine(isVisible, hidden)
     .meta({ published: { type: "string", format: "uri", maxLength: max } } satisfies FieldMeta);
+
+/** Address in an answer that anybody may see: what holds a code or a token is a `secret()`. */
+export const link = (format: "uri" | "uri-reference" = "uri") =>
+  z.string().meta({ published: { type: "string", format } } satisfies FieldMeta);
 
 /** Instant in any offset, read to ISO-8601 UTC with milliseconds. */
 export const timestamp = () =>

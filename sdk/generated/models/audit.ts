@@ -134,6 +134,7 @@ export interface AuditAnchor {
 }
 
 export interface AuditLogEntry {
+  /** Id of an audit log. */
   id: string;
   /** Date and time (RFC 3339). */
   timestamp: string;
@@ -207,7 +208,9 @@ export type AuditStatement = {
 };
 
 export interface AuditVerify {
+  /** Id of an organization. */
   orgId: string | null;
+  /** Id of a partner. */
   partnerId: string | null;
   ok: boolean;
   entriesChecked: number;
@@ -225,6 +228,7 @@ export interface AuditVerify {
   breaks: ({
     kind: "sequence_gap" | "link_mismatch" | "prefix_unexplained" | "chain_hash_mismatch" | "missing_row" | "content_mismatch" | "unsealed_row";
     chainSeq: number | null;
+    /** Id of an audit log. */
     auditId: string | null;
     expected: string | null;
     actual: string | null;
@@ -246,6 +250,7 @@ export interface AuditVerify {
 }
 
 export interface AuditViewEntry {
+  /** Id of an audit log. */
   id: string;
   /** Date and time (RFC 3339). */
   timestamp: string;
@@ -256,6 +261,7 @@ export interface AuditViewEntry {
   details: string;
   ipAddress: string | null;
   userAgent: string | null;
+  /** Id of a session. */
   sessionId: string | null;
   user: {
     name: string;

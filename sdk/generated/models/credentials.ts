@@ -34,7 +34,9 @@ export interface ApiKeysCreateBody {
 }
 
 export interface ApiKeysCreateResult {
+  /** Id of an api key. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   name: string;
   keyPrefix: string;
@@ -64,6 +66,7 @@ export interface ApiKeysUpdateBody {
 export interface ApiKeysRevokeResult {
   success: true;
   apiKey: {
+    /** Id of an api key. */
     id: string;
     name: string;
     keyPrefix: string;
@@ -74,7 +77,9 @@ export interface ApiKeysRevokeResult {
 }
 
 export interface ApiKeysRotateResult {
+  /** Id of an api key. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
@@ -538,6 +543,7 @@ export interface PartnerServicePrincipalsIssueKeyBody {
 }
 
 export interface PartnerServicePrincipalsIssueKeyResult {
+  /** Id of a partner key. */
   keyId: string;
   /** Secret. */
   key: string;
@@ -545,6 +551,7 @@ export interface PartnerServicePrincipalsIssueKeyResult {
 }
 
 export interface PartnerServicePrincipalsRotateKeyResult {
+  /** Id of a partner key. */
   keyId: string;
   /** Secret. */
   key: string;
@@ -586,6 +593,7 @@ export interface ServicePrincipalsCreateBody {
 }
 
 export interface ServicePrincipalsRotateResult {
+  /** Id of an api key. */
   apiKeyId: string;
   keyPrefix: string;
   /** Secret. */
@@ -599,7 +607,9 @@ export interface ServicePrincipalsMigrateKeyBody {
 }
 
 export interface ApiKey {
+  /** Id of an api key. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
@@ -626,10 +636,13 @@ export interface ApiKey {
 }
 
 export interface EnrollmentKey {
+  /** Id of an enrollment key. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
+  /** Id of a site. */
   siteId: string | null;
   /** Lists only. */
   siteName?: string | null;
@@ -650,10 +663,13 @@ export interface EnrollmentKey {
 }
 
 export interface EnrollmentKeyWithSecret {
+  /** Id of an enrollment key. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
+  /** Id of a site. */
   siteId: string | null;
   /** Lists only. */
   siteName?: string | null;
@@ -676,9 +692,11 @@ export interface EnrollmentKeyWithSecret {
 }
 
 export interface ExportedCustomField {
+  /** Uuid. */
   id: string;
-  /** Null: of the whole partner. */
+  /** Null: of the whole partner; id of an organization. */
   orgId: string | null;
+  /** Id of a site. */
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;
@@ -707,13 +725,18 @@ export interface ExportedCustomField {
 }
 
 export interface ExportedCustomValue {
+  /** Uuid. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;
   revision: string;
+  /** Id of a device. */
   deviceId: string;
+  /** Id of a custom field. */
   definitionId: string;
   fieldKey: string;
   type: "text" | "number" | "boolean" | "dropdown" | "date";
@@ -721,8 +744,11 @@ export interface ExportedCustomValue {
 }
 
 export interface ExportedDevice {
+  /** Uuid. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;
@@ -752,12 +778,16 @@ export interface ExportedDevice {
 }
 
 export interface ExportedInventory {
+  /** Uuid. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;
   revision: string;
+  /** Id of a device. */
   deviceId: string;
   hardware: {
     processor: {
@@ -812,8 +842,11 @@ export interface ExportedInventory {
 }
 
 export interface ExportedOrganization {
+  /** Uuid. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;
@@ -824,12 +857,16 @@ export interface ExportedOrganization {
 }
 
 export interface ExportedRelationships {
+  /** Uuid. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;
   revision: string;
+  /** Id of a device. */
   deviceId: string;
   edges: ({
     key: string;
@@ -851,8 +888,11 @@ export interface ExportedRelationships {
 }
 
 export interface ExportedSite {
+  /** Uuid. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;
@@ -875,12 +915,16 @@ export interface ExportedSite {
 }
 
 export interface ExportedSoftware {
+  /** Uuid. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;
   revision: string;
+  /** Id of a device. */
   deviceId: string;
   software: ({
     name: string;
@@ -897,6 +941,7 @@ export interface ExportedSoftware {
 }
 
 export interface PartnerKey {
+  /** Id of a partner key. */
   id: string;
   name: string;
   keyPrefix: string;
@@ -909,13 +954,16 @@ export interface PartnerKey {
   lastUsedAt: string | null;
   /** Date and time (RFC 3339). */
   revokedAt: string | null;
+  /** Id of a partner key. */
   rotatedFromId: string | null;
   /** Date and time (RFC 3339). */
   createdAt: string;
 }
 
 export interface PartnerPrincipal {
+  /** Id of a partner service principal. */
   id: string;
+  /** Id of a partner. */
   partnerId: string;
   name: string;
   description: string | null;
@@ -938,9 +986,11 @@ export interface PartnerPrincipal {
 }
 
 export interface RemovedRow {
+  /** Uuid. */
   id: string;
-  /** Null: of the whole partner. */
+  /** Null: of the whole partner; id of an organization. */
   orgId: string | null;
+  /** Id of a site. */
   siteId: string | null;
   /** Date and time (RFC 3339). */
   sourceUpdatedAt: string;
@@ -948,7 +998,9 @@ export interface RemovedRow {
 }
 
 export interface ServicePrincipal {
+  /** Id of a service principal. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;

@@ -130,8 +130,11 @@ export interface AgentsEnrollBody {
 
 export interface AgentsEnrollResult {
   agentId: string;
+  /** Id of a device. */
   deviceId: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string;
   /** Secret. */
   agentToken: string;
@@ -293,11 +296,14 @@ export interface DeviceCommandsQueueManyBody {
 export interface DeviceCommandsQueueManyResult {
   commands: Command[];
   skipped: {
+    /** Id of a device. */
     deviceId: string;
     code: "ALREADY_PENDING";
+    /** Id of a device command. */
     commandId: string;
   }[];
   failed: ({
+    /** Id of a device. */
     deviceId: string;
     code: "NOT_FOUND" | "SITE_ACCESS_DENIED" | "DEVICE_DECOMMISSIONED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "INVALID_STATE" | "UNSUPPORTED_OS" | "VALIDATION_ERROR" | "NO_MAC" | "NO_RELAY";
     message: string;
@@ -477,9 +483,11 @@ export interface ClaimedCommand {
 }
 
 export interface Command {
+  /** Id of a device command. */
   id: string;
-  /** Null: the device has left the organization. */
+  /** Null: the device has left the organization; id of a device. */
   deviceId: string | null;
+  /** Id of an organization. */
   orgId: string;
   type: string;
   /** Null: shown where its feature is. */
@@ -546,11 +554,14 @@ export interface CommandResult {
 }
 
 export interface CustomField {
+  /** Id of a custom field. */
   id: string;
   ownerScope: "organization" | "partner";
+  /** Id of an organization. */
   orgId: string | null;
   /** Lists only. */
   orgName?: string | null;
+  /** Id of a partner. */
   partnerId: string | null;
   name: string;
   fieldKey: string;
@@ -584,8 +595,11 @@ export interface CustomValues {
 }
 
 export interface Device {
+  /** Id of a device. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   agentId: string | null;
   hostname: string;
@@ -624,8 +638,11 @@ export interface Device {
 }
 
 export interface DeviceDetail {
+  /** Id of a device. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   agentId: string | null;
   hostname: string;
@@ -689,8 +706,11 @@ export interface DeviceDetail {
 }
 
 export interface DeviceListItem {
+  /** Id of a device. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   agentId: string | null;
   hostname: string;
@@ -929,7 +949,7 @@ export interface ProvisionedDevice {
     enrollmentKey: string;
     /** Secret. */
     enrollmentSecret: string;
-    /** Where the agent enrolls. */
+    /** Where the agent enrolls; web address. */
     serverUrl: string;
     /** Date and time (RFC 3339). */
     expiresAt: string;
@@ -954,12 +974,15 @@ export interface Tag {
 }
 
 export interface TaggedDevice {
+  /** Id of a device. */
   id: string;
   hostname: string;
   displayName: string | null;
   status: "pending" | "online" | "offline" | "updating" | "maintenance" | "quarantined" | "decommissioned";
   osType: "windows" | "macos" | "linux";
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   tags: string[];
 }

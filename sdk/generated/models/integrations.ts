@@ -69,12 +69,14 @@ export interface WebhooksCreateBody {
 }
 
 export interface WebhooksCreateResult {
+  /** Id of a webhook. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
   name: string;
-  /** User, password and values of the query read as ********. */
+  /** User, password and values of the query read as ********; web address. */
   url: string;
   events: string[];
   headers: {
@@ -113,12 +115,14 @@ export interface WebhooksCreateResult {
 }
 
 export interface WebhooksGetResult {
+  /** Id of a webhook. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
   name: string;
-  /** User, password and values of the query read as ********. */
+  /** User, password and values of the query read as ********; web address. */
   url: string;
   events: string[];
   headers: {
@@ -241,18 +245,22 @@ export interface ToldEvent {
   type: string;
   /** Date and time (RFC 3339). */
   timestamp: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   data: Record<string, unknown>;
 }
 
 export interface Webhook {
+  /** Id of a webhook. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
   name: string;
-  /** User, password and values of the query read as ********. */
+  /** User, password and values of the query read as ********; web address. */
   url: string;
   events: string[];
   headers: {
@@ -289,8 +297,11 @@ export interface Webhook {
 }
 
 export interface WebhookDelivery {
+  /** Id of a webhook delivery. */
   id: string;
+  /** Id of a webhook. */
   webhookId: string;
+  /** Id of an organization. */
   orgId: string;
   event: string;
   eventId: string;

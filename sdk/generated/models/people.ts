@@ -128,6 +128,7 @@ export interface UsersInviteResult {
   email: string;
   name: string;
   status: "invited" | "active" | "disabled";
+  /** Id of a role. */
   roleId: string;
   inviteEmailSent: boolean;
   /** Only when mail is not configured; secret. */
@@ -174,9 +175,11 @@ export interface UsersAcceptInviteBody {
 export type UsersAcceptInviteResult = SignedIn | SecondFactorNeeded;
 
 export interface Me {
+  /** Id of an user. */
   id: string;
   email: string;
   name: string;
+  /** Web address. */
   avatarUrl: string | null;
   status: "invited" | "active" | "disabled";
   mfaEnabled: boolean;
@@ -194,8 +197,11 @@ export interface Me {
   /** Date and time (RFC 3339). */
   updatedAt: string;
   scope: "organization" | "partner" | "system";
+  /** Id of a partner. */
   partnerId: string | null;
+  /** Id of an organization. */
   orgId: string | null;
+  /** Id of a role. */
   roleId: string | null;
   roleName: string | null;
   permissions: string[];
@@ -206,18 +212,23 @@ export interface Me {
 }
 
 export interface MeLite {
+  /** Id of an user. */
   id: string;
   email: string;
   name: string;
+  /** Web address. */
   avatarUrl: string | null;
   mfaEnabled: boolean;
   isPlatformAdmin: boolean;
   scope: "organization" | "partner" | "system";
+  /** Id of a partner. */
   partnerId: string | null;
+  /** Id of an organization. */
   orgId: string | null;
 }
 
 export interface Member {
+  /** Id of an user. */
   id: string;
   email: string;
   name: string;
@@ -225,6 +236,7 @@ export interface Member {
   /** Date and time (RFC 3339). */
   lastLoginAt: string | null;
   mfaEnabled: boolean;
+  /** Id of a role. */
   roleId: string | null;
   roleName: string | null;
   /** Only for members of a partner. */
@@ -240,6 +252,7 @@ export interface Member {
 }
 
 export interface Membership {
+  /** Id of a membership. */
   id: string;
   kind: "partner" | "organization";
   tenantId: string;
@@ -256,10 +269,13 @@ export interface Membership {
 }
 
 export interface Notification {
+  /** Id of a notification. */
   id: string;
+  /** Id of an user. */
   userId: string;
+  /** Id of a partner. */
   partnerId: string | null;
-  /** Null: about the partner itself, or about the installation. */
+  /** Null: about the partner itself, or about the installation; id of an organization. */
   orgId: string | null;
   type: "alert" | "device" | "script" | "automation" | "system" | "user" | "security" | "ticket";
   priority: "low" | "normal" | "high" | "urgent";
@@ -278,15 +294,19 @@ export interface Notification {
 }
 
 export interface Role {
+  /** Id of a role. */
   id: string;
   scope: "partner" | "organization";
+  /** Id of a partner. */
   partnerId: string | null;
+  /** Id of an organization. */
   orgId: string | null;
   name: string;
   description: string | null;
   /** Built in, the same in every installation. */
   isSystem: boolean;
   forceMfa: boolean;
+  /** Id of a role. */
   parentRoleId: string | null;
   parentRoleName: string | null;
   /** Its own permissions; those of its ancestors are added. */

@@ -2,7 +2,7 @@
 import type { SecondFactorNeeded, SignedIn } from "./people.ts";
 
 export interface LoginBrandingReplaceBody {
-  /** Logo of the sign-in page: an https address, or an image as data URI; at most 409600 characters; default `null`. */
+  /** Logo of the sign-in page: an https address, or an image as data URI; web address; at most 409600 characters; default `null`. */
   logoUrl?: string | null | undefined;
   /** Colour of buttons and links: #1a73e8; matches `^#[0-9a-fA-F]{6}$`; default `null`. */
   accentColor?: string | null | undefined;
@@ -239,6 +239,7 @@ export interface SsoLoginsLinkOptionsItem {
 }
 
 export interface SsoLoginsStartLinkResult {
+  /** Web address. */
   authUrl: string;
 }
 
@@ -314,11 +315,14 @@ export interface SsoProvidersCreateBody {
 }
 
 export interface SsoProvidersCreateResult {
+  /** Id of a sso provider. */
   id: string;
   ownerScope: "organization" | "partner";
+  /** Id of an organization. */
   orgId: string | null;
   /** Lists only. */
   orgName?: string | null;
+  /** Id of a partner. */
   partnerId: string | null;
   name: string;
   type: "oidc" | "saml";
@@ -329,6 +333,7 @@ export interface SsoProvidersCreateResult {
   scopes: string;
   attributeMapping: AttributeMapping;
   autoProvision: boolean;
+  /** Id of a role. */
   defaultRoleId: string | null;
   /** User whose permissions limit the default role. */
   defaultRoleConfiguredBy: string | null;
@@ -336,12 +341,17 @@ export interface SsoProvidersCreateResult {
   enforceSSO: boolean;
   trustsIdpMfa: boolean;
   status: "inactive" | "testing" | "active";
+  /** Web address. */
   authorizationUrl: string | null;
+  /** Web address. */
   tokenUrl: string | null;
+  /** Web address. */
   userInfoUrl: string | null;
+  /** Web address. */
   jwksUrl: string | null;
   ownCallback: boolean;
   entityId: string | null;
+  /** Web address. */
   ssoUrl: string | null;
   certificate: string | null;
   configVersion: number;
@@ -420,7 +430,7 @@ export interface SsoProvidersTestResult {
     /** How the client secret is sent. */
     tokenAuthMethod: "client_secret_basic" | "client_secret_post";
     idTokenAlgorithms: string[];
-    /** Redirect URI to register at the provider; null if PUBLIC_URL is not set. */
+    /** Redirect URI to register at the provider; null if PUBLIC_URL is not set; web address. */
     callbackUrl: string | null;
   };
 }
@@ -452,7 +462,7 @@ export interface AttributeMappingInput {
 }
 
 export interface LoginBranding {
-  /** Https address, or an image as data:image/png;base64,…. */
+  /** Https address, or an image as data:image/png;base64,…; web address. */
   logoUrl: string | null;
   /** #rrggbb. */
   accentColor: string | null;
@@ -461,6 +471,7 @@ export interface LoginBranding {
 
 export interface LoginContext {
   branding: {
+    /** Web address. */
     logoUrl: string | null;
     accentColor: string | null;
     headline: string | null;
@@ -489,6 +500,7 @@ export interface Redirected {
 }
 
 export interface Session {
+  /** Id of a session. */
   id: string;
   /** Date and time (RFC 3339). */
   createdAt: string;
@@ -522,7 +534,9 @@ export type SsoCheck = {
 };
 
 export interface SsoDomain {
+  /** Id of a sso domain. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;
@@ -558,11 +572,14 @@ export interface SsoPreset {
 }
 
 export interface SsoProvider {
+  /** Id of a sso provider. */
   id: string;
   ownerScope: "organization" | "partner";
+  /** Id of an organization. */
   orgId: string | null;
   /** Lists only. */
   orgName?: string | null;
+  /** Id of a partner. */
   partnerId: string | null;
   name: string;
   type: "oidc" | "saml";
@@ -573,6 +590,7 @@ export interface SsoProvider {
   scopes: string;
   attributeMapping: AttributeMapping;
   autoProvision: boolean;
+  /** Id of a role. */
   defaultRoleId: string | null;
   /** User whose permissions limit the default role. */
   defaultRoleConfiguredBy: string | null;
@@ -580,12 +598,17 @@ export interface SsoProvider {
   enforceSSO: boolean;
   trustsIdpMfa: boolean;
   status: "inactive" | "testing" | "active";
+  /** Web address. */
   authorizationUrl: string | null;
+  /** Web address. */
   tokenUrl: string | null;
+  /** Web address. */
   userInfoUrl: string | null;
+  /** Web address. */
   jwksUrl: string | null;
   ownCallback: boolean;
   entityId: string | null;
+  /** Web address. */
   ssoUrl: string | null;
   certificate: string | null;
   configVersion: number;

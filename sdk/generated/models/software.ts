@@ -5,11 +5,11 @@ export interface PatchesListQuery {
   page?: number | string | undefined;
   /** Entries of a page; 1 to 100; default `50`. */
   limit?: number | string | undefined;
-  /** Only those on its devices; id of an organization. */
+  /** Reported by a device of this organization; id of an organization. */
   orgId?: string | undefined;
   /** Only those from there. */
   source?: "microsoft" | "apple" | "linux" | "third_party" | "custom" | undefined;
-  /** The highest that your devices reported. */
+  /** Only those of this severity. */
   severity?: "unknown" | "low" | "moderate" | "important" | "critical" | undefined;
   /** Reported by a device with this system. */
   os?: "windows" | "macos" | "linux" | undefined;
@@ -17,7 +17,7 @@ export interface PatchesListQuery {
   search?: string | undefined;
   /** Such as CVE-2026-21412; at most 30 characters. */
   cveId?: string | undefined;
-  /** CreatedAt unless another is named. */
+  /** What the list is ordered by. */
   sortBy?: "title" | "severity" | "source" | "releaseDate" | "createdAt" | undefined;
   /** Asc for title and source, else desc. */
   sortDir?: "asc" | "desc" | undefined;
@@ -44,6 +44,7 @@ export interface PatchesSourcesResult {
 }
 
 export interface Patch {
+  /** Id of a patch. */
   id: string;
   source: "microsoft" | "apple" | "linux" | "third_party" | "custom";
   externalId: string | null;
@@ -56,6 +57,7 @@ export interface Patch {
   osTypes: ("windows" | "macos" | "linux")[];
   /** Date and time (RFC 3339). */
   releaseDate: string | null;
+  /** Web address. */
   kbArticleUrl: string | null;
   requiresReboot: boolean;
   downloadSizeMb: number | null;
@@ -67,6 +69,7 @@ export interface Patch {
 }
 
 export interface PatchDetail {
+  /** Id of a patch. */
   id: string;
   source: "microsoft" | "apple" | "linux" | "third_party" | "custom";
   externalId: string | null;
@@ -79,6 +82,7 @@ export interface PatchDetail {
   osTypes: ("windows" | "macos" | "linux")[];
   /** Date and time (RFC 3339). */
   releaseDate: string | null;
+  /** Web address. */
   kbArticleUrl: string | null;
   requiresReboot: boolean;
   downloadSizeMb: number | null;
@@ -89,6 +93,7 @@ export interface PatchDetail {
   installedDeviceCount: number;
   /** At most 200, those it waits on first. */
   devices: ({
+    /** Id of a device. */
     deviceId: string;
     hostname: string;
     status: "pending" | "installed" | "missing";

@@ -335,8 +335,11 @@ export interface SitesRemoveResult {
 }
 
 export interface Contact {
+  /** Id of a contact. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
+  /** Id of a site. */
   siteId: string | null;
   /** Lists only. */
   siteName?: string | null;
@@ -355,7 +358,9 @@ export interface Contact {
 }
 
 export interface Organization {
+  /** Id of an organization. */
   id: string;
+  /** Id of a partner. */
   partnerId: string;
   name: string;
   slug: string;
@@ -376,6 +381,7 @@ export interface Organization {
   retentionMode: "keep" | "purge_after" | null;
   /** Date and time (RFC 3339). */
   purgeAt: string | null;
+  /** Id of an organization. */
   mergedIntoOrgId: string | null;
   /** Lists only. */
   deviceCount?: number;
@@ -388,6 +394,7 @@ export interface Organization {
 }
 
 export interface Partner {
+  /** Id of a partner. */
   id: string;
   name: string;
   slug: string;
@@ -400,6 +407,7 @@ export interface Partner {
   ssoConfig: Record<string, unknown>;
   billingEmail: string | null;
   serviceManagementMode: "native" | "external" | "off";
+  /** Id of a psa connection. */
   serviceManagementPsaConnectionId: string | null;
   /** Date and time (RFC 3339). */
   createdAt: string;
@@ -459,7 +467,9 @@ export interface PartnerSettingsChange {
 }
 
 export interface Site {
+  /** Id of a site. */
   id: string;
+  /** Id of an organization. */
   orgId: string;
   /** Lists only. */
   orgName?: string | null;

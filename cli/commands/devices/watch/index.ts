@@ -8,7 +8,7 @@ import { checkFields, isForPrograms, printResult } from "../../../output/print.t
 import type { Register } from "../../../register.ts";
 import { writeTo } from "../../../shell.ts";
 import { proving, takes } from "../../../taken-flags.ts";
-import { lineOf } from "../../webhooks/line-of.ts";
+import { inSeconds, type LineColumn, lineOf } from "../../webhooks/line-of.ts";
 import { addChoice, type ChoiceOptions, type Chosen, listedDevices, namedDevices } from "../chosen.ts";
 import { type Change, rounds } from "./changes.ts";
 
@@ -18,6 +18,10 @@ interface WatchOptions extends ChoiceOptions {
 }
 
 const columns: readonly (keyof Change)[] = ["at", "hostname", "change", "before", "after", "orgName", "deviceId"];
+const lines = columns.map((name): LineColumn => {
+  if (name === "at") return { name, say: inSeconds };
+  return { name, isId: name === "deviceId" };
+});
 const FLOOR_MS = 5_000;
 
 /** `rmm devices watch`: what changes about devices, until Ctrl-C. */
@@ -68,7 +72,7 @@ async function watch(context: Context, called: readonly string[], options: Watch
       await printResult(context, devices, { fields: spec.fields, columns: spec.columns });
       await context.notice(`${countsOf(devices)}. Changes follow until Ctrl-C`);
     }
-    for (const change of changes ?? []) await writeTo(shell, "stdout", `${lineOf(context, change, columns)}\n`);
+    for (const change of changes ?? []) await writeTo(shell, "stdout", `${lineOf(context, change, lines)}\n`);
   }
   return exitCode("interrupted");
 }

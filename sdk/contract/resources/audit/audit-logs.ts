@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { bound, type FieldMeta, flag, instant, ref, searchText } from "../../core/fields.ts";
+import { bound, type FieldMeta, flag, idOf, instant, ref, searchText } from "../../core/fields.ts";
 import { pageQuery } from "../../core/page.ts";
 
 export const auditResults = ["success", "failure", "denied"] as const;
@@ -29,7 +29,7 @@ const Pagination = shape("AuditPagination", () =>
 /** One entry as a viewer shows it (docs/audit.md, "Reading entries"). */
 export const AuditViewEntry = shape("AuditViewEntry", () =>
   z.object({
-    id: z.string(),
+    id: idOf("audit-log"),
     timestamp: instant(),
     action: z.string(),
     resource: z.string(),
@@ -37,7 +37,7 @@ export const AuditViewEntry = shape("AuditViewEntry", () =>
     details: z.string().describe("JSON text"),
     ipAddress: z.string().nullable(),
     userAgent: z.string().nullable(),
-    sessionId: z.string().nullable(),
+    sessionId: idOf("session").nullable(),
     user: z.object({ name: z.string(), email: z.string().nullable(), role: z.string(), department: z.string() }),
     changes: z.object({ before: z.unknown(), after: z.unknown() }),
   }),
@@ -46,7 +46,7 @@ export const AuditViewEntry = shape("AuditViewEntry", () =>
 /** One entry in full. */
 export const AuditLogEntry = shape("AuditLogEntry", () =>
   z.object({
-    id: z.string(),
+    id: idOf("audit-log"),
     timestamp: instant(),
     user: z.object({ id: z.string(), name: z.string(), email: z.string().nullable(), role: z.enum(auditActorTypes) }),
     action: z.string(),
@@ -120,8 +120,8 @@ export const anchorProblemReasons = [
 /** Result of a verification (docs/audit.md, "Verification"). `ok: false` is an answer, not an error. */
 export const AuditVerify = shape("AuditVerify", () =>
   z.object({
-    orgId: z.string().nullable(),
-    partnerId: z.string().nullable(),
+    orgId: idOf("organization").nullable(),
+    partnerId: idOf("partner").nullable(),
     ok: z.boolean(),
     entriesChecked: z.int(),
     first: z.object({ chainSeq: z.int(), prevHash: z.string().nullable() }).nullable(),
@@ -133,7 +133,7 @@ export const AuditVerify = shape("AuditVerify", () =>
         z.object({
           kind: z.enum(auditBreakKinds),
           chainSeq: z.int().nullable(),
-          auditId: z.string().nullable(),
+          auditId: idOf("audit-log").nullable(),
           expected: z.string().nullable(),
           actual: z.string().nullable(),
         }),

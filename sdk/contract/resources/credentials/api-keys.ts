@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, instant, listedName, ref, secret, success, text, timestamp } from "../../core/fields.ts";
+import { type FieldMeta, idOf, instant, listedName, ref, secret, success, text, timestamp } from "../../core/fields.ts";
 import { apiKeyScopes } from "../../core/key-scopes.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
@@ -10,8 +10,8 @@ export const apiKeyStatuses = ["active", "expired", "revoked"] as const;
 /** API key without its material (docs/credentials.md, "API keys"). */
 export const ApiKey = shape("ApiKey", () =>
   z.object({
-    id: z.string(),
-    orgId: z.string(),
+    id: idOf("api-key"),
+    orgId: idOf("organization"),
     orgName: listedName(),
     name: z.string(),
     keyPrefix: z.string(),

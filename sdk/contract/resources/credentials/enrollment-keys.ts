@@ -1,16 +1,27 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, flag, instant, listedName, ref, secret, success, text, timestamp } from "../../core/fields.ts";
+import {
+  type FieldMeta,
+  flag,
+  idOf,
+  instant,
+  listedName,
+  ref,
+  secret,
+  success,
+  text,
+  timestamp,
+} from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** Key that lets agents join an organization (docs/credentials.md, "Enrollment keys"). */
 export const EnrollmentKey = shape("EnrollmentKey", () =>
   z.object({
-    id: z.string(),
-    orgId: z.string(),
+    id: idOf("enrollment-key"),
+    orgId: idOf("organization"),
     orgName: listedName(),
-    siteId: z.string().nullable(),
+    siteId: idOf("site").nullable(),
     siteName: listedName(),
     name: z.string(),
     maxUsage: z.int().nullable().describe("null: unlimited"),

@@ -2,16 +2,16 @@ import { z } from "zod";
 import { partnerKey } from "../../core/access.ts";
 import { namesOneRegion, regionMismatch, withRegion } from "../../core/address.ts";
 import { create, get, type Noun, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
+import { type FieldMeta, idOf, instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
 import { CustomField, customFieldTypes, customValue } from "../fleet/custom-fields.ts";
 import { EnrollmentKey } from "./enrollment-keys.ts";
 
 /** Fields of every exported row; `revision` is the SHA-256 of the rest of it (docs/credentials.md, "Exports"). */
 const sourced = () => ({
-  id: z.string(),
-  orgId: z.string(),
-  siteId: z.string().nullable(),
+  id: idOf(),
+  orgId: idOf("organization"),
+  siteId: idOf("site").nullable(),
   sourceUpdatedAt: instant(),
   revision: z.string(),
 });
@@ -58,7 +58,7 @@ export const ExportedDevice = shape("ExportedDevice", () =>
 export const ExportedInventory = shape("ExportedInventory", () =>
   z.object({
     ...sourced(),
-    deviceId: z.string(),
+    deviceId: idOf("device"),
     hardware: z.object({
       processor: z.object({ model: known(), cores: z.int().nullable() }),
       memory: z.object({ totalMb: z.number().nullable() }),
@@ -83,7 +83,7 @@ export const ExportedInventory = shape("ExportedInventory", () =>
 export const ExportedSoftware = shape("ExportedSoftware", () =>
   z.object({
     ...sourced(),
-    deviceId: z.string(),
+    deviceId: idOf("device"),
     software: z.array(z.object({ name: z.string(), version: known(), vendor: known(), installedOn: known() })),
     collection: counted().describe("never complete for a device that has not reported its software yet"),
   }),
@@ -94,7 +94,7 @@ export const ExportedRelationships = shape("ExportedRelationships", () => {
     z.object({ type: z.enum(["organization", "site", "device", "device_group", "network"]), id: z.string() });
   return z.object({
     ...sourced(),
-    deviceId: z.string(),
+    deviceId: idOf("device"),
     edges: z.array(
       z.object({
         key: z.string(),
@@ -111,7 +111,7 @@ export const ExportedCustomField = shape("ExportedCustomField", () => {
   const { name, fieldKey, type, options, required, defaultValue, deviceTypes } = CustomField().shape;
   return z.object({
     ...sourced(),
-    orgId: z.string().nullable().describe("null: of the whole partner"),
+    orgId: idOf("organization").nullable().describe("null: of the whole partner"),
     ...{ name, fieldKey, type, options, required, defaultValue, deviceTypes },
   });
 });
@@ -119,8 +119,8 @@ export const ExportedCustomField = shape("ExportedCustomField", () => {
 export const ExportedCustomValue = shape("ExportedCustomValue", () =>
   z.object({
     ...sourced(),
-    deviceId: z.string(),
-    definitionId: z.string(),
+    deviceId: idOf("device"),
+    definitionId: idOf("custom-field"),
     fieldKey: z.string(),
     type: z.enum(customFieldTypes),
     value: customValue(),
@@ -130,9 +130,9 @@ export const ExportedCustomValue = shape("ExportedCustomValue", () =>
 /** A row that went away: deleted, decommissioned, or out of the principal's reach (docs/credentials.md, "Exports"). */
 export const RemovedRow = shape("RemovedRow", () =>
   z.object({
-    id: z.string(),
-    orgId: z.string().nullable().describe("null: of the whole partner"),
-    siteId: z.string().nullable(),
+    id: idOf(),
+    orgId: idOf("organization").nullable().describe("null: of the whole partner"),
+    siteId: idOf("site").nullable(),
     sourceUpdatedAt: instant(),
     removed: z.literal(true),
   }),

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
-import { blankable, type FieldMeta, instant, ref, secret, success, text, timestamp } from "../../core/fields.ts";
+import { blankable, type FieldMeta, idOf, instant, ref, secret, success, text, timestamp } from "../../core/fields.ts";
 import { partnerKeyScopes, partnerReadScopes } from "../../core/key-scopes.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Key of a partner service principal without its material (docs/credentials.md, "Partner keys"). */
 export const PartnerKey = shape("PartnerKey", () =>
   z.object({
-    id: z.string(),
+    id: idOf("partner-key"),
     name: z.string(),
     keyPrefix: z.string(),
     status: z.enum(["active", "revoked"]),
@@ -16,7 +16,7 @@ export const PartnerKey = shape("PartnerKey", () =>
     rateLimit: z.int().describe("requests per hour of this key; at most its principal's limit"),
     lastUsedAt: instant().nullable(),
     revokedAt: instant().nullable(),
-    rotatedFromId: z.string().nullable(),
+    rotatedFromId: idOf("partner-key").nullable(),
     createdAt: instant(),
   }),
 );
@@ -24,8 +24,8 @@ export const PartnerKey = shape("PartnerKey", () =>
 /** Machine identity of a partner for the partner API (docs/credentials.md, "Partner service principals"). */
 export const PartnerPrincipal = shape("PartnerPrincipal", () =>
   z.object({
-    id: z.string(),
-    partnerId: z.string(),
+    id: idOf("partner-service-principal"),
+    partnerId: idOf("partner"),
     name: z.string(),
     description: z.string().nullable(),
     status: z.enum(["active", "disabled"]),
@@ -66,7 +66,7 @@ const writable = () => ({
   rateLimit: rateLimit().describe("requests per hour of all its keys together"),
 });
 
-const minted = () => z.object({ keyId: z.string(), key: secret(), keyPrefix: z.string() });
+const minted = () => z.object({ keyId: idOf("partner-key"), key: secret(), keyPrefix: z.string() });
 const readers = staff("partner", "system").needs("organizations:read");
 const writers = staff("partner", "system").needs("organizations:write").withFullPartnerAccess().withMfa();
 const fieldErrors = [

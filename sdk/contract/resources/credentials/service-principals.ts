@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, instant, listedName, ref, text } from "../../core/fields.ts";
+import { type FieldMeta, idOf, instant, listedName, ref, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { ApiKey, material, scopeList } from "./api-keys.ts";
 
@@ -10,8 +10,8 @@ export const servicePrincipalStatuses = ["active", "disabled"] as const;
 /** Machine identity of an organization with at most one active API key (docs/credentials.md, "Service principals"). */
 export const ServicePrincipal = shape("ServicePrincipal", () =>
   z.object({
-    id: z.string(),
-    orgId: z.string(),
+    id: idOf("service-principal"),
+    orgId: idOf("organization"),
     orgName: listedName(),
     name: z.string(),
     scopes: z.array(z.string()),
@@ -99,7 +99,7 @@ export const servicePrincipals = resource(about, {
     loses: "secret",
     idempotent: true,
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "INVALID_STATE", "SCOPE_DELEGATION_DENIED", "ORG_READ_ONLY"],
-    returns: () => z.object({ apiKeyId: z.string(), keyPrefix: z.string(), ...material() }),
+    returns: () => z.object({ apiKeyId: idOf("api-key"), keyPrefix: z.string(), ...material() }),
   }),
   disable: post("/service-principals/:id/disable", {
     summary: "Disable for good, and revoke its keys",

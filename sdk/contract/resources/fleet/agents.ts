@@ -3,6 +3,7 @@ import { agent, open } from "../../core/access.ts";
 import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
 import {
   type FieldMeta,
+  idOf,
   instant,
   lenient,
   lenientList,
@@ -218,9 +219,9 @@ export const agents = resource(about, {
     returns: () =>
       z.object({
         agentId: z.string(),
-        deviceId: z.string(),
-        orgId: z.string(),
-        siteId: z.string(),
+        deviceId: idOf("device"),
+        orgId: idOf("organization"),
+        siteId: idOf("site"),
         ...AgentTokens().shape,
         config: z.object({ heartbeatIntervalSeconds: z.int(), metricsIntervalSeconds: z.int() }),
         ...ignored(),

@@ -3,6 +3,7 @@ import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
 import {
   type FieldMeta,
+  idOf,
   instant,
   listedName,
   ref,
@@ -48,11 +49,11 @@ const shownOptions = () =>
 /** A field that devices have beside their own (docs/fleet.md, "Custom fields"). */
 export const CustomField = shape("CustomField", () =>
   z.object({
-    id: z.string(),
+    id: idOf("custom-field"),
     ownerScope: z.enum(["organization", "partner"]),
-    orgId: z.string().nullable(),
+    orgId: idOf("organization").nullable(),
     orgName: listedName(),
-    partnerId: z.string().nullable(),
+    partnerId: idOf("partner").nullable(),
     name: z.string(),
     fieldKey: z.string(),
     type: z.enum(customFieldTypes),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { userCommandTypes } from "../../core/command-types.ts";
 import { create, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, instant, ref } from "../../core/fields.ts";
+import { type FieldMeta, idOf, instant, ref } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const commandStatuses = ["pending", "sent", "completed", "failed", "timeout", "cancelled"] as const;
@@ -28,9 +28,9 @@ const CommandResult = shape("CommandResult", () =>
 /** Something that an agent is told to do (docs/fleet.md, "Commands"). */
 export const Command = shape("Command", () =>
   z.object({
-    id: z.string(),
-    deviceId: z.string().nullable().describe("null: the device has left the organization"),
-    orgId: z.string(),
+    id: idOf("device-command"),
+    deviceId: idOf("device").nullable().describe("null: the device has left the organization"),
+    orgId: idOf("organization"),
     type: z.string(),
     payload: z.record(z.string(), z.unknown()).nullable().describe("null: shown where its feature is"),
     status: z.enum(commandStatuses),
@@ -94,8 +94,10 @@ export const deviceCommands = resource(about, {
     returns: () =>
       z.object({
         commands: z.array(Command()),
-        skipped: z.array(z.object({ deviceId: z.string(), code: z.literal("ALREADY_PENDING"), commandId: z.string() })),
-        failed: z.array(z.object({ deviceId: z.string(), code: z.enum(failedCodes), message: z.string() })),
+        skipped: z.array(
+          z.object({ deviceId: idOf("device"), code: z.literal("ALREADY_PENDING"), commandId: idOf("device-command") }),
+        ),
+        failed: z.array(z.object({ deviceId: idOf("device"), code: z.enum(failedCodes), message: z.string() })),
       }),
   }),
   queue: create("/devices/:id/commands", {

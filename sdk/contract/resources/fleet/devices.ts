@@ -4,7 +4,9 @@ import { create, del, get, type Noun, patch, post, resource, shape } from "../..
 import {
   type FieldMeta,
   flag,
+  idOf,
   instant,
+  link,
   ref,
   refList,
   searchText,
@@ -43,9 +45,9 @@ export const deviceRoles = [
 /** A managed machine (docs/fleet.md, "Devices"). */
 export const Device = shape("Device", () =>
   z.object({
-    id: z.string(),
-    orgId: z.string(),
-    siteId: z.string().nullable(),
+    id: idOf("device"),
+    orgId: idOf("organization"),
+    siteId: idOf("site").nullable(),
     agentId: z.string().nullable(),
     hostname: z.string(),
     displayName: z.string().nullable(),
@@ -157,7 +159,7 @@ export const ProvisionedDevice = shape("ProvisionedDevice", () =>
     enrollment: z.object({
       enrollmentKey: secret(),
       enrollmentSecret: secret(),
-      serverUrl: z.string().describe("where the agent enrolls"),
+      serverUrl: link().describe("where the agent enrolls"),
       expiresAt: instant(),
       singleUse: z.literal(true),
     }),

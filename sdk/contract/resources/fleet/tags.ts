@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, ref, searchText } from "../../core/fields.ts";
+import { type FieldMeta, idOf, ref, searchText } from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
 import { deviceStatuses, osTypes } from "./devices.ts";
 
@@ -10,13 +10,13 @@ export const Tag = shape("Tag", () => z.object({ tag: z.string(), name: z.string
 
 export const TaggedDevice = shape("TaggedDevice", () =>
   z.object({
-    id: z.string(),
+    id: idOf("device"),
     hostname: z.string(),
     displayName: z.string().nullable(),
     status: z.enum(deviceStatuses),
     osType: z.enum(osTypes),
-    orgId: z.string(),
-    siteId: z.string().nullable(),
+    orgId: idOf("organization"),
+    siteId: idOf("site").nullable(),
     tags: z.array(z.string()),
   }),
 );

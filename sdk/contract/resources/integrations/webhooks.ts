@@ -5,7 +5,9 @@ import { eventKinds } from "../../core/events.ts";
 import {
   type FieldMeta,
   freeObject,
+  idOf,
   instant,
+  link,
   listedName,
   ref,
   secret,
@@ -28,11 +30,11 @@ const policy = () => ({
 /** Address of an organization that is told of its events (docs/integrations.md, "Webhooks"). */
 export const Webhook = shape("Webhook", () =>
   z.object({
-    id: z.string(),
-    orgId: z.string(),
+    id: idOf("webhook"),
+    orgId: idOf("organization"),
     orgName: listedName(),
     name: z.string(),
-    url: z.string().describe("user, password and values of the query read as ********"),
+    url: link().describe("user, password and values of the query read as ********"),
     events: z.array(z.string()),
     headers: z.array(z.object({ key: z.string(), value: z.string().describe("always ********") })),
     retryPolicy: z.object(policy()),
@@ -52,9 +54,9 @@ export const Webhook = shape("Webhook", () =>
 /** One event for one webhook, with its latest attempt (docs/integrations.md, "Deliveries"). */
 export const WebhookDelivery = shape("WebhookDelivery", () =>
   z.object({
-    id: z.string(),
-    webhookId: z.string(),
-    orgId: z.string(),
+    id: idOf("webhook-delivery"),
+    webhookId: idOf("webhook"),
+    orgId: idOf("organization"),
     event: z.string(),
     eventId: z.string(),
     payload: z.record(z.string(), z.unknown()).optional().describe("with organizations:write only"),
@@ -97,8 +99,8 @@ const ToldEvent = shape("ToldEvent", () =>
     id: z.string(),
     type: z.string(),
     timestamp: instant(),
-    orgId: z.string(),
-    siteId: z.string().nullable(),
+    orgId: idOf("organization"),
+    siteId: idOf("site").nullable(),
     data: z.record(z.string(), z.unknown()),
   }),
 );

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { instant, success } from "../../core/fields.ts";
+import { idOf, instant, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 import { TokenPair } from "../sign-in/sessions.ts";
 
 /** Where a person belongs, or is invited to (docs/people.md, "Own memberships"). */
 export const Membership = shape("Membership", () =>
   z.object({
-    id: z.string(),
+    id: idOf("membership"),
     kind: z.enum(["partner", "organization"]),
     tenantId: z.string(),
     tenantName: z.string(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { flag, instant, ref, success } from "../../core/fields.ts";
+import { flag, idOf, instant, ref, success } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const notificationTypes = [
@@ -21,10 +21,10 @@ export const notificationPriorities = ["low", "normal", "high", "urgent"] as con
 /** What a person is told in a tenant (docs/people.md, "Notifications"). */
 const Notification = shape("Notification", () =>
   z.object({
-    id: z.string(),
-    userId: z.string(),
-    partnerId: z.string().nullable(),
-    orgId: z.string().nullable().describe("null: about the partner itself, or about the installation"),
+    id: idOf("notification"),
+    userId: idOf("user"),
+    partnerId: idOf("partner").nullable(),
+    orgId: idOf("organization").nullable().describe("null: about the partner itself, or about the installation"),
     type: z.enum(notificationTypes),
     priority: z.enum(notificationPriorities),
     title: z.string(),

@@ -1,21 +1,21 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
-import { ref } from "../../core/fields.ts";
+import { idOf, ref } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** What members of a tenant may do (docs/people.md, "Roles"). */
 const Role = shape("Role", () =>
   z.object({
-    id: z.string(),
+    id: idOf("role"),
     scope: z.enum(["partner", "organization"]),
-    partnerId: z.string().nullable(),
-    orgId: z.string().nullable(),
+    partnerId: idOf("partner").nullable(),
+    orgId: idOf("organization").nullable(),
     name: z.string(),
     description: z.string().nullable(),
     isSystem: z.boolean().describe("built in, the same in every installation"),
     forceMfa: z.boolean(),
-    parentRoleId: z.string().nullable(),
+    parentRoleId: idOf("role").nullable(),
     parentRoleName: z.string().nullable(),
     permissions: z.array(z.string()).describe("its own permissions; those of its ancestors are added"),
     userCount: z.int().describe("number of members and invitations in your tenant with this role"),

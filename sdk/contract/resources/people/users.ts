@@ -6,7 +6,9 @@ import {
   email,
   type FieldMeta,
   freeObject,
+  idOf,
   instant,
+  link,
   ref,
   searchText,
   secret,
@@ -25,10 +27,10 @@ export const orgAccessLevels = ["all", "selected", "none"] as const;
 /** A person's account (docs/people.md, "Accounts"). */
 export const User = shape("User", () =>
   z.object({
-    id: z.string(),
+    id: idOf("user"),
     email: z.string(),
     name: z.string(),
-    avatarUrl: z.string().nullable(),
+    avatarUrl: link().nullable(),
     status: z.enum(userStatuses),
     mfaEnabled: z.boolean(),
     mfaMethod: z.literal("totp").nullable(),
@@ -47,9 +49,9 @@ export const Me = shape("Me", () =>
   z.object({
     ...User().shape,
     scope: z.enum(["organization", "partner", "system"]),
-    partnerId: z.string().nullable(),
-    orgId: z.string().nullable(),
-    roleId: z.string().nullable(),
+    partnerId: idOf("partner").nullable(),
+    orgId: idOf("organization").nullable(),
+    roleId: idOf("role").nullable(),
     roleName: z.string().nullable(),
     permissions: z.array(z.string()),
     orgAccess: z.enum(orgAccessLevels).nullable(),
@@ -62,13 +64,13 @@ export const Me = shape("Me", () =>
 /** A user as member of one tenant. */
 export const Member = shape("Member", () =>
   z.object({
-    id: z.string(),
+    id: idOf("user"),
     email: z.string(),
     name: z.string(),
     status: z.enum(userStatuses),
     lastLoginAt: instant().nullable(),
     mfaEnabled: z.boolean(),
-    roleId: z.string().nullable(),
+    roleId: idOf("role").nullable(),
     roleName: z.string().nullable(),
     orgAccess: z.enum(orgAccessLevels).optional().describe("only for members of a partner"),
     orgIds: z.array(z.string()).optional().describe("only for members of a partner"),
@@ -182,7 +184,7 @@ export const users = resource(about, {
         email: z.string(),
         name: z.string(),
         status: z.enum(userStatuses),
-        roleId: z.string(),
+        roleId: idOf("role"),
         inviteEmailSent: z.boolean(),
         inviteUrl: inviteUrl(),
       }),

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { isVisible } from "../../core/characters.ts";
 import { get, type Noun, put, resource, shape } from "../../core/endpoint.ts";
-import { blankable, type FieldMeta } from "../../core/fields.ts";
+import { blankable, type FieldMeta, link } from "../../core/fields.ts";
 
 /** How a partner's login page looks (docs/single-sign-on.md, "Login branding"). */
 export const LoginBranding = shape("LoginBranding", () =>
   z.object({
-    logoUrl: z.string().nullable().describe("https address, or an image as data:image/png;base64,…"),
+    logoUrl: link().nullable().describe("https address, or an image as data:image/png;base64,…"),
     accentColor: z.string().nullable().describe("#rrggbb"),
     headline: z.string().nullable(),
   }),
@@ -32,7 +32,9 @@ const logo = () =>
     .max(LOGO_MAX_CHARACTERS, "must be at most 400 KB")
     .refine(isLogo, "must be an https address, or a PNG, JPEG or WebP image as a base64 data URI")
     .nullable()
-    .meta({ published: { type: ["string", "null"], maxLength: LOGO_MAX_CHARACTERS } } satisfies FieldMeta);
+    .meta({
+      published: { type: ["string", "null"], format: "uri", maxLength: LOGO_MAX_CHARACTERS },
+    } satisfies FieldMeta);
 
 const about: Noun = {
   name: "login-branding",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
 import { del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { email, instant, secret, success } from "../../core/fields.ts";
+import { email, idOf, instant, link, secret, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Access token (JWT, 15 minutes) and single-use refresh token (7 days) (docs/sign-in.md, "Tokens"). */
@@ -17,15 +17,15 @@ export const TokenPair = shape("TokenPair", () =>
 /** The caller as sign-in answers it. */
 export const MeLite = shape("MeLite", () =>
   z.object({
-    id: z.string(),
+    id: idOf("user"),
     email: z.string(),
     name: z.string(),
-    avatarUrl: z.string().nullable(),
+    avatarUrl: link().nullable(),
     mfaEnabled: z.boolean(),
     isPlatformAdmin: z.boolean(),
     scope: z.enum(["organization", "partner", "system"]),
-    partnerId: z.string().nullable(),
-    orgId: z.string().nullable(),
+    partnerId: idOf("partner").nullable(),
+    orgId: idOf("organization").nullable(),
   }),
 );
 
@@ -52,7 +52,7 @@ export const SecondFactorNeeded = shape("SecondFactorNeeded", () =>
 /** One session: a sign-in and its refresh tokens (docs/sign-in.md, "Sessions"). */
 export const Session = shape("Session", () =>
   z.object({
-    id: z.string(),
+    id: idOf("session"),
     createdAt: instant(),
     lastUsedAt: instant(),
     ipAddress: z.string().nullable(),

@@ -2,14 +2,14 @@ import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { asciiDomain } from "../../core/email.ts";
 import { create, del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, instant, listedName, ref, success } from "../../core/fields.ts";
+import { type FieldMeta, idOf, instant, listedName, ref, success } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 
 /** Email domain that an organization proves to be its own (docs/single-sign-on.md, "Email domains"). */
 export const SsoDomain = shape("SsoDomain", () =>
   z.object({
-    id: z.string(),
-    orgId: z.string(),
+    id: idOf("sso-domain"),
+    orgId: idOf("organization"),
     orgName: listedName(),
     domain: z.string(),
     verified: z.boolean(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
 import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { email, secret } from "../../core/fields.ts";
+import { email, link, secret } from "../../core/fields.ts";
 import { whole, wholeOf } from "../../core/page.ts";
 import { handedOutToken, TokenPair } from "./sessions.ts";
 
@@ -11,7 +11,7 @@ const providerType = () => z.enum(["oidc", "saml"]);
 const SsoButton = shape("SsoButton", () =>
   z.object({
     providerName: z.string(),
-    loginUrl: z.string().describe("path on this server that starts the sign-in"),
+    loginUrl: link("uri-reference").describe("path on this server that starts the sign-in"),
     enforceSSO: z.boolean().describe("passwords are refused"),
   }),
 );
@@ -24,7 +24,7 @@ const SsoCheck = shape("SsoCheck", () =>
       ssoEnabled: z.literal(true),
       provider: z.object({ id: z.string(), name: z.string(), type: providerType() }),
       enforceSSO: z.boolean(),
-      loginUrl: z.string(),
+      loginUrl: link("uri-reference"),
     }),
   ]),
 );
@@ -32,7 +32,7 @@ const SsoCheck = shape("SsoCheck", () =>
 const LoginContext = shape("LoginContext", () =>
   z.object({
     branding: z
-      .object({ logoUrl: z.string().nullable(), accentColor: z.string().nullable(), headline: z.string().nullable() })
+      .object({ logoUrl: link().nullable(), accentColor: z.string().nullable(), headline: z.string().nullable() })
       .nullable(),
     partnerSso: SsoButton().nullable(),
   }),
@@ -153,7 +153,7 @@ export const ssoLogins = resource(about, {
     loses: "nothing",
     refs: { providerId: "sso-provider" },
     errors: ["PROVIDER_INVALID", "NOT_CONFIGURED", "HOME_SESSION_REQUIRED"],
-    returns: () => z.object({ authUrl: z.string() }),
+    returns: () => z.object({ authUrl: link() }),
   }),
   cliPage: get("/sso/cli", {
     summary: "A page that hands the one-time code to the waiting command line",

@@ -5,7 +5,9 @@ import { create, del, get, type Noun, patch, post, resource, shape } from "../..
 import {
   blankable,
   type FieldMeta,
+  idOf,
   instant,
+  link,
   listedName,
   ref,
   secret,
@@ -48,11 +50,11 @@ export const SsoPreset = shape("SsoPreset", () =>
 /** Identity provider of an organization or a partner (docs/single-sign-on.md, "Identity providers"). */
 export const SsoProvider = shape("SsoProvider", () =>
   z.object({
-    id: z.string(),
+    id: idOf("sso-provider"),
     ownerScope: z.enum(["organization", "partner"]),
-    orgId: z.string().nullable(),
+    orgId: idOf("organization").nullable(),
     orgName: listedName(),
-    partnerId: z.string().nullable(),
+    partnerId: idOf("partner").nullable(),
     name: z.string(),
     type: z.enum(ssoProviderTypes),
     preset: z.string().nullable(),
@@ -62,19 +64,19 @@ export const SsoProvider = shape("SsoProvider", () =>
     scopes: z.string(),
     attributeMapping: AttributeMapping(),
     autoProvision: z.boolean(),
-    defaultRoleId: z.string().nullable(),
+    defaultRoleId: idOf("role").nullable(),
     defaultRoleConfiguredBy: z.string().nullable().describe("user whose permissions limit the default role"),
     allowedDomains: z.string().nullable(),
     enforceSSO: z.boolean(),
     trustsIdpMfa: z.boolean(),
     status: z.enum(ssoProviderStatuses),
-    authorizationUrl: z.string().nullable(),
-    tokenUrl: z.string().nullable(),
-    userInfoUrl: z.string().nullable(),
-    jwksUrl: z.string().nullable(),
+    authorizationUrl: link().nullable(),
+    tokenUrl: link().nullable(),
+    userInfoUrl: link().nullable(),
+    jwksUrl: link().nullable(),
     ownCallback: z.boolean(),
     entityId: z.string().nullable(),
-    ssoUrl: z.string().nullable(),
+    ssoUrl: link().nullable(),
     certificate: z.string().nullable(),
     configVersion: z.int(),
     createdBy: z.string().nullable(),
@@ -271,8 +273,7 @@ export const ssoProviders = resource(about, {
             .describe("missing fields that a sign-in requires; until they are set only discovery is tested"),
           tokenAuthMethod: z.enum(tokenAuthMethods).describe("how the client secret is sent"),
           idTokenAlgorithms: z.array(z.string()),
-          callbackUrl: z
-            .string()
+          callbackUrl: link()
             .nullable()
             .describe("redirect URI to register at the provider; null if PUBLIC_URL is not set"),
         }),

@@ -1,7 +1,18 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
-import { bound, instant, lenient, lenientList, ref, reported, reportedOrBlank, searchText } from "../../core/fields.ts";
+import {
+  bound,
+  idOf,
+  instant,
+  lenient,
+  lenientList,
+  link,
+  ref,
+  reported,
+  reportedOrBlank,
+  searchText,
+} from "../../core/fields.ts";
 import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
 import { osTypes } from "../fleet/devices.ts";
 
@@ -49,7 +60,7 @@ export const PendingPatchReport = shape("PendingPatchReport", () =>
 export const InstalledPatchReport = shape("InstalledPatchReport", () => z.object({ ...named(), installedAt: day() }));
 
 const patch = () => ({
-  id: z.string(),
+  id: idOf("patch"),
   source: z.enum(patchSources),
   externalId: z.string().nullable(),
   packageId: z.string().nullable(),
@@ -60,7 +71,7 @@ const patch = () => ({
   category: z.string().nullable(),
   osTypes: z.array(z.enum(osTypes)),
   releaseDate: instant().nullable(),
-  kbArticleUrl: z.string().nullable(),
+  kbArticleUrl: link().nullable(),
   requiresReboot: z.boolean(),
   downloadSizeMb: z.number().nullable(),
   cveIds: z.array(z.string()),
@@ -78,7 +89,7 @@ export const PatchDetail = shape("PatchDetail", () =>
     devices: z
       .array(
         z.object({
-          deviceId: z.string(),
+          deviceId: idOf("device"),
           hostname: z.string(),
           status: z.enum(devicePatchStatuses),
           installedAt: instant().nullable(),
@@ -120,16 +131,16 @@ export const patches = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        orgId: ref("organization").optional().describe("only those on its devices"),
+        orgId: ref("organization").optional().describe("reported by a device of this organization"),
         source: z.enum(patchSources).optional().describe("only those from there"),
-        severity: z.enum(patchSeverities).optional().describe("the highest that your devices reported"),
+        severity: z.enum(patchSeverities).optional().describe("only those of this severity"),
         os: os(),
         search: searchText().optional().describe("part of title or external id"),
         cveId: z.string().trim().toUpperCase().max(30).optional().describe("such as CVE-2026-21412"),
         sortBy: z
           .enum(["title", "severity", "source", "releaseDate", "createdAt"])
           .optional()
-          .describe("createdAt unless another is named"),
+          .describe("what the list is ordered by"),
         sortDir: z.enum(["asc", "desc"]).optional().describe("asc for title and source, else desc"),
       }),
     returns: () => pageOf(Patch()).extend({ counts: z.record(z.string(), z.int()).describe("patches by source") }),

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { blankable, blankableEmail, type FieldMeta, instant, listedName, ref, success } from "../../core/fields.ts";
+import {
+  blankable,
+  blankableEmail,
+  type FieldMeta,
+  idOf,
+  instant,
+  listedName,
+  ref,
+  success,
+} from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const contactRoles = ["billing", "technical", "escalation", "admin", "site", "after_hours", "portal"] as const;
@@ -9,9 +18,9 @@ export const contactRoles = ["billing", "technical", "escalation", "admin", "sit
 /** A contact of an organization, or of one of its sites (docs/tenancy.md, "Contacts"). */
 export const Contact = shape("Contact", () =>
   z.object({
-    id: z.string(),
-    orgId: z.string(),
-    siteId: z.string().nullable(),
+    id: idOf("contact"),
+    orgId: idOf("organization"),
+    siteId: idOf("site").nullable(),
     siteName: listedName(),
     name: z.string().nullable(),
     email: z.string().nullable(),

@@ -1,7 +1,18 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { bound, type FieldMeta, freeObject, instant, ref, searchText, slug, success, text } from "../../core/fields.ts";
+import {
+  bound,
+  type FieldMeta,
+  freeObject,
+  idOf,
+  instant,
+  ref,
+  searchText,
+  slug,
+  success,
+  text,
+} from "../../core/fields.ts";
 import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
 import { organizationSettings } from "../../core/settings.ts";
 
@@ -19,8 +30,8 @@ export const organizationStatuses = [
 /** Organization (docs/tenancy.md, "Organizations"). */
 export const Organization = shape("Organization", () =>
   z.object({
-    id: z.string(),
-    partnerId: z.string(),
+    id: idOf("organization"),
+    partnerId: idOf("partner"),
     name: z.string(),
     slug: z.string(),
     type: z.enum(["customer", "internal"]),
@@ -35,7 +46,7 @@ export const Organization = shape("Organization", () =>
     archivedAt: instant().nullable(),
     retentionMode: z.enum(["keep", "purge_after"]).nullable(),
     purgeAt: instant().nullable(),
-    mergedIntoOrgId: z.string().nullable(),
+    mergedIntoOrgId: idOf("organization").nullable(),
     deviceCount: z.int().optional().describe("lists only"),
     createdAt: instant(),
     updatedAt: instant(),

@@ -1,7 +1,18 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { email, type FieldMeta, freeObject, instant, ref, slug, success, text, timezone } from "../../core/fields.ts";
+import {
+  email,
+  type FieldMeta,
+  freeObject,
+  idOf,
+  instant,
+  ref,
+  slug,
+  success,
+  text,
+  timezone,
+} from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { partnerBilling } from "../../core/settings.ts";
 
@@ -13,7 +24,7 @@ export const serviceManagementModes = ["native", "external", "off"] as const;
 /** Partner (docs/tenancy.md, "Partners"). */
 export const Partner = shape("Partner", () =>
   z.object({
-    id: z.string(),
+    id: idOf("partner"),
     name: z.string(),
     slug: z.string(),
     type: z.enum(partnerTypes),
@@ -25,7 +36,7 @@ export const Partner = shape("Partner", () =>
     ssoConfig: z.record(z.string(), z.unknown()),
     billingEmail: z.string().nullable(),
     serviceManagementMode: z.enum(serviceManagementModes),
-    serviceManagementPsaConnectionId: z.string().nullable(),
+    serviceManagementPsaConnectionId: idOf("psa-connection").nullable(),
     createdAt: instant(),
     updatedAt: instant(),
     deletedAt: instant().nullable(),

@@ -2,14 +2,24 @@ import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { namesOneRegion, regionMismatch, withRegion } from "../../core/address.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { type FieldMeta, freeObject, instant, listedName, ref, success, text, timezone } from "../../core/fields.ts";
+import {
+  type FieldMeta,
+  freeObject,
+  idOf,
+  instant,
+  listedName,
+  ref,
+  success,
+  text,
+  timezone,
+} from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** Site (docs/tenancy.md, "Sites"). */
 export const Site = shape("Site", () =>
   z.object({
-    id: z.string(),
-    orgId: z.string(),
+    id: idOf("site"),
+    orgId: idOf("organization"),
     orgName: listedName(),
     name: z.string(),
     address: z.record(z.string(), z.unknown()).nullable(),
