@@ -7,6 +7,7 @@ import { type FleetTables, fleetTables } from "./tables/fleet.ts";
 import { type IntegrationTables, integrationTables } from "./tables/integrations.ts";
 import { type PeopleTables, peopleTables } from "./tables/people.ts";
 import { type PlatformTables, platformTables } from "./tables/platform.ts";
+import { type SecurityTables, securityTables } from "./tables/security.ts";
 import { type SignInTables, signInTables } from "./tables/sign-in.ts";
 import { type TenancyTables, tenancyTables } from "./tables/tenancy.ts";
 
@@ -22,6 +23,7 @@ export interface Database
     SignInTables,
     CredentialTables,
     FleetTables,
+    SecurityTables,
     IntegrationTables,
     AuditTables,
     AuditAreaTables,
@@ -36,6 +38,7 @@ export const tablesByArea = {
   "sign-in": signInTables,
   credentials: credentialTables,
   fleet: fleetTables,
+  security: securityTables,
   // Nothing of it is kept.
   remote: {},
   integrations: integrationTables,
@@ -50,6 +53,7 @@ export const tables = {
   ...signInTables,
   ...credentialTables,
   ...fleetTables,
+  ...securityTables,
   ...integrationTables,
   ...auditTables,
   ...platformTables,

@@ -2,10 +2,11 @@ import type { z } from "zod";
 import type { EventSpec } from "./events/define.ts";
 import { fleetEvents } from "./events/fleet.ts";
 import { peopleEvents } from "./events/people.ts";
+import { securityEvents } from "./events/security.ts";
 import { tenancyEvents } from "./events/tenancy.ts";
 
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
-const table = { ...fleetEvents, ...tenancyEvents, ...peopleEvents };
+const table = { ...fleetEvents, ...securityEvents, ...tenancyEvents, ...peopleEvents };
 
 export type EventKind = keyof typeof table;
 /** What an event of this kind tells. */

@@ -26,6 +26,8 @@ import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { tags } from "../resources/fleet/tags.ts";
+import { securityPosture } from "../resources/security/security-posture.ts";
+import { threats } from "../resources/security/threats.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
 import { webhooks } from "../resources/integrations/webhooks.ts";
@@ -60,6 +62,8 @@ export type Contract = {
   readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
   readonly tags: typeof tags;
+  readonly securityPosture: typeof securityPosture;
+  readonly threats: typeof threats;
   readonly processes: typeof processes;
   readonly services: typeof services;
   readonly webhooks: typeof webhooks;
@@ -68,7 +72,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, processes, services, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, securityPosture, threats, processes, services, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -97,6 +101,8 @@ export const areaOf = {
   deviceCommands: "fleet",
   devices: "fleet",
   tags: "fleet",
+  securityPosture: "security",
+  threats: "security",
   processes: "remote",
   services: "remote",
   webhooks: "integrations",

@@ -25,6 +25,77 @@ export interface AgentReportsSoftwareResult {
   ignoredFields?: string[];
 }
 
+export interface AgentReportsSecurityBody {
+  provider?: {
+    /** Matches `^[a-z0-9_-]{1,64}$`. */
+    id: string;
+    name?: string | null | undefined;
+    vendor?: string | null | undefined;
+  } | null | undefined;
+  providerVersion?: string | null | undefined;
+  definitionsVersion?: string | null | undefined;
+  /** Date and time (RFC 3339). */
+  definitionsUpdatedAt?: string | null | undefined;
+  realTimeProtection?: boolean | null | undefined;
+  firewallEnabled?: boolean | null | undefined;
+  firewallProfiles?: Record<string, unknown> | null | undefined;
+  encryptionStatus?: "encrypted" | "partial" | "unencrypted" | "unknown" | null | undefined;
+  encryptionDetails?: {
+    /** At most 100 items. */
+    volumes?: ({
+      /** At least 1 characters. */
+      mount: string;
+      protected: boolean;
+      method?: string | null | undefined;
+      /** 0 to 100. */
+      percentEncrypted?: number | null | undefined;
+    })[] | undefined;
+  } | null | undefined;
+  recoveryKeyEscrowed?: boolean | null | undefined;
+  gatekeeperEnabled?: boolean | null | undefined;
+  /** At most 500 items. */
+  localAdmins?: (string | {
+    /** At least 1 characters. */
+    username: string;
+    enabled?: boolean | null | undefined;
+    isBuiltIn?: boolean | null | undefined;
+    /** 0 to 1000000. */
+    passwordAgeDays?: number | null | undefined;
+    /** Date and time (RFC 3339). */
+    lastLoginAt?: string | null | undefined;
+  })[] | undefined;
+  passwordPolicy?: {
+    /** 0 to 1000000. */
+    minLength?: number | null | undefined;
+    complexity?: boolean | null | undefined;
+    /** 0 to 1000000. */
+    maxAgeDays?: number | null | undefined;
+    /** 0 to 1000000. */
+    lockoutThreshold?: number | null | undefined;
+    /** 0 to 1000000. */
+    historyCount?: number | null | undefined;
+  } | null | undefined;
+  /** At most 2000 items. */
+  openPorts?: ({
+    /** 0 to 65535. */
+    port: number;
+    /** At least 1 characters. */
+    protocol: string;
+    process?: string | null | undefined;
+  })[] | undefined;
+  /** Date and time (RFC 3339). */
+  lastScanAt?: string | null | undefined;
+  lastScanType?: string | null | undefined;
+  /** Threats that its protection found; at most 500 items. */
+  threats?: ThreatReport[] | undefined;
+}
+
+export interface AgentReportsSecurityResult {
+  success: true;
+  count: number;
+  ignoredFields?: string[];
+}
+
 export interface AgentReportsMetricsBody {
   /** Each with the time it was taken; at most 500 items. */
   samples?: ({
@@ -908,4 +979,16 @@ export interface TaggedDevice {
   orgId: string;
   siteId: string | null;
   tags: string[];
+}
+
+export interface ThreatReport {
+  externalId?: string | null;
+  /** At least 1 characters. */
+  name: string;
+  category?: "trojan" | "pup" | "malware" | "ransomware" | "spyware" | null;
+  severity: "critical" | "high" | "medium" | "low";
+  path?: string | null;
+  status: "detected" | "active" | "failed" | "quarantined" | "removed" | "allowed";
+  /** Date and time (RFC 3339). */
+  detectedAt: string;
 }

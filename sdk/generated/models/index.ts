@@ -6,5 +6,6 @@ export type * from "./integrations.ts";
 export type * from "./people.ts";
 export type * from "./platform.ts";
 export type * from "./remote.ts";
+export type * from "./security.ts";
 export type * from "./sign-in.ts";
 export type * from "./tenancy.ts";

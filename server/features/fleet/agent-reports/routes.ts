@@ -2,10 +2,12 @@ import { agentReports } from "#contract/resources/fleet/agent-reports";
 import { implement } from "#server/http/implement";
 import { reportInventory } from "./inventory.ts";
 import { reportMetrics } from "./metrics.ts";
+import { reportSecurity } from "./security.ts";
 import { reportSoftware } from "./software.ts";
 
 export const routes = implement(agentReports, {
   inventory: reportInventory,
   software: reportSoftware,
+  security: reportSecurity,
   metrics: reportMetrics,
 });

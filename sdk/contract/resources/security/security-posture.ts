@@ -1,0 +1,138 @@
+import { z } from "zod";
+import { staff } from "../../core/access.ts";
+import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
+import {
+  freeObject,
+  instant,
+  lenient,
+  lenientList,
+  ref,
+  reported,
+  reportedOrBlank,
+  searchText,
+  timestamp,
+} from "../../core/fields.ts";
+import { paged, pageOf, pageQuery } from "../../core/page.ts";
+import { osTypes } from "../fleet/devices.ts";
+
+export const encryptionStatuses = ["encrypted", "partial", "unencrypted", "unknown"] as const;
+export const protectionStatuses = ["protected", "at_risk", "unprotected", "offline"] as const;
+export const riskLevels = ["low", "medium", "high", "critical"] as const;
+
+const fact = () => lenient(reportedOrBlank(255));
+const yesOrNo = () => lenient(z.boolean().nullable());
+const moment = () => lenient(timestamp().nullable());
+const number = () => lenient(z.int().min(0).max(1_000_000).nullable());
+const providerId = () => z.string().regex(/^[a-z0-9_-]{1,64}$/, "must be 1 to 64 of a-z, 0-9, - and _");
+
+const Volume = () =>
+  z.object({
+    mount: reported(255),
+    protected: z.boolean(),
+    method: fact(),
+    percentEncrypted: lenient(z.number().min(0).max(100).nullable()),
+  });
+
+const Admin = () =>
+  z.union([
+    reported(255),
+    z.object({
+      username: reported(255),
+      enabled: yesOrNo(),
+      isBuiltIn: yesOrNo(),
+      passwordAgeDays: number(),
+      lastLoginAt: moment(),
+    }),
+  ]);
+
+const Port = () => z.object({ port: z.int().min(0).max(65_535), protocol: reported(255), process: fact() });
+
+const PasswordPolicy = () =>
+  z.object({
+    minLength: number(),
+    complexity: yesOrNo(),
+    maxAgeDays: number(),
+    lockoutThreshold: number(),
+    historyCount: number(),
+  });
+
+/** What protects a device, as its agent reports it; a fact left out is unknown (docs/security.md, "Reports"). */
+export const SecurityReport = shape("SecurityReport", () =>
+  z.object({
+    provider: lenient(z.object({ id: providerId(), name: fact(), vendor: fact() }).nullable()),
+    providerVersion: fact(),
+    definitionsVersion: fact(),
+    definitionsUpdatedAt: moment(),
+    realTimeProtection: yesOrNo(),
+    firewallEnabled: yesOrNo(),
+    firewallProfiles: lenient(freeObject().nullable()),
+    encryptionStatus: lenient(z.enum(encryptionStatuses).nullable()),
+    encryptionDetails: lenient(z.object({ volumes: lenientList(Volume(), 100) }).nullable()),
+    recoveryKeyEscrowed: yesOrNo(),
+    gatekeeperEnabled: yesOrNo(),
+    localAdmins: lenientList(Admin(), 500),
+    passwordPolicy: lenient(PasswordPolicy().nullable()),
+    openPorts: lenientList(Port(), 2_000),
+    lastScanAt: moment(),
+    lastScanType: fact(),
+  }),
+);
+
+/** What protects a device; null is what its agent does not say (docs/security.md, "Status"). */
+export const DeviceSecurity = shape("DeviceSecurity", () =>
+  z.object({
+    deviceId: z.string(),
+    deviceName: z.string(),
+    orgId: z.string(),
+    os: z.enum(osTypes),
+    providerId: z.string().nullable(),
+    provider: z.object({ id: z.string(), name: z.string().nullable(), vendor: z.string().nullable() }).nullable(),
+    providerVersion: z.string().nullable(),
+    definitionsVersion: z.string().nullable(),
+    definitionsUpdatedAt: instant().nullable(),
+    status: z.enum(protectionStatuses).nullable().describe("null: too little is known"),
+    riskLevel: z.enum(riskLevels).nullable().describe("null: too little is known"),
+    lastScanAt: instant().nullable(),
+    lastScanType: z.string().nullable(),
+    threatsDetected: z.int().nullable().describe("active or allowed; null: its agent has not reported"),
+    realTimeProtection: z.boolean().nullable(),
+    firewallEnabled: z.boolean().nullable(),
+    encryptionStatus: z.enum(encryptionStatuses).nullable(),
+    gatekeeperEnabled: z.boolean().nullable(),
+  }),
+);
+
+const about: Noun = {
+  name: "security-posture",
+  summary: "What protects devices",
+  auditPrefixes: [],
+};
+
+export const securityPosture = resource(about, {
+  list: get("/security/status", {
+    summary: "List how devices are protected, by name",
+    description: "Devices that are pending or decommissioned are left out.",
+    access: staff().needs("devices:read"),
+    errors: ["ORG_ACCESS_DENIED"],
+    paging: paged,
+    columns: ["deviceName", "status", "riskLevel", "threatsDetected", "providerId", "firewallEnabled", "deviceId"],
+    query: () =>
+      z.object({
+        ...pageQuery(),
+        orgId: ref("organization").optional(),
+        providerId: z.string().max(64).optional().describe("what protects the device, such as windows_defender"),
+        status: z.enum(protectionStatuses).optional(),
+        riskLevel: z.enum(riskLevels).optional(),
+        os: z.enum(osTypes).optional(),
+        search: searchText().optional().describe("part of the device's name"),
+      }),
+    returns: () => pageOf(DeviceSecurity()),
+  }),
+  ofDevice: get("/security/status/:deviceId", {
+    summary: "Show how a device is protected",
+    access: staff().needs("devices:read"),
+    refs: { deviceId: "device" },
+    errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],
+    returns: DeviceSecurity,
+  }),
+});
