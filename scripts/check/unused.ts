@@ -1,3 +1,4 @@
+import { areas } from "#contract/areas";
 import { auditActions } from "#contract/core/audit-actions";
 import { nounOf } from "#contract/core/endpoint";
 import { errorTable } from "#contract/core/errors";
@@ -11,13 +12,15 @@ const gives = ({ path }: Source): boolean =>
 
 /**
  * What is published and never happens: error codes and audit actions that no endpoint names and no server code gives,
- * and event kinds of nouns that do not exist or that no server code tells. A room adds its own when it comes.
+ * and event kinds of nouns and areas that do not exist or that no server code tells. A room adds its own when it comes.
  */
 export async function unusedFaults(files: readonly Source[] = sources()): Promise<string[]> {
   const words = wordsOf(files.filter(gives));
   // An endpoint may declare a kind and never tell it: server code alone tells.
   const told = wordsOf(files.filter(gives).filter(({ path }) => path.startsWith("server/")));
-  const things = new Set(Object.values(contract).map((resource) => nounOf(resource).thing as string | undefined));
+  // Some kinds are called by their area: `security.threat_detected`.
+  const named = Object.values(contract).flatMap((resource) => nounOf(resource).thing ?? []);
+  const things = new Set<string>([...named, ...Object.keys(areas)]);
   return [
     ...Object.keys(errorTable)
       .filter((code) => !words.has(code))
@@ -27,7 +30,7 @@ export async function unusedFaults(files: readonly Source[] = sources()): Promis
       .map((action) => `audit action ${action} is written by nothing: sdk/contract/core/audit-actions.ts`),
     ...eventKinds
       .filter((kind) => !things.has(kind.split(".")[0] as string))
-      .map((kind) => `event kind ${kind} is of no noun that exists: sdk/contract/core/events.ts`),
+      .map((kind) => `event kind ${kind} is of no noun or area that exists: sdk/contract/core/events.ts`),
     ...eventKinds
       .filter((kind) => !told.has(kind))
       .map((kind) => `event kind ${kind} is told by nothing: sdk/contract/core/events.ts`),

@@ -9,7 +9,7 @@ const threat = (rawStatus: ThreatFacts["rawStatus"], minute = 0, more: Partial<T
 const stored = (facts: ThreatFacts, id = "1"): StoredThreat => ({ id, ...facts });
 
 /** The rows after a report. */
-function after(before: readonly StoredThreat[], report: readonly ThreatFacts[]): StoredThreat[] {
+function rowsAfter(before: readonly StoredThreat[], report: readonly ThreatFacts[]): StoredThreat[] {
   const { added, changed, dropped } = mergeThreats(before, report);
   const kept = before.filter(({ id }) => !dropped.includes(id));
   const now = kept.map((row) => changed.find((one) => one.after.id === row.id)?.after ?? row);
@@ -19,19 +19,19 @@ const shown = (rows: readonly StoredThreat[]) => rows.map(({ rawStatus, detected
 
 describe("a threat", () => {
   it("that is open is one row, however often it is found", () => {
-    const rows = after([], [threat("detected", 1), threat("detected", 2), threat("failed", 3)]);
+    const rows = rowsAfter([], [threat("detected", 1), threat("detected", 2), threat("failed", 3)]);
     expect(shown(rows)).toEqual([["failed", at(3)]]);
-    expect(shown(after(rows, [threat("quarantined", 4)]))).toEqual([["quarantined", at(4)]]);
+    expect(shown(rowsAfter(rows, [threat("quarantined", 4)]))).toEqual([["quarantined", at(4)]]);
   });
 
   it("of another name, or path, is another one", () => {
     const others = [threat("detected", 0, { name: "Worm" }), threat("detected", 0, { filePath: null })];
-    expect(after([stored(threat("detected"))], others)).toHaveLength(3);
+    expect(rowsAfter([stored(threat("detected"))], others)).toHaveLength(3);
   });
 
   it("that is found again after its end is a new one, and its end does not end the new one", () => {
     const history = [threat("detected", 5), threat("removed", 1)];
-    const rows = after([stored(threat("removed", 1))], history);
+    const rows = rowsAfter([stored(threat("removed", 1))], history);
     expect(shown(rows)).toEqual([
       ["removed", at(1)],
       ["detected", at(5)],
@@ -48,7 +48,7 @@ describe("a threat", () => {
 
   it("keeps what a later report leaves out", () => {
     const known = threat("detected", 0, { externalId: "7", category: "pup", providerId: "os_builtin" });
-    const [row] = after([stored(known)], [threat("quarantined")]);
+    const [row] = rowsAfter([stored(known)], [threat("quarantined")]);
     expect(row).toMatchObject({ externalId: "7", category: "pup", providerId: "os_builtin", rawStatus: "quarantined" });
   });
 });
@@ -62,8 +62,8 @@ it("the same report again changes nothing, in any order", () => {
     threat("quarantined", 3, { name: "Worm" }),
     threat("removed", 3, { filePath: null }),
   ];
-  const rows = after([], report);
-  for (const again of [report, after(rows, report), report.toSorted((a, b) => (a.name < b.name ? 1 : -1))])
+  const rows = rowsAfter([], report);
+  for (const again of [report, rowsAfter(rows, report), report.toSorted((a, b) => (a.name < b.name ? 1 : -1))])
     expect(mergeThreats(rows, again)).toMatchObject({ added: [], changed: [], dropped: [] });
 });
 
@@ -78,7 +78,7 @@ it("of a device no more are kept than may be: open ones beyond are not taken, re
   const first = full[0] as StoredThreat;
   const room = mergeThreats(full, [threat("removed", 1, { name: first.name }), threat("detected", 9_000)]);
   expect([room.added.length, room.changed.length]).toEqual([1, 1]);
-  const removed = after([], many("removed"));
+  const removed = rowsAfter([], many("removed"));
   expect([removed.length, removed.at(0)?.detectedAt]).toEqual([KEPT_MAX, at(5)]);
   const newer = mergeThreats(removed, [threat("removed", 9_000, { name: "newest" })]);
   expect([newer.added.length, newer.dropped]).toEqual([1, [removed[0]?.id]]);

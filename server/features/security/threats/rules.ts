@@ -93,7 +93,8 @@ const updated = (known: ThreatFacts, said: ThreatFacts): ThreatFacts => ({
   externalId: said.externalId ?? known.externalId,
   providerId: said.providerId ?? known.providerId,
   category: said.category ?? known.category,
-  detectedAt: said.detectedAt > known.detectedAt ? said.detectedAt : known.detectedAt,
+  // Of two times the later one, in whichever order they are told.
+  ...(said.detectedAt < known.detectedAt ? { detectedAt: known.detectedAt } : {}),
 });
 
 function differences(entries: readonly Entry[]): MergedThreats {
