@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { expressionBuilder, type Kysely } from "kysely";
 import { orgsInList } from "#server/access/org-access";
 import { containsPattern, matches, word } from "#server/db/dialect/text";
 import { preparedPage } from "#server/db/paginate";
@@ -66,19 +66,22 @@ export async function threatPage(
   };
 }
 
+/**
+ * A column of a threat's device, null where the caller does not see it. Looked up for each threat: joined, Postgres may
+ * read all devices in the order of their ids.
+ */
+const ofDevice = <C extends "id" | "status" | "hostname" | "displayName">(column: C) =>
+  expressionBuilder<Database & { threat: Database["deviceThreats"] }, "threat">()
+    .selectFrom("devices")
+    .select(`devices.${column}`)
+    .whereRef("devices.id", "=", "threat.deviceId")
+    .whereRef("devices.orgId", "=", "threat.orgId");
+
 function filtered(db: Kysely<Database>, asked: Asked) {
-  let query = db
-    .selectFrom("deviceThreats as threat")
-    .leftJoin("devices", (join) =>
-      join.onRef("devices.id", "=", "threat.deviceId").onRef("devices.orgId", "=", "threat.orgId"),
-    )
-    .where("threat.orgId", "in", orgsInList(asked.orgId));
+  let query = db.selectFrom("deviceThreats as threat").where("threat.orgId", "in", orgsInList(asked.orgId));
   if (asked.deviceId !== undefined) query = query.where("threat.deviceId", "=", asked.deviceId);
-  else
-    query = query.where((eb) =>
-      eb.or([eb("devices.id", "is", null), eb("devices.status", "<>", word("decommissioned"))]),
-    );
-  if (asked.confined) query = query.where("devices.id", "is not", null);
+  else query = query.where((eb) => eb(ofDevice("status"), "is distinct from", word("decommissioned")));
+  if (asked.confined) query = query.where((eb) => eb(ofDevice("id"), "is not", null));
   if (asked.severity !== undefined) query = query.where("threat.severity", "=", asked.severity as "low");
   if (asked.status !== undefined) query = query.where("threat.status", "=", asked.status as "active");
   if (asked.category !== undefined) query = query.where("threat.category", "=", asked.category as "pup");
@@ -91,8 +94,8 @@ function filtered(db: Kysely<Database>, asked: Asked) {
     eb.or([
       matches(eb.ref("threat.name"), pattern),
       matches(eb.ref("threat.filePath"), pattern),
-      matches(eb.ref("devices.displayName"), pattern),
-      matches(eb.ref("devices.hostname"), pattern),
+      matches(ofDevice("displayName").$asScalar(), pattern),
+      matches(ofDevice("hostname").$asScalar(), pattern),
       matches(eb.ref("threat.hostname"), pattern),
     ]),
   );
@@ -102,7 +105,8 @@ const pageOf = preparedPage((db, asked: Asked) =>
   filtered(db, asked)
     .select(["threat.id", "threat.orgId", "threat.deviceId", "threat.providerId", "threat.name", "threat.category"])
     .select(["threat.severity", "threat.status", "threat.rawStatus", "threat.filePath", "threat.detectedAt"])
-    .select(["threat.removedAt", "threat.hostname as leftAs", "devices.hostname", "devices.displayName"])
+    .select(["threat.removedAt", "threat.hostname as leftAs"])
+    .select([ofDevice("hostname").as("hostname"), ofDevice("displayName").as("displayName")])
     .orderBy("threat.detectedAt", "desc")
     .orderBy("threat.id", "desc"),
 );
