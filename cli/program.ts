@@ -8,6 +8,7 @@ import { nouns } from "./generated/nouns.ts";
 import { addGlobalFlags, globalFlagList, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
 import type { NounSpec } from "./manifest.ts";
 import { nounAliases } from "./noun-aliases.ts";
+import { wrappedExamples } from "./output/examples.ts";
 import { wrapWords } from "./output/wrap.ts";
 import type { Program, Run } from "./register.ts";
 import { type Shell, writeTo } from "./shell.ts";
@@ -76,7 +77,10 @@ function newProgram(written: { stdout: string; stderr: string }): Command {
   addGlobalFlags(program);
   program.addHelpText("afterAll", ({ command }) => (command === program ? "" : globalFlagLine(command)));
   program.addHelpText("before", rootExamples);
-  program.addHelpText("after", "\nHelp on one command: rmm <group> <command> --help\nExit codes: rmm help exit-codes");
+  program.addHelpText(
+    "after",
+    "\nHelp on one command: rmm <group> <command> --help\nExit codes: rmm help exit-codes\nManual: man rmm where npm installed it, man ./dist/man/rmm.1 in the source tree",
+  );
   return program;
 }
 
@@ -159,6 +163,9 @@ async function addNounOf(
   if (extend) await (await extend())(group, run, { ...wholeProgram, called: verb });
 }
 
+/** Of examples, on every terminal. */
+const HELP_WIDTH = 80;
+
 /** Between the parts of a help page, whether or not a part ends with a blank line of its own. */
 const oneBlankLine = (text: string): string => `${text.replace(/\n{3,}/g, "\n\n").trimEnd()}\n`;
 
@@ -171,7 +178,7 @@ async function endOfParsing(
 ): Promise<number> {
   const [json, words] = [wantsJson(argv), wordsOf(argv)];
   if (error.exitCode === 0) {
-    await writeTo(shell, "stdout", oneBlankLine(stdout));
+    await writeTo(shell, "stdout", wrappedExamples(oneBlankLine(stdout), HELP_WIDTH));
     return 0;
   }
   if (error.code === "commander.help") {

@@ -23,22 +23,30 @@ export interface OpenBundle {
   close(): Promise<void>;
 }
 
+/** An owner of a chain that a name may mean. */
+export interface Candidate {
+  readonly id: string;
+  readonly name: string;
+  /** Slug of the partner of an organization. */
+  readonly partner?: string;
+}
+
 /**
- * Opens a chain for export directly from the database, whether or not a server runs; undefined for an unknown slug or
- * id. Changes nothing: like `rmm server doctor`, it is for people who may read the database anyway.
+ * Opens a chain for export directly from the database, whether or not a server runs; for a name that none or several
+ * have, those who have it. Changes nothing: like `rmm server doctor`, it is for people who may read the database anyway.
  */
 export async function openAuditBundle(
   config: Config,
   choice: BundleChoice,
   now: Date,
-): Promise<OpenBundle | undefined> {
+): Promise<OpenBundle | { readonly candidates: readonly Candidate[] }> {
   const store = openStore(config, silentLog);
   try {
     const db = asSystem({ store, log: silentLog }, "export audit bundle");
     const chain = await findChain(db, choice);
-    if (chain === undefined) {
+    if (!("kind" in chain)) {
       await store.close();
-      return undefined;
+      return { candidates: chain };
     }
     const publicKey = anchorPublicKey({ config });
     const parts = await bundleParts(auditHandle(db), chain, { now, publicKey });
@@ -58,15 +66,27 @@ export async function openAuditBundle(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-async function findChain(db: Reader, choice: BundleChoice): Promise<ChainRef | undefined> {
+/** The chain, or every row that the name fits where that is not one. */
+async function findChain(db: Reader, choice: BundleChoice): Promise<ChainRef | readonly Candidate[]> {
   if ("system" in choice) return SYSTEM_CHAIN;
   const [kind, given] =
     "org" in choice ? (["organization", choice.org] as const) : (["partner", choice.partner] as const);
   // A chain outlives its owner's row, so an id is taken at its word.
   if (uuid.test(given)) return { kind, id: given.toLowerCase() };
-  const table = kind === "organization" ? "organizations" : "partners";
-  const bySlug = await db.selectFrom(table).select("id").where("slug", "=", given.toLowerCase()).limit(2).execute();
-  const rows =
-    bySlug.length > 0 ? bySlug : await db.selectFrom(table).select("id").where("name", "=", given).limit(2).execute();
-  return rows.length === 1 ? { kind, id: rows[0]!.id } : undefined;
+  const called = async (column: "slug" | "name", value: string): Promise<Candidate[]> =>
+    kind === "partner"
+      ? db.selectFrom("partners").select(["id", "name"]).where(column, "=", value).orderBy("id").limit(MOST).execute()
+      : db
+          .selectFrom("organizations")
+          .innerJoin("partners", "partners.id", "organizations.partnerId")
+          .select(["organizations.id", "organizations.name", "partners.slug as partner"])
+          .where(`organizations.${column}`, "=", value)
+          .orderBy("organizations.id")
+          .limit(MOST)
+          .execute();
+  const bySlug = await called("slug", given.toLowerCase());
+  const rows = bySlug.length > 0 ? bySlug : await called("name", given);
+  return rows.length === 1 ? { kind, id: rows[0]!.id } : rows;
 }
+
+const MOST = 20;

@@ -85,7 +85,8 @@ export interface Config {
  * Reads the environment once (docs/platform.md, "Settings"). Outside production, secrets that are not set are made once
  * and kept in the data directory with mode 0600, so that the embedded server needs no set-up.
  */
-export function readConfig(env: Environment): Config {
+/** `makesSecrets`: those that are kept beside the data are made where they are not there yet. */
+export function readConfig(env: Environment, { makesSecrets = true } = {}): Config {
   const read = reader(env);
   // Anything else that was meant as production would run without what production demands.
   const production = read.oneOf("NODE_ENV", ["development", "production", "test"], "development") === "production";
@@ -97,7 +98,7 @@ export function readConfig(env: Environment): Config {
   }
   if (databaseUrl === "sqlite:") throw new ConfigError("DATABASE_URL needs a path after sqlite:");
   if (hosted && databaseUrl === undefined) throw new ConfigError("DATABASE_URL is needed when IS_HOSTED is true");
-  const kept = keptSecrets(dataDir, production);
+  const kept = keptSecrets(dataDir, { production, makesSecrets });
   const legacy = ["APP_ENCRYPTION_KEY", "SECRET_ENCRYPTION_KEY", "JWT_SECRET"].map(read.text);
   const pepper = read.text("ENROLLMENT_KEY_PEPPER");
   if (production) demand({ JWT_SECRET: legacy[2], SECRET_ENCRYPTION_KEY: legacy[1] ?? legacy[0] });
@@ -239,15 +240,16 @@ type Kept = (name: string) => string;
 const keptNames = ["JWT_SECRET", "SECRET_ENCRYPTION_KEY", "ENROLLMENT_KEY_PEPPER", "AUDIT_ANCHOR_SIGNING_KEY"];
 
 /** Secrets of a development server, made once for all processes that share its data; read again at the next start. */
-function keptSecrets(dataDir: string, production: boolean): Kept {
+function keptSecrets(dataDir: string, may: { production: boolean; makesSecrets: boolean }): Kept {
   const file = join(dataDir, "secrets.json");
   const read = () =>
     existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, string>) : undefined;
   return (name) => {
-    if (production) throw new ConfigError(`${name} is needed in production`);
+    if (may.production) throw new ConfigError(`${name} is needed in production`);
     const known = read();
     const value = known?.[name];
     if (value !== undefined) return value;
+    if (!may.makesSecrets) throw new ConfigError(`${name} is not set, and no server has kept one in ${dataDir}`);
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const made = Object.fromEntries([...keptNames, name].map((one) => [one, randomBytes(32).toString("base64")]));
     const draft = `${file}.${process.pid}.tmp`;

@@ -34,7 +34,8 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const services = buildServices(options.config, options);
   let leave: () => void = () => undefined;
   try {
-    if (services.store.file !== undefined) leave = await holdFile(services.store.file);
+    const { file } = services.store;
+    if (file !== undefined && file !== ":memory:") leave = await holdFile(file);
     await services.store.requireOwnSessions();
     const applied = await services.store.migrate();
     if (applied.length > 0) services.log.info("database.migrated", { applied });

@@ -15,18 +15,21 @@ export interface ProblemOptions {
   toAgent?: boolean;
   /** Whether a request that is sent again is refused with it, where its status does not tell (`http/replay-check.ts`). */
   onReplay?: "refuses" | "passes";
-  /** The key that was presented, where somebody has it: for the audit log alone. */
-  refusedKey?: RefusedKey;
+  /** The credential that was presented, where somebody has it: for the audit log alone. */
+  refused?: RefusedCredential;
 }
 
-/** A key that exists and is refused (docs/audit.md, "Which requests are recorded"). */
-export interface RefusedKey {
-  readonly keyId: string;
-  readonly owner: { readonly orgId: string } | { readonly partnerId: string };
+/** A key, session or device that is known and refused (docs/audit.md, "Which requests are recorded"). */
+export interface RefusedCredential {
+  readonly actor: { readonly type: "api_key" | "user" | "agent"; readonly id: string };
+  /** Neither: the installation's. */
+  readonly owner: { readonly orgId?: string | null; readonly partnerId?: string | null };
   /** Why, such as `revoked`: more than the caller is told. */
   readonly reason: string;
-  /** The principal whose key it is. */
+  /** The principal whose key it is, or the session. */
   readonly through?: Readonly<Record<string, string>>;
+  /** Where a device stands. */
+  readonly siteIds?: readonly string[];
 }
 
 /** An answer the contract knows. Anything else that is thrown becomes a 500 without internals. */

@@ -159,6 +159,10 @@ const byCode: Record<string, string> = {
   CERT_HAS_EXPIRED: "The server's certificate has expired",
 };
 
+/** What to do about a refusal of which no more is known than its code. */
+export const hintOfCode = (code: string): string | undefined =>
+  Object.hasOwn(byCode, code) ? byCode[code] : undefined;
+
 const more = new WeakMap<RmmError, string>();
 
 /** The error, with what to do about it where only the command knows that. */
@@ -194,7 +198,7 @@ export function hintFor(error: RmmError, nowMs: number): string | undefined {
     return hasFactor(error) ? "Prove your second factor with `rmm auth mfa step-up`" : factorFirst;
   if (error.code === "UNSAFE_URL" && error.operation?.startsWith("webhooks."))
     return "For a receiver on your own machine: `rmm webhooks listen`. A server that is started with WEBHOOK_ALLOW_PRIVATE=true lets partner and system scope name private targets";
-  return byCode[error.code]?.replace("rmm <command>", commandOf(error));
+  return hintOfCode(error.code)?.replace("rmm <command>", commandOf(error));
 }
 
 /** `rmm devices move-org` of `devices.moveOrg`. */

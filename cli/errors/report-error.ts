@@ -24,11 +24,14 @@ function lines(shell: Shell, { message, code, status, requestId, details, hint }
   const about = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
   const all = [
     `rmm: ${message}${about}`,
-    ...(code === "MISSING_INPUT" ? [] : detailLines(details, message)),
+    ...(told.has(code) ? [] : detailLines(details, message)),
     ...(hint === undefined ? [] : [`  ${hint}`]),
   ];
   return `${all.map((line, at) => fitted(shell, escapeControls(line), at === 0 ? "rmm: ".length : 4)).join("\n")}\n`;
 }
+
+/** Message or hint say it in words. */
+const told: ReadonlySet<string> = new Set(["MISSING_INPUT", "MFA_REQUIRED"]);
 
 /** What the server found wrong, one line each; not again what the message says already. */
 function detailLines(details: unknown, said: string): string[] {

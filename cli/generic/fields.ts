@@ -94,6 +94,12 @@ function placeholder({ type, format, itemType }: FlagSpec): string {
   return (format && placeholders[format]) ?? "value";
 }
 
+/** The same JSON with blanks, at which a terminal can break it. */
+const breakable = (json = ""): string =>
+  json.length <= LONG_JSON ? json : JSON.stringify(JSON.parse(json), null, 1).replaceAll(/\n\s*/g, " ");
+
+const LONG_JSON = 40;
+
 function descriptionOf(spec: FlagSpec): string {
   const {
     description,
@@ -125,6 +131,6 @@ function descriptionOf(spec: FlagSpec): string {
     ...(type === "array" ? ["repeat or use commas"] : []),
     ...(type === "boolean" ? [`--no-${spec.flag} for false`] : []),
   ];
-  const json = shape === undefined ? "" : `. JSON: ${shape}, for example '${example}'`;
+  const json = shape === undefined ? "" : `. JSON: ${shape}, for example '${breakable(example)}'`;
   return `${description ?? words}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}${json}`;
 }

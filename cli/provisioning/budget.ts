@@ -33,13 +33,13 @@ export function budgetOf(plan: Plan, options: { perMinute: number; allowDelete: 
   return { requests, mints, perMinute: options.perMinute, estimatedSeconds: secondsFor(requests, options.perMinute) };
 }
 
-/** Reads of `readLive`, if every list fits on a page. */
-export function estimatedReads({ organizations }: ProvisioningModel): number {
+/** Reads of these organizations, if every list fits on a page. */
+export function estimatedReads(organizations: ProvisioningModel["organizations"]): number {
   const lists = organizations.map(
     ({ sites, contacts, enrollmentKeys }) =>
       ((sites ?? contacts ?? enrollmentKeys) ? 1 : 0) + (contacts ? 1 : 0) + (enrollmentKeys ? 1 : 0),
   );
-  return 2 + Math.ceil(organizations.length / 100) + lists.reduce((sum, count) => sum + count, 0);
+  return lists.reduce((sum, count) => sum + count, 0);
 }
 
 export function secondsFor(requests: number, perMinute: number): number {
@@ -50,12 +50,16 @@ export function secondsFor(requests: number, perMinute: number): number {
 /** `1 request`, `2 requests`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** One line for a person. */
+/** One line for a person, who need not hear of a limit that is not reached. */
 export const budgetText = ({ requests, mints, perMinute, estimatedSeconds }: Budget): string => {
-  const limit = perMinute === 0 ? "no limit" : `at most ${perMinute} a minute; the API allows 1,000`;
+  const limit = perMinute === 0 ? "without a limit of its own" : `at most ${perMinute} a minute; the API allows 1,000`;
+  const limited = requests > (perMinute || PER_MINUTE) ? ` (${limit})` : "";
   const minted = mints === 0 ? "" : `, ${counted(mints, "enrollment key")} minted`;
-  return `${counted(requests, "request")} (${limit})${minted}, about ${durationText(estimatedSeconds)}`;
+  return `${counted(requests, "request")}${limited}${minted}${aboutText(estimatedSeconds)}`;
 };
+
+/** `, about 7 s`; nothing for what is over before it is read. */
+export const aboutText = (seconds: number): string => (seconds < 2 ? "" : `, about ${durationText(seconds)}`);
 
 export const durationText = (seconds: number): string =>
   seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;

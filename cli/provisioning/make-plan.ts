@@ -1,7 +1,7 @@
 import type { RmmClient } from "#sdk/client";
 import { diff } from "./diff.ts";
 import type { LiveState } from "./live.ts";
-import type { ProvisioningModel } from "./model.ts";
+import type { FileOrganization, ProvisioningModel } from "./model.ts";
 import type { Plan } from "./plan.ts";
 import { readLive } from "./read-live.ts";
 import type { Sender } from "./sender.ts";
@@ -14,8 +14,8 @@ export interface PlanOptions {
   readonly sinks: Pick<SinkContext, "env" | "forPrograms" | "redeliver">;
   /** False: the secrets of existing keys are not looked for. */
   readonly checkSinks: boolean;
-  /** Called when every name is known, before the long read. */
-  begin?(): Promise<void>;
+  /** Called with the organizations that are there, before the long read of them. */
+  begin?(there: readonly FileOrganization[]): Promise<void>;
 }
 
 /** Reads the server and compares. Changes nothing; a plan with conflicts is not to be applied. */

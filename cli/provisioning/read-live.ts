@@ -7,16 +7,15 @@ import { resolvePartner } from "./resolve-partner.ts";
 
 const PAGE = 100;
 
-/** Reads everything that the file manages: all pages of every list, or it fails. `begin`: every name is known now. */
+/** Reads everything that the file manages: all pages of every list, or it fails. `begin` gets the organizations that are there. */
 export async function readLive(
   rmm: RmmClient,
   model: Pick<ProvisioningModel, "partner" | "organizations">,
   read: Read,
-  begin: () => Promise<void> = async () => undefined,
+  begin: (there: readonly FileOrganization[]) => Promise<void> = async () => undefined,
 ): Promise<LiveState> {
   const me = await read((options) => rmm.users.me({}, options));
   const partnerId = await resolvePartner(rmm, me, model.partner, read);
-  await begin();
   const found = await listOrganizations(rmm, { me, partnerId }, read);
   const bySlug = new Map(found.map((one) => [one.slug, one]));
   const missing = model.organizations.some(({ slug }) => !bySlug.has(slug));
@@ -25,6 +24,7 @@ export async function readLive(
     const organization = bySlug.get(file.slug);
     return organization ? [{ file, organization }] : [];
   });
+  await begin(wanted.map(({ file }) => file));
   const lives = await inParallel(wanted, ({ file, organization }) => readOrganization(rmm, file, organization, read));
   const organizations = new Map(lives.map((one) => [one.organization.slug, one]));
   return { me, partnerId, organizations, known: [...bySlug.values()] };

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { wrappedExamples } from "#cli/output/examples";
 import { programFor } from "#cli/program";
 
 export interface GroupHelp {
@@ -32,8 +33,7 @@ function leavesOf(command: Command, path: string): GroupHelp["commands"] {
   return [
     {
       path,
-      help: written
-        .join("")
+      help: wrappedExamples(written.join(""), WIDTH)
         .replace(/^Global flags [\s\S]*/m, "")
         .trim(),
     },

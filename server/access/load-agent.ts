@@ -40,11 +40,21 @@ const find = (services: Services, hash: string) =>
 
 async function judge(services: Services, hash: string, row: Awaited<ReturnType<typeof find>>): Promise<AgentPrincipal> {
   if (!row || row.agentId === null) throw problem("INVALID_AGENT_CREDENTIALS");
+  const known = (reason: string) => ({
+    refused: {
+      actor: { type: "agent", id: row.id } as const,
+      owner: { orgId: row.orgId },
+      reason,
+      ...(row.siteId === null ? {} : { siteIds: [row.siteId] }),
+    },
+  });
   const leaving = row.status === "decommissioned" && (await mayStillUninstall(services, row.id));
-  if (row.status === "decommissioned" && !leaving) throw problem("DEVICE_DECOMMISSIONED", { toAgent: true });
+  if (row.status === "decommissioned" && !leaving)
+    throw problem("DEVICE_DECOMMISSIONED", { toAgent: true, ...known("decommissioned") });
   const tenantGone = row.orgDeletedAt !== null || row.partnerDeletedAt !== null || row.partnerStatus === "churned";
-  if (tenantGone || severed.includes(row.orgStatus)) throw problem("INVALID_AGENT_CREDENTIALS");
-  if (row.status === "quarantined") throw problem("DEVICE_QUARANTINED");
+  if (tenantGone || severed.includes(row.orgStatus))
+    throw problem("INVALID_AGENT_CREDENTIALS", known("organization_inactive"));
+  if (row.status === "quarantined") throw problem("DEVICE_QUARANTINED", known("quarantined"));
   return {
     kind: "agent",
     tokenHash: hash,

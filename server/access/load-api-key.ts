@@ -84,8 +84,8 @@ type KeyRow = NonNullable<Awaited<ReturnType<typeof find>>>;
 /** The answer to a key that somebody has, with what its organization's audit log tells of it. */
 const refused = (row: KeyRow, code: ErrorCode, reason: string) =>
   problem(code, {
-    refusedKey: {
-      keyId: row.id,
+    refused: {
+      actor: { type: "api_key", id: row.id },
       owner: { orgId: row.orgId },
       reason,
       ...(row.principalId === null ? {} : { through: { servicePrincipalId: row.principalId } }),

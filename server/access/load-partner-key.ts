@@ -26,7 +26,8 @@ export async function loadPartnerKey(
   const reason = refusalOf(row, services.clock.now(), ip);
   if (reason !== undefined) {
     const through = { partnerServicePrincipalId: principalId };
-    throw problem("API_KEY_INVALID", { refusedKey: { keyId, owner: { partnerId }, reason, through } });
+    const actor = { type: "api_key", id: keyId } as const;
+    throw problem("API_KEY_INVALID", { refused: { actor, owner: { partnerId }, reason, through } });
   }
   return {
     kind: "partnerKey",

@@ -20,7 +20,8 @@ export function writerOf(services: Services): AuditWriter {
   return auditWriter(auditHandle(asSystem(services, "write audit chain")), {
     ...(services.store.dialect === "postgres" ? { claim: claimPostgresWriter } : {}),
     partnerOf,
-    onError: (error, attempt) => services.log.error("audit.writer_failed", { error: error as Error, attempt }),
+    onError: (error, attempt, chain) =>
+      services.log.error("audit.writer_failed", { error: error as Error, attempt, ...(chain && { chain }) }),
   });
 }
 

@@ -128,6 +128,48 @@ describe.each(["sqlite", "postgres"] as const)("audit writer on %s", (dialect) =
     expect(await world.verify(chain)).toMatchObject({ ok: true });
   });
 
+  it("goes on with every other chain while one entry cannot be stored, and in its order once it can", async () => {
+    // More of them than a look at the outbox shows.
+    const stuck = entriesOf(1_100);
+    await enqueue(stuck);
+    const others = [entriesOf(3, { orgId: orgAt(1) }), entriesOf(2, { orgId: null, partnerId: orgAt(2) })];
+    for (const entries of [...others, entriesOf(1, { orgId: null })]) await enqueue(entries);
+    const first = `insert into audit_logs (id, org_id, "timestamp", actor_type, action, details, result, checksum)`;
+    const { id, checksum } = { id: stuck[0]!.id, checksum: contentHash(stuck[0]!) };
+    await world.tamper(
+      `${first} values ('${id}', null, '2026-01-01T00:00:00.000Z', 'user', 'x', '{}', 'success', '${checksum}')`,
+    );
+    const failures: [attempt: number, chain: string | undefined][] = [];
+    const writer = auditWriter(world.db, {
+      ...world.writerOptions,
+      backoffMaxMs: 200,
+      onError: (_, attempt, at) => failures.push([attempt, at?.id]),
+    });
+    writer.start();
+    await until(async () => (await waiting()) === 1_100 && failures.length >= 3);
+    expect(failures.slice(0, 3)).toEqual([1, 2, 3].map((attempt) => [attempt, ORG]));
+    for (const odd of [others[0]!, others[1]!])
+      expect((await stored()).map((row) => row.id)).toEqual(expect.arrayContaining(odd.map((entry) => entry.id)));
+    await world.tamper(`delete from audit_logs where id = '${id}'`);
+    await writer.drain(AbortSignal.timeout(20_000));
+    await writer.stop();
+    const own = (await stored()).filter(({ orgId }) => orgId === ORG);
+    expect(own.map((row) => row.id)).toEqual(stuck.map((entry) => entry.id));
+    expect(await world.verify(chain)).toMatchObject({ ok: true, entriesChecked: 1_100 });
+  });
+
+  it("lets a chain with one entry have its turn among thousands of another's", async () => {
+    await enqueue(entriesOf(1_500));
+    await enqueue(entriesOf(1, { orgId: orgAt(1) }));
+    const moved: number[] = [];
+    const writer = auditWriter(world.db, { ...world.writerOptions, onMoved: (entries) => moved.push(entries) });
+    await writer.drain(AbortSignal.timeout(20_000));
+    await writer.stop();
+    expect(moved.slice(0, 3)).toEqual([100, 1, 100]);
+    expect(moved.reduce((sum, entries) => sum + entries, 0)).toBe(1_501);
+    expect(await world.verify(chain)).toMatchObject({ ok: true, entriesChecked: 1_500 });
+  });
+
   it("gives up draining only when told to", async () => {
     await enqueue(entriesOf(1));
     const writer = auditWriter(world.db, { claim: async () => false });

@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import type { Kysely, Transaction } from "kysely";
+import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
 import { interruptibleSleep } from "#server/platform/sleep";
-import { chainOf, parseCanonicalContent, sha256 } from "./chain.ts";
+import { type ChainRef, chainOf, parseCanonicalContent, sha256 } from "./chain.ts";
+import { HeldChains } from "./held-chains.ts";
 import type { AuditTables } from "./tables.ts";
 
 export interface AuditWriterOptions {
@@ -12,8 +13,8 @@ export interface AuditWriterOptions {
   claim?(trx: Transaction<AuditTables>): Promise<boolean>;
   /** The partner of an organization, under which lists find its entries; without it they are found by organization. */
   partnerOf?(trx: Transaction<AuditTables>, orgId: string): Promise<string | null>;
-  /** Told of each failure; the writer goes on by itself. */
-  onError?(error: unknown, attempt: number): void;
+  /** Told of each failure, and whose entries stay where it is those of one chain; the writer goes on by itself. */
+  onError?(error: unknown, attempt: number, chain?: ChainRef): void;
   /** Told how many entries each batch moved. */
   onMoved?(entries: number): void;
   pollMs?: number;
@@ -53,20 +54,22 @@ export function auditWriter(db: Kysely<AuditTables>, options: AuditWriterOptions
   const sleeper = interruptibleSleep();
   let running: Promise<void> | undefined;
   let stopping = false;
+  const backoff = (failures: number) => Math.min(backoffMaxMs, BACKOFF_MIN_MS * 2 ** Math.min(failures - 1, 20));
 
   const loop = async () => {
+    const held = new HeldChains(backoff);
     let failures = 0;
     while (!stopping) {
-      const pause = await moveRound(db, options).then(
+      const pause = await moveRound(db, options, held).then(
         (round) => {
           failures = 0;
           if (round === "moved") return 0;
-          return round === "busy" ? BUSY_RETRY_MS : pollMs;
+          return round === "busy" ? BUSY_RETRY_MS : Math.min(pollMs, held.nextMs());
         },
         (error: unknown) => {
           failures += 1;
           options.onError?.(error, failures);
-          return Math.min(backoffMaxMs, BACKOFF_MIN_MS * 2 ** Math.min(failures - 1, 20));
+          return backoff(failures);
         },
       );
       // A wake cuts a pause short; after a failure the pause is the point.
@@ -99,24 +102,54 @@ export function auditWriter(db: Kysely<AuditTables>, options: AuditWriterOptions
   };
 }
 
-/** One look at the outbox: its oldest entries, by chain, in batches of one transaction each. */
-async function moveRound(db: Kysely<AuditTables>, options: AuditWriterOptions): Promise<Round> {
-  const waiting = await db
-    .selectFrom("auditOutbox")
-    .select(["id", "orgId", "partnerId"])
-    .orderBy("id")
-    .limit(LOOK_AHEAD)
-    .execute();
+/**
+ * Looks at the oldest entries and moves them, a batch of one chain per transaction. Chains take turns, and one that fails
+ * is left alone for a while: neither a tenant with much to write nor an entry that cannot be stored stops the others.
+ */
+async function moveRound(db: Kysely<AuditTables>, options: AuditWriterOptions, held: HeldChains): Promise<Round> {
+  const failed = new Set<Waiting[]>();
   let moved = 0;
-  for (const batch of batches(waiting)) {
-    const entries = await moveBatch(db, batch, options);
+  for (const [group, batch] of inTurns(await waitingByChain(db, held.chains()))) {
+    // What comes after an entry waits for it.
+    if (failed.has(group)) continue;
+    const chain = chainOf(group[0]!);
+    try {
+      const entries = await moveBatch(db, batch, options);
+      if (entries === "busy") return "busy";
+      held.release(chain);
+      if (entries > 0) options.onMoved?.(entries);
+      moved += entries;
+    } catch (error) {
+      failed.add(group);
+      options.onError?.(error, held.hold(chain), chain);
+    }
     // SQLite answers without ever leaving this turn of the event loop; requests must get theirs.
     await setImmediate();
-    if (entries === "busy") return "busy";
-    if (entries > 0) options.onMoved?.(entries);
-    moved += entries;
   }
   return moved > 0 ? "moved" : "empty";
+}
+
+/** The oldest entries by chain, in their order; also of chains behind those that have very many. */
+async function waitingByChain(db: Kysely<AuditTables>, except: readonly ChainRef[]): Promise<Waiting[][]> {
+  const look = (passed: readonly ChainRef[]): Promise<Waiting[]> =>
+    db
+      .selectFrom("auditOutbox")
+      .select(["id", "orgId", "partnerId"])
+      .where((eb) => eb.and(passed.map((chain) => isNotOf(eb, chain))))
+      .orderBy("id")
+      .limit(LOOK_AHEAD)
+      .execute();
+  const oldest = await look(except);
+  const groups = byChain(oldest);
+  const many = groups.filter((group) => group.length > BATCH_MAX);
+  if (oldest.length < LOOK_AHEAD || many.length === 0) return groups;
+  return [...many, ...byChain(await look([...except, ...many.map((group) => chainOf(group[0]!))]))];
+}
+
+function isNotOf(eb: ExpressionBuilder<AuditTables, "auditOutbox">, { kind, id }: ChainRef) {
+  if (kind === "organization") return eb.or([eb("orgId", "is", null), eb("orgId", "!=", id)]);
+  if (kind === "system") return eb.or([eb("orgId", "is not", null), eb("partnerId", "is not", null)]);
+  return eb.or([eb("orgId", "is not", null), eb("partnerId", "is", null), eb("partnerId", "!=", id)]);
 }
 
 /**
@@ -160,20 +193,26 @@ async function readerOf(
   return { readerPartnerId: entry.orgId === null ? entry.partnerId : await partnerOf(trx, entry.orgId) };
 }
 
-/** Groups by chain, keeping the order within each: a transaction that touched two chains could deadlock with another. */
-function batches(waiting: Waiting[]): Waiting[][] {
-  const byChain = new Map<string, Waiting[]>();
+/** Keeps the order within each: a transaction that touched two chains could deadlock with another. */
+function byChain(waiting: readonly Waiting[]): Waiting[][] {
+  const groups = new Map<string, Waiting[]>();
   for (const entry of waiting) {
     const { kind, id } = chainOf(entry);
-    const group = byChain.get(kind + id);
+    const group = groups.get(kind + id);
     if (group) group.push(entry);
-    else byChain.set(kind + id, [entry]);
+    else groups.set(kind + id, [entry]);
   }
-  return [...byChain.values()].flatMap((group) =>
-    Array.from({ length: Math.ceil(group.length / BATCH_MAX) }, (_, index) =>
-      group.slice(index * BATCH_MAX, (index + 1) * BATCH_MAX),
-    ),
-  );
+  return [...groups.values()];
+}
+
+/** A batch of each, then the next of each. */
+function* inTurns(groups: readonly Waiting[][]): Generator<[group: Waiting[], batch: Waiting[]]> {
+  const turns = Math.ceil(Math.max(0, ...groups.map((group) => group.length)) / BATCH_MAX);
+  for (let turn = 0; turn < turns; turn += 1)
+    for (const group of groups) {
+      const batch = group.slice(turn * BATCH_MAX, (turn + 1) * BATCH_MAX);
+      if (batch.length > 0) yield [group, batch];
+    }
 }
 
 async function lastWaiting(db: Kysely<AuditTables>): Promise<number | undefined> {

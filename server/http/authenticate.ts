@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { Access } from "#contract/core/access";
+import type { AccessClaims } from "#server/access/access-token";
 import { loadAgent } from "#server/access/load-agent";
 import { loadApiKey } from "#server/access/load-api-key";
 import { loadPartnerKey } from "#server/access/load-partner-key";
 import { loadUser } from "#server/access/load-user";
 import { nobody, type Principal } from "#server/access/principal";
 import { asSystem } from "#server/db/as-system";
-import { problem } from "#server/problem";
+import { problem, type RefusedCredential } from "#server/problem";
 import type { Services } from "#server/services";
 import type { RequestFacts } from "./request-facts.ts";
 
@@ -34,10 +35,19 @@ export async function authenticate(
     throw problem("UNAUTHENTICATED", withKey ? { details: { accepts: ["user"], given: "apiKey" } } : {});
   }
   const claims = services.accessTokens.verify(token);
-  const who = claims && (await loadUser(asSystem(services, "authenticate"), claims, services.clock.now()));
-  if (!who) throw problem("UNAUTHENTICATED");
+  if (!claims) throw problem("UNAUTHENTICATED");
+  const who = await loadUser(asSystem(services, "authenticate"), claims, services.clock.now());
+  if (!who) throw problem("UNAUTHENTICATED", { refused: endedSession(claims) });
   return who;
 }
+
+/** The token is good and what it stands for is not: session, person, membership or tenant have ended. */
+const endedSession = ({ sub, sid, scope, orgId, partnerId }: AccessClaims): RefusedCredential => ({
+  actor: { type: "user", id: sub },
+  owner: scope === "organization" ? { orgId } : scope === "partner" ? { partnerId } : {},
+  reason: "session_ended",
+  through: { sessionId: sid },
+});
 
 function keyOf(request: IncomingMessage): string | undefined {
   const header = request.headers["x-api-key"];

@@ -45,10 +45,10 @@ export async function recordSuccess(passage: Passage, unit: UnitOfWork): Promise
 export async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
   const { services, notes } = passage;
   if (!audited(passage) || passage.written || !isRecorded(passage, told)) return;
-  const { refusedKey } = told.options;
-  if (refusedKey) {
-    const { keyId, owner, reason, through } = refusedKey;
-    notes.note({ owner, actor: { type: "api_key", id: keyId }, details: { ...through, reason } });
+  const { refused } = told.options;
+  if (refused) {
+    const { actor, owner, reason, through, siteIds } = refused;
+    notes.note({ actor, owner, details: { ...through, reason }, ...(siteIds && { siteIds }) });
   }
   const denied = told.status === 401 || told.status === 403 || told.status === 428;
   const entries = entriesOf(passage, {

@@ -8,6 +8,7 @@ import { seedTenant, type Tenant } from "#fixtures/world";
 import { asOwner } from "../test/as-owner.ts";
 import { auditEntries } from "../test/audit-entries.ts";
 import { auditOf } from "../test/audit-of.ts";
+import { enroll, makeKey } from "../test/enroll.ts";
 import { type DatabaseName, databases, type SignedInUser, startTestServer, type TestServer } from "../test/harness.ts";
 import { implement } from "./implement.ts";
 import { httpApp } from "./router.ts";
@@ -65,6 +66,12 @@ describe.each(databases)("refused requests on %s", (database: DatabaseName) => {
     server.db.updateTable("partnerServicePrincipals").set(change).where("id", "=", acme.partnerPrincipalId).execute();
   const setKey = (change: object) =>
     server.db.updateTable("partnerServicePrincipalKeys").set(change).where("id", "=", acme.partnerKeyId).execute();
+  const setDevice = (id: string, status: "quarantined" | "decommissioned") =>
+    server.db.updateTable("devices").set({ status }).where("id", "=", id).execute();
+  const archive = () =>
+    server.db.updateTable("organizations").set({ status: "archived" }).where("id", "=", acme.orgId).execute();
+  const revoke = ({ userId }: SignedInUser) =>
+    server.db.updateTable("sessions").set({ revokedAt: server.clock.now() }).where("userId", "=", userId).execute();
   const past = () => new Date(server.clock.nowMs() - 1_000).toISOString();
 
   it.each<[string, () => Promise<unknown>]>([
@@ -147,6 +154,61 @@ describe.each(databases)("refused requests on %s", (database: DatabaseName) => {
     await server.db.updateTable("servicePrincipals").set({ status: "disabled" }).where("id", "=", id).execute();
     const owned = { id: rotated.apiKeyId, key: rotated.key };
     await refused(owned, "API_KEY_OWNER_INACTIVE", { reason: "principal_disabled", servicePrincipalId: id });
+  });
+
+  it.each<[string, "Partner Admin" | "Org Admin" | "System Admin", (who: SignedInUser) => Promise<unknown>]>([
+    ["a session that was revoked", "Partner Admin", (who) => revoke(who)],
+    [
+      "a membership that was lost",
+      "Org Admin",
+      (who) => server.db.deleteFrom("organizationUsers").where("userId", "=", who.userId).execute(),
+    ],
+    [
+      "an administrator who is none any more",
+      "System Admin",
+      (who) => server.db.updateTable("users").set({ isPlatformAdmin: false }).where("id", "=", who.userId).execute(),
+    ],
+  ])("show the caller's tenant that somebody uses %s", async (_, role, end) => {
+    const tenant = {
+      "Partner Admin": { partnerId: acme.partnerId },
+      "Org Admin": { orgId: acme.orgId },
+      "System Admin": {},
+    }[role];
+    const email = `ended-${made}@msp.example`;
+    const who = await server.signIn({ role, email, ...tenant });
+    await end(who);
+    const body = { orgId: acme.orgId, name: "Never", timezone: "UTC" };
+    const answer = await server.request("POST", "/orgs/sites", { token: who.token, body });
+    expect([answer.status, answer.body.code]).toEqual([401, "UNAUTHENTICATED"]);
+    expect(JSON.stringify(answer.body)).not.toContain("session_ended");
+    const entries = await auditOf(server, (entry) => entry.actorId === who.userId && entry.action === "site.create");
+    expect(entries).toMatchObject([
+      {
+        ...{ orgId: null, partnerId: null, ...tenant, actorType: "user", result: "denied" },
+        details: { errorCode: "UNAUTHENTICATED", reason: "session_ended", sessionId: who.sessionId },
+      },
+    ]);
+    expect(await server.db.selectFrom("sites").selectAll().where("name", "=", "Never").execute()).toEqual([]);
+  });
+
+  it.each<[string, string, (deviceId: string) => Promise<unknown>]>([
+    ["quarantined", "DEVICE_QUARANTINED", (id) => setDevice(id, "quarantined")],
+    ["decommissioned", "DEVICE_DECOMMISSIONED", (id) => setDevice(id, "decommissioned")],
+    ["organization_inactive", "INVALID_AGENT_CREDENTIALS", () => archive()],
+  ])("show the organization what an agent tries: %s", async (reason, code, end) => {
+    const key = await makeKey(server, { orgId: acme.orgId, siteId: acme.siteId });
+    const { agentId, agentToken, deviceId } = (await enroll(server, key, { hostname: `pc-${made}` })).body;
+    await end(deviceId);
+    const path = `/agents/${agentId}/rotate-token`;
+    const answer = await server.request("POST", path, { token: agentToken });
+    expect([answer.status >= 401, answer.body.code]).toEqual([true, code]);
+    const mine = await auditOf(server, (entry) => entry.actorId === deviceId && entry.action === "agent.token.rotate");
+    expect(mine).toMatchObject([
+      {
+        ...{ orgId: acme.orgId, actorType: "agent", result: "denied" },
+        details: { errorCode: code, reason, siteIds: [acme.siteId] },
+      },
+    ]);
   });
 
   it("of the partner API are all recorded, elsewhere not those that are wrong in themselves or too many", async () => {

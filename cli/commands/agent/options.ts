@@ -12,6 +12,7 @@ export interface Options {
   interval: string;
   for?: string;
   misbehave?: string;
+  transport: string;
   sockets: string;
   state?: string;
 }
@@ -39,6 +40,11 @@ export function readSystems(text: string): SystemMix {
   if (parts.includes(null) || Object.keys(mix).length < parts.length || !Object.values(mix).some((share) => share > 0))
     throw usageError("--os must be shares such as windows=60,macos=20,linux=20");
   return mix;
+}
+
+export function readTransport(text: string): "socket" | "poll" {
+  if (text === "socket" || text === "poll") return text;
+  throw usageError("--transport must be socket or poll");
 }
 
 const USUAL_SHARE = 0.1;

@@ -46,6 +46,7 @@ export const lineOf = (summary: Summary): string =>
   [
     `${summary.enrolled} of ${summary.devices} enrolled`,
     `${summary.online} online`,
+    ...(summary.connected > 0 ? [`${summary.connected} connected`] : []),
     `${summary.heartbeats} heartbeats`,
     `${summary.claimed} claimed`,
     `${summary.answered} answered`,

@@ -3,13 +3,14 @@ import { type Context, openContext } from "../../context.ts";
 import { missingInput } from "../../errors/cli-error.ts";
 import { type ExitName, exitCode } from "../../errors/exit-codes.ts";
 import { exitOfItems } from "../../errors/exit-of-items.ts";
+import { hintOfCode } from "../../errors/hints.ts";
 import { warnOfGit } from "../../generic/git-warning.ts";
 import type { Globals } from "../../globals.ts";
 import { withSpinner } from "../../output/spinner.ts";
 import { cleanToken, readSecretFile } from "../../profile/secret-text.ts";
 import type { Shell } from "../../shell.ts";
 import { FleetFile, readFleet } from "./kept-fleet.ts";
-import { type Options, readShares, readSystems, span, wholeNumber } from "./options.ts";
+import { type Options, readShares, readSystems, readTransport, span, wholeNumber } from "./options.ts";
 import { lineOf, Report } from "./report.ts";
 
 const COUNT_MAX = 20_000;
@@ -24,6 +25,7 @@ export async function simulateAgents(shell: Shell, globals: Globals, options: Op
     count: wholeNumber(options.count, "--count", COUNT_MAX),
     seed: options.seed,
     intervalMs: span(options.interval, "--interval", 1_000),
+    transport: readTransport(options.transport),
     sockets: wholeNumber(options.sockets, "--sockets", 60_000),
     ...(options.os !== undefined && { systems: readSystems(options.os) }),
     ...(options.misbehave !== undefined && { misbehave: readShares(options.misbehave, Object.keys(misbehaviours)) }),
@@ -38,7 +40,7 @@ export async function simulateAgents(shell: Shell, globals: Globals, options: Op
   const file = options.state === undefined ? undefined : new FleetFile(options.state, server, options.seed);
   const over = forMs === undefined ? [] : [AbortSignal.timeout(forMs)];
   const broken = [report.broken, ...(file ? [file.broken] : [])];
-  const refusals: ExitName[] = [];
+  const refusals: Refusal[] = [];
   const simulation = simulate({
     ...chosen,
     ...admission,
@@ -49,7 +51,7 @@ export async function simulateAgents(shell: Shell, globals: Globals, options: Op
     changed: (records) => file?.keep(records),
     tell: (event) => {
       if (event["event"] === "refused" && event["deviceId"] === undefined)
-        refusals.push(exitOf(Number(event["status"])));
+        refusals.push({ exit: exitOf(Number(event["status"])), code: String(event["code"]) });
       report.tell(event);
     },
   });
@@ -60,8 +62,24 @@ export async function simulateAgents(shell: Shell, globals: Globals, options: Op
   await file?.close();
   for (const signal of broken) signal.throwIfAborted();
   await report.end(summary);
+  await tellRefusals(context, refusals);
   if (shell.signal.aborted) return exitCode("interrupted");
-  return exitCode(exitOfItems({ done: summary.enrolled, failed: refusals, skipped: 0, interrupted: false }));
+  return exitCode(
+    exitOfItems({ done: summary.enrolled, failed: refusals.map(({ exit }) => exit), skipped: 0, interrupted: false }),
+  );
+}
+
+interface Refusal {
+  readonly exit: ExitName;
+  readonly code: string;
+}
+
+/** Why devices were not let in, once for each reason. */
+async function tellRefusals(context: Context, refusals: readonly Refusal[]): Promise<void> {
+  for (const code of new Set(refusals.map((one) => one.code))) {
+    const count = refusals.filter((one) => one.code === code).length;
+    await context.notice([`${count} not enrolled: ${code}`, hintOfCode(code)].filter(Boolean).join(". "));
+  }
 }
 
 /** What new devices are let in with; not needed where the file knows all of them. */
@@ -72,7 +90,7 @@ async function readAdmission({ shell }: Context, options: Options, known: readon
   if (keyFile === undefined && !fromEnv && !all)
     throw missingInput(
       ["--key-file"],
-      "Mint a key: `rmm enrollment-keys create --org ORG --name trial --secret-file hq.key`",
+      `Mint a key: \`rmm enrollment-keys create --org <org> --name trial --max-usage ${count} --secret-file hq.key\``,
     );
   const key = keyFile === undefined ? (fromEnv ?? "") : await readSecretFile(shell, keyFile, "--key-file");
   const source = keyFile === undefined ? "RMM_ENROLLMENT_KEY" : "--key-file";

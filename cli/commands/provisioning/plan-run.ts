@@ -4,9 +4,9 @@ import { CliError, usageError } from "../../errors/cli-error.ts";
 import { commandToType } from "../../errors/commands-to-type.ts";
 import type { Globals } from "../../globals.ts";
 import { fileName, readText } from "../../input/read-text.ts";
-import { counted, durationText, estimatedReads, secondsFor } from "../../provisioning/budget.ts";
+import { aboutText, counted, estimatedReads, secondsFor } from "../../provisioning/budget.ts";
 import { loadModel } from "../../provisioning/load-file.ts";
-import type { ProvisioningModel } from "../../provisioning/model.ts";
+import type { FileOrganization, ProvisioningModel } from "../../provisioning/model.ts";
 import { type PlanOptions, readSavedPlan, type SavedPlan } from "../../provisioning/saved-plan.ts";
 import { paced } from "../../provisioning/sender.ts";
 import type { Shell } from "../../shell.ts";
@@ -66,7 +66,7 @@ export async function planRun(
     pace,
     ...namesOf(file, source),
     by: kind,
-    tellReading: () => tellReading(context, model, { byKey, perMinute }),
+    tellReading: (there?: readonly FileOrganization[]) => tellReading(context, model, perMinute, there),
   };
   return byKey ? plannedByPartnerKey(input, model) : plannedByUser(input, model);
 }
@@ -130,13 +130,18 @@ function requireSameCaller(saved: SavedPlan, { settings }: Context, kind: string
 
 async function tellReading(
   context: Context,
-  model: ProvisioningModel,
-  { byKey, perMinute }: { byKey: boolean; perMinute: number },
+  { organizations }: ProvisioningModel,
+  perMinute: number,
+  there: readonly FileOrganization[] | undefined,
 ): Promise<void> {
-  const reads = byKey ? "both exports" : `about ${estimatedReads(model)} requests`;
-  const seconds = byKey ? "" : `, ${durationText(secondsFor(estimatedReads(model), perMinute))}`;
-  const organizations = counted(model.organizations.length, "organization");
-  await context.notice(`Reading ${organizations} from ${context.settings.server.value}: ${reads}${seconds}`);
+  const { value: server } = context.settings.server;
+  if (there === undefined)
+    return context.notice(`Reading ${counted(organizations.length, "organization")} from ${server}: both exports`);
+  if (there.length === 0) return context.notice(`None of the file's organizations is at ${server} yet`);
+  const reads = estimatedReads(there);
+  const time = aboutText(secondsFor(reads, perMinute));
+  const long = time === "" ? "" : `: ${counted(reads, "request")}${time}`;
+  await context.notice(`Reading ${counted(there.length, "organization")} from ${server}${long}`);
 }
 
 /** Longer is an hour's budget that is used up: that takes --pace. */

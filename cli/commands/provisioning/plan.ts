@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { commandToType } from "../../errors/commands-to-type.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { isColoured } from "../../output/colour.ts";
@@ -70,8 +71,7 @@ async function save({ context, plan, file, source, by }: Planned, path: string):
   const { shell, settings, globals } = context;
   const facts = { nowMs: shell.now(), server: settings.server.value, by, name: file, ...source };
   await savePlan(path, plan, facts, { replace: globals.yes });
+  await context.notice(`Saved in ${resolve(path)}`);
   if (hasChanges(plan))
-    await context.notice(
-      `Saved. Carry out exactly this with: \`${commandToType(["apply", path], {}, globals.given)}\``,
-    );
+    await context.notice(`Carry out exactly this with: \`${commandToType(["apply", path], {}, globals.given)}\``);
 }

@@ -4,16 +4,16 @@ import { checkAccess } from "../../provisioning/access-check.ts";
 import { alikeWarnings } from "../../provisioning/alike.ts";
 import type { ApplyOptions } from "../../provisioning/apply.ts";
 import {
+  aboutText,
   type Budget,
   budgetOf,
   budgetText,
   capWarning,
   counted,
-  durationText,
   secondsFor,
 } from "../../provisioning/budget.ts";
 import { makePlan } from "../../provisioning/make-plan.ts";
-import type { ProvisioningModel } from "../../provisioning/model.ts";
+import type { FileOrganization, ProvisioningModel } from "../../provisioning/model.ts";
 import { carryOutByPartnerKey } from "../../provisioning/partner-key/carry-out.ts";
 import { checkPartnerAccess } from "../../provisioning/partner-key/check-access.ts";
 import { diffExports } from "../../provisioning/partner-key/diff.ts";
@@ -51,8 +51,8 @@ export interface PlanningInput {
   readonly checkSinks: boolean;
   readonly allowDelete: boolean;
   readonly pace: boolean;
-  /** Says what is read, and how long that takes. */
-  tellReading(): Promise<void>;
+  /** Says what is read, and how long that takes; `there`: the organizations that the server has, where that is known. */
+  tellReading(there?: readonly FileOrganization[]): Promise<void>;
 }
 
 /** What a signed-in user may read and change: everything in the file. */
@@ -104,7 +104,7 @@ export async function plannedByPartnerKey(input: PlanningInput, model: Provision
     ...input,
     plan,
     budget: { requests: writes, mints, perMinute, estimatedSeconds, windows: count },
-    budgetText: `${counted(writes, "write")} by a partner key (${windowsText(windows)}${hint}), about ${durationText(estimatedSeconds)}`,
+    budgetText: `${counted(writes, "write")} by a partner key (${windowsText(windows)}${hint})${aboutText(estimatedSeconds)}`,
     checkAccess: async () => {
       requirePace(windows, pace);
       await checkPartnerAccess(rmm, plan, context.shell.signal);

@@ -1,14 +1,15 @@
-import { existsSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { open } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Command } from "commander";
+import type { BundleChoice, Candidate } from "#server/audit-bundle";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, unwritable, usageError } from "../../errors/cli-error.ts";
+import { ambiguousName, unknownName } from "../../generic/name-errors.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { takes } from "../../taken-flags.ts";
-import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
+import { addPlaceFlags, installedConfig, type PlaceOptions } from "./server-config.ts";
 
 interface Options extends PlaceOptions {
   partner?: string;
@@ -42,22 +43,15 @@ export function registerAuditBundle(group: Command, run: Run): void {
 async function writeBundle(context: Context, options: Options): Promise<number> {
   const { shell } = context;
   const choice = choiceOf(context, options);
-  refuseMissing(context, options);
-  const config = await serverConfig(shell, options);
+  const config = await installedConfig(shell, options);
   const { openAuditBundle } = await import("#server/audit-bundle");
   const bundle = await openAuditBundle(config, choice, new Date(shell.now()));
-  if (bundle === undefined) {
-    const name = "org" in choice ? `organization ${choice.org}` : `partner ${(choice as { partner: string }).partner}`;
-    throw new CliError(`There is no ${name}, or more than one`, {
-      exit: "notFound",
-      code: "NOT_FOUND",
-      hint: "Give its id",
-    });
-  }
+  if ("candidates" in bundle) throw notOne(choice, bundle.candidates);
   try {
     const file = options.output === undefined ? undefined : await newFile(options.output);
     const lines = await pour(context, bundle.lines, file).finally(() => file?.close());
-    await context.notice(`${lines} lines of the ${bundle.chain.kind} chain ${bundle.chain.id}`);
+    const where = options.output === undefined ? "" : ` in ${resolve(options.output)}`;
+    await context.notice(`${lines} lines of the ${bundle.chain.kind} chain ${bundle.chain.id}${where}`);
     if (bundle.waiting > 0)
       await context.notice(`${bundle.waiting} newer entries are not in any chain yet: start the server, or try again`);
     if (bundle.publicKey !== null)
@@ -68,6 +62,15 @@ async function writeBundle(context: Context, options: Options): Promise<number> 
   return 0;
 }
 
+/** Slugs are unique in a partner alone, names nowhere. */
+function notOne(choice: BundleChoice, candidates: readonly Candidate[]): CliError {
+  const [what, name] =
+    "org" in choice ? ["organization", choice.org] : ["partner", "partner" in choice ? choice.partner : ""];
+  if (candidates.length === 0) return unknownName(what, name, []);
+  const lines = candidates.map(({ id, name: called, partner }) => [id, called, partner].filter(Boolean).join("  "));
+  return ambiguousName(what, name, lines);
+}
+
 function choiceOf({ globals, settings }: Context, { partner, system }: Options) {
   const given = [globals.org ? "--org" : "", partner ? "--partner" : "", system ? "--system" : ""].filter(Boolean);
   if (given.length > 1) throw usageError(`Use only one of ${given.join(", ")}`);
@@ -76,19 +79,6 @@ function choiceOf({ globals, settings }: Context, { partner, system }: Options) 
   const org = settings.org.value;
   if (org === undefined) throw usageError("Missing: --org, --partner or --system", "Whose chain is it?");
   return { org };
-}
-
-/** Opening SQLite where nothing is would make a database, and a chain without entries. */
-function refuseMissing({ shell }: Context, options: Options): void {
-  const url = options.databaseUrl || shell.env["DATABASE_URL"] || undefined;
-  if (url !== undefined && !url.startsWith("sqlite:")) return;
-  const file = url?.slice("sqlite:".length) ?? join(options.dataDir || shell.env["RMM_DATA_DIR"] || "./.rmm", "rmm.db");
-  if (existsSync(file)) return;
-  throw new CliError(`There is no database ${resolve(file)}`, {
-    exit: "notFound",
-    code: "NO_DATABASE",
-    hint: "Give --data-dir or --database-url",
-  });
 }
 
 /** Never over something that exists: an earlier bundle may be evidence. */

@@ -6,7 +6,7 @@ import { exitOfItems } from "../../errors/exit-of-items.ts";
 import { printResult } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
 import { tabular, takes } from "../../taken-flags.ts";
-import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
+import { addPlaceFlags, installedConfig, type PlaceOptions } from "./server-config.ts";
 
 interface Options extends PlaceOptions {
   retry?: boolean;
@@ -33,7 +33,7 @@ export function registerEvents(group: Command, run: Run): void {
 }
 
 async function events(context: Context, options: Options): Promise<number> {
-  const config = await serverConfig(context.shell, options);
+  const config = await installedConfig(context.shell, options);
   const { readSetAside, retrySetAside } = await import("#server/set-aside-events");
   if (options.retry !== true) {
     const aside: SetAside[] = await readSetAside(config);

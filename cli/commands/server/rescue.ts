@@ -7,7 +7,7 @@ import { isForPrograms, printResult } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { takes, valued } from "../../taken-flags.ts";
-import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.ts";
+import { addPlaceFlags, installedConfig, type PlaceOptions } from "./server-config.ts";
 
 interface Options extends PlaceOptions {
   clearMfa?: boolean;
@@ -42,7 +42,7 @@ async function rescue(context: Context, given: string, options: Options): Promis
   await requireShown(context, { secrets: ["url"], sample: { email, url: SECRET }, hint });
   const { buildServices } = await import("#server/app");
   const { rescueAccount } = await import("#server/bootstrap");
-  const config = await serverConfig(shell, options);
+  const config = await installedConfig(shell, options);
   const services = buildServices({ ...config, logLevel: "silent" });
   try {
     await services.store.migrate();

@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { usageError } from "../../errors/cli-error.ts";
+import { CliError, usageError } from "../../errors/cli-error.ts";
 import type { Shell } from "../../shell.ts";
 
 export interface PlaceOptions {
@@ -17,15 +19,35 @@ export const addPlaceFlags = (command: Command): Command =>
 
 /** The server's configuration: its environment, with the flags before it. A wrong setting is wrong usage. */
 export async function serverConfig(shell: Shell, options: PlaceOptions) {
+  return configOf(shell, options, true);
+}
+
+/** The configuration of a server that is there already. Makes nothing: in another folder it would be that of another one. */
+export async function installedConfig(shell: Shell, options: PlaceOptions) {
+  const env = placeEnv(shell, options);
+  const url = env["DATABASE_URL"];
+  const sqlite = !url || url.startsWith("sqlite:");
+  const file = url?.slice("sqlite:".length) || join(env["RMM_DATA_DIR"] || "./.rmm", "rmm.db");
+  if (sqlite && !existsSync(file))
+    throw new CliError(`There is no database ${resolve(file)}`, {
+      exit: "notFound",
+      code: "NO_DATABASE",
+      hint: elsewhere,
+    });
+  return configOf(shell, options, false);
+}
+
+const elsewhere = "Give --data-dir or --database-url, or the environment of the server";
+
+async function configOf(shell: Shell, options: PlaceOptions, makesSecrets: boolean) {
   const { readConfig, ConfigError } = await import("#server/config");
   const env = placeEnv(shell, options);
   noteSecrets(shell, env);
   try {
-    return readConfig(env);
+    return readConfig(env, { makesSecrets });
   } catch (error) {
-    if (error instanceof ConfigError)
-      throw usageError(error.message, "Settings are read from flags and from the environment");
-    throw error;
+    if (!(error instanceof ConfigError)) throw error;
+    throw usageError(error.message, makesSecrets ? "Settings are read from flags and from the environment" : elsewhere);
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { openSqliteFile, SqliteUnavailable } from "#server/db/dialect/sqlite-library";
@@ -95,6 +95,23 @@ describe("rmm server", () => {
     expect(ran.stdout + ran.stderr).not.toContain("Pass-Word-77");
     expect(ran.stdout).toContain("Check DATABASE_URL");
   });
+
+  it.each([["audit-bundle --system -o bundle.ndjson"], ["rescue ana@contoso.example"], ["events"], ["events --retry"]])(
+    "%s asks for the folder of the server that is there, and makes nothing in another",
+    async (line) => {
+      const other = mkdtempSync(join(command.dir, "other-"));
+      const argv = ["server", ...line.split(" ")];
+      const none = await command.run([...argv, "--data-dir", join(other, "none")]);
+      expect([none.code, none.stderr]).toEqual([3, expect.stringMatching(/There is no database .*rmm\.db/)]);
+      // The database of one server with the folder of none: its secrets would be made, and be those of another.
+      const mixed = ["--data-dir", join(other, "none"), "--database-url", `sqlite:${join(dataDir, "rmm.db")}`];
+      const half = await command.run([...argv, ...mixed]);
+      expect([half.code, half.stderr]).toEqual([2, expect.stringContaining("no server has kept one in")]);
+      expect(half.stderr).toContain("--data-dir");
+      expect(readdirSync(other)).toEqual([]);
+      expect(existsSync("bundle.ndjson")).toBe(false);
+    },
+  );
 
   it("a wrong setting is wrong usage, and named", async () => {
     const ran = await command.run(["server", "start", "--port", "99999", "--data-dir", dataDir]);

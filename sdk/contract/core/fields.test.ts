@@ -34,6 +34,8 @@ describe("timezone", () => {
     const said = (name: string) => timezone().safeParse(name).error?.issues[0]?.message;
     expect(said("Europe/Berln")).toBe("must be an IANA time zone (did you mean Europe/Berlin?)");
     expect(said("Berln")).toBe("must be an IANA time zone (did you mean Europe/Berlin?)");
+    expect(said("Eurpe/Berlin")).toBe("must be an IANA time zone (did you mean Europe/Berlin?)");
+    expect(said("Mars/Base")).toBe("must be an IANA time zone");
     expect(said("new york")).toBe("must be an IANA time zone (did you mean America/New_York?)");
     expect(said("UCT")).toBe(undefined);
     expect(said("Atlantis/Poseidonis")).toBe("must be an IANA time zone");

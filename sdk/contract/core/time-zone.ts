@@ -16,7 +16,10 @@ export function isTimeZone(name: string): boolean {
 export function zonesLike(name: string): string {
   if (name.length > LONGEST) return "";
   const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
-  const [meant] = suggestions(placeOf(name.replaceAll(" ", "_")), [...new Set(zones.map(placeOf))]);
+  const place = placeOf(name.replaceAll(" ", "_"));
+  const [meant = ""] = suggestions(place, [...new Set(zones.map(placeOf))]);
+  const isRegion = !name.includes("/") || zones.some((zone) => zone.startsWith(name.slice(0, name.indexOf("/") + 1)));
+  if (!isRegion && meant.toLowerCase() !== place.toLowerCase()) return "";
   const there = zones.filter((zone) => placeOf(zone) === meant);
   return there.length === 0 ? "" : ` (did you mean ${there.join(" or ")}?)`;
 }

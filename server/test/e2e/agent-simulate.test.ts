@@ -2,14 +2,10 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CommandType, commandTypes } from "#contract/core/command-types";
-import type { Summary } from "#fixtures/simulators/agent/counts";
-import { type Simulation, type SimulationOptions, simulate } from "#fixtures/simulators/agent/simulation";
-import { asSystem } from "#server/db/as-system";
-import type { Tx } from "#server/db/unit-of-work";
-import { insertCommand } from "#server/features/fleet/device-commands/insert-command";
 import { makeKey } from "../enroll.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../harness.ts";
 import { type Rmm, rmmHere } from "./rmm-process.ts";
+import { runFleet } from "./simulated-fleet.ts";
 
 const types = Object.keys(commandTypes) as CommandType[];
 /** After these a device is not heard of for a while, or ever. */
@@ -40,62 +36,34 @@ describe.each(databases)("simulated devices on %s", (database) => {
     await server?.stop();
   });
 
-  const commandsOf = (deviceIds: readonly string[]) =>
-    server.db.selectFrom("deviceCommands").selectAll().where("deviceId", "in", deviceIds).execute();
-
-  /** Queues the given commands for a device each, and runs the fleet until it has answered. */
-  async function answering(
-    given: readonly (readonly CommandType[])[],
-    more: Partial<SimulationOptions>,
-    until: (summary: Summary) => boolean | Promise<boolean>,
-  ) {
-    const stop = new AbortController();
-    const ids: string[] = [];
-    const queued: Promise<unknown>[] = [];
-    const refused: unknown[] = [];
-    const tell = ({ event, deviceId }: Record<string, unknown>) => {
-      if (event === "refused") refused.push(deviceId);
-      if (event !== "enrolled") return;
-      const device = { id: deviceId as string, orgId, hostname: "device", watchdogStatus: null };
-      const own = given[ids.length] ?? [];
-      ids.push(device.id);
-      const queue = async (tx: Tx) => {
-        for (const type of own) await insertCommand(tx, server.services, { device, type, payload: {} });
-      };
-      queued.push(asSystem(server.services, "work commands").transaction().execute(queue));
-    };
-    const key = await makeKey(server, { orgId, maxUsage: null });
-    const running: Simulation = simulate({
-      baseUrl: server.url,
-      enrollmentKey: key.raw,
-      count: given.length,
-      seed: more.seed ?? "e2e",
-      intervalMs: 1_000,
-      signal: stop.signal,
-      tell,
-      ...more,
-    });
-    await expect.poll(() => until(running.summary()), { interval: 20 }).toBe(true);
-    stop.abort();
-    const summary = await running.ended;
-    await Promise.all(queued);
-    return { summary, refused, commands: await commandsOf(ids) };
-  }
-
-  it("answer every type of command once, and what they report is taken", async () => {
-    const given = sharedOut();
-    // Devices report their disks beside their commands.
-    const disks = server.db.selectFrom("deviceDisks").select("deviceId").distinct();
-    const all = await answering(given, {}, async ({ answered }) => {
-      return answered === types.length && (await disks.execute()).length > given.length / 2;
-    });
-    const { summary, commands, refused } = all;
-    expect(summary).toMatchObject({ enrolled: given.length, claimedTwice: 0, ignored: 0, unreached: 0 });
-    const uninstalled = commands.find(({ type }) => type === "self_uninstall")?.deviceId;
-    expect(refused.filter((deviceId) => deviceId !== uninstalled)).toEqual([]);
-    expect(commands.map(({ type }) => type).toSorted()).toEqual(types.toSorted());
-    expect(commands.filter(({ status }) => status !== "completed" && status !== "failed")).toEqual([]);
-  });
+  it.each(["poll", "socket"] as const)(
+    "answer every type of command once, over %s, and what they report is taken",
+    async (transport) => {
+      const given = sharedOut();
+      const { summary, commands, refused, deviceIds } = await runFleet(server, {
+        ...{ orgId, given, options: { transport, seed: transport } },
+        async until({ answered }, ids) {
+          const disks = server.db.selectFrom("deviceDisks").select("deviceId").where("deviceId", "in", ids);
+          return answered === types.length && (await disks.execute()).length > given.length / 2;
+        },
+      });
+      const held = server.db.selectFrom("devices").select("id").where("connectionId", "is not", null);
+      const connected = await held.where("id", "in", deviceIds).execute();
+      expect(connected).toHaveLength(transport === "socket" ? given.length : 0);
+      expect(summary).toMatchObject({
+        enrolled: given.length,
+        claimedTwice: 0,
+        ignored: 0,
+        // A machine that restarts cuts off what it was saying.
+        unreached: transport === "poll" ? 0 : expect.any(Number),
+        connected: 0,
+      });
+      const uninstalled = commands.find(({ type }) => type === "self_uninstall")?.deviceId;
+      expect(refused.filter((deviceId) => deviceId !== uninstalled)).toEqual([]);
+      expect(commands.map(({ type }) => type).toSorted()).toEqual(types.toSorted());
+      expect(commands.filter(({ status }) => status !== "completed" && status !== "failed")).toEqual([]);
+    },
+  );
 
   it("that lie and repeat themselves change nothing that is not theirs", async () => {
     const given = [
@@ -103,21 +71,31 @@ describe.each(databases)("simulated devices on %s", (database) => {
       ["collect_logs", "lock"],
     ] as const;
     const misbehave = { lying: 1, duplicate: 1 };
-    const isDone = ({ answered, ignored }: Summary) => answered + ignored >= 8;
-    const { summary, commands } = await answering(given, { seed: "liars", misbehave }, isDone);
+    const options = { seed: "liars", misbehave };
+    const { summary, commands } = await runFleet(server, {
+      orgId,
+      given,
+      options,
+      until: ({ answered, ignored }) => answered + ignored >= 8,
+    });
     expect(summary).toMatchObject({ answered: 4, ignored: 4, unreached: 0 });
     expect(commands.map(({ status }) => status)).toEqual(given.flat().map(() => "completed"));
   });
 
   it("that are old know few types, and failing ones answer failed", async () => {
     const given = [["lock"], ["reboot"]] as const;
-    const old = await answering(given, { seed: "old", misbehave: { old: 1 } }, ({ answered }) => answered === 2);
+    const old = await runFleet(server, {
+      ...{ orgId, given, options: { seed: "old", misbehave: { old: 1 } } },
+      until: ({ answered }) => answered === 2,
+    });
     const byType = new Map(old.commands.map((command) => [command.type, command]));
     expect(byType.get("lock")).toMatchObject({ status: "failed" });
     expect(JSON.stringify(byType.get("lock")?.outcome)).toContain("unsupported");
     expect(byType.get("reboot")).toMatchObject({ status: "completed" });
-    const failing = { seed: "failing", misbehave: { failing: 1 } };
-    const { commands } = await answering([["lock"]], failing, ({ answered }) => answered === 1);
+    const { commands } = await runFleet(server, {
+      ...{ orgId, given: [["lock"]], options: { seed: "failing", misbehave: { failing: 1 } } },
+      until: ({ answered }) => answered === 1,
+    });
     expect(commands).toMatchObject([{ status: "failed" }]);
   });
 
@@ -158,6 +136,12 @@ describe.each(databases)("simulated devices on %s", (database) => {
     expect(again.code, again.stderr).toBe(0);
     expect(JSON.parse(again.stdout)).toMatchObject({ devices: 3, enrolled: 3, refused: 0 });
     expect(JSON.parse(again.stdout).heartbeats).toBeGreaterThan(0);
+    const overSockets = await run("--json", "--transport", "socket");
+    expect(overSockets.code, overSockets.stderr).toBe(0);
+    expect(JSON.parse(overSockets.stdout)).toMatchObject({ enrolled: 3, refused: 0, connected: 0 });
+    const connections = server.db.selectFrom("devices").select("id").where("connectionId", "is not", null);
+    const ids = devices.map(({ identity }: { identity: { deviceId: string } }) => identity.deviceId);
+    expect(await connections.where("id", "in", ids).execute()).toHaveLength(3);
     expect((await run("--seed", "other")).code).toBe(2);
     const { count } = await server.db
       .selectFrom("devices")
@@ -177,12 +161,19 @@ describe.each(databases)("simulated devices on %s", (database) => {
       rmm.run(["agent", "simulate", "--count", "2", "--for", "1s", "--seed", raw], {
         env: { RMM_ENROLLMENT_KEY: raw },
       });
-    expect((await run("nobody-minted-this")).code).toBe(4);
-    expect((await run(key.raw)).code).toBe(9);
+    const none = await run("nobody-minted-this");
+    expect([none.code, none.stderr]).toEqual([4, expect.stringContaining("2 not enrolled: ENROLLMENT_KEY_NOT_FOUND")]);
+    const half = await run(key.raw);
+    expect([half.code, half.stderr]).toEqual([9, expect.stringContaining("1 not enrolled: ENROLLMENT_KEY_EXHAUSTED")]);
+    expect(half.stderr).toContain("`rmm enrollment-keys create --max-usage 25`");
     expect((await rmm.run(["agent", "simulate"])).stderr).toContain("--key-file");
     const wrong = await rmm.run(["agent", "simulate", "--misbehave", "sulky"], {
       env: { RMM_ENROLLMENT_KEY: key.raw },
     });
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("there is no sulky kind")]);
+    const pigeon = await rmm.run(["agent", "simulate", "--transport", "pigeon"], {
+      env: { RMM_ENROLLMENT_KEY: key.raw },
+    });
+    expect([pigeon.code, pigeon.stderr]).toEqual([2, expect.stringContaining("socket or poll")]);
   });
 });

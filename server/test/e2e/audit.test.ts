@@ -69,6 +69,21 @@ describe.each(databases)("proving the audit record, on %s", { timeout: 120_000 }
       expect(await actor.call("auditLogs", "verify", { body: { orgId } })).toMatchObject({ ok: true, orgId });
   });
 
+  it("a bundle says where it was written; a slug that two partners have is refused with the ids of both", async () => {
+    const made = await bundle("told.ndjson");
+    expect(made).toMatchObject({ code: 0 });
+    expect(made.stderr).toMatch(
+      new RegExp(`^\\d+ lines of the organization chain ${orgId} in /.*/told\\.ndjson$`, "m"),
+    );
+    const other = await seedPartner(server, "zenith", ["acme-west"]);
+    const twice = await rmm.run(["server", "audit-bundle", "--org", "acme-west", "-o", "x", ...placeOf(server)]);
+    expect(twice.code).toBe(2);
+    for (const part of ["More than one organization is called acme-west", orgId, other.orgIds[0]!, "zenith"])
+      expect(twice.stderr).toContain(part);
+    const none = await rmm.run(["server", "audit-bundle", "--org", "nobody", "-o", "x", ...placeOf(server)]);
+    expect([none.code, none.stderr]).toEqual([3, expect.stringContaining("There is no organization nobody")]);
+  });
+
   it("--all reports every readable chain, the caller's own first", async () => {
     const { code, stdout } = await verify("--all", "--json");
     expect(code).toBe(0);

@@ -4,6 +4,7 @@ import { auditOf } from "../../../test/audit-of.ts";
 import { enroll, makeKey, type TestKey } from "../../../test/enroll.ts";
 import { eventsOf } from "../../../test/events-of.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
+import { tellDevice } from "../device-commands/signals.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
@@ -69,6 +70,20 @@ describe.each(databases)("an agent's connection on %s", (database) => {
     expect(await pc.row()).toMatchObject({ status: "online", lastSeenAt: server.clock.now() });
     expect((await eventsOf(server.db, pc.id)).map(({ kind }) => kind)).toContain("device.online");
     socket?.raw.close();
+  });
+
+  it("goes on reading when something else changes while it works on a frame", async () => {
+    const pc = await machine("busy");
+    const socket = await pc.open();
+    for (let n = 0; n < 20; n += 1) {
+      socket.send({ type: "heartbeat", status: "ok" });
+      for (let told = 0; told < 12; told += 1) {
+        tellDevice(server.services, pc.id);
+        await new Promise((resolve) => (told < 8 ? setImmediate(resolve) : setTimeout(resolve, 1)));
+      }
+      await socket.next("heartbeat_ack");
+    }
+    socket.raw.close();
   });
 
   it("is refused as a request is, and nothing of the device changes", async () => {

@@ -31,6 +31,8 @@ export class AgentConnection {
   readonly #live: Liveness;
   #turn = Promise.resolve();
   #lookAwaits = false;
+  /** Frames that came and wait for their turn; none is read meanwhile. */
+  #unanswered = 0;
   /** Commands wait until the peer has read what was sent. */
   #heldBack = false;
 
@@ -84,10 +86,12 @@ export class AgentConnection {
 
   #receive(socket: WebSocket, work: () => Promise<void>): void {
     socket.pause();
+    this.#unanswered += 1;
     this.#next(work);
-    const turn = this.#turn;
-    void turn.then(() => {
-      if (this.#turn === turn) socket.resume();
+    // Whatever else has got in line behind it reads nothing.
+    void this.#turn.then(() => {
+      this.#unanswered -= 1;
+      if (this.#unanswered === 0) socket.resume();
     });
   }
 

@@ -187,8 +187,9 @@ export const sweepSecrets = (database: DatabaseName) =>
       for (const choice of [{ org: run.tenant.orgId }, { partner: run.tenant.partnerId }, { system: true }] as const) {
         const bundle = await openAuditBundle(server.services.config, choice, new Date(server.clock.nowMs()));
         const text = [];
-        for await (const line of bundle!.lines) text.push(line);
-        await bundle!.close();
+        if ("candidates" in bundle) throw new Error("no chain");
+        for await (const line of bundle.lines) text.push(line);
+        await bundle.close();
         ledger.show(`bundle of ${JSON.stringify(choice)}`, text.join(""));
       }
       const metrics = await server.request("GET", "/metrics", { token: settings.METRICS_SCRAPE_TOKEN });
