@@ -193,7 +193,22 @@ export const sweepConfined = (database: DatabaseName) =>
           .execute();
         copies.set(row!.id, id);
       }
+      await copyThreats(copies);
       return copies;
+    }
+
+    /** Lists name the device of a threat, so that its copy is known by the device's. */
+    async function copyThreats(devices: ReadonlyMap<string, string>): Promise<void> {
+      const threat = swept.db
+        .selectFrom("deviceThreats")
+        .selectAll()
+        .where("deviceId", "in", [...devices.keys()]);
+      const row = await threat.executeTakeFirstOrThrow();
+      const deviceId = devices.get(row.deviceId as string) as string;
+      await swept.db
+        .insertInto("deviceThreats")
+        .values({ ...row, id: randomUUID(), deviceId })
+        .execute();
     }
   });
 
