@@ -171,6 +171,7 @@ describe("the contract", () => {
       "avatarUrl",
       "logoUrl",
       "serverUrl",
+      "kbArticleUrl",
       "issueEnrollmentSecret",
       "hasClientSecret",
       "hasSecret",

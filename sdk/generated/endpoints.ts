@@ -161,6 +161,7 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     inventory: {"noun":"agent-reports","verb":"inventory","method":"PUT","path":"/agents/:id/inventory","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     software: {"noun":"agent-reports","verb":"software","method":"PUT","path":"/agents/:id/software","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     security: {"noun":"agent-reports","verb":"security","method":"PUT","path":"/agents/:id/security","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    patches: {"noun":"agent-reports","verb":"patches","method":"PUT","path":"/agents/:id/patches","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     metrics: {"noun":"agent-reports","verb":"metrics","method":"POST","path":"/agents/:id/metrics","uuids":[],"status":201,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   agents: {
@@ -205,6 +206,11 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   threats: {
     list: {"noun":"threats","verb":"list","method":"GET","path":"/security/threats","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     ofDevice: {"noun":"threats","verb":"ofDevice","method":"GET","path":"/security/threats/:deviceId","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+  },
+  patches: {
+    list: {"noun":"patches","verb":"list","method":"GET","path":"/patches","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    sources: {"noun":"patches","verb":"sources","method":"GET","path":"/patches/sources","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    get: {"noun":"patches","verb":"get","method":"GET","path":"/patches/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   processes: {
     list: {"noun":"processes","verb":"list","method":"GET","path":"/system-tools/devices/:deviceId/processes","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},

@@ -85,6 +85,21 @@ export interface EventData {
     /** Date and time (RFC 3339). */
     detectedAt: string;
   };
+  /** Patches wait on a device that did not wait there before. */
+  "patch.available": {
+    /** Uuid. */
+    deviceId: string;
+    deviceName: string;
+    /** How many. */
+    count: number;
+    /** The first 20 of them, the most severe first. */
+    patches: {
+      patchId: string;
+      title: string;
+      source: string;
+      severity: string;
+    }[];
+  };
   /** An organization was created. */
   "organization.created": {
     /** Uuid. */

@@ -913,6 +913,14 @@ export interface AgentReportsMethods {
    */
   security: (input: { params: { id: string }; body?: models.AgentReportsSecurityBody }, options?: CallOptions) => ApiCall<models.AgentReportsSecurityResult>;
   /**
+   * Report patches that wait and patches that are installed.
+   * A section that is left out, or is no list, leaves what is stored. With `full`, stored pending patches that are not among `pending` become missing.
+   *
+   * `PUT /agents/:id/patches` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  patches: (input: { params: { id: string }; body?: models.AgentReportsPatchesBody }, options?: CallOptions) => ApiCall<models.AgentReportsPatchesResult>;
+  /**
    * Report samples that were taken while the server could not be reached.
    *
    * `POST /agents/:id/metrics` · agent
@@ -1156,6 +1164,30 @@ export interface ThreatsMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
   ofDevice: (input: { params: { deviceId: string }; query?: models.ThreatsOfDeviceQuery }, options?: CallOptions) => ListCall<models.Threat, models.ThreatsOfDeviceResult>;
+}
+
+export interface PatchesMethods {
+  /**
+   * List patches.
+   * Those that devices you reach have reported, with how many of these they wait on and are installed on.
+   *
+   * `GET /patches` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.PatchesListQuery }, options?: CallOptions) => ListCall<models.Patch, models.PatchesListResult>;
+  /**
+   * List where patches come from, with how many there are.
+   *
+   * `GET /patches/sources` · user · needs devices:read
+   */
+  sources: (input?: { query?: models.PatchesSourcesQuery }, options?: CallOptions) => ListCall<models.PatchSource, models.PatchesSourcesResult>;
+  /**
+   * Show a patch and the devices it is on.
+   *
+   * `GET /patches/:id` · user · needs devices:read
+   * Errors: NOT_FOUND.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.PatchDetail>;
 }
 
 export interface ProcessesMethods {
@@ -1447,6 +1479,8 @@ export interface Methods {
   securityPosture: SecurityPostureMethods;
   /** Threats that were found on devices. */
   threats: ThreatsMethods;
+  /** Patches that wait or are installed on devices. */
+  patches: PatchesMethods;
   /** Processes that run on a device. */
   processes: ProcessesMethods;
   /** Services of a device. */

@@ -134,6 +134,7 @@ export interface OperationErrors {
   "agent-reports.inventory": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
   "agent-reports.software": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
   "agent-reports.security": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
+  "agent-reports.patches": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
   "agent-reports.metrics": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
   "agents.enroll": "ENROLLMENT_KEY_NOT_FOUND" | "ENROLLMENT_KEY_EXPIRED" | "ENROLLMENT_KEY_EXHAUSTED" | "ENROLLMENT_SECRET_REQUIRED" | "ENROLLMENT_SECRET_INVALID" | "TENANT_INACTIVE" | "TENANT_OFFBOARDING" | "SITE_NOT_IN_ORG" | "DEVICE_LIMIT_REACHED" | "DEVICE_QUARANTINED" | "CONCURRENT_MODIFICATION" | Always | Body;
   "agents.heartbeat": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
@@ -164,6 +165,9 @@ export interface OperationErrors {
   "security-posture.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "threats.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "threats.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "patches.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "patches.sources": Always | Authenticated | Tenancy | User | Permission;
+  "patches.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
   "processes.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "processes.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "processes.kill": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;

@@ -46,8 +46,8 @@ export class RateLimiter {
    * `take` as part of a transaction, stored as durably as what it limits: a failed transaction costs nothing. Callers
    * of one subject wait for each other. A limit is taken either this way or the other, never both.
    */
-  async takeWithin(tx: Tx, limit: Limit, subject: string): Promise<Allowance> {
-    return this.#change(limit, subject, 1, tx);
+  async takeWithin(tx: Tx, limit: Limit, subject: string, amount = 1): Promise<Allowance> {
+    return this.#change(limit, subject, amount, tx);
   }
 
   /**

@@ -111,7 +111,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, replacedAgentTokens, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "eventCursors, setAsideEvents, webhookDeliveries, notifications; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "eventCursors, setAsideEvents, webhookDeliveries, notifications, patches, devicePatches; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {
@@ -133,6 +133,10 @@ export const systemReasons = {
       "a device with what describes it, the two organizations and their sites, number of devices, customFields of the " +
       "partner, and what the rooms' hooks detach from it",
     why: "the owner of a row is fixed in the scoped handle; the two organizations were reached before",
+  },
+  "share patches": {
+    covers: "patches: rows that devices report are made",
+    why: "a patch is called the same by all tenants: its row is nobody's",
   },
   "sweep devices": {
     covers:

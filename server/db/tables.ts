@@ -9,6 +9,7 @@ import { type PeopleTables, peopleTables } from "./tables/people.ts";
 import { type PlatformTables, platformTables } from "./tables/platform.ts";
 import { type SecurityTables, securityTables } from "./tables/security.ts";
 import { type SignInTables, signInTables } from "./tables/sign-in.ts";
+import { type SoftwareTables, softwareTables } from "./tables/software.ts";
 import { type TenancyTables, tenancyTables } from "./tables/tenancy.ts";
 
 export type { Ownership } from "./table-declaration.ts";
@@ -24,6 +25,7 @@ export interface Database
     CredentialTables,
     FleetTables,
     SecurityTables,
+    SoftwareTables,
     IntegrationTables,
     AuditTables,
     AuditAreaTables,
@@ -39,6 +41,7 @@ export const tablesByArea = {
   credentials: credentialTables,
   fleet: fleetTables,
   security: securityTables,
+  software: softwareTables,
   // Nothing of it is kept.
   remote: {},
   integrations: integrationTables,
@@ -54,6 +57,7 @@ export const tables = {
   ...credentialTables,
   ...fleetTables,
   ...securityTables,
+  ...softwareTables,
   ...integrationTables,
   ...auditTables,
   ...platformTables,

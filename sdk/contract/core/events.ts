@@ -3,10 +3,11 @@ import type { EventSpec } from "./events/define.ts";
 import { fleetEvents } from "./events/fleet.ts";
 import { peopleEvents } from "./events/people.ts";
 import { securityEvents } from "./events/security.ts";
+import { softwareEvents } from "./events/software.ts";
 import { tenancyEvents } from "./events/tenancy.ts";
 
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
-const table = { ...fleetEvents, ...securityEvents, ...tenancyEvents, ...peopleEvents };
+const table = { ...fleetEvents, ...securityEvents, ...softwareEvents, ...tenancyEvents, ...peopleEvents };
 
 export type EventKind = keyof typeof table;
 /** What an event of this kind tells. */

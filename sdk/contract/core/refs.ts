@@ -21,6 +21,7 @@ export const refs = {
   "sso-domain": "sso-domains",
   device: "devices",
   "custom-field": "custom-fields",
+  patch: "patches",
   "device-command": "device-commands",
   "device-group": "device-groups",
   "psa-connection": "psa-connections",

@@ -28,6 +28,7 @@ import { devices } from "../resources/fleet/devices.ts";
 import { tags } from "../resources/fleet/tags.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
 import { threats } from "../resources/security/threats.ts";
+import { patches } from "../resources/software/patches.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
 import { webhooks } from "../resources/integrations/webhooks.ts";
@@ -64,6 +65,7 @@ export type Contract = {
   readonly tags: typeof tags;
   readonly securityPosture: typeof securityPosture;
   readonly threats: typeof threats;
+  readonly patches: typeof patches;
   readonly processes: typeof processes;
   readonly services: typeof services;
   readonly webhooks: typeof webhooks;
@@ -72,7 +74,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, securityPosture, threats, processes, services, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -103,6 +105,7 @@ export const areaOf = {
   tags: "fleet",
   securityPosture: "security",
   threats: "security",
+  patches: "software",
   processes: "remote",
   services: "remote",
   webhooks: "integrations",

@@ -96,6 +96,21 @@ export interface AgentReportsSecurityResult {
   ignoredFields?: string[];
 }
 
+export interface AgentReportsPatchesBody {
+  /** Patches that could be installed; at most 5000 items. */
+  pending?: PendingPatchReport[] | undefined;
+  /** Patches that are installed; at most 5000 items. */
+  installed?: InstalledPatchReport[] | undefined;
+  /** `pending` is all that waits. */
+  full?: boolean | undefined;
+}
+
+export interface AgentReportsPatchesResult {
+  success: true;
+  count: number;
+  ignoredFields?: string[];
+}
+
 export interface AgentReportsMetricsBody {
   /** Each with the time it was taken; at most 500 items. */
   samples?: ({
@@ -872,6 +887,17 @@ export interface HeartbeatReport {
   })[];
 }
 
+export interface InstalledPatchReport {
+  source: "microsoft" | "apple" | "linux" | "third_party" | "custom";
+  externalId?: string | null;
+  /** At least 1 characters. */
+  title: string;
+  version?: string | null;
+  packageId?: string | null;
+  /** Date and time (RFC 3339). */
+  installedAt?: string | null;
+}
+
 export interface MetricSample {
   cpuPercent: number;
   ramPercent: number;
@@ -937,6 +963,27 @@ export interface NetworkReport {
   subnetMask?: string | null;
   publicIp?: string | null;
   isPrimary?: boolean;
+}
+
+export interface PendingPatchReport {
+  source: "microsoft" | "apple" | "linux" | "third_party" | "custom";
+  externalId?: string | null;
+  /** At least 1 characters. */
+  title: string;
+  version?: string | null;
+  packageId?: string | null;
+  currentVersion?: string | null;
+  vendor?: string | null;
+  severity?: "unknown" | "low" | "moderate" | "important" | "critical" | null;
+  category?: string | null;
+  kbNumber?: string | null;
+  /** At most 100 items. */
+  cveIds?: string[];
+  requiresRestart?: boolean | null;
+  /** At least 0. */
+  sizeBytes?: number | null;
+  /** Date and time (RFC 3339). */
+  releaseDate?: string | null;
 }
 
 export interface ProvisionedDevice {

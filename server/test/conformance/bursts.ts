@@ -10,6 +10,7 @@ import { reportLimit, reportSubject } from "#server/features/fleet/agent-reports
 import { changesTold } from "#server/features/fleet/agents/identity-change";
 import { rotations } from "#server/features/fleet/agents/rotate-token";
 import { loginPerAddress } from "#server/features/sign-in/core/login-limits";
+import { newPatchesLimit } from "#server/features/software/patches/share-patches";
 import { clientBlock } from "#server/platform/ip-address";
 import { sha256 } from "#server/platform/vault";
 import { connect } from "../agent-socket.ts";
@@ -60,8 +61,7 @@ const useUp = (swept: Swept, limit: Limit, subject: string, left: number) =>
 /** The same of a limit that is taken within transactions. */
 async function useUpWithin(swept: Swept, limit: Limit, subject: string, left: number): Promise<void> {
   const { limiter } = swept.server.services;
-  for (let used = left; used < limit.max; used += 1)
-    await swept.db.transaction().execute((tx) => limiter.takeWithin(tx, limit, subject));
+  await swept.db.transaction().execute((tx) => limiter.takeWithin(tx, limit, subject, limit.max - left));
 }
 
 /** Reports of a device, each with another name. */
@@ -242,6 +242,24 @@ export const bursts: readonly Burst[] = [
       const tenant = await swept.freshTenant();
       await useUp(swept, reportLimit, reportSubject(tenant, "inventory"), 3);
       return always("agentReports.inventory", { tenant, token: tenant.agentToken });
+    },
+  },
+  {
+    limit: "new-patches",
+    noun: "agent-reports",
+    left: 3,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      await useUpWithin(swept, newPatchesLimit, tenant.orgId, 3);
+      const of = (number: number) => ({ source: "custom", title: `Burst ${number}` });
+      const item = caseOf("agentReports.patches");
+      const asked = { tenant, token: tenant.agentToken };
+      return (number) => ({ item, options: { ...asked, body: { pending: [of(number)] } } });
+    },
+    // A report is taken without what is too much.
+    async admitted(swept) {
+      const rows = swept.db.selectFrom("devicePatches").select("title").where("title", "like", "Burst %");
+      return (await rows.execute()).length;
     },
   },
   {

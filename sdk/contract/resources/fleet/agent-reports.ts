@@ -4,6 +4,7 @@ import { type Noun, post, put, resource, shape } from "../../core/endpoint.ts";
 import { lenient, lenientList, reported, reportedOrBlank, timestamp } from "../../core/fields.ts";
 import { SecurityReport } from "../security/security-posture.ts";
 import { ThreatReport } from "../security/threats.ts";
+import { InstalledPatchReport, PATCHES_MAX, PendingPatchReport } from "../software/patches.ts";
 import { HardwareReport, Metrics, NetworkReport } from "./agents.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -95,6 +96,23 @@ export const agentReports = resource(about, {
       z.object({
         ...SecurityReport().shape,
         threats: lenientList(ThreatReport(), 500).describe("threats that its protection found"),
+      }),
+    returns: taken,
+  }),
+  patches: put("/agents/:id/patches", {
+    ...report,
+    summary: "Report patches that wait and patches that are installed",
+    description:
+      "A section that is left out, or is no list, leaves what is stored. With `full`, stored pending patches that are not " +
+      "among `pending` become missing.",
+    audit: { none: "agent report" },
+    loses: "nothing",
+    mayEmit: ["patch.available"],
+    body: () =>
+      z.object({
+        pending: lenientList(PendingPatchReport(), PATCHES_MAX).describe("patches that could be installed"),
+        installed: lenientList(InstalledPatchReport(), PATCHES_MAX).describe("patches that are installed"),
+        full: lenient(z.boolean()).describe("`pending` is all that waits"),
       }),
     returns: taken,
   }),

@@ -178,7 +178,7 @@ export const sweepConfined = (database: DatabaseName) =>
     async function copiesAt(of: Tenant, siteId: string): Promise<Map<string, string>> {
       const copies = new Map<string, string>();
       const tables = (Object.keys(ownership) as TableName[]).filter((table) => ownership[table].startsWith("org+site"));
-      for (const table of tables as ("devices" | "contacts" | "enrollmentKeys")[]) {
+      for (const table of tables as ("devices" | "contacts" | "enrollmentKeys" | "devicePatches")[]) {
         const row = await swept.db
           .selectFrom(table as "devices")
           .selectAll()
@@ -187,6 +187,10 @@ export const sweepConfined = (database: DatabaseName) =>
           .executeTakeFirst();
         expect(row, `the world has nothing in ${table} at its first site`).toBeDefined();
         const id = randomUUID();
+        if (table === "devicePatches") {
+          copies.set(await copyPatch(id, siteId, copies.get(of.deviceId) as string, of.deviceId), id);
+          continue;
+        }
         await swept.db
           .insertInto(table)
           .values(copyOf({ ...row, id, siteId }) as never)
@@ -209,6 +213,19 @@ export const sweepConfined = (database: DatabaseName) =>
         .insertInto("deviceThreats")
         .values({ ...row, id: randomUUID(), deviceId })
         .execute();
+    }
+
+    /** Another patch of the copy of a device, because the same one is shown to whoever reaches one of its devices. */
+    async function copyPatch(patchId: string, siteId: string, deviceId: string, original: string): Promise<string> {
+      const rows = swept.db.selectFrom("devicePatches").selectAll().where("deviceId", "=", original);
+      const row = await rows.executeTakeFirstOrThrow();
+      const shared = { id: patchId, source: row.source, identity: patchId, unusedSince: null };
+      await swept.db.insertInto("patches").values(shared).execute();
+      await swept.db
+        .insertInto("devicePatches")
+        .values({ ...row, patchId, siteId, deviceId, externalId: null })
+        .execute();
+      return row.patchId;
     }
   });
 
