@@ -16,6 +16,7 @@ import {
   UnavailableError,
   UnprocessableError,
 } from "#sdk/errors";
+import { systemReason } from "#sdk/node/system-reason";
 import { CliError } from "./cli-error.ts";
 import type { ExitName } from "./exit-codes.ts";
 import { hintFor } from "./hints.ts";
@@ -74,11 +75,22 @@ const interruptions = new Set(["ExitPromptError", "AbortError", "AbortPromptErro
 const exitOfForeign = (thrown: unknown): ExitName =>
   thrown instanceof Error && interruptions.has(thrown.name) ? "interrupted" : "failure";
 
+const deeds: Readonly<Record<string, string>> = {
+  mkdir: "make the folder",
+  open: "open",
+  write: "write to",
+  read: "read",
+};
+
+const systemText = (syscall: string, path: string, error: unknown): string =>
+  `Cannot ${deeds[syscall] ?? "use"} ${path}: ${systemReason(error)}`;
+
 /** Errors of the system name the file and the reason; anything else is a fault of this program. */
 function foreign(thrown: unknown): DescribedError {
   const none = { status: undefined, requestId: undefined, details: undefined, hint: undefined };
   if (!(thrown instanceof Error)) return { ...none, code: "INTERNAL", message: "Unexpected failure" };
   if (interruptions.has(thrown.name)) return { ...none, code: "INTERRUPTED", message: "Interrupted" };
-  const { code } = thrown as NodeJS.ErrnoException;
-  return { ...none, code: typeof code === "string" ? code : "INTERNAL", message: thrown.message };
+  const { code, path, syscall } = thrown as NodeJS.ErrnoException;
+  const message = syscall === undefined || path === undefined ? thrown.message : systemText(syscall, path, thrown);
+  return { ...none, code: typeof code === "string" ? code : "INTERNAL", message };
 }

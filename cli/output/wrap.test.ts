@@ -31,6 +31,7 @@ it("breaks a cell at blanks, between entries of a list, after marks of an addres
     "v2",
   ]);
   expect(cellLines("run `rmm auth login` first", 16)).toEqual(["run", "`rmm auth login`", "first"]);
+  expect(cellLines("`rmm auth login --store=file`", 20)).toEqual(["`rmm auth login", "--store=file`"]);
   expect(cellLines("日本語日本", 4)).toEqual(["日本", "語日", "本"]);
   expect(cellLines("", 4)).toEqual([""]);
 });

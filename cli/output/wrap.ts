@@ -56,8 +56,8 @@ function chopped(word: string, width: number): string[] {
 /** An entry of a list stays on one line where it can; marks that would leave a line half empty are passed over. */
 function endOfPart(text: string): number {
   const after = (marks: string) => Math.max(...[...marks].map((mark) => text.lastIndexOf(mark))) + 1;
-  const end = after(",") || after(" -/_@:.");
-  return end > text.length / 3 ? end : text.length;
+  const ends = [after(","), after(" "), after("-/_@:.")];
+  return ends.find((end) => end > text.length / 3) ?? text.length;
 }
 
 /** For people only: what a program reads has one line for each message. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { systemReason } from "#sdk/node/system-reason";
 import { CliError, usageError } from "../../errors/cli-error.ts";
 import type { Shell } from "../../shell.ts";
 
@@ -46,6 +47,12 @@ async function configOf(shell: Shell, options: PlaceOptions, makesSecrets: boole
   try {
     return readConfig(env, { makesSecrets });
   } catch (error) {
+    const { syscall } = error as NodeJS.ErrnoException;
+    if (syscall !== undefined)
+      throw usageError(
+        `--data-dir: cannot use ${resolve(env["RMM_DATA_DIR"] || "./.rmm")}: ${systemReason(error)}`,
+        "It must be a folder that this account may write to, or not be there yet",
+      );
     if (!(error instanceof ConfigError)) throw error;
     throw usageError(error.message, makesSecrets ? "Settings are read from flags and from the environment" : elsewhere);
   }
