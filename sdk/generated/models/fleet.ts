@@ -26,20 +26,28 @@ export interface AgentReportsSoftwareResult {
 }
 
 export interface AgentReportsSecurityBody {
+  /** What protects the device. */
   provider?: {
     /** Matches `^[a-z0-9_-]{1,64}$`. */
     id: string;
     name?: string | null | undefined;
     vendor?: string | null | undefined;
   } | null | undefined;
+  /** Version of its program. */
   providerVersion?: string | null | undefined;
+  /** Version of what it knows of threats. */
   definitionsVersion?: string | null | undefined;
-  /** Date and time (RFC 3339). */
+  /** When that was last renewed; date and time (RFC 3339). */
   definitionsUpdatedAt?: string | null | undefined;
+  /** Whether files are checked as they are used. */
   realTimeProtection?: boolean | null | undefined;
+  /** Whether the firewall is on. */
   firewallEnabled?: boolean | null | undefined;
+  /** What is on by kind of network. */
   firewallProfiles?: Record<string, unknown> | null | undefined;
+  /** Of its disks. */
   encryptionStatus?: "encrypted" | "partial" | "unencrypted" | "unknown" | null | undefined;
+  /** Of each disk. */
   encryptionDetails?: {
     /** At most 100 items. */
     volumes?: ({
@@ -51,9 +59,11 @@ export interface AgentReportsSecurityBody {
       percentEncrypted?: number | null | undefined;
     })[] | undefined;
   } | null | undefined;
+  /** Whether the key to its disks is kept elsewhere. */
   recoveryKeyEscrowed?: boolean | null | undefined;
+  /** Whether macOS judges programs before they start. */
   gatekeeperEnabled?: boolean | null | undefined;
-  /** At most 500 items. */
+  /** Accounts that may do everything: names, or objects with more; at most 500 items. */
   localAdmins?: (string | {
     /** At least 1 characters. */
     username: string;
@@ -64,6 +74,7 @@ export interface AgentReportsSecurityBody {
     /** Date and time (RFC 3339). */
     lastLoginAt?: string | null | undefined;
   })[] | undefined;
+  /** What passwords must be like. */
   passwordPolicy?: {
     /** 0 to 1000000. */
     minLength?: number | null | undefined;
@@ -75,7 +86,7 @@ export interface AgentReportsSecurityBody {
     /** 0 to 1000000. */
     historyCount?: number | null | undefined;
   } | null | undefined;
-  /** At most 2000 items. */
+  /** What listens on the network; at most 2000 items. */
   openPorts?: ({
     /** 0 to 65535. */
     port: number;
@@ -83,8 +94,9 @@ export interface AgentReportsSecurityBody {
     protocol: string;
     process?: string | null | undefined;
   })[] | undefined;
-  /** Date and time (RFC 3339). */
+  /** When it was last searched for threats; date and time (RFC 3339). */
   lastScanAt?: string | null | undefined;
+  /** How, such as quick or full. */
   lastScanType?: string | null | undefined;
   /** Threats that its protection found; at most 500 items. */
   threats?: ThreatReport[] | undefined;
