@@ -44,7 +44,12 @@ export interface AgentReportsSecurityBody {
   /** Whether the firewall is on. */
   firewallEnabled?: boolean | null | undefined;
   /** What is on by kind of network. */
-  firewallProfiles?: Record<string, unknown> | null | undefined;
+  firewallProfiles?: {
+    domain?: boolean | null | undefined;
+    private?: boolean | null | undefined;
+    public?: boolean | null | undefined;
+    [key: string]: unknown;
+  } | null | undefined;
   /** Of its disks. */
   encryptionStatus?: "encrypted" | "partial" | "unencrypted" | "unknown" | null | undefined;
   /** Of each disk. */

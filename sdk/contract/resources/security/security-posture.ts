@@ -2,10 +2,10 @@ import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
 import {
-  freeObject,
   instant,
   lenient,
   lenientList,
+  openObject,
   ref,
   reported,
   reportedOrBlank,
@@ -67,7 +67,9 @@ export const SecurityReport = shape("SecurityReport", () =>
     definitionsUpdatedAt: moment().describe("when that was last renewed"),
     realTimeProtection: yesOrNo().describe("whether files are checked as they are used"),
     firewallEnabled: yesOrNo().describe("whether the firewall is on"),
-    firewallProfiles: lenient(freeObject().nullable()).describe("what is on by kind of network"),
+    firewallProfiles: lenient(
+      openObject({ domain: yesOrNo(), private: yesOrNo(), public: yesOrNo() }).nullable(),
+    ).describe("what is on by kind of network"),
     encryptionStatus: lenient(z.enum(encryptionStatuses).nullable()).describe("of its disks"),
     encryptionDetails: lenient(z.object({ volumes: lenientList(Volume(), 100) }).nullable()).describe("of each disk"),
     recoveryKeyEscrowed: yesOrNo().describe("whether the key to its disks is kept elsewhere"),
