@@ -9,8 +9,11 @@ export interface SecurityPostureListQuery {
   orgId?: string | undefined;
   /** What protects the device, such as windows_defender; at most 64 characters. */
   providerId?: string | undefined;
+  /** What is shown as its status. */
   status?: "protected" | "at_risk" | "unprotected" | "offline" | undefined;
+  /** What its facts and its silence amount to. */
   riskLevel?: "low" | "medium" | "high" | "critical" | undefined;
+  /** What runs on it. */
   os?: "windows" | "macos" | "linux" | undefined;
   /** Part of the device's name; at most 255 characters. */
   search?: string | undefined;
@@ -30,8 +33,11 @@ export interface ThreatsListQuery {
   page?: number | string | undefined;
   /** 1 to 100; default `50`. */
   limit?: number | string | undefined;
+  /** How much harm it can do. */
   severity?: "critical" | "high" | "medium" | "low" | undefined;
+  /** What has become of it. */
   status?: "active" | "quarantined" | "removed" | undefined;
+  /** What kind of threat. */
   category?: "trojan" | "pup" | "malware" | "ransomware" | "spyware" | undefined;
   /** What protected the device, such as windows_defender; at most 64 characters. */
   providerId?: string | undefined;
@@ -60,8 +66,11 @@ export interface ThreatsOfDeviceQuery {
   page?: number | string | undefined;
   /** 1 to 100; default `50`. */
   limit?: number | string | undefined;
+  /** How much harm it can do. */
   severity?: "critical" | "high" | "medium" | "low" | undefined;
+  /** What has become of it. */
   status?: "active" | "quarantined" | "removed" | undefined;
+  /** What kind of threat. */
   category?: "trojan" | "pup" | "malware" | "ransomware" | "spyware" | undefined;
   /** What protected the device, such as windows_defender; at most 64 characters. */
   providerId?: string | undefined;

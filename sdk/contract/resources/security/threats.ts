@@ -60,9 +60,9 @@ const about: Noun = {
 
 const filters = () => ({
   ...pageQuery(),
-  severity: z.enum(threatSeverities).optional(),
-  status: z.enum(threatStatuses).optional(),
-  category: z.enum(threatCategories).optional(),
+  severity: z.enum(threatSeverities).optional().describe("how much harm it can do"),
+  status: z.enum(threatStatuses).optional().describe("what has become of it"),
+  category: z.enum(threatCategories).optional().describe("what kind of threat"),
   providerId: z.string().max(64).optional().describe("what protected the device, such as windows_defender"),
   startDate: bound("from").optional().describe("detected then or later"),
   endDate: bound("to").optional().describe("detected then or earlier"),
