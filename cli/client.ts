@@ -25,6 +25,7 @@ export function clientOf(caller: Caller, credential: FoundCredential | undefined
     credentials: credential?.credentials,
     transport: shell.transport ?? lazyTransport(shell.env),
     now: shell.now,
+    ...(shell.random === undefined ? {} : { random: shell.random }),
     headers: { "user-agent": `rmm/${version}` },
     ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
     hooks: globals.debug ? joined(debugHooks(caller), hooks) : hooks,

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Stub, stubServer } from "#sdk/stub-server";
 import { endpointFlags } from "./generic/endpoint-flags.ts";
 import { fieldsOf } from "./generic/fields.ts";
-import { namedInOrg } from "./generic/named-rows.ts";
+import { isNamedInOrg } from "./generic/named-rows.ts";
 import { refsOf, scopePlaceOf } from "./generic/refs-of.ts";
 import { topSecrets } from "./generic/secret-fields.ts";
 import type { GlobalFlag } from "./globals.ts";
@@ -21,7 +21,9 @@ let other: Stub;
 let current: CommandSpec;
 let slow = false;
 
-/** Sixty entries on the first page of any list. */
+/** Entries on the first page of any list. */
+let entries = 2;
+
 function answer(path: string): unknown {
   const url = new URL(path, "http://stub");
   const at = url.pathname.replace("/api/v1", "");
@@ -38,7 +40,12 @@ function answer(path: string): unknown {
   const row = { ...one, id: ANY_ID, slug: "slug-of-it", name: "It" };
   if (!current.paging) return row;
   const later = url.searchParams.get("page") !== null && url.searchParams.get("page") !== "1";
-  return { [current.paging.items]: later ? [] : Array(60).fill(row), pagination, hasMore: false, nextCursor: null };
+  return {
+    [current.paging.items]: later ? [] : Array(entries).fill(row),
+    pagination,
+    hasMore: false,
+    nextCursor: null,
+  };
 }
 
 beforeAll(async () => {
@@ -55,9 +62,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([stub.close(), other.close()]);
   command.close();
-});
-beforeEach(() => {
-  slow = false;
 });
 
 interface Seen extends Ran {
@@ -113,7 +117,7 @@ function without(spec: CommandSpec, ref: "organization" | "site"): string[] {
 
 /** A row by its name, which rows of two organizations have. */
 function withName(spec: CommandSpec): string[] {
-  const place = refsOf(spec).find(({ ref }) => namedInOrg.includes(ref))!;
+  const place = refsOf(spec).find(({ ref }) => isNamedInOrg(ref))!;
   const { argv } = commandLine(spec);
   if (place.part === "params") return argv.with(2 + spec.params.indexOf(place.name), "HQ");
   const flag = fieldsOf(spec).find(({ spec: { name } }) => name === place.name)!.flag;
@@ -173,7 +177,7 @@ function tryOf(spec: CommandSpec, flag: GlobalFlag): Try {
     case "timeout":
       return add("--timeout", "1ms");
     case "insecure-http": {
-      const before = [...argv, "--server", "http://10.0.0.5", "--timeout", "20ms"];
+      const before = [...argv, "--server", "http://10.0.0.5", "--timeout", "5ms"];
       return { stdin, before, after: [...before, "--insecure-http"] };
     }
     case "idempotency-key":
@@ -201,12 +205,16 @@ describe("a global flag that an endpoint's command takes", () => {
         // The one field that there is is the whole answer.
         if (["json=", "columns"].includes(flag) && spec.fields.length === 1) continue;
         const { before, after, stdin, tty } = tryOf(spec, flag);
-        slow = flag === "timeout";
         const options = { stdin, ...(tty === undefined ? {} : { tty }) };
-        const key = JSON.stringify([before, options, slow]);
+        // More than the fifty that are shown.
+        entries = flag === "limit" || flag === "all" ? 60 : 2;
+        const key = JSON.stringify([before, options, entries]);
         const one = known.get(key) ?? (await ran(before, options));
         known.set(key, one);
+        // Without the flag a slow server makes no difference.
+        slow = flag === "timeout";
         const two = await ran(after, options);
+        slow = false;
         const name = `${after.join(" ")}\n${two.stderr}`;
         expect(two.stderr, name).not.toContain("does not take");
         if (isDeepStrictEqual(one, two)) idle.push(name);

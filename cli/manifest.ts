@@ -1,7 +1,7 @@
 import type { Area } from "#contract/areas";
 import type { Loss } from "#contract/core/endpoint";
 import type { EventKind } from "#contract/core/events";
-import type { RefName } from "#contract/core/refs";
+import type { RefName } from "#contract/core/generated/refs";
 
 /** Shapes of `cli/generated`: what the command knows of the API without loading the contract. Made by `npm run gen`. */
 
@@ -25,8 +25,9 @@ export interface FlagSpec {
   /** Never taken from argv as a value. */
   readonly secret: boolean;
   readonly description?: string;
-  /** Of JSON: what it may say, and a value that is accepted. */
+  /** Of JSON: what it may say. */
   readonly shape?: string;
+  /** A value that is accepted. */
   readonly example?: string;
   readonly default?: unknown;
   readonly minimum?: number;
@@ -40,10 +41,33 @@ export interface FlagSpec {
   readonly words?: readonly string[];
 }
 
+/** Rows that ids name. */
+export interface KindSpec {
+  /** Whose command lists them. */
+  readonly noun: string;
+  /** That command; null where none does. */
+  readonly list: string | null;
+  /** Fields by which they are found; none: by their id alone. */
+  readonly names: readonly string[];
+  /** Fields of which the first that is filled tells people which row it is. */
+  readonly labels: readonly string[];
+  readonly example?: string;
+  /** Field of each listed row that holds them. */
+  readonly within?: string;
+  /** Their list is asked for a name, since there may be too many to read. */
+  readonly searched: boolean;
+  /** Whether their list takes an organization, which tells rows of one name apart. */
+  readonly org: "needed" | "taken" | "unknown";
+  /** Whether their list takes a partner, which the system names. */
+  readonly partner: boolean;
+}
+
 export interface CommandSpec {
   /** Kebab-case: the command is `rmm <noun> <name>`. */
   readonly name: string;
   readonly noun: string;
+  /** Of the rows that it is about. */
+  readonly kind?: RefName;
   /** Where the SDK has it: `rmm[sdkNoun][sdkVerb]`. */
   readonly sdkNoun: string;
   readonly sdkVerb: string;
@@ -55,6 +79,8 @@ export interface CommandSpec {
   readonly params: readonly string[];
   /** What each path parameter names. */
   readonly refs: Readonly<Record<string, RefName | "opaque">>;
+  /** Values of the path parameters that name no row. */
+  readonly examples: Readonly<Record<string, string>>;
   readonly query: readonly FlagSpec[];
   readonly body: readonly FlagSpec[];
   readonly hasBody: boolean;

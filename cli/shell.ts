@@ -13,6 +13,10 @@ export interface Shell {
   /** Width of the terminal. */
   readonly columns: number;
   now(): number;
+  /** For the length of waits before another attempt; `Math.random` where it is left out. */
+  readonly random?: () => number;
+  /** Waits before another attempt, until the signal is aborted at the latest; a timer where it is left out. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** `--timeout`: the longest that any wait of this run may take. */
   readonly patienceMs?: number;
   /** Aborted by Ctrl-C. */

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Transport } from "#sdk/transport";
 import { main } from "./main.ts";
 import type { Keychain, Prompter, Shell } from "./shell.ts";
@@ -57,6 +58,9 @@ export function testCommand() {
       env: { RMM_CONFIG_DIR: configDir, ...options.env },
       columns: options.columns ?? 160,
       now: options.now ?? (() => NOW),
+      // Nothing is learned from the length of waits between attempts: `sender.test.ts` and the SDK's tests have that.
+      random: () => 0,
+      sleep: (_ms, signal) => pause(0, undefined, { signal }).catch(() => undefined),
       signal: options.signal ?? new AbortController().signal,
       secrets: new Set(),
       ...(options.answers === undefined ? {} : { prompter: scripted(options.answers, options.asked ?? []) }),

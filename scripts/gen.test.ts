@@ -88,7 +88,6 @@ test("flags carry type, choices, null, default, secrecy and a description", () =
       secret: false,
       default: null,
       minimum: 1,
-      description: "maximum number of devices that may enroll with it",
     },
     {
       name: "kinds",

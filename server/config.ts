@@ -77,7 +77,7 @@ export interface Config {
   smtp: { host: string; port: number; user?: string; password?: string; from: string } | undefined;
   metricsScrapeToken: string | undefined;
   apiDocsUi: boolean;
-  /** Seconds between runs by job name; tests only. */
+  /** Seconds between runs by job name, and of the `lease` of who runs them; tests only. */
   workerIntervals: Readonly<Record<string, number>>;
 }
 

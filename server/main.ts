@@ -8,6 +8,7 @@ import { type Config, ConfigError } from "./config.ts";
 import { holdAlone } from "./db/dialect/sole-server.ts";
 import { implementations } from "./generated/routes.ts";
 import { upgrades } from "./generated/upgrades.ts";
+import { drainOf } from "./http/drain.ts";
 import { httpApp } from "./http/router.ts";
 import { serveUpgrades } from "./http/upgrades.ts";
 import { startProcessLease } from "./jobs/process-lease.ts";
@@ -27,8 +28,6 @@ export interface StartOptions extends Seams {
   background?: boolean;
 }
 
-const DRAIN_MS = 10_000;
-
 /** Migrates, seeds, listens. Refuses to start rather than run half configured. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const services = buildServices(options.config, options);
@@ -47,6 +46,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     const alive = await startProcessLease(services);
     const background = startBackground(services, { schedules: options.background ?? true });
     const server = listener(services);
+    const drain = drainOf(server);
     const channels = serveUpgrades(server, services, upgrades);
     try {
       await listen(server, options.config.port, options.host ?? "127.0.0.1");
@@ -63,7 +63,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       stop: once(async () => {
         services.store.signals.stopWaiting();
         await channels.stop();
-        await drain(server);
+        await drain();
         await services.keyUsage.flush();
         await services.refusals.stop();
         await background.stop();
@@ -105,14 +105,6 @@ const listen = (server: Server, port: number, host: string) =>
       resolve();
     });
   });
-
-async function drain(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await closed;
-  clearTimeout(timer);
-}
 
 const printableHost = (host: string) => (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host);
 

@@ -1,5 +1,5 @@
-import { refs } from "#contract/core/refs";
 import { RmmError } from "#sdk/errors";
+import { kinds } from "../generated/kinds.ts";
 import { load } from "../generated/load.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { quoted } from "./commands-to-type.ts";
@@ -53,8 +53,8 @@ function named({ noun, refs: known }: CommandSpec, param: string, value: string)
   const ref = known[param];
   if (ref === undefined || ref === "opaque")
     return { kind: noun.replace(/(?<=ss)es$|s$/, ""), value, noun, verb: "list" };
-  const verb = ref === "webhook-delivery" ? "deliveries" : "list";
-  return { kind: ref.replaceAll("-", " "), value, noun: refs[ref], verb };
+  const { noun: lister = noun, list } = kinds[ref] ?? {};
+  return { kind: ref.replaceAll("-", " "), value, noun: lister, verb: list ?? "list" };
 }
 
 /** Inside what the path names as well. */

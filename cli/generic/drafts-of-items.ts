@@ -33,10 +33,10 @@ export function draftsOfItems(context: Context, spec: CommandSpec, given: Given,
 }
 
 /** As `aboutOf` names an entry that can be sent. */
-function calledIn({ params }: CommandSpec, item: Item): string | undefined {
+function calledIn({ kind, params }: CommandSpec, item: Item): string | undefined {
   const written = Object.fromEntries(Object.entries(item).map(([key, value]) => [key, textAsWritten(value)]));
   const id = params.length === 0 ? undefined : written[params.at(-1) as string];
-  return labelOf(written) ?? (typeof id === "string" && id !== "" ? id : undefined);
+  return labelOf(kind, written) ?? (typeof id === "string" && id !== "" ? id : undefined);
 }
 
 function unknownFields(spec: CommandSpec, who: string, names: readonly string[]) {

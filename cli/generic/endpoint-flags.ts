@@ -1,8 +1,8 @@
 import type { GlobalFlag } from "../globals.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { calling, proving, tabular } from "../taken-flags.ts";
-import { namedInOrg, namedInPartner } from "./named-rows.ts";
-import { scopePlaceOf, takesNames, takesRef } from "./refs-of.ts";
+import { isNamedInOrg, isNamedInPartner } from "./named-rows.ts";
+import { refsOf, scopePlaceOf, takesNames, takesRef } from "./refs-of.ts";
 import { mints } from "./secret-fields.ts";
 
 /** Whether `-f` gives the body, or a list of bodies. */
@@ -20,7 +20,7 @@ export const takesSecretDir = (spec: CommandSpec): boolean =>
 export const takesPartner = (spec: CommandSpec): boolean =>
   spec.access.scopes.includes("system") &&
   !takesRef(spec, "partner") &&
-  namedInPartner.some((ref) => takesRef(spec, ref));
+  refsOf(spec).some(({ ref }) => isNamedInPartner(ref));
 
 /** The global flags that have an effect on the command of an endpoint. */
 export function endpointFlags(spec: CommandSpec): GlobalFlag[] {
@@ -30,7 +30,7 @@ export function endpointFlags(spec: CommandSpec): GlobalFlag[] {
     return flag !== "columns" || fields.length > 0 || takesMany(spec);
   });
   // `--org` also tells rows of one name apart.
-  const byName = takesNames(spec) && namedInOrg.some((ref) => takesRef(spec, ref));
+  const byName = takesNames(spec) && refsOf(spec).some(({ ref }) => isNamedInOrg(ref));
   const hasOrg = scopePlaceOf(spec, "organization") !== undefined || byName;
   const optional: [GlobalFlag, boolean][] = [
     ["org", hasOrg],

@@ -73,7 +73,9 @@ export function existingRows(invocation: Invocation): Existing {
     // Whoever may make a row but list none is not warned.
     namesake: async (draft) => {
       const row = warns ? await find(draft).catch(() => undefined) : undefined;
-      return row && `another ${labelOf(row)} was there already (${row["id"]}): --if-not-exists leaves it alone`;
+      return (
+        row && `another ${labelOf(spec.kind, row)} was there already (${row["id"]}): --if-not-exists leaves it alone`
+      );
     },
   };
 }

@@ -26,3 +26,18 @@ it("shows the confirmation that a command needs in its example", () => {
   expect(example("sites", "get")).toBe("  rmm sites get HQ");
   expect(example("sites", "create")).toBe("  rmm sites create --org contoso-dental --name HQ");
 });
+
+it("has an example of the contract for every text that must be given", () => {
+  const named = (one: CommandSpec) => `${one.noun} ${one.name}`;
+  const bare = all.flatMap((one) => [
+    ...[...one.query, ...one.body]
+      .filter(({ required, type, format, ref, secret }) => required && type === "string" && !format && !ref && !secret)
+      .filter(({ example }) => example === undefined)
+      .map(({ name }) => `${named(one)} ${name}`),
+    ...one.params
+      .filter((name) => one.refs[name] === "opaque" && !one.examples[name])
+      .map((name) => `${named(one)} ${name}`),
+  ]);
+  expect(bare).toEqual([]);
+  expect(examplesOf(spec("processes", "kill"))).toContain(" 4711 ");
+});

@@ -5,7 +5,7 @@ import { questionBefore } from "./losses.ts";
 import { sampleParam } from "./path-params.ts";
 import { scopePlaceOf } from "./refs-of.ts";
 import { sampleOf } from "./row-names.ts";
-import { SAMPLE_ID, sampleText } from "./samples.ts";
+import { SAMPLE_ID, shellText } from "./samples.ts";
 import { topSecrets } from "./secret-fields.ts";
 
 const orgFlag = `--org ${sampleOf("organization")}`;
@@ -25,9 +25,7 @@ export function examplesOf(spec: CommandSpec): string {
   const scoped = spec.method === "POST" && fields.some((field) => isScope(field) && !field.spec.required);
   const required = [
     ...(scoped ? [orgFlag] : []),
-    ...fields
-      .filter((field) => field.spec.required)
-      .map((field) => (isScope(field) ? orgFlag : sampleFlag(spec, field))),
+    ...fields.filter((field) => field.spec.required).map((field) => (isScope(field) ? orgFlag : sampleFlag(field))),
   ];
   const answer = answers[questionBefore(spec, 1)];
   const plain = [base, ...required].join(" ") + answer;
@@ -79,18 +77,18 @@ export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandS
   return rows.map(([name, value]) => wrapWords(`${`${name}:`.padEnd(12)}${value}`, 80, 12)).join("\n");
 }
 
-const sampleFlag = ({ noun }: CommandSpec, { spec, flag }: Field): string =>
-  spec.secret ? `--${flag}-file ${flag}.txt` : `--${flag} ${sampleValue(noun, spec)}`;
+const sampleFlag = ({ spec, flag }: Field): string =>
+  spec.secret ? `--${flag}-file ${flag}.txt` : `--${flag} ${sampleValue(spec)}`;
 
-function sampleValue(noun: string, { type, values, example, format, name, ref, itemValues }: FlagSpec): string {
+function sampleValue({ type, values, example, format, ref, itemValues }: FlagSpec): string {
   const called = ref && sampleOf(ref);
   if (called !== undefined) return called;
   if (type === "enum") return values?.[0] ?? "value";
   if (ref !== undefined || format === "uuid") return SAMPLE_ID;
-  if (type === "array") return itemValues?.[0] ?? sampleText(noun, name);
+  if (type === "array") return itemValues?.[0] ?? shellText(example);
   if (type === "integer" || type === "number") return "1";
   if (type === "object") return `'${example ?? "{}"}'`;
   if (format === "email") return "ana@contoso.example";
   if (format === "date-time") return "+30d";
-  return sampleText(noun, name);
+  return shellText(example);
 }

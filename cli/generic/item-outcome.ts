@@ -1,4 +1,3 @@
-import { refs } from "#contract/core/refs";
 import type { DescribedError } from "../errors/describe-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import type { FieldChange } from "../provisioning/field-change.ts";
@@ -42,14 +41,16 @@ export type About = Pick<ItemOutcome, "kind" | "key" | "changes" | "item">;
 /** What an entry is about, before it is sent. */
 export function aboutOf({ spec, names }: Invocation, draft: Draft): About {
   const name =
-    draft.called ?? labelOf(draft.body) ?? (spec.params.length === 0 ? undefined : draft.params[spec.params.at(-1)!]);
+    draft.called ??
+    labelOf(spec.kind, draft.body) ??
+    (spec.params.length === 0 ? undefined : draft.params[spec.params.at(-1)!]);
   const orgId = organizationOf(spec, draft);
   const org = orgId === undefined ? undefined : (names.known(orgId)?.slug ?? orgId);
   const secret = new Set(spec.body.filter((field) => field.secret).map((field) => field.name));
   const given = spec.method === "DELETE" ? [] : Object.entries(draft.body);
   const shown = (field: string, after: unknown) => (secret.has(field) ? "********" : after);
   return {
-    kind: kindOf(spec.noun),
+    kind: kindName(spec),
     key: [org, name].filter((part) => part !== undefined).join("/"),
     changes: given
       .filter(([, after]) => after !== undefined)
@@ -59,9 +60,8 @@ export function aboutOf({ spec, names }: Invocation, draft: Draft): About {
 }
 
 /** `enrollmentKey` of `enrollment-keys`, as provisioning files call it. */
-function kindOf(noun: string): string {
-  const ref = Object.entries(refs).find(([, of]) => of === noun)?.[0] ?? noun;
-  return ref.replace(/-([a-z])/g, (_, char: string) => char.toUpperCase());
+function kindName({ noun, kind }: CommandSpec): string {
+  return (kind ?? noun).replace(/-([a-z])/g, (_, char: string) => char.toUpperCase());
 }
 
 /** One outcome as a row of the table. */
@@ -76,7 +76,7 @@ export function rowOf(
     line: item.line,
     outcome,
     id: idIn(made),
-    name: labelOf(made) ?? item.name,
+    name: labelOf(spec.kind, made) ?? item.name,
     ...secrets,
     secretFile,
     message,

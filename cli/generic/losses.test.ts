@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Stub, stubServer } from "#sdk/stub-server";
+import { kinds } from "../generated/kinds.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { ids, orgs, writesOf } from "../test-api.ts";
 import { ANY_ID, specs, unconfirmed } from "../test-commands.ts";
@@ -9,10 +10,13 @@ const SLUG = "slug-of-it";
 const command = testCommand();
 let stub: Stub;
 beforeAll(async () => {
-  const row = { id: ANY_ID, slug: SLUG, name: "It", key: "k", orgId: ids.contoso };
+  // Of every kind at once: each is called by its own fields.
+  const called = Object.fromEntries(Object.values(kinds).flatMap(({ labels }) => labels.map((name) => [name, "It"])));
+  const held = { ...called, id: ANY_ID };
+  const row = { ...held, slug: SLUG, key: "k", orgId: ids.contoso, keys: [held] };
   const lists = { data: [row], items: [row], providers: [row], pagination: { page: 1, limit: 100, total: 1 } };
   stub = await stubServer(({ path }) => ({
-    body: path === "/api/v1/orgs" ? { data: orgs } : { ...row, ...lists, keys: [row] },
+    body: path === "/api/v1/orgs" ? { data: orgs } : { ...row, ...lists },
   }));
 });
 beforeEach(() => {

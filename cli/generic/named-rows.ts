@@ -1,62 +1,45 @@
-import { type RefName, refs } from "#contract/core/refs";
+import type { RefName } from "#contract/core/generated/refs";
 import type { Context } from "../context.ts";
 import { missingInput } from "../errors/cli-error.ts";
 import { quoted } from "../errors/commands-to-type.ts";
-import type { CommandSpec } from "../manifest.ts";
+import { kinds } from "../generated/kinds.ts";
+import type { CommandSpec, KindSpec } from "../manifest.ts";
 import { allRows, type Row } from "./all-rows.ts";
 import { commandsOf } from "./commands-of.ts";
 import { ambiguousName, areApart, sameName, unknownName } from "./name-errors.ts";
 
-/** Rows other than tenants and sites that a command line may name, and what their names are. */
-export const namedKinds = {
-  user: ["email", "name"],
-  role: ["name"],
-  "api-key": ["name"],
-  "enrollment-key": ["name"],
-  "service-principal": ["name"],
-  "partner-service-principal": ["name"],
-  "partner-key": ["name"],
-  device: ["hostname", "displayName"],
-  "custom-field": ["fieldKey", "name"],
-  webhook: ["name"],
-  "sso-provider": ["name"],
-  "sso-domain": ["domain"],
-  contact: ["email", "name"],
-} as const satisfies Partial<Record<RefName, readonly string[]>>;
+/** Tenants and sites are looked up by `names.ts`, roles by `role-names.ts`: those that are built in need no question. */
+const elsewhere: readonly RefName[] = ["organization", "partner", "site", "role"];
 
-export type NamedKind = keyof typeof namedKinds;
-/** Roles are looked up by `role-names.ts`: those that are built in need no question. */
-export const isNamedKind = (ref: RefName): ref is NamedKind => ref !== "role" && Object.hasOwn(namedKinds, ref);
+/** Whether rows of this kind have names, and are looked up here. */
+export const isNamedKind = (ref: RefName): boolean => !elsewhere.includes(ref) && (kinds[ref]?.names.length ?? 0) > 0;
 
-/** Kinds whose list takes an organization, which tells rows of one name apart. */
-export const namedInOrg: readonly RefName[] = [
-  ...(["site", "user", "api-key", "enrollment-key", "service-principal"] as const),
-  ...(["device", "custom-field", "webhook", "sso-provider", "sso-domain", "contact"] as const),
-];
+/** Whether the list of this kind takes an organization, which tells rows of one name apart. */
+export const isNamedInOrg = (ref: RefName): boolean =>
+  ref === "site" || (isNamedKind(ref) && kinds[ref]?.org !== "unknown");
 
-/** Kinds whose list takes a partner, which the system names: `--partner` says where their names are looked up. */
-export const namedInPartner: readonly RefName[] = ["user", "role", "partner-service-principal", "partner-key"];
+/** Whether it takes a partner, which the system names: `--partner` says where their names are looked up. */
+export const isNamedInPartner = (ref: RefName): boolean =>
+  (ref === "role" || isNamedKind(ref)) && kinds[ref]?.partner === true;
 
 interface Within {
   readonly orgId: string | undefined;
   readonly partnerId: string | undefined;
-  /** The principal whose key is named. */
-  readonly principalId: string | undefined;
+  /** The row that holds the one that is named. */
+  readonly holderId: string | undefined;
 }
 
-/** Of these only the rows that the name finds are read: there may be a hundred thousand. */
-const searched: readonly RefName[] = ["device"];
 const gone: readonly unknown[] = ["revoked", "decommissioned"];
-const told = ["id", "hostname", "displayName", "fieldKey", "name", "domain", "email", "orgName", "siteName", "status"];
 
 /** The id of the one row of this kind and name; of those of one name, the one that still works. */
 export const idByName = async (...asked: Parameters<typeof rowByName>): Promise<string> =>
   (await rowByName(...asked))["id"] as string;
 
 /** That row, as its list has it. */
-export async function rowByName(context: Context, kind: NamedKind, name: string, within: Within): Promise<Row> {
+export async function rowByName(context: Context, kind: RefName, name: string, within: Within): Promise<Row> {
+  const about = kinds[kind] as KindSpec;
   const all = (await rowsOf(context, kind, name, within)).filter((row) => typeof row["id"] === "string");
-  const fields: readonly string[] = namedKinds[kind];
+  const fields = about.names;
   const called = all.filter((row) => fields.some((field) => sameName(String(row[field] ?? ""), name)));
   const alive = called.filter(({ status }) => !gone.includes(status));
   const found = alive.length > 0 ? alive : called;
@@ -64,24 +47,31 @@ export async function rowByName(context: Context, kind: NamedKind, name: string,
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
     const names = all.flatMap((row) => fields.map((field) => row[field])).filter((one) => typeof one === "string");
-    const parts = searched.includes(kind)
-      ? `Parts of a name are found by \`rmm ${refs[kind]} list --search ${quoted(name.slice(0, 3))}\``
-      : `\`rmm ${refs[kind]} list\` shows those that there are`;
+    const list = `rmm ${about.noun} ${about.list}`;
+    const parts = about.searched
+      ? `Parts of a name are found by \`${list} --search ${quoted(name.slice(0, 3))}\``
+      : `\`${list}\` shows those that there are`;
     throw unknownName(what, name, names, parts);
   }
+  const told = ["id", ...fields, "orgName", "siteName", "status"];
   const lines = found.map((row) => [...new Set(told.map((field) => row[field]))].filter(Boolean).join("  "));
-  throw ambiguousName(what, name, lines, namedInOrg.includes(kind) && areApart(found) ? ["--org"] : []);
+  throw ambiguousName(what, name, lines, isNamedInOrg(kind) && areApart(found) ? ["--org"] : []);
 }
 
-async function rowsOf(context: Context, kind: NamedKind, called: string, within: Within): Promise<Row[]> {
-  const { orgId, partnerId, principalId } = within;
-  const list = (await commandsOf(refs[kind])).find((one) => one.name === "list") as CommandSpec;
+async function rowsOf(
+  context: Context,
+  kind: RefName,
+  called: string,
+  { orgId, partnerId, holderId }: Within,
+): Promise<Row[]> {
+  const { noun, list: listed, within, searched } = kinds[kind] as KindSpec;
+  const list = (await commandsOf(noun)).find((one) => one.name === listed) as CommandSpec;
   const takes = (name: string) => list.query.some((field) => field.name === name);
   const query = {
     ...(orgId !== undefined && takes("orgId") ? { orgId } : {}),
     ...(partnerId !== undefined && takes("partnerId") ? { partnerId } : {}),
     ...(takes("limit") ? { limit: 100 } : {}),
-    ...(searched.includes(kind) ? { search: called } : {}),
+    ...(searched ? { search: called } : {}),
     ...(takes("includeDecommissioned") ? { includeDecommissioned: true } : {}),
   };
   const params: Record<string, string> = {};
@@ -90,6 +80,6 @@ async function rowsOf(context: Context, kind: NamedKind, called: string, within:
     params[param] = orgId;
   }
   const rows = await allRows(context, list, { params, query, body: {}, hasBody: false });
-  if (kind !== "partner-key") return rows;
-  return rows.filter(({ id }) => principalId === undefined || id === principalId).flatMap(({ keys }) => keys as Row[]);
+  if (within === undefined) return rows;
+  return rows.filter(({ id }) => holderId === undefined || id === holderId).flatMap((row) => row[within] as Row[]);
 }

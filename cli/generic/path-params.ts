@@ -1,9 +1,7 @@
-import { refs } from "#contract/core/refs";
-import { nouns } from "../generated/nouns.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { scopePlaceOf, takesNames } from "./refs-of.ts";
 import { calledOne, listCommandOf, sampleOf } from "./row-names.ts";
-import { SAMPLE_ID, sampleText } from "./samples.ts";
+import { SAMPLE_ID, shellText } from "./samples.ts";
 
 /** `<contact-id>` of `contactId`. */
 export const placeholderOf = (param: string): string => `<${param.replace(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()}>`;
@@ -15,7 +13,7 @@ export function describeParam(spec: CommandSpec, param: string): string {
   if (ref === "opaque") return `as \`rmm ${spec.noun} list\` shows it`;
   const called = takesNames(spec) ? calledOne(ref) : undefined;
   if (called === undefined) {
-    const list = listCommandOf(ref) ?? (listOf(refs[ref]) ? `${refs[ref]} list` : undefined);
+    const list = listCommandOf(ref);
     return list === undefined ? "id" : `id, as \`rmm ${list}\` shows it`;
   }
   return `${called} of the ${ref}${isScope(spec, param) ? " (or --org)" : ""}`;
@@ -24,8 +22,9 @@ export function describeParam(spec: CommandSpec, param: string): string {
 /** Value of an argument in an example. */
 export function sampleParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];
-  const sample = ref === undefined || ref === "opaque" || !takesNames(spec) ? undefined : sampleOf(ref);
-  if (sample === undefined) return ref === undefined || ref === "opaque" ? sampleText(spec.noun, param) : SAMPLE_ID;
+  if (ref === undefined || ref === "opaque") return shellText(spec.examples[param]);
+  const sample = takesNames(spec) ? sampleOf(ref) : undefined;
+  if (sample === undefined) return SAMPLE_ID;
   return isScope(spec, param) ? `--org ${sample}` : sample;
 }
 
@@ -34,6 +33,3 @@ function isScope(spec: CommandSpec, param: string): boolean {
   const place = scopePlaceOf(spec, "organization");
   return place?.part === "params" && place.name === param;
 }
-
-const listOf = (noun: string): boolean =>
-  nouns.some((one) => one.noun === noun && one.verbs.some(({ name }) => name === "list"));

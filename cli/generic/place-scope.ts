@@ -1,4 +1,4 @@
-import type { RefName } from "#contract/core/refs";
+import type { RefName } from "#contract/core/generated/refs";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
 import { refsOf, scopePlaceOf } from "./refs-of.ts";
 

@@ -1,4 +1,5 @@
-import { type RefName, refs } from "#contract/core/refs";
+import type { RefName } from "#contract/core/generated/refs";
+import { kinds } from "../generated/kinds.ts";
 import type { CommandSpec, FlagSpec } from "../manifest.ts";
 import type { Draft, Part } from "./invocation.ts";
 
@@ -38,7 +39,7 @@ export function scopePlaceOf(spec: CommandSpec, ref: RefName): RefPlace | undefi
     (place) =>
       place.ref === ref &&
       place.holds === "one" &&
-      (place.part === "params" ? refs[ref] !== spec.noun : place.part === "query" || !moves),
+      (place.part === "params" ? kinds[ref]?.noun !== spec.noun : place.part === "query" || !moves),
   );
 }
 

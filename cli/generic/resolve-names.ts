@@ -1,6 +1,8 @@
-import type { RefName } from "#contract/core/refs";
+import type { RefName } from "#contract/core/generated/refs";
+import { kinds } from "../generated/kinds.ts";
+import type { CommandSpec } from "../manifest.ts";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
-import { idByName, isNamedKind, type NamedKind } from "./named-rows.ts";
+import { idByName, isNamedKind } from "./named-rows.ts";
 import { isId } from "./names.ts";
 import { organizationOf, type RefPlace, refsOf, scopePlaceOf, takesNames } from "./refs-of.ts";
 
@@ -51,10 +53,10 @@ function resolversFor(invocation: Invocation, draft: Draft): Partial<Record<RefN
  * Rows of the other kinds that have names, in the organization of the request, else in the default one. Where the body
  * names an organization, the row of the path is on its way there, and is looked for everywhere.
  */
-function byName(invocation: Invocation, { part }: RefPlace, kind: NamedKind, draft: Draft): Resolve {
+function byName(invocation: Invocation, { part }: RefPlace, kind: RefName, draft: Draft): Resolve {
   const { context, spec, names } = invocation;
   const moves = part === "params" && scopePlaceOf(spec, "organization")?.part === "body";
-  const principal = Object.entries(spec.refs).find(([, ref]) => ref === "partner-service-principal")?.[0];
+  const holder = kinds[kind]?.within === undefined ? undefined : holderOf(spec, kind);
   return async (name) => {
     if (isId(name)) return name;
     const org = moves ? undefined : (organizationOf(spec, draft) ?? (context.settings.org.value || undefined));
@@ -62,10 +64,16 @@ function byName(invocation: Invocation, { part }: RefPlace, kind: NamedKind, dra
     return idByName(context, kind, name, {
       orgId,
       partnerId: await partnerOf(invocation, draft),
-      principalId: principal && draft.params[principal],
+      holderId: holder && draft.params[holder],
     });
   };
 }
+
+/** The parameter that names the row which holds one of this kind: the key of a principal. */
+const holderOf = ({ refs }: CommandSpec, kind: RefName): string | undefined =>
+  Object.entries(refs).find(
+    ([, ref]) => ref !== "opaque" && ref !== kind && kinds[ref]?.noun === kinds[kind]?.noun,
+  )?.[0];
 
 /** The partner that the request names, or `--partner` of a command whose request has none. */
 async function partnerOf({ given, names }: Invocation, { query, body }: Draft): Promise<string | undefined> {

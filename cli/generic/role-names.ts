@@ -15,7 +15,7 @@ export function builtInRoleId(name: string): string {
 export async function roleOf(context: Context, name: string, partnerId?: string): Promise<string> {
   return roleIdOf(name).catch(async (error: unknown) => {
     if (!(await commandsOf("roles")).some((one) => one.name === "list")) throw error;
-    return idByName(context, "role", name, { orgId: undefined, partnerId, principalId: undefined });
+    return idByName(context, "role", name, { orgId: undefined, partnerId, holderId: undefined });
   });
 }
 

@@ -1,38 +1,29 @@
-import type { RefName } from "#contract/core/refs";
+import type { RefName } from "#contract/core/generated/refs";
+import { kinds } from "../generated/kinds.ts";
+import { shellText } from "./samples.ts";
 
-interface RowName {
-  readonly one: string;
-  readonly many: string;
-  /** Shown in examples. */
-  readonly sample?: string;
+const wordsOf = (field: string): string => field.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+
+/** `hostname, display name or id`: what the command line accepts in place of an id, and looks up. */
+export const calledOne = (ref: RefName): string | undefined => called(ref, (word) => word);
+export const calledMany = (ref: RefName): string | undefined => called(ref, (word) => `${word}s`);
+
+function called(ref: RefName, form: (word: string) => string): string | undefined {
+  const { names = [], org } = kinds[ref] ?? {};
+  if (names.length === 0) return undefined;
+  const words = names.map((name) => form(wordsOf(name)));
+  const id = form("id");
+  return org === "needed" ? `${words.join(" or ")} (with --org), or ${id}` : `${words.join(", ")} or ${id}`;
 }
 
-/** What the command line accepts in place of an id, and looks up. */
-const named: RowName = { one: "name or id", many: "names or ids" };
+/** A name of such a row, for an example, as a shell takes it. */
+export function sampleOf(ref: RefName): string | undefined {
+  const example = kinds[ref]?.example;
+  return example === undefined ? undefined : shellText(example);
+}
 
-const callable: Partial<Record<RefName, RowName>> = {
-  user: { one: "email, name or id", many: "emails, names or ids", sample: "ana@contoso.example" },
-  "api-key": { ...named, sample: "backup-job" },
-  "enrollment-key": { ...named, sample: "hq-laptops" },
-  "service-principal": { ...named, sample: "ci" },
-  "partner-service-principal": { ...named, sample: "rollout" },
-  "partner-key": { ...named, sample: "pipeline" },
-  device: { one: "hostname, display name or id", many: "hostnames, display names or ids", sample: "reception-pc" },
-  "custom-field": { one: "key, name or id", many: "keys, names or ids", sample: "rack_unit" },
-  webhook: { ...named, sample: "ticketing" },
-  "sso-provider": { ...named, sample: '"Contoso Entra ID"' },
-  "sso-domain": { one: "domain or id", many: "domains or ids", sample: "contoso.example" },
-  contact: { one: "email or name (with --org), or id", many: "emails or names (with --org), or ids" },
-  organization: { one: "slug, name or id", many: "slugs, names or ids", sample: "contoso-dental" },
-  partner: { one: "slug, name or id", many: "slugs, names or ids", sample: "summit" },
-  site: { one: "name or id", many: "names or ids", sample: "HQ" },
-  role: { ...named, sample: '"Org Admin"' },
-};
-
-/** The command that lists rows of a kind that the noun's `list` does not have. */
-const listedBy: Partial<Record<RefName, string>> = { "webhook-delivery": "webhooks deliveries" };
-
-export const listCommandOf = (ref: RefName): string | undefined => listedBy[ref];
-export const calledOne = (ref: RefName): string | undefined => callable[ref]?.one;
-export const calledMany = (ref: RefName): string | undefined => callable[ref]?.many;
-export const sampleOf = (ref: RefName): string | undefined => callable[ref]?.sample;
+/** `webhooks deliveries`: the command that lists such rows. */
+export function listCommandOf(ref: RefName): string | undefined {
+  const { noun, list } = kinds[ref] ?? {};
+  return list ? `${noun} ${list}` : undefined;
+}

@@ -89,7 +89,7 @@ async function toolsOf(invocation: Invocation): Promise<Tools> {
   const onWait = (ms: number, why: string) => void context.notice(`Waiting ${Math.ceil(ms / 1000)} s: ${why}`);
   return {
     client: await clientFor(context, spec),
-    sender: paced({ perMinute: PER_MINUTE, signal: shell.signal, onWait }),
+    sender: paced({ perMinute: PER_MINUTE, signal: shell.signal, sleep: shell.sleep, onWait }),
     existing: existingRows(invocation),
     secrets: dir === undefined ? undefined : await openSecretDir(context, dir, endingOf(spec)),
   };

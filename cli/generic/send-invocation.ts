@@ -42,7 +42,7 @@ async function sayTarget({ context, spec, drafts, names }: Invocation): Promise<
 async function leaveAlone({ context, spec }: Invocation, row: Readonly<Record<string, unknown>>): Promise<number> {
   if (isForPrograms(context)) await printResult(context, row, { fields: spec.fields });
   const secret = mints(spec) && row["key"] === undefined ? ". A key is shown only once; rotate it for a new one" : "";
-  await context.notice(`${labelOf(row) ?? "It"} exists already: ${row["id"]}${secret}`);
+  await context.notice(`${labelOf(spec.kind, row) ?? "It"} exists already: ${row["id"]}${secret}`);
   return 0;
 }
 

@@ -1,4 +1,3 @@
-import { refs } from "#contract/core/refs";
 import type { RmmClient } from "#sdk/client";
 import type { CommandSpec } from "../manifest.ts";
 import { tooManyGenerations } from "../provisioning/create-once.ts";
@@ -86,14 +85,14 @@ async function keep(
   const isText = made.length === 1 && typeof data[only] === "string";
   const text =
     made.length === 1 ? keptText(data[only]) : JSON.stringify(Object.fromEntries(made.map((one) => [one, data[one]])));
-  const kind = Object.entries(refs).find(([, noun]) => noun === spec.noun)?.[0] ?? spec.noun;
+  const kind = spec.kind ?? spec.noun;
   const own = draft.params[spec.params.at(-1) as string] ?? draft.body["userId"];
   const orgId = data["orgId"] ?? draft.body["orgId"] ?? draft.params["orgId"];
   const path = await dir.keep(
     {
       kind,
       id: idIn(data) ?? String(own ?? about.item.line),
-      name: labelOf(data) ?? about.item.name ?? kind,
+      name: labelOf(spec.kind, data) ?? about.item.name ?? kind,
       organization: typeof orgId === "string" ? await slugOf(names, orgId) : null,
     },
     {

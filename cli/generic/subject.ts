@@ -1,6 +1,7 @@
-import { refs } from "#contract/core/refs";
+import type { RefName } from "#contract/core/generated/refs";
 import { NotFoundError, RmmError } from "#sdk/errors";
 import type { Context } from "../context.ts";
+import { kinds } from "../generated/kinds.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { commandsOf } from "./commands-of.ts";
 import type { Draft, Invocation } from "./invocation.ts";
@@ -21,9 +22,10 @@ export interface Subject {
 export async function subjectOf(invocation: Invocation, draft: Draft): Promise<Subject> {
   const { context, spec, names } = invocation;
   const param = spec.params.findLast((name) => spec.refs[name] !== "opaque");
+  const kind = param === undefined ? undefined : spec.refs[param];
   const id = param === undefined ? undefined : draft.params[param];
   const row = param === undefined || id === undefined ? undefined : await rowOf(invocation, draft, { param, id });
-  const label = row && labelOf(row);
+  const label = row && labelOf(kind === "opaque" ? undefined : kind, row);
   const orgId = row?.["orgId"] ?? organizationOf(spec, draft);
   const org = typeof orgId === "string" ? ((await names.orgName(orgId).catch(ifRefused)) ?? orgId) : undefined;
   const { stored, server } = context.settings;
@@ -47,13 +49,14 @@ async function rowOf(
   { param, id }: { param: string; id: string },
 ): Promise<Row | undefined> {
   const ref = spec.refs[param];
-  if (ref === undefined || ref === "opaque") return undefined;
-  const commands = await commandsOf(refs[ref]);
+  const kind = ref === undefined || ref === "opaque" ? undefined : kinds[ref];
+  if (kind === undefined) return undefined;
+  const commands = await commandsOf(kind.noun);
   const orgId = context.settings.org.value && (await names.orgId(context.settings.org.value));
   const fits = ({ params, refs: named }: CommandSpec) =>
     params.every((name) => draft.params[name] !== undefined || (orgId && named[name] === "organization"));
-  const get = ref === "partner-key" ? undefined : commands.find((one) => one.name === "get" && one.params.length > 0);
-  const list = commands.find((one) => one.name === "list" && one.paging !== null && fits(one));
+  const get = commands.find((one) => one.name === "get" && one.refs[one.params.at(-1) ?? ""] === ref);
+  const list = commands.find((one) => one.name === kind.list && fits(one));
   const client = await context.client();
   const asked = { query: {}, body: {}, hasBody: false };
   if (get) {
@@ -65,8 +68,10 @@ async function rowOf(
   const rows = await sendList(client, context, list, { ...asked, params })
     .toArray()
     .catch(ifRefused);
-  const inside = (rows ?? []).flatMap((row) => [row as Row, ...(((row as Row)["keys"] as Row[] | undefined) ?? [])]);
-  return inside.find((row) => row["id"] === id);
+  const { within } = kind;
+  const listed = (rows ?? []) as Row[];
+  const all = within === undefined ? listed : listed.flatMap((row) => row[within] as Row[]);
+  return all.find((row) => row["id"] === id);
 }
 
 /** A caller who may delete a row may lack the right to read it. A missing row needs no confirmation. */
@@ -74,8 +79,8 @@ function ifRefused(error: unknown): undefined {
   if (error instanceof NotFoundError || !(error instanceof RmmError)) throw error;
 }
 
-/** What people call a row. */
-export const labelOf = (row: Row): string | undefined =>
-  ["name", "email", "hostname", "domain", "tenantName", "slug", "userAgent"]
+/** What people call a row of this kind. */
+export const labelOf = (kind: RefName | undefined, row: Row): string | undefined =>
+  (kind === undefined ? [] : (kinds[kind]?.labels ?? []))
     .map((name) => row[name])
     .find((value): value is string => typeof value === "string" && value !== "");

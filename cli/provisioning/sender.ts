@@ -26,7 +26,7 @@ export interface SenderOptions {
   /** Requests in any 60 seconds; 0: as fast as the server answers. */
   readonly perMinute: number;
   readonly signal: AbortSignal;
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
   readonly now?: () => number;
   /** Called before each wait that is worth a word: which of many of one reason are told is up to the teller. */
   readonly onWait?: (ms: number, why: string) => void;

@@ -38,6 +38,23 @@ describe("one writer per table", () => {
     ).toEqual([]);
   });
 
+  it.each([
+    ["by its text", 'tx["insertInto"]("sites")'],
+    ["by a text that is kept", 'const verb = "deleteFrom"; tx[verb]("sites")'],
+    ["by a text that is put together", 'tx["insert" + "Into"]("sites")'],
+    ["by a text, of something cast", '(tx as any)["insert" + "Into"]("sites")'],
+    ["by a text, where there may be none", 'db?.["update" + "Table"]("sites")'],
+    ["taken out of its connection", 'const { updateTable } = tx; updateTable("sites")'],
+    ["taken out under another name", 'const { deleteFrom: purge } = tx; purge("sites")'],
+    ["given to a name", 'const write = tx.insertInto; write("sites")'],
+    ["bound", 'const write = tx.insertInto.bind(tx); write("sites")'],
+  ])("finds a statement that hides its table: %s", async (_, statement) => {
+    const planted = file("server/features/fleet/agents/planted.ts", statement);
+    const faults = await writerFaults([...sources(), planted]);
+    expect(faults.length).toBeGreaterThan(0);
+    for (const fault of faults) expect(fault).toMatch(/planted\.ts (uses \w+ otherwise|calls \w+ by a computed)/);
+  });
+
   it("does not take a table that cannot be read from the text", async () => {
     expect(await writerFaults([file("server/jobs/purge.ts", "for (const table of all) db.deleteFrom(table)")])).toEqual(
       ["server/jobs/purge.ts writes to a table that deleteFrom() does not name"],

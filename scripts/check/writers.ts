@@ -7,6 +7,11 @@ const declared: ReadonlySet<string> = new Set(tableNames);
 
 /** Statements of the query builder, such as `insertInto("sites")`. Without a literal the table is unknown. */
 const built = /\.(insertInto|replaceInto|updateTable|deleteFrom|mergeInto)\(\s*(?:"(\w+)[^"]*")?/g;
+/** Anything else with such a name: taken out of the builder, called by its text, given to a function. */
+const hidden =
+  /(?<!\.)\b(insertInto|replaceInto|updateTable|deleteFrom|mergeInto)\b|\.(insertInto|replaceInto|updateTable|deleteFrom|mergeInto)\b(?!\()/g;
+/** A member of a connection by a computed name, which no text tells. */
+const computed = /\b(db|tx|trx|whole)(?: as \w+)?[)!]?(?:\?\.)?\[/g;
 /** SQL statements as text, which only `db` and `audit` contain. */
 const written = /\b(?:insert\s+into|update|delete\s+from)\s+(?:public\.)?([a-z_]+)\b/g;
 
@@ -15,6 +20,10 @@ export async function writerFaults(files: readonly Source[] = sources()): Promis
   return files.flatMap(({ path, text }) => {
     if (!path.startsWith("server/") || isTest(path) || path.startsWith("server/db/migrations/")) return [];
     return [
+      ...[...text.matchAll(hidden)].map(
+        ([, bare, member]) => `${path} uses ${bare ?? member} otherwise than by calling it on a connection`,
+      ),
+      ...[...text.matchAll(computed)].map(([, name]) => `${path} calls ${name} by a computed name`),
       ...[...text.matchAll(built)].flatMap(([, verb, table]) => {
         if (table === undefined) return [`${path} writes to a table that ${verb}() does not name`];
         return declared.has(table)

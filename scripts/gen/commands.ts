@@ -1,9 +1,11 @@
 import type { CommandSpec, NounSpec } from "#cli/manifest";
 import { type AnyEndpoint, nounOf } from "#contract/core/endpoint";
+import type { RefName } from "#contract/core/generated/refs";
 import { areaOf } from "#contract/generated/table";
 import { contract } from "#contract/index";
 import { alternatives, type JsonSchema, jsonSchemaOf, secretPaths } from "#contract/json-schema";
 import { flagsOf } from "./flags.ts";
+import { cliKinds } from "./kinds.ts";
 import { banner, kebab } from "./text.ts";
 
 /** `cli/generated/…`: the small list of groups, and one file per noun with everything about its commands. */
@@ -11,17 +13,22 @@ export function cliManifest(): Map<string, string> {
   const files = new Map<string, string>();
   const nouns: NounSpec[] = [];
   for (const [sdkNoun, verbs] of Object.entries(contract)) {
-    const commands = Object.entries<AnyEndpoint>(verbs).map(([verb, endpoint]) => command(sdkNoun, verb, endpoint));
+    const { kinds = {}, summary } = nounOf(verbs);
+    const [own] = Object.keys(kinds) as RefName[];
+    const commands = Object.entries<AnyEndpoint>(verbs).map(([verb, endpoint]) =>
+      command(sdkNoun, verb, endpoint, own),
+    );
     const noun = kebab(sdkNoun);
     nouns.push({
       noun,
       area: areaOf[sdkNoun as keyof typeof areaOf],
-      summary: nounOf(verbs).summary,
+      summary,
       verbs: commands.map(({ name, summary }) => ({ name, summary })),
     });
     files.set(`cli/generated/${noun}.ts`, moduleOf("commands", "CommandSpec", commands));
   }
   files.set("cli/generated/nouns.ts", moduleOf("nouns", "NounSpec", nouns));
+  files.set("cli/generated/kinds.ts", cliKinds());
   files.set("cli/generated/load.ts", loaders(nouns.map(({ noun }) => noun)));
   return files;
 }
@@ -51,21 +58,25 @@ function moduleOf(name: string, type: string, entries: readonly object[]): strin
   ].join("\n");
 }
 
-function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): CommandSpec {
+function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint, own: RefName | undefined): CommandSpec {
+  const kind = endpoint.makes ?? own;
   const { access, audit } = endpoint;
   const { params, query, body, result } = endpoint.schemas();
   const output = result && jsonSchemaOf(result, "output");
+  const given = (params && jsonSchemaOf(params, "input").properties) ?? {};
   return {
     name: kebab(sdkVerb),
     noun: endpoint.noun,
+    ...(kind === undefined ? {} : { kind }),
     sdkNoun,
     sdkVerb,
     summary: endpoint.summary,
     ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
     method: endpoint.method,
     path: endpoint.path,
-    params: Object.keys((params && jsonSchemaOf(params, "input").properties) ?? {}),
+    params: Object.keys(given),
     refs: endpoint.refs,
+    examples: examplesOf(given),
     query: flagsOf(query && jsonSchemaOf(query, "input")),
     body: flagsOf(body && jsonSchemaOf(body, "input")),
     hasBody: body !== undefined,
@@ -94,6 +105,14 @@ function command(sdkNoun: string, sdkVerb: string, endpoint: AnyEndpoint): Comma
     secretResult: secretPaths(output),
   };
 }
+
+/** The first example of each path parameter that has one. */
+const examplesOf = (params: Readonly<Record<string, JsonSchema>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(params).flatMap(([name, { examples }]) =>
+      Array.isArray(examples) ? [[name, String(examples[0])]] : [],
+    ),
+  );
 
 /** Top-level field names of the result, or of one item when the result is a list. */
 function fieldsOf(output: JsonSchema | undefined, items: string | undefined): string[] {

@@ -1,6 +1,5 @@
 import type { FlagSpec, FlagType } from "#cli/manifest";
 import { alternatives, type JsonSchema } from "#contract/json-schema";
-import { exampleOfField, textOfField } from "./field-texts.ts";
 import { sampleOf, shapeOf } from "./json-shape.ts";
 import { kebab } from "./text.ts";
 
@@ -27,10 +26,10 @@ function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
     nullable,
     secret: field["x-secret"] === true || filled.some((one) => one["x-secret"] === true),
     ...present({
-      description: field.description ?? first.description ?? textOfField(name),
+      description: descriptionOf(field),
       ...(isMixed(filled)
         ? { shape: filled.map(shapeOf).join("|"), example: JSON.stringify(sampleOf(first)) }
-        : jsonOf(name, typeOf(filled) === "array" ? (first.items ?? {}) : first, item ?? first)),
+        : exampleOf(field, typeOf(filled) === "array" ? (first.items ?? {}) : first, item ?? first)),
       default: field.default,
       minimum: first["minimum"] as number | undefined,
       maximum: first["maximum"] as number | undefined,
@@ -46,11 +45,18 @@ function flag(name: string, field: JsonSchema, required: boolean): FlagSpec {
 const isMixed = (filled: JsonSchema[]): boolean =>
   typeOf(filled) === "object" && filled.length > 1 && filled.every(({ type }) => type !== "object");
 
-/** Of a flag that takes JSON: what it may say, and an example. */
-function jsonOf(name: string, schema: JsonSchema, filled: JsonSchema): { shape?: string; example?: string } {
-  if (typeOf([filled]) !== "object") return {};
-  const open = filled.properties === undefined;
-  return { shape: shapeOf(schema), example: JSON.stringify((open && exampleOfField(name)) || sampleOf(schema)) };
+/** What the contract says of the field itself, or of what it is where it is not null. */
+export const descriptionOf = (field: JsonSchema): string | undefined => said<string>(field, "description");
+
+const said = <T>(field: JsonSchema, keyword: string): T | undefined =>
+  (field[keyword] ?? alternatives(field).find((one) => one[keyword] !== undefined)?.[keyword]) as T | undefined;
+
+/** A value that the contract gives, or one that its schema takes; of JSON also what it may say. */
+function exampleOf(field: JsonSchema, schema: JsonSchema, filled: JsonSchema): { shape?: string; example?: string } {
+  const [given] = said<unknown[]>(field, "examples") ?? said<unknown[]>(schema, "examples") ?? [];
+  if (typeOf([filled]) === "object")
+    return { shape: shapeOf(schema), example: JSON.stringify(given ?? sampleOf(schema)) };
+  return typeof given === "string" ? { example: given } : {};
 }
 
 /** The kind of row that an id, or each id of a list, names. */

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { closedLists } from "./closed-lists.ts";
 import { cliManifest } from "./commands.ts";
+
 import { sdkEndpoints } from "./endpoints.ts";
 import { sdkEventData } from "./event-data.ts";
 import { sdkMethods } from "./methods.ts";
@@ -12,6 +14,7 @@ import { withRoomTable } from "./room-table.ts";
 export function generatedFiles(): Map<string, string> {
   const models = sdkModels();
   return new Map([
+    ...closedLists(),
     ["sdk/generated/endpoints.ts", sdkEndpoints()],
     ["sdk/generated/event-data.ts", sdkEventData()],
     ["sdk/generated/methods.ts", sdkMethods(models)],
@@ -24,4 +27,9 @@ export function generatedFiles(): Map<string, string> {
 }
 
 /** Folders that hold nothing but generated files: what is no longer made there is deleted. */
-export const generatedFolders = ["sdk/generated", "sdk/generated/models", "cli/generated"] as const;
+export const generatedFolders = [
+  "sdk/contract/core/generated",
+  "sdk/generated",
+  "sdk/generated/models",
+  "cli/generated",
+] as const;

@@ -21,6 +21,6 @@ it.each(nouns)("an endpoint of %s stands in its resource, its routes and its exa
   );
   expect(statement(fixtures, "export const examples")).toContain("dustOff: noRequest");
   expect(fixtures).toMatch(/import \{[^}]*\bnoRequest\b[^}]*\} from "..\/..\/example.ts"/);
-  const [, prefix] = /audit: "(\w+)\.dust_off"/.exec(entries) ?? [];
-  expect(entries).toMatch(new RegExp(`auditPrefixes: \\[.*"${prefix}"`));
+  const [, action] = /audit: "(\w+\.dust_off)"/.exec(entries) ?? [];
+  expect(entries).toMatch(new RegExp(`audits: \\[[^\\]]*"${action}"`));
 });

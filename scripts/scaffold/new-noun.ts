@@ -15,9 +15,6 @@ export function addNoun(tree: TreeEdit, wanted: NewNoun): void {
   if (!(wanted.area in areas)) throw new Error(`no area ${wanted.area}: ${Object.keys(areas).join(", ")}`);
   const room = `server/features/${wanted.area}/${wanted.noun}`;
   tree.add(`sdk/contract/resources/${wanted.area}/${wanted.noun}.ts`, contractFile(names, wanted));
-  tree.insertBefore("sdk/contract/core/refs.ts", "} as const;", `  "${names.thing}": "${names.noun}",\n`);
-  const actions = ["create", "update", "delete"].map((verb) => `  "${names.prefix}.${verb}",\n`).join("");
-  tree.insertBefore("sdk/contract/core/audit-actions.ts", "] as const;", actions);
   tree.add(`${room}/routes.ts`, routesFile(names, wanted));
   tree.add(`${room}/list.ts`, listFile(names, wanted));
   tree.add(`${room}/create.ts`, createFile(names, wanted));

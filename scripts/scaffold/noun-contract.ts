@@ -1,13 +1,16 @@
 import type { NewNoun, NounNames } from "./names.ts";
+import { isSpecified } from "./new-endpoint.ts";
 
 export const contractFile = (
-  { noun, key, thing, shape, prefix, aThing, many }: NounNames,
+  { noun, key, thing, shape, prefix, words, aThing, many }: NounNames,
   wanted: NewNoun,
-): string => `\
+): string => {
+  const own = (method: string, path: string) => (isSpecified(method, path) ? "" : '\n    own: "",');
+  return `\
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { instant, ref, success, text } from "../../core/fields.ts";
+import { type FieldMeta, instant, ref, success, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** ${sentence(wanted.summary)} */
@@ -21,6 +24,7 @@ export const ${shape} = shape("${shape}", () =>
   }),
 );
 
+const name = () => text(255).meta({ description: "display name", example: "First ${words}" } satisfies FieldMeta);
 const readers = staff().needs("${wanted.permission}:read");
 const writers = staff().needs("${wanted.permission}:write");
 
@@ -28,47 +32,49 @@ const about: Noun = {
   name: "${noun}",
   summary: "${wanted.summary}",
   thing: "${thing}",
-  auditPrefixes: ["${prefix}"],
+  kinds: { "${thing}": { names: ["name"], example: "First ${words}" } },
+  audits: ["${prefix}.create", "${prefix}.update", "${prefix}.delete"],
 };
 
 export const ${key} = resource(about, {
   list: get("/${noun}", {
-    summary: "List ${many}",
+    summary: "List ${many}",${own("GET", `/${noun}`)}
     access: readers,
     errors: ["ORG_ACCESS_DENIED"],
     paging: paged,
     columns: ["name", "orgId", "createdAt", "id"],
-    query: () => z.object({ ...pageQuery(), orgId: ref("organization").optional() }),
+    query: () =>
+      z.object({ ...pageQuery(), orgId: ref("organization").optional().describe("only those of this organization") }),
     returns: () => pageOf(${shape}()),
   }),
   create: create("/${noun}", {
-    summary: "Create ${aThing}",
+    summary: "Create ${aThing}",${own("POST", `/${noun}`)}
     access: writers,
     audit: "${prefix}.create",
     errors: ["ORG_ID_REQUIRED", "ORG_CONTEXT_REQUIRED", "ORG_ACCESS_DENIED", "ORG_READ_ONLY"],
     body: () =>
       z.strictObject({
         orgId: ref("organization").optional().describe("needed in partner and system scope"),
-        name: text(255),
+        name: name(),
       }),
     returns: ${shape},
   }),
   get: get("/${noun}/:id", {
-    summary: "Show ${aThing}",
+    summary: "Show ${aThing}",${own("GET", `/${noun}/:id`)}
     access: readers,
     errors: ["NOT_FOUND"],
     returns: ${shape},
   }),
   update: patch("/${noun}/:id", {
-    summary: "Change ${aThing}",
+    summary: "Change ${aThing}",${own("PATCH", `/${noun}/:id`)}
     access: writers,
     audit: "${prefix}.update",
     errors: ["NOT_FOUND", "NO_UPDATES", "ORG_READ_ONLY"],
-    body: () => z.strictObject({ name: text(255) }).partial(),
+    body: () => z.strictObject({ name: name() }).partial(),
     returns: ${shape},
   }),
   remove: del("/${noun}/:id", {
-    summary: "Delete ${aThing}",
+    summary: "Delete ${aThing}",${own("DELETE", `/${noun}/:id`)}
     access: writers,
     audit: "${prefix}.delete",
     errors: ["NOT_FOUND", "ORG_READ_ONLY"],
@@ -76,5 +82,6 @@ export const ${key} = resource(about, {
   }),
 });
 `;
+};
 
 export const sentence = (summary: string): string => `${summary.replace(/\.$/, "")}.`;

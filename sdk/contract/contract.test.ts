@@ -7,7 +7,7 @@ import { isErrorCode } from "./core/errors.ts";
 import { permissions } from "./core/permissions.ts";
 import { areaOf } from "./generated/table.ts";
 import { allEndpoints, contract } from "./index.ts";
-import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
+import { alternatives, type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 
 const endpoints = allEndpoints();
 const label = (endpoint: AnyEndpoint) => `${endpoint.noun}.${endpoint.verb}`;
@@ -76,14 +76,33 @@ describe("the contract", () => {
     expect(nouns.toSorted()).toEqual(files.toSorted());
   });
 
-  test("audit actions begin with a prefix of their noun", () => {
+  test("a noun names the audit actions of its endpoints", () => {
     for (const verbs of Object.values(contract)) {
-      const { name, auditPrefixes } = nounOf(verbs);
-      const actions = Object.values<AnyEndpoint>(verbs).flatMap(({ audit }) =>
+      const { name, audits } = nounOf(verbs);
+      const written = Object.values<AnyEndpoint>(verbs).flatMap(({ audit }) =>
         typeof audit === "string" ? audit : [],
       );
-      const used = new Set(actions.map((action) => action.slice(0, action.indexOf("."))));
-      expect([...used].toSorted(), name).toEqual(auditPrefixes.toSorted());
+      expect(
+        written.filter((action) => !audits.includes(action)),
+        name,
+      ).toEqual([]);
+      expect(new Set(audits).size, name).toBe(audits.length);
+    }
+  });
+
+  test("what a noun says of the rows it lists is so", () => {
+    for (const verbs of Object.values(contract)) {
+      const { name, kinds = {} } = nounOf(verbs);
+      for (const [kind, { names = [], label: told, listedBy = "list", within, searched }] of Object.entries(kinds)) {
+        const list = (verbs as Resource)[listedBy];
+        expect(list?.paging, `${name} lists no ${kind}`).toBeDefined();
+        const paths = [...walk(list?.schemas().result)].map(({ path }) => path);
+        const at = `.${list?.paging?.items}[]${within === undefined ? "" : `.${within}[]`}`;
+        for (const field of ["id", ...names, ...(told === undefined ? [] : [told])])
+          expect(paths, kind).toContain(`${at}.${field}`);
+        const { query } = (list as AnyEndpoint).schemas();
+        if (searched) expect(Object.keys((query && jsonSchemaOf(query, "input").properties) ?? {})).toContain("search");
+      }
     }
   });
 
@@ -108,6 +127,23 @@ describe("the contract", () => {
       properties: { a: { anyOf: [{ type: "string", format: "uuid" }, { type: "null" }] } },
     };
     expect([...idsIn(wrong)]).toEqual([{ path: ".a", ref: undefined }]);
+  });
+
+  test("every field of a query and a body says what it is", () => {
+    const fieldsOf = (endpoint: AnyEndpoint) => {
+      const { query, body } = endpoint.schemas();
+      return [query, body].flatMap((schema) =>
+        schema === undefined ? [] : Object.entries(jsonSchemaOf(schema, "input").properties ?? {}),
+      );
+    };
+    const told = (field: JsonSchema) => [field, ...alternatives(field)].map((one) => one.description ?? "");
+    const silent = endpoints.flatMap((endpoint) =>
+      fieldsOf(endpoint)
+        .filter(([, field]) => !told(field).some((text) => text.length > 2))
+        .map(([name]) => `${label(endpoint)} ${name}`),
+    );
+    expect(silent).toEqual([]);
+    expect(endpoints.flatMap(fieldsOf).length).toBeGreaterThan(300);
   });
 
   test("what destroys a tenant names it in its path", () => {
@@ -220,7 +256,7 @@ describe("the contract", () => {
 
   test("a resource gives its endpoints their names", () => {
     const named: Resource = resource(
-      { name: "things", summary: "Things", auditPrefixes: [] },
+      { name: "things", summary: "Things", audits: [] },
       { list: { ...contract.sites.list } },
     );
     expect(named["list"]).toMatchObject({ noun: "things", verb: "list" });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FieldMeta } from "./core/fields.ts";
-import type { RefName } from "./core/refs.ts";
+import type { RefName } from "./core/generated/refs.ts";
 
 /**
  * JSON Schema 2020-12 as the documents carry it; `x-secret` marks what must never be shown, `x-ref` says what an id
@@ -51,8 +51,9 @@ export function markedSchemaOf(schema: z.ZodType, io: Io): JsonSchema {
 }
 
 function publish(schema: JsonSchema & FieldMeta): void {
-  const { published, secret, component } = schema;
+  const { published, secret, component, example } = schema;
   delete schema.component;
+  delete schema.example;
   if (component !== undefined) schema["x-component"] = component;
   if (published !== undefined) {
     const { description, default: preset } = schema;
@@ -61,6 +62,7 @@ function publish(schema: JsonSchema & FieldMeta): void {
     if (preset !== undefined) schema.default = preset;
     Object.assign(schema, structuredClone(published));
   }
+  if (example !== undefined) schema["examples"] = [example];
   delete schema.secret;
   delete schema.ref;
   if (secret === true) {

@@ -11,7 +11,7 @@ type Json = Record<string, unknown>;
 
 const BASE = "/api/v1";
 
-/** The whole API as an OpenAPI 3.1 document: what `GET /openapi.json` serves and what is kept as golden file. */
+/** The whole API as an OpenAPI 3.1 document: what `GET /openapi.json` serves. */
 export function buildOpenApi(): Json {
   const paths: Record<string, Json> = {};
   const schemas: Components = new Map();

@@ -13,7 +13,7 @@ const seen = () => z.object({ kind: z.string(), organizations: z.array(z.string(
 
 /** Endpoints of this test alone: what the product's key surfaces will be made of. */
 const probes = resource(
-  { name: "probes", summary: "Endpoints of this test", auditPrefixes: [] },
+  { name: "probes", summary: "Endpoints of this test", audits: [] },
   {
     scoped: get("/probes/scoped", { summary: "x", access: apiKey("devices:read", "devices:write"), returns: seen }),
     unscoped: get("/probes/unscoped", { summary: "x", access: apiKey(), returns: seen }),

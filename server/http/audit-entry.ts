@@ -1,5 +1,5 @@
-import type { AuditAction } from "#contract/core/audit-actions";
 import type { AnyEndpoint } from "#contract/core/endpoint";
+import type { AuditAction } from "#contract/core/generated/audit-actions";
 import type { Principal } from "#server/access/principal";
 import { type AuditContent, ZERO_UUID } from "#server/audit/chain";
 import { auditEntry } from "#server/audit/entry";

@@ -1,6 +1,6 @@
-import type { AuditAction } from "#contract/core/audit-actions";
 import type { EndpointTypes } from "#contract/core/endpoint";
 import type { EventKind } from "#contract/core/events";
+import type { AuditAction } from "#contract/core/generated/audit-actions";
 import type { Principal, UserPrincipal } from "#server/access/principal";
 import type { Config } from "#server/config";
 import type { Scope } from "#server/db/scope";

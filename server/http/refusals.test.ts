@@ -15,7 +15,7 @@ import { httpApp } from "./router.ts";
 
 /** An endpoint of this test alone: the product's own that take API keys are still to come. */
 const probes = resource(
-  { name: "probes", summary: "Endpoints of this test", auditPrefixes: [] },
+  { name: "probes", summary: "Endpoints of this test", audits: [] },
   {
     push: post("/probes", {
       summary: "x",

@@ -10,7 +10,7 @@ import { implement } from "./implement.ts";
 import { httpApp } from "./router.ts";
 
 const probes = resource(
-  { name: "probes", summary: "Handlers that tell", auditPrefixes: [] },
+  { name: "probes", summary: "Handlers that tell", audits: [] },
   {
     tell: post("/probes", {
       loses: "nothing",

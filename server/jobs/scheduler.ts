@@ -11,25 +11,28 @@ export interface Schedule {
 }
 
 const LEASE = "scheduler";
-const LEASE_MS = 15 * SECOND;
-const RENEW_MS = 5 * SECOND;
+const LEASE_SECONDS = 15;
+
+/** How long a silent replica leads, and its run keeps the turn; renewed three times as often. Tests make it shorter. */
+const leaseMsOf = ({ config }: Services): number => (config.workerIntervals["lease"] ?? LEASE_SECONDS) * SECOND;
 
 /** Runs every schedule on one replica at a time: the holder of the scheduler lease. */
 export function startScheduler(services: Services, schedules: readonly Schedule[]): { stop(): Promise<void> } {
   const holder = services.random.uuid();
+  const leaseMs = leaseMsOf(services);
   const running = new Set<Promise<void>>();
   // By this process's own clock: one that was suspended past its lease must not run what another runs by now.
   let leadingUntilMs = 0;
   let checked: Promise<void> = renew();
   const timer = setInterval(() => {
     checked = renew();
-  }, RENEW_MS);
+  }, leaseMs / 3);
   const stops = schedules.map((item) => arm(services, item, () => runIfLeading(item)));
 
   async function renew(): Promise<void> {
     const askedMs = services.clock.nowMs();
     try {
-      leadingUntilMs = (await holdLease(services, LEASE, holder, LEASE_MS)) ? askedMs + LEASE_MS : 0;
+      leadingUntilMs = (await holdLease(services, LEASE, holder, leaseMs)) ? askedMs + leaseMs : 0;
     } catch (error) {
       // Not knowing is not leading: another replica may hold it by now.
       leadingUntilMs = 0;
@@ -74,9 +77,10 @@ function arm(services: Services, item: Schedule, run: () => void): () => void {
 async function once(services: Services, item: Schedule): Promise<void> {
   const name = `schedule:${item.name}`;
   const holder = services.random.uuid();
-  const hold = () => holdLease(services, name, holder, LEASE_MS);
+  const leaseMs = leaseMsOf(services);
+  const hold = () => holdLease(services, name, holder, leaseMs);
   if (!(await hold())) return;
-  const renewing = setInterval(() => void hold().catch(() => undefined), RENEW_MS);
+  const renewing = setInterval(() => void hold().catch(() => undefined), leaseMs / 3);
   try {
     await item.run(services);
     services.metrics.workerLastRun.set({ worker: item.name }, Math.floor(services.clock.nowMs() / 1_000));

@@ -1,4 +1,4 @@
-import type { AuditAction } from "#contract/core/audit-actions";
+import type { AuditAction } from "#contract/core/generated/audit-actions";
 import { type AuditContent, contentFields, parseCanonicalContent } from "#server/audit/chain";
 import type { TestServer } from "./harness.ts";
 

@@ -13,6 +13,7 @@ const settings = {
   full_page_writes: "off",
   wal_level: "minimal",
   max_wal_senders: "0",
+  max_wal_size: "128MB",
   // Its files are in memory: asking another process to read them takes longer than reading.
   io_method: "sync",
   // Refused statements are what tests are about.

@@ -107,10 +107,10 @@ const hopeless: ReadonlySet<Described["exit"]> = new Set(["unauthenticated", "in
 
 /** Carries tasks out, some at once, and prints each. Returns the exit code: 9 where some failed and some did not. */
 export async function carryOutChanges(context: Context, tasks: readonly Task[], width: number): Promise<number> {
-  const { signal } = context.shell;
+  const { signal, sleep } = context.shell;
   const client = await context.client();
   const onWait = (ms: number, why: string) => void context.notice(`Waiting ${Math.ceil(ms / 1000)} s: ${why}`);
-  const sender = paced({ perMinute: PER_MINUTE, signal, onWait });
+  const sender = paced({ perMinute: PER_MINUTE, signal, sleep, onWait });
   const printer: OutcomePrinter<ChangeOutcome> = outcomePrinter(context, changeListing);
   const failures: Described[] = [];
   const outcomes = await withProgress(context, "Devices", ({ say }) =>

@@ -51,7 +51,7 @@ export async function namedDevices(context: Context, called: readonly string[]):
   const named = context.settings.org.value || undefined;
   const byName = called.some((one) => !isId(one));
   const orgId = named === undefined || !byName ? undefined : await namesOf(context).orgId(named);
-  const none = { orgId, partnerId: undefined, principalId: undefined };
+  const none = { orgId, partnerId: undefined, holderId: undefined };
   const rows = await inParallel([...new Set(called)], async (one) =>
     isId(one)
       ? ((await client.devices.get({ params: { id: one } }, { signal })) as Chosen)

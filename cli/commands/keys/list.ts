@@ -30,7 +30,7 @@ export const registerKeysList: Register = (command, run) => {
         checkFields(globals, shape);
         const filter = { ...filterOf(options), revoked: options.revoked };
         const rmm = await context.client();
-        const { send } = paced({ perMinute: PER_MINUTE, signal: shell.signal });
+        const { send } = paced({ perMinute: PER_MINUTE, signal: shell.signal, sleep: shell.sleep });
         const keys = await withSpinner(context, "Loading", async () =>
           keysIn(context, rmm, await scopeOf(context, rmm, options, send), send),
         );

@@ -93,7 +93,7 @@ async function rotate(context: Context, ids: readonly string[], options: RotateO
   const journal = await openJournal(path, settings.server.value);
   const rmm = await context.client();
   const onWait = (ms: number, why: string) => void context.notice(`Waiting ${Math.ceil(ms / 1000)} s: ${why}`);
-  const sender = paced({ perMinute: PER_MINUTE, signal: shell.signal, onWait });
+  const sender = paced({ perMinute: PER_MINUTE, signal: shell.signal, sleep: shell.sleep, onWait });
   const plan = await withSpinner(context, "Loading", async () => {
     const scope = await scopeOf(context, rmm, options, sender.send);
     const keys = await keysIn(context, rmm, scope, sender.send);

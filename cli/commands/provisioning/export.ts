@@ -53,7 +53,7 @@ async function exportRun(context: Context, slugs: readonly string[], options: Op
   const { shell, globals } = context;
   const wanted = [...slugs, ...(globals.org === undefined ? [] : [globals.org])];
   const rmm = await context.client();
-  const sender = paced({ perMinute: PER_MINUTE, signal: shell.signal });
+  const sender = paced({ perMinute: PER_MINUTE, signal: shell.signal, sleep: shell.sleep });
   const read: Read = sender.read;
   const me = await read(() => rmm.users.me());
   const isOpen = me.scope === "system" && options.partner === undefined;

@@ -50,6 +50,7 @@ export async function planRun(
   const sender = paced({
     perMinute,
     signal: shell.signal,
+    sleep: shell.sleep,
     onWait: waitTeller(context, applyCommand(file, options, globals)),
     ...(byKey ? { maxWaitMs: pace ? Number.POSITIVE_INFINITY : LONGEST_WAIT_MS } : {}),
     ...(pace ? { rateLimitTries: Number.POSITIVE_INFINITY } : {}),

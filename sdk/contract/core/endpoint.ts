@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { Access } from "./access.ts";
-import type { AuditAction } from "./audit-actions.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { EventKind } from "./events.ts";
 import { type FieldMeta, idParams } from "./fields.ts";
-import type { RefName } from "./refs.ts";
+import type { AuditAction } from "./generated/audit-actions.ts";
+import type { RefName } from "./generated/refs.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -87,6 +87,10 @@ export interface EndpointSpec<
   readonly status?: 200 | 201 | 202 | 302;
   /** Of a create that may find its row there already. */
   readonly foundStatus?: 200;
+  /** Kind of the row that a create makes, where that is not its noun's own. */
+  readonly makes?: RefName;
+  /** Why the product has it although nothing demands it. */
+  readonly own?: string;
   readonly paging?: G;
   /** What a list shows when no columns are named, the telling ones first: names of fields, `user.email` of nested ones. */
   readonly columns?: readonly string[];
@@ -125,6 +129,8 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly errors: readonly ErrorCode[];
   readonly status: 200 | 201 | 202 | 302;
   readonly foundStatus: 200 | undefined;
+  readonly makes: RefName | undefined;
+  readonly own: string | undefined;
   readonly paging: Paging | undefined;
   readonly columns: readonly string[];
   readonly loses: Loss;
@@ -212,6 +218,8 @@ function define<
     errors: spec.errors ?? [],
     status: spec.status ?? (spec.transport === "redirect" ? 302 : 200),
     foundStatus: spec.foundStatus,
+    makes: spec.makes,
+    own: spec.own,
     paging: spec.paging,
     columns: spec.columns ?? [],
     loses: spec.loses ?? (method === "DELETE" ? "row" : "nothing"),
@@ -305,8 +313,30 @@ export interface Noun {
   readonly summary: string;
   /** What `:id` in its paths names. */
   readonly thing?: RefName;
-  /** First words of its audit actions: `api_key` of `api_key.rotate`. */
-  readonly auditPrefixes: readonly string[];
+  /** Kinds of rows that it lists, its own first, by the name that `ref()` has for them. */
+  readonly kinds?: Readonly<Record<string, RowKind>>;
+  /** Kinds that its fields name although no noun has them yet, and why that is. */
+  readonly awaits?: Readonly<Record<string, string>>;
+  /** Audit actions of its endpoints, and of what else happens to its rows. */
+  readonly audits: readonly string[];
+}
+
+/** What is known of rows that ids name. */
+export interface RowKind {
+  /** Fields by which people call such a row and the command finds it; without any it is known by its id alone. */
+  readonly names?: readonly string[];
+  /** Field that tells people which row it is, where that is not the first of its names. */
+  readonly label?: string;
+  /** A name that stands in examples of the command. */
+  readonly example?: string;
+  /** The verb that lists them; `list` unless it is another. */
+  readonly listedBy?: string;
+  /** Field of each listed row that holds them. */
+  readonly within?: string;
+  /** They tell of acts: every call may add some. */
+  readonly trail?: true;
+  /** There may be too many to read: the list is asked for those that its `search` finds. */
+  readonly searched?: true;
 }
 
 const nouns = new WeakMap<Resource, Noun>();

@@ -6,6 +6,14 @@ import { securityEvents } from "./events/security.ts";
 import { softwareEvents } from "./events/software.ts";
 import { tenancyEvents } from "./events/tenancy.ts";
 
+/** Kinds of events by the area of the nouns that tell them. */
+export const eventsByArea = {
+  fleet: fleetEvents,
+  software: softwareEvents,
+  tenancy: tenancyEvents,
+  people: peopleEvents,
+} as const;
+
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
 const table = { ...fleetEvents, ...securityEvents, ...softwareEvents, ...tenancyEvents, ...peopleEvents };
 

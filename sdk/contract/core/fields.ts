@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { invisibleIn, isVisible, withoutInvisible } from "./characters.ts";
 import { canonicalEmail } from "./email.ts";
-import type { RefName } from "./refs.ts";
+import type { RefName } from "./generated/refs.ts";
 import { isTimeZone, zonesLike } from "./time-zone.ts";
 
 /** What the generators and the server read beside the schema itself. */
@@ -14,7 +14,10 @@ export interface FieldMeta {
   ref?: RefName;
   /** Name of the component that a shared shape is in OpenAPI. */
   component?: string;
+  /** What the field is, for people: every field of a query or body says it. */
   description?: string;
+  /** A value that is accepted, for documents and the command's help. */
+  example?: unknown;
 }
 
 /** What must never be seen twice: keys, tokens, passwords, codes. A string unless another schema is given. */

@@ -15,6 +15,9 @@ export const liveErrors = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Pages of what an agent sends whole. */
-export const livePage = () => ({ ...pageQuery(), limit: lenientInt({ default: 50, min: 1, max: 500 }) });
+export const livePage = () => ({
+  ...pageQuery(),
+  limit: lenientInt({ default: 50, min: 1, max: 500 }).describe("entries of a page"),
+});
 
 export const Done = () => z.object({ success: z.literal(true), message: z.string() });

@@ -26,8 +26,8 @@ export function lenientInt(options: { default: number; min: number; max: number 
 const PAGE_MAX = 1_000_000;
 
 export const pageQuery = () => ({
-  page: lenientInt({ default: 1, min: 1, max: PAGE_MAX }),
-  limit: lenientInt({ default: PAGE_LIMIT_DEFAULT, min: 1, max: PAGE_LIMIT_MAX }),
+  page: lenientInt({ default: 1, min: 1, max: PAGE_MAX }).describe("page of the list, from 1"),
+  limit: lenientInt({ default: PAGE_LIMIT_DEFAULT, min: 1, max: PAGE_LIMIT_MAX }).describe("entries of a page"),
 });
 
 export interface Pagination {

@@ -187,29 +187,32 @@ export interface AgentReportsMetricsResult {
 }
 
 export interface AgentsEnrollBody {
-  /** Secret; 1 to 512 characters. */
+  /** Enrollment key of the organization; secret; 1 to 512 characters. */
   enrollmentKey: string;
-  /** Secret; 1 to 512 characters. */
+  /** Enrollment secret, if the server or the key requires one; secret; 1 to 512 characters. */
   enrollmentSecret?: string | undefined;
-  /** Secret; matches `^[0-9a-f]{64}$`. */
+  /** What the agent keeps to repeat its enrollment; secret; matches `^[0-9a-f]{64}$`. */
   enrollmentNonce?: string | undefined;
-  /** At least 1 characters. */
+  /** Hostname of the device; at least 1 characters. */
   hostname: string;
+  /** Operating system. */
   osType: "windows" | "macos" | "linux";
-  /** At least 1 characters. */
+  /** Version of the operating system; at least 1 characters. */
   osVersion: string;
-  /** At least 1 characters. */
+  /** Build of the operating system; at least 1 characters. */
   osBuild?: string | undefined;
-  /** At least 1 characters. */
+  /** Processor architecture: x64, arm64; at least 1 characters. */
   architecture: string;
-  /** At least 1 characters. */
+  /** Version of the agent; at least 1 characters. */
   agentVersion: string;
+  /** Role of the device. */
   deviceRole?: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown" | undefined;
+  /** Whether it is a virtual machine. */
   isVirtual?: boolean | undefined;
-  /** Id of a site. */
+  /** Site it is at, where the key pins none; id of a site. */
   siteId?: string | undefined;
-  hardware?: HardwareReportInput | undefined;
-  /** At most 100 items. */
+  hardware?: HardwareReport | undefined;
+  /** Its network interfaces; at most 100 items. */
   network?: NetworkReport[] | undefined;
 }
 
@@ -265,9 +268,9 @@ export interface AgentsSubmitResultResult {
 }
 
 export interface CustomFieldsListQuery {
-  /** 1 to 1000000; default `1`. */
+  /** Page of the list, from 1; 1 to 1000000; default `1`. */
   page?: number | string | undefined;
-  /** 1 to 100; default `50`. */
+  /** Entries of a page; 1 to 100; default `50`. */
   limit?: number | string | undefined;
   /** Its own fields and those of its partner; id of an organization. */
   orgId?: string | undefined;
@@ -291,7 +294,7 @@ export interface CustomFieldsListResult {
 export interface CustomFieldsCreateBody {
   /** Partner: for devices of all its organizations; needs full partner access; default `"organization"`. */
   ownerScope?: "organization" | "partner" | undefined;
-  /** Id of an organization. */
+  /** Organization whose devices have it; default: your own; id of an organization. */
   orgId?: string | undefined;
   /** Of a partner's field, from a platform administrator; id of a partner. */
   partnerId?: string | undefined;
@@ -299,7 +302,7 @@ export interface CustomFieldsCreateBody {
   fieldKey: string;
   /** Cannot change. */
   type: "text" | "number" | "boolean" | "dropdown" | "date";
-  /** 1 to 100 characters. */
+  /** Display name; 1 to 100 characters. */
   name: string;
   /** What values must satisfy; replaced as a whole; default `null`. */
   options?: {
@@ -329,7 +332,7 @@ export interface CustomFieldsCreateBody {
 }
 
 export interface CustomFieldsUpdateBody {
-  /** 1 to 100 characters. */
+  /** Display name; 1 to 100 characters. */
   name?: string | undefined;
   /** What values must satisfy; replaced as a whole. */
   options?: {
@@ -367,7 +370,7 @@ export interface CustomFieldsRemoveResult {
 }
 
 export interface DeviceCommandsQueueManyBody {
-  /** 1 to 500 items. */
+  /** Devices that get it; 1 to 500 items. */
   deviceIds: string[];
   /** One of refresh_inventory, collect_logs, reboot, shutdown, reboot_safe_mode, lock, wake, update; matches `^\w{1,50}$`. */
   type: string;
@@ -397,12 +400,13 @@ export interface DeviceCommandsQueueBody {
 }
 
 export interface DeviceCommandsListQuery {
-  /** 1 to 1000000; default `1`. */
+  /** Page of the list, from 1; 1 to 1000000; default `1`. */
   page?: number | string | undefined;
-  /** 1 to 100; default `50`. */
+  /** Entries of a page; 1 to 100; default `50`. */
   limit?: number | string | undefined;
+  /** Only those in this status. */
   status?: "pending" | "sent" | "completed" | "failed" | "timeout" | "cancelled" | undefined;
-  /** Matches `^\w{1,50}$`. */
+  /** Only those of this type; matches `^\w{1,50}$`. */
   type?: string | undefined;
 }
 
@@ -422,24 +426,31 @@ export interface DevicesListQuery {
   limit?: number | string | undefined;
   /** Empty for the first page; at most 4096 characters. */
   cursor?: string | undefined;
+  /** Field that orders the list. */
   sort?: "hostname" | "lastSeen" | "enrolled" | undefined;
+  /** Direction of the order. */
   sortDir?: "asc" | "desc" | undefined;
+  /** Include the number of matches. */
   includeTotal?: boolean | "true" | "false" | undefined;
-  /** Id of an organization. */
+  /** Only those of this organization; id of an organization. */
   orgId?: string | undefined;
-  /** Id of a site. */
+  /** Only those at this site; id of a site. */
   siteId?: string | undefined;
-  /** Comma-separated uuids; ids, each of an organization. */
+  /** Only those of these organizations, with commas; ids, each of an organization. */
   orgIds?: string | readonly string[] | undefined;
-  /** Comma-separated uuids; ids, each of a site. */
+  /** Only those at these sites, with commas; ids, each of a site. */
   siteIds?: string | readonly string[] | undefined;
   /** Matches nothing until there are groups; ids, each of a device group. */
   groupIds?: string | readonly string[] | undefined;
+  /** Only those in this status. */
   status?: "pending" | "online" | "offline" | "updating" | "maintenance" | "quarantined" | "decommissioned" | undefined;
+  /** Only those with this operating system. */
   osType?: "windows" | "macos" | "linux" | undefined;
+  /** Only those with this role. */
   role?: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown" | undefined;
   /** Part of hostname or display name; at most 255 characters. */
   search?: string | undefined;
+  /** Include decommissioned devices. */
   includeDecommissioned?: boolean | "true" | "false" | undefined;
 }
 
@@ -460,38 +471,43 @@ export type DevicesListResult = {
 export interface DevicesProvisionBody {
   /** Required in partner and system scope; id of an organization. */
   orgId?: string | undefined;
-  /** Id of a site. */
+  /** Site that it will be at; id of a site. */
   siteId: string;
-  /** 1 to 255 characters. */
+  /** Hostname that the machine will report; 1 to 255 characters. */
   hostname: string;
+  /** Operating system. */
   osType: "windows" | "macos" | "linux";
-  /** 1 to 255 characters. */
+  /** Name that people gave it; 1 to 255 characters. */
   displayName?: string | null | undefined;
+  /** Role of the device. */
   deviceRole?: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown" | undefined;
-  /** At most 100 items. */
+  /** Labels, each once; at most 100 items. */
   tags?: string[] | undefined;
 }
 
 export interface DevicesUpdateBody {
-  /** 1 to 255 characters. */
+  /** Name that people gave it; 1 to 255 characters. */
   displayName?: string | null | undefined;
-  /** Id of a site. */
+  /** Site to move it to; id of a site. */
   siteId?: string | undefined;
-  /** At most 100 items. */
+  /** Labels, each once; replaces the list; at most 100 items. */
   tags?: string[] | undefined;
+  /** Role of the device. */
   deviceRole?: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown" | undefined;
+  /** Whether it is being worked on. */
   maintenance?: boolean | undefined;
-  /** Date and time (RFC 3339). */
+  /** End of the maintenance; date and time (RFC 3339). */
   maintenanceUntil?: string | undefined;
+  /** Whether it is cut off. */
   quarantined?: boolean | undefined;
-  /** 1 to 255 characters. */
+  /** Why it is cut off; 1 to 255 characters. */
   quarantinedReason?: string | undefined;
 }
 
 export interface DevicesMoveOrgBody {
-  /** Id of an organization. */
+  /** Organization to move it to; id of an organization. */
   orgId: string;
-  /** Id of a site. */
+  /** Site of that organization; id of a site. */
   siteId: string;
 }
 
@@ -512,7 +528,7 @@ export interface DevicesRemoveResult {
 export interface TagsListQuery {
   /** Part of the tag; at most 255 characters. */
   search?: string | undefined;
-  /** Id of an organization. */
+  /** Only tags of this organization's devices; id of an organization. */
   orgId?: string | undefined;
 }
 
@@ -524,9 +540,9 @@ export interface TagsListResult {
 export interface TagsDevicesQuery {
   /** The whole tag, case and all; 1 to 50 characters. */
   tag: string;
-  /** 1 to 1000000; default `1`. */
+  /** Page of the list, from 1; 1 to 1000000; default `1`. */
   page?: number | string | undefined;
-  /** 1 to 1000; default `1000`. */
+  /** Entries of a page; 1 to 1000; default `1000`. */
   limit?: number | string | undefined;
 }
 
@@ -581,17 +597,21 @@ export interface Command {
 export interface CommandReport {
   /** How the command ended. */
   status: "completed" | "failed" | "timeout";
+  /** Exit code of what ran. */
   exitCode?: number;
+  /** What it printed. */
   stdout?: string;
+  /** What it printed as errors. */
   stderr?: string;
   /** Why it failed, in words; at least 1 characters. */
   error?: string;
-  /** At least 1 characters. */
+  /** Kind of the failure; at least 1 characters. */
   errorCode?: string;
-  /** At least 0. */
+  /** Milliseconds it took; at least 0. */
   durationMs?: number;
-  /** Date and time (RFC 3339). */
+  /** When it began; date and time (RFC 3339). */
   startedAt?: string;
+  /** What it answers, by type. */
   result?: unknown;
 }
 
@@ -851,48 +871,35 @@ export interface HardwareReport {
   biosVersion?: string | null;
 }
 
-export interface HardwareReportInput {
-  manufacturer?: string | null | undefined;
-  model?: string | null | undefined;
-  serialNumber?: string | null | undefined;
-  cpuModel?: string | null | undefined;
-  /** 0 to 1000000. */
-  cpuCores?: number | null | undefined;
-  /** 0 to 1000000. */
-  cpuThreads?: number | null | undefined;
-  /** At least 0. */
-  ramTotalMb?: number | null | undefined;
-  /** At least 0. */
-  diskTotalGb?: number | null | undefined;
-  gpuModel?: string | null | undefined;
-  biosVersion?: string | null | undefined;
-}
-
 export interface HeartbeatReport {
   /** How the agent says it is. */
   status?: "ok" | "warning" | "error";
-  /** At least 1 characters. */
+  /** Version of the agent; at least 1 characters. */
   agentVersion?: string;
   /** Who reports. */
   role?: "agent" | "watchdog";
+  /** State of the watchdog. */
   watchdogState?: "CONNECTED" | "FAILOVER";
   metrics?: Metrics;
-  /** At least 1 characters. */
+  /** Hostname of the device; at least 1 characters. */
   hostname?: string;
-  /** At least 1 characters. */
+  /** Version of the operating system; at least 1 characters. */
   osVersion?: string;
-  /** At least 1 characters. */
+  /** Build of the operating system; at least 1 characters. */
   osBuild?: string;
-  /** At least 1 characters. */
+  /** Last signed-in user; at least 1 characters. */
   lastUser?: string;
-  /** At least 0. */
+  /** Seconds since the last start; at least 0. */
   uptimeSeconds?: number;
+  /** Whether a restart is pending. */
   pendingReboot?: boolean;
+  /** Whether it has no screen. */
   isHeadless?: boolean;
+  /** Role of the device. */
   deviceRole?: "workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown";
-  /** At least 1 characters. */
+  /** Version of the watchdog; at least 1 characters. */
   watchdogVersion?: string;
-  /** At most 1000 items. */
+  /** States of watched services and processes; at most 1000 items. */
   watches?: ({
     watchType: "service" | "process";
     /** At least 1 characters. */

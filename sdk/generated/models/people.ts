@@ -9,9 +9,9 @@ export interface MembershipsRemoveResult {
 }
 
 export interface NotificationsListQuery {
-  /** 1 to 1000000; default `1`. */
+  /** Page of the list, from 1; 1 to 1000000; default `1`. */
   page?: number | string | undefined;
-  /** 1 to 100; default `50`. */
+  /** Entries of a page; 1 to 100; default `50`. */
   limit?: number | string | undefined;
   /** Leave out what was read. */
   unreadOnly?: boolean | "true" | "false" | undefined;
@@ -51,30 +51,31 @@ export interface NotificationsClearResult {
 }
 
 export interface RolesListQuery {
-  /** Id of an organization. */
+  /** Organization whose members are meant; id of an organization. */
   orgId?: string | undefined;
-  /** System scope only; id of a partner. */
+  /** Partner whose members are meant; system scope only; id of a partner. */
   partnerId?: string | undefined;
 }
 
 export interface UsersUpdateMeBody {
-  /** 1 to 255 characters. */
+  /** Your name as others see it; 1 to 255 characters. */
   name?: string | undefined;
-  /** Web address; at most 2048 characters. */
+  /** Address of your picture; web address; at most 2048 characters. */
   avatarUrl?: string | null | undefined;
   /** Merged into the stored preferences. */
   preferences?: Record<string, unknown> | undefined;
 }
 
 export interface UsersListQuery {
-  /** 1 to 1000000; default `1`. */
+  /** Page of the list, from 1; 1 to 1000000; default `1`. */
   page?: number | string | undefined;
-  /** 1 to 100; default `50`. */
+  /** Entries of a page; 1 to 100; default `50`. */
   limit?: number | string | undefined;
-  /** Id of an organization. */
+  /** Organization whose members are meant; id of an organization. */
   orgId?: string | undefined;
-  /** System scope only; id of a partner. */
+  /** Partner whose members are meant; system scope only; id of a partner. */
   partnerId?: string | undefined;
+  /** Only those in this status. */
   status?: "invited" | "active" | "disabled" | undefined;
   /** Part of name or email; at most 255 characters. */
   search?: string | undefined;
@@ -90,29 +91,29 @@ export interface UsersListResult {
 }
 
 export interface UsersRolesQuery {
-  /** Id of an organization. */
+  /** Organization whose members are meant; id of an organization. */
   orgId?: string | undefined;
-  /** System scope only; id of a partner. */
+  /** Partner whose members are meant; system scope only; id of a partner. */
   partnerId?: string | undefined;
 }
 
 export interface UsersGetQuery {
-  /** Id of an organization. */
+  /** Organization whose members are meant; id of an organization. */
   orgId?: string | undefined;
-  /** System scope only; id of a partner. */
+  /** Partner whose members are meant; system scope only; id of a partner. */
   partnerId?: string | undefined;
 }
 
 export interface UsersInviteBody {
-  /** Id of an organization. */
+  /** Organization whose members are meant; id of an organization. */
   orgId?: string | undefined;
-  /** System scope only; id of a partner. */
+  /** Partner whose members are meant; system scope only; id of a partner. */
   partnerId?: string | undefined;
-  /** Email address; at most 255 characters. */
+  /** Whom the invitation is sent to; email address; at most 255 characters. */
   email: string;
-  /** 1 to 255 characters. */
+  /** Name of the person; 1 to 255 characters. */
   name: string;
-  /** Id of a role. */
+  /** Role of the new member; id of a role. */
   roleId: string;
   /** Only for members of a partner. */
   orgAccess?: "all" | "selected" | "none" | undefined;
@@ -134,11 +135,11 @@ export interface UsersInviteResult {
 }
 
 export interface UsersResendInviteBody {
-  /** Id of an organization. */
+  /** Organization whose members are meant; id of an organization. */
   orgId?: string | undefined;
-  /** System scope only; id of a partner. */
+  /** Partner whose members are meant; system scope only; id of a partner. */
   partnerId?: string | undefined;
-  /** Id of an user. */
+  /** Whose invitation it is; id of an user. */
   userId: string;
 }
 
@@ -150,7 +151,7 @@ export interface UsersResendInviteResult {
 }
 
 export interface UsersPreviewInviteBody {
-  /** Secret; 1 to 512 characters. */
+  /** Token of the mailed link; secret; 1 to 512 characters. */
   token: string;
 }
 
@@ -162,11 +163,11 @@ export interface UsersPreviewInviteResult {
 }
 
 export interface UsersAcceptInviteBody {
-  /** Secret; 1 to 512 characters. */
+  /** Token of the mailed link; secret; 1 to 512 characters. */
   token: string;
   /** The account's own, else a first one: 8 to 128 characters, with a lower-case letter, an upper-case letter and a digit; secret. */
   password: string;
-  /** 1 to 255 characters. */
+  /** Your name, where the invitation has another; 1 to 255 characters. */
   name?: string | undefined;
 }
 

@@ -2,19 +2,20 @@
 import type { SecondFactorNeeded, SignedIn } from "./people.ts";
 
 export interface LoginBrandingReplaceBody {
-  /** At most 409600 characters; default `null`. */
+  /** Logo of the sign-in page: an https address, or an image as data URI; at most 409600 characters; default `null`. */
   logoUrl?: string | null | undefined;
-  /** Matches `^#[0-9a-fA-F]{6}$`; default `null`. */
+  /** Colour of buttons and links: #1a73e8; matches `^#[0-9a-fA-F]{6}$`; default `null`. */
   accentColor?: string | null | undefined;
-  /** At most 120 characters; default `null`. */
+  /** Line above the sign-in form; at most 120 characters; default `null`. */
   headline?: string | null | undefined;
 }
 
 export interface MfaVerifyBody {
-  /** Secret; 1 to 512 characters. */
+  /** Token of the sign-in that waits for a second factor; secret; 1 to 512 characters. */
   tempToken: string;
   /** Six digits, or a recovery code; secret; 1 to 64 characters. */
   code: string;
+  /** What the code is; otherwise told by its form. */
   method?: "totp" | "recovery" | undefined;
 }
 
@@ -44,6 +45,7 @@ export interface MfaEnableResult {
 export interface MfaStepUpBody {
   /** Six digits, or a recovery code; secret; 1 to 64 characters. */
   code: string;
+  /** What the code is; otherwise told by its form. */
   method?: "totp" | "recovery" | undefined;
 }
 
@@ -64,7 +66,7 @@ export interface MfaRecoveryCodesBody {
 }
 
 export interface PasswordsForgotBody {
-  /** Email address; at most 255 characters. */
+  /** Address of the account; email address; at most 255 characters. */
   email: string;
 }
 
@@ -74,7 +76,7 @@ export interface PasswordsForgotResult {
 }
 
 export interface PasswordsResetBody {
-  /** Secret; 1 to 512 characters. */
+  /** Token of the mailed link; secret; 1 to 512 characters. */
   token: string;
   /** 8 to 128 characters, with a lower-case letter, an upper-case letter and a digit; secret. */
   password: string;
@@ -85,7 +87,7 @@ export interface PasswordsResetResult {
 }
 
 export interface PasswordsChangeBody {
-  /** Secret; 1 to 1024 characters. */
+  /** Your current password; secret; 1 to 1024 characters. */
   currentPassword: string;
   /** 8 to 128 characters, with a lower-case letter, an upper-case letter and a digit; secret. */
   newPassword: string;
@@ -103,20 +105,21 @@ export interface PasswordsChangeResult {
 }
 
 export interface SessionsLoginBody {
-  /** Email address; at most 255 characters. */
+  /** Address of your account; email address; at most 255 characters. */
   email: string;
-  /** Secret; 1 to 1024 characters. */
+  /** Password of your account; secret; 1 to 1024 characters. */
   password: string;
 }
 
 export type SessionsLoginResult = SignedIn | SecondFactorNeeded;
 
 export interface SessionsRefreshBody {
-  /** Secret; 1 to 512 characters. */
+  /** Refresh token to exchange; secret; 1 to 512 characters. */
   refreshToken: string;
 }
 
 export interface SessionsLogoutBody {
+  /** End all sessions, not only this one. */
   allSessions?: boolean | undefined;
 }
 
@@ -133,7 +136,7 @@ export interface SessionsRemoveResult {
 }
 
 export interface SsoDomainsListQuery {
-  /** Id of an organization. */
+  /** Only those of this organization; id of an organization. */
   orgId?: string | undefined;
 }
 
@@ -142,9 +145,9 @@ export interface SsoDomainsListResult {
 }
 
 export interface SsoDomainsCreateBody {
-  /** Id of an organization. */
+  /** Organization that owns it; default: your own; id of an organization. */
   orgId?: string | undefined;
-  /** At most 253 characters. */
+  /** Email domain: contoso.example; at most 253 characters. */
   domain: string;
 }
 
@@ -158,7 +161,7 @@ export interface SsoDomainsRemoveResult {
 }
 
 export interface SsoLoginsDiscoverBody {
-  /** Email address; at most 255 characters. */
+  /** Address of who wants to sign in; email address; at most 255 characters. */
   email: string;
 }
 
@@ -181,10 +184,13 @@ export interface SsoLoginsStartForPartnerQuery {
 }
 
 export interface SsoLoginsCallbackQuery {
-  /** Secret. */
+  /** Authorization code of the provider; secret. */
   code?: string | undefined;
+  /** State parameter of the sign-in. */
   state?: string | undefined;
+  /** Issuer of the response. */
   iss?: string | undefined;
+  /** Error code of the provider. */
   error?: string | undefined;
 }
 
@@ -194,10 +200,13 @@ export interface SsoLoginsCallbackResult {
 }
 
 export interface SsoLoginsCallbackOfProviderQuery {
-  /** Secret. */
+  /** Authorization code of the provider; secret. */
   code?: string | undefined;
+  /** State parameter of the sign-in. */
   state?: string | undefined;
+  /** Issuer of the response. */
   iss?: string | undefined;
+  /** Error code of the provider. */
   error?: string | undefined;
 }
 
@@ -207,9 +216,9 @@ export interface SsoLoginsCallbackOfProviderResult {
 }
 
 export interface SsoLoginsExchangeBody {
-  /** Secret; 1 to 512 characters. */
+  /** One-time code of the sign-in; secret; 1 to 512 characters. */
   code: string;
-  /** Secret; 1 to 512 characters. */
+  /** What the challenge of the sign-in was made from; secret; 1 to 512 characters. */
   verifier?: string | undefined;
 }
 
@@ -234,7 +243,9 @@ export interface SsoLoginsStartLinkResult {
 }
 
 export interface SsoLoginsCliPageQuery {
+  /** Port that the command listens on. */
   port?: string | undefined;
+  /** State that the command gave the sign-in. */
   state?: string | undefined;
 }
 
@@ -243,7 +254,7 @@ export interface SsoProvidersPresetsResult {
 }
 
 export interface SsoProvidersListQuery {
-  /** Id of an organization. */
+  /** Only those of this organization; id of an organization. */
   orgId?: string | undefined;
   /** Only the partner's own provider. */
   scope?: "partner" | undefined;
@@ -254,20 +265,21 @@ export interface SsoProvidersListResult {
 }
 
 export interface SsoProvidersCreateBody {
-  /** Default `"organization"`. */
+  /** Who owns the provider; default `"organization"`. */
   ownerScope?: "organization" | "partner" | undefined;
   /** For a provider of an organization; default: your own; id of an organization. */
   orgId?: string | undefined;
-  /** 1 to 100 characters. */
+  /** Template to start from: see `rmm sso-providers presets`; 1 to 100 characters. */
   preset?: string | undefined;
-  /** 1 to 255 characters. */
+  /** Display name; 1 to 255 characters. */
   name: string;
+  /** Protocol it speaks. */
   type: "oidc" | "saml";
   /** For oidc: the endpoints are discovered from it; web address; at most 2048 characters. */
   issuer?: string | null | undefined;
-  /** At most 500 characters. */
+  /** Client id from the provider; at most 500 characters. */
   clientId?: string | null | undefined;
-  /** Secret; 1 to 2000 characters. */
+  /** Client secret from the provider; secret; 1 to 2000 characters. */
   clientSecret?: string | null | undefined;
   /** Space-separated; null: the preset's; at most 1000 characters. */
   scopes?: string | null | undefined;
@@ -277,19 +289,19 @@ export interface SsoProvidersCreateBody {
   defaultRoleId?: string | null | undefined;
   /** Comma-separated email domains; null: every domain; at most 1000 characters. */
   allowedDomains?: string | null | undefined;
-  /** Web address; at most 2048 characters. */
+  /** Authorization endpoint, if not discovered; web address; at most 2048 characters. */
   authorizationUrl?: string | null | undefined;
-  /** Web address; at most 2048 characters. */
+  /** Token endpoint, if not discovered; web address; at most 2048 characters. */
   tokenUrl?: string | null | undefined;
-  /** Web address; at most 2048 characters. */
+  /** Userinfo endpoint, if not discovered; web address; at most 2048 characters. */
   userInfoUrl?: string | null | undefined;
-  /** Web address; at most 2048 characters. */
+  /** JWKS address, if not discovered; web address; at most 2048 characters. */
   jwksUrl?: string | null | undefined;
-  /** At most 500 characters. */
+  /** Entity id of a SAML provider; at most 500 characters. */
   entityId?: string | null | undefined;
-  /** Web address; at most 500 characters. */
+  /** Sign-in address of a SAML provider; web address; at most 500 characters. */
   ssoUrl?: string | null | undefined;
-  /** At most 20000 characters. */
+  /** Signing certificate of a SAML provider, in PEM; at most 20000 characters. */
   certificate?: string | null | undefined;
   /** Create users at their first sign-in; only for providers of an organization; default `true`. */
   autoProvision?: boolean | undefined;
@@ -342,14 +354,15 @@ export interface SsoProvidersCreateResult {
 }
 
 export interface SsoProvidersUpdateBody {
-  /** 1 to 255 characters. */
+  /** Display name; 1 to 255 characters. */
   name?: string | undefined;
+  /** Protocol it speaks. */
   type?: "oidc" | "saml" | undefined;
   /** For oidc: the endpoints are discovered from it; web address; at most 2048 characters. */
   issuer?: string | null | undefined;
-  /** At most 500 characters. */
+  /** Client id from the provider; at most 500 characters. */
   clientId?: string | null | undefined;
-  /** Secret; 1 to 2000 characters. */
+  /** Client secret from the provider; secret; 1 to 2000 characters. */
   clientSecret?: string | null | undefined;
   /** Space-separated; null: the preset's; at most 1000 characters. */
   scopes?: string | null | undefined;
@@ -365,21 +378,21 @@ export interface SsoProvidersUpdateBody {
   enforceSSO?: boolean | undefined;
   /** Trust the provider's claim that a second factor was used. */
   trustsIdpMfa?: boolean | undefined;
-  /** Web address; at most 2048 characters. */
+  /** Authorization endpoint, if not discovered; web address; at most 2048 characters. */
   authorizationUrl?: string | null | undefined;
-  /** Web address; at most 2048 characters. */
+  /** Token endpoint, if not discovered; web address; at most 2048 characters. */
   tokenUrl?: string | null | undefined;
-  /** Web address; at most 2048 characters. */
+  /** Userinfo endpoint, if not discovered; web address; at most 2048 characters. */
   userInfoUrl?: string | null | undefined;
-  /** Web address; at most 2048 characters. */
+  /** JWKS address, if not discovered; web address; at most 2048 characters. */
   jwksUrl?: string | null | undefined;
   /** Use /api/v1/sso/callback/ID as redirect URI instead of the shared one. */
   ownCallback?: boolean | undefined;
-  /** At most 500 characters. */
+  /** Entity id of a SAML provider; at most 500 characters. */
   entityId?: string | null | undefined;
-  /** Web address; at most 500 characters. */
+  /** Sign-in address of a SAML provider; web address; at most 500 characters. */
   ssoUrl?: string | null | undefined;
-  /** At most 20000 characters. */
+  /** Signing certificate of a SAML provider, in PEM; at most 20000 characters. */
   certificate?: string | null | undefined;
 }
 
@@ -388,6 +401,7 @@ export interface SsoProvidersRemoveResult {
 }
 
 export interface SsoProvidersSetStatusBody {
+  /** Status to change to. */
   status: "inactive" | "testing" | "active";
 }
 

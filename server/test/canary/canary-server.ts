@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { CommandSpec } from "#cli/manifest";
 
 /** How the chosen requests fail; all others are answered. */
 export const faults = [
@@ -111,31 +110,4 @@ export async function canaryServer(): Promise<CanaryServer> {
 
 function reply(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}): void {
   response.writeHead(status, { "content-type": "application/json", "x-request-id": "canary", ...headers }).end(text);
-}
-
-/** An answer of an endpoint with a planted secret in every field that the contract marks as secret. */
-export function plantedResult({ fields, secretResult }: CommandSpec, plant: (path: string) => string): object {
-  const result: Record<string, unknown> = Object.fromEntries(fields.map((name) => [name, sampleFor(name)]));
-  for (const path of secretResult) {
-    const [head = "", ...rest] = path.split(/\.|(?=\[\])/);
-    result[head] = listed.has(head) ? [plant(path)] : rest.reduceRight<unknown>(wrap, plant(path));
-  }
-  return result;
-}
-
-/** Fields that hold several secrets. */
-const listed = new Set(["recoveryCodes"]);
-
-const wrap = (inner: unknown, step: string): unknown => (step === "[]" ? [inner] : { [step]: inner });
-
-const ID = "11111111-1111-4111-8111-111111111111";
-
-function sampleFor(name: string): unknown {
-  if (/^(id|.*Id)$/.test(name)) return ID;
-  if (/At$/.test(name)) return "2026-03-01T00:00:00.000Z";
-  if (/^(scopes|orgIds|keys|data)$/.test(name)) return [];
-  if (/^(success|mfaRequired|mfaEnabled|mfaEnrollmentRequired|inviteEmailSent)$/.test(name)) return name === "success";
-  if (/^(expiresIn|rateLimit|usageCount|maxUsage)$/.test(name)) return 900;
-  if (name === "user") return { id: ID, email: "ana@contoso.example", scope: "partner" };
-  return `a ${name}`;
 }

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { heldAlready } from "#cli/generic/minted";
 import type { CommandSpec } from "#cli/manifest";
 import { canaryCall, canaryRun, HERE } from "./canary-run.ts";
-import { type CanaryServer, canaryServer, type Fault, faults, plantedResult } from "./canary-server.ts";
+import { type CanaryServer, canaryServer, type Fault, faults } from "./canary-server.ts";
 import { secretCommands, typed } from "./generated-commands.ts";
+import { plantedResult } from "./planted-result.ts";
 import { expectKept, planting, shows } from "./planting.ts";
 
 const all = await secretCommands();

@@ -1,5 +1,6 @@
-import type { AnyEndpoint } from "#contract/core/endpoint";
+import { type AnyEndpoint, type Noun, nounOf } from "#contract/core/endpoint";
 import { contract } from "#contract/index";
+import { jsonSchemaOf } from "#contract/json-schema";
 import type { Example } from "#fixtures/example";
 import { examples } from "#fixtures/generated/nouns";
 import type { Tenant } from "#fixtures/world";
@@ -36,6 +37,19 @@ export const forUsers = takes("user");
 export const forAgents = takes("agent");
 export const forPartnerKeys = takes("partnerKey");
 export const isPublic = ({ endpoint }: Case): boolean => endpoint.access.kinds.includes("public");
+
+/** Whether it lists acts: every request may add some. */
+export const isTrail = ({ endpoint }: Case): boolean =>
+  Object.values(aboutNoun(endpoint.noun).kinds ?? {}).some(({ trail }) => trail);
+
+const nouns = new Map(Object.values(contract).map((verbs) => [nounOf(verbs).name, nounOf(verbs)]));
+export const aboutNoun = (name: string): Noun => nouns.get(name) as Noun;
+
+/** The text that a list does not answer without: it is a search. */
+export function searchIn({ endpoint }: Case): string | undefined {
+  const { query } = endpoint.schemas();
+  return (query && jsonSchemaOf(query, "input").required)?.[0];
+}
 
 export const caseOf = (name: string): Case => {
   const found = allCases.find((item) => item.name === name);

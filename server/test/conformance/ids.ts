@@ -1,5 +1,5 @@
 import type { AnyEndpoint } from "#contract/core/endpoint";
-import type { RefName } from "#contract/core/refs";
+import { awaited, type RefName } from "#contract/core/generated/refs";
 import { alternatives, type JsonSchema, jsonSchemaOf } from "#contract/json-schema";
 import { rowOfRef, type Tenant } from "#fixtures/world";
 
@@ -16,23 +16,29 @@ export interface IdField {
 export const withoutRows = {
   membership: "memberships are their person's, and no field of a query or body names one",
   role: "examples use built-in roles, which every tenant has",
-  "device-group": "there are no groups yet",
-  "psa-connection": "there are no PSA connections yet",
+  ...awaited,
 } as const satisfies Partial<Record<RefName, string>>;
 
 /** Every id field of an endpoint's query and body. Throws if no row is known for one, since no sweep would test it. */
 export function idFields(endpoint: AnyEndpoint): IdField[] {
+  return namingFields(endpoint).flatMap(({ at, name, ref, many }) => {
+    if (ref in withoutRows) return [];
+    const row = rowOfRef[ref];
+    if (row === undefined)
+      throw new Error(`${endpoint.noun}.${endpoint.verb}: no row is known for the ${ref} in ${name}`);
+    return [{ at, name, many, row }];
+  });
+}
+
+/** Every field that names rows, whether a tenant has such a row or not. */
+export function namingFields(endpoint: AnyEndpoint): (Pick<IdField, "at" | "name" | "many"> & { ref: RefName })[] {
   const { query, body } = endpoint.schemas();
   return (["query", "body"] as const).flatMap((at) => {
     const schema = at === "query" ? query : body;
     const described = schema && jsonSchemaOf(schema, "input");
     return Object.entries(described?.properties ?? {}).flatMap(([name, field]) => {
       const named = namedBy(field);
-      if (named === undefined || named.ref in withoutRows) return [];
-      const row = rowOfRef[named.ref];
-      if (row === undefined)
-        throw new Error(`${endpoint.noun}.${endpoint.verb}: no row is known for the ${named.ref} in ${name}`);
-      return [{ at, name, many: named.many, row }];
+      return named === undefined ? [] : [{ at, name, ...named }];
     });
   });
 }

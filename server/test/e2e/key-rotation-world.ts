@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { enrollmentKeyHash } from "#server/features/credentials/enrollment-keys/key-hash";
-import { type SignedInUser, seedPartner, startTestServer, type TestServer } from "../harness.ts";
+import { type SignedInUser, seedPartner, type TestServer } from "../harness.ts";
 
 const DAY = 86_400_000;
 
@@ -19,12 +19,11 @@ export interface RotationWorld {
   ownerOf(secret: string): Promise<string | undefined>;
 }
 
-/** A partner with old keys. The server runs at the present time, because `rmm` processes use the real clock. */
-export async function rotationWorld(database: "sqlite" | "postgres"): Promise<RotationWorld> {
-  const server = await startTestServer(database);
+/** A new partner with old keys. The server runs at the present time, because `rmm` processes use the real clock. */
+export async function rotationWorld(server: TestServer): Promise<RotationWorld> {
   const now = Date.now();
   server.clock.set(new Date(now - 100 * DAY).toISOString());
-  const { partnerId, orgIds } = await seedPartner(server, "acme", ["acme-west"]);
+  const { partnerId, orgIds } = await seedPartner(server, `acme-${server.services.random.uuid()}`, ["acme-west"]);
   const orgId = orgIds[0] as string;
   const before = await server.signIn({ role: "Partner Admin", partnerId });
   const post = async (path: string, body?: object, token = before.token) => {

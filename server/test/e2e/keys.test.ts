@@ -1,23 +1,25 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { databases } from "../harness.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { databases, startTestServer, type TestServer } from "../harness.ts";
 import { type RotationWorld, rotationWorld } from "./key-rotation-world.ts";
 import { type Rmm, rmmHere, rmmProcess } from "./rmm-process.ts";
 
 describe.each(databases)("keys of every kind, on %s", (database) => {
+  let server: TestServer;
   let world: RotationWorld;
   let rmm: Rmm;
 
   const env = () => ({ RMM_SERVER: world.server.url, RMM_TOKEN: world.admin.token });
+  beforeAll(async () => {
+    server = await startTestServer(database);
+  });
+  afterAll(() => server?.stop());
   beforeEach(async () => {
-    world = await rotationWorld(database);
+    world = await rotationWorld(server);
     rmm = rmmHere(env());
   });
-  afterEach(async () => {
-    rmm?.close();
-    await world?.server.stop();
-  });
+  afterEach(() => rmm?.close());
 
   const ids = (json: string): string[] => (JSON.parse(json) as { id: string }[]).map(({ id }) => id).toSorted();
   const idsOf = (...names: (keyof RotationWorld["keys"])[]) => names.map((name) => world.keys[name].id).toSorted();
@@ -194,6 +196,7 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
     const row = await server.db
       .selectFrom("enrollmentKeys")
       .select(["usageCount", "expiresAt"])
+      .where("id", "=", keys.enrollment.id)
       .executeTakeFirstOrThrow();
     expect(row.usageCount).toBe(0);
     expect(Date.parse(row.expiresAt)).toBeGreaterThan(Date.now() + 29 * 86_400_000);
@@ -241,7 +244,16 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
     const locks = join(rmm.dir, "config", "locks");
     const { start } = rmmProcess(env(), rmm.dir);
     const spellings = ["j", "./j", join(rmm.dir, "j")].map((journal) =>
-      start(["keys", "rotate", api.id, "--yes", "--journal", journal, "--secret-command", `ls ${locks} >&2; sleep 1`]),
+      start([
+        "keys",
+        "rotate",
+        api.id,
+        "--yes",
+        "--journal",
+        journal,
+        "--secret-command",
+        `ls ${locks} >&2; sleep 0.3`,
+      ]),
     );
     const seen = (await Promise.all(spellings.map(({ done }) => done))).map(({ stderr }) => stderr);
     expect(new Set(seen.map((text) => /rotation-\w+\.lock/.exec(text)?.[0])).size).toBe(1);

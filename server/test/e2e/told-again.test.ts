@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestServer } from "../harness.ts";
 import { type RotationWorld, rotationWorld } from "./key-rotation-world.ts";
 import { type Rmm, rmmHere } from "./rmm-process.ts";
 
@@ -8,7 +9,7 @@ import { type Rmm, rmmHere } from "./rmm-process.ts";
 let world: RotationWorld;
 let rmm: Rmm;
 beforeAll(async () => {
-  world = await rotationWorld("sqlite");
+  world = await rotationWorld(await startTestServer("sqlite"));
   rmm = rmmHere({ RMM_SERVER: world.server.url, RMM_TOKEN: world.admin.token });
 });
 afterAll(async () => {

@@ -25,6 +25,7 @@ const KEPT_LOG_CHARS = 6_000;
 /** A server in its own process. */
 export interface ServerProcess {
   readonly url: string;
+  readonly pid: number;
   /** The end of what it logged. */
   log(): string;
   readonly alive: boolean;
@@ -44,7 +45,8 @@ export interface Installation {
   /** The services of a server in this process, to prepare and inspect data without the API. */
   readonly services: Services;
   readonly db: Kysely<Database>;
-  start(env?: Record<string, string>): Promise<ServerProcess>;
+  /** On a free port, unless one is given: that of a server which was killed. */
+  start(env?: Record<string, string>, port?: number): Promise<ServerProcess>;
   /** Resolves once the audit outbox is empty. */
   settled(): Promise<void>;
   /** Kills running servers and removes the data. */
@@ -93,8 +95,8 @@ export async function install(database: DatabaseName, options: InstallationOptio
     get db() {
       return services().store.connection("system");
     },
-    async start(more = {}) {
-      const started = await startProcess({ ...env, ...more }, options.server);
+    async start(more = {}, port = 0) {
+      const started = await startProcess({ ...env, ...more }, { port, module: options.server });
       running.add(started);
       return started;
     },
@@ -126,11 +128,16 @@ const secrets = () => ({
   AUDIT_ANCHOR_SIGNING_KEY: randomBytes(32).toString("base64"),
 });
 
-/** Runs `rmm server start`, or this module, on a free port and resolves when it listens. */
-async function startProcess(env: Record<string, string>, module?: string): Promise<ServerProcess> {
+interface Starting {
+  port: number;
+  module: string | undefined;
+}
+
+/** Runs `rmm server start`, or this module, and resolves when it listens. */
+async function startProcess(env: Record<string, string>, { port, module }: Starting): Promise<ServerProcess> {
   const child =
     module === undefined
-      ? startRmm(["server", "start", "--json", "--port", "0"], env)
+      ? startRmm(["server", "start", "--json", "--port", String(port)], env)
       : startNode(["--input-type=module", "-e", module], env, { cwd: ROOT });
   let log = "";
   child.stderr?.on("data", (chunk: Buffer) => {
@@ -144,6 +151,7 @@ async function startProcess(env: Record<string, string>, module?: string): Promi
   };
   return {
     url,
+    pid: child.pid as number,
     log: () => log,
     get alive() {
       return child.exitCode === null && child.signalCode === null;

@@ -1,10 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { auditEntries } from "../audit-entries.ts";
 import { type RotationWorld, rotationWorld } from "../e2e/key-rotation-world.ts";
-import { databases } from "../harness.ts";
+import { databases, startTestServer, type TestServer } from "../harness.ts";
 import { moments, startLine } from "./killing-line.ts";
 import { exitOf, startRmm } from "./processes.ts";
 
@@ -17,13 +17,17 @@ const rotations = [
 ] as const;
 
 describe.each(databases)("rmm keys rotate on %s", (database) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer(database);
+  });
+  afterAll(() => server?.stop());
   const inWorld = async (story: (world: RotationWorld, folder: string) => Promise<void>) => {
-    const world = await rotationWorld(database);
+    const world = await rotationWorld(server);
     const folder = mkdtempSync(join(tmpdir(), "rmm-rotate-"));
     try {
       await story(world, folder);
     } finally {
-      await world.server.stop();
       rmSync(folder, { recursive: true, force: true });
     }
   };
@@ -84,7 +88,7 @@ describe.each(databases)("rmm keys rotate on %s", (database) => {
 
   it("Ctrl-C finishes the current key, leaves the others, and prints how to continue", { timeout: MINUTES }, async () =>
     inWorld(async (world, folder) => {
-      const keep = `cat >> ${folder}/secrets; touch ${folder}/begun; sleep 2`;
+      const keep = `cat >> ${folder}/secrets; touch ${folder}/begun; sleep 0.5`;
       const { child, told } = rotate(world, folder, world.server.url, "--secret-command", keep);
       for (;;) {
         if (readdirSync(folder).includes("begun")) break;

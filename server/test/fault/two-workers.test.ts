@@ -9,7 +9,7 @@ import { inProof, MINUTES } from "../proving.ts";
 import { type Installation, install, type ServerProcess, until } from "./processes.ts";
 
 const MAILS = inProof({ long: 1_000, short: 30 });
-const LEASE_MS = 15_000;
+const LEASE_MS = 4_000;
 /** A dead leader and a dead run may each cost a lease; a busy machine adds to that. */
 const TAKE_OVER_MS = 90_000;
 const SWEEP = "device-offline-sweep";
@@ -25,7 +25,7 @@ beforeAll(async () => {
     env: {
       SMTP_HOST: "127.0.0.1",
       SMTP_PORT: String(smtp.port),
-      WORKER_INTERVALS: JSON.stringify({ [SWEEP]: 1 }),
+      WORKER_INTERVALS: JSON.stringify({ [SWEEP]: 1, lease: LEASE_MS / 1_000 }),
     },
   });
   processes = await Promise.all([installation.start(), installation.start()]);
@@ -141,14 +141,6 @@ it("schedules run on one process at a time, also when the leader slept through i
   expect((await leaderLease()).holder).not.toBe(holder);
 });
 
-/** The leases of a killed leader end in three seconds instead of fifteen; nobody renews them. */
-async function endLeasesSoon(): Promise<string> {
-  const expiresAt = new Date(Date.now() + 3_000).toISOString();
-  const names = ["scheduler", `schedule:${SWEEP}`];
-  await installation.db.updateTable("leases").set({ expiresAt }).where("name", "in", names).execute();
-  return expiresAt;
-}
-
 it("after a leader is killed in the middle of a run, another takes over and repeats the run within the lease", {
   timeout: 5 * MINUTES,
 }, async () => {
@@ -165,7 +157,7 @@ it("after a leader is killed in the middle of a run, another takes over and repe
   });
   await leader.kill();
   const killedMs = Date.now();
-  const expiresAt = await endLeasesSoon();
+  const { expiresAt } = await leaderLease();
   await lock.commit().execute();
   await until("the other has taken over the sweep", () => isOffline(device), { timeoutMs: TAKE_OVER_MS, alive: other });
   expect(Date.now() - killedMs).toBeLessThan(TAKE_OVER_MS);

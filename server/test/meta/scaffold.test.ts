@@ -8,6 +8,9 @@ import { runTests } from "./run-tests.ts";
 const room = "server/features/fleet/device-labels";
 const endpoint = ["POST", "/device-labels/:id/archive", "device-labels", "archive", "Archive a device label"];
 let copy: string;
+/** What the scripts write before anything is generated: what a person would edit by hand. */
+let nounEdits: string[];
+let endpointEdits: string[];
 
 const run = (command: string, args: readonly string[]) =>
   execa(command, args, { cwd: copy, all: true, preferLocal: true });
@@ -16,7 +19,7 @@ const script = (name: string, ...args: string[]) => run("tsx", ["--conditions=so
 /** What the scripts wrote; the rest is linted where it stands. */
 async function written(): Promise<string[]> {
   const { stdout } = await execa("git", ["ls-files", "--modified", "--others", "--exclude-standard"], { cwd: copy });
-  return stdout.split("\n");
+  return stdout.split("\n").filter((path) => path !== "");
 }
 
 beforeAll(async () => {
@@ -25,8 +28,11 @@ beforeAll(async () => {
   // What `npm run build` has compiled of the files that stay as they are.
   cpSync("dist", join(copy, "dist"), { recursive: true, preserveTimestamps: true });
   await script("new-noun", "fleet", "device-labels", "Labels of devices", "devices");
+  nounEdits = await written();
   await script("gen");
+  await run("git", ["add", "--all"]);
   await script("new-endpoint", ...endpoint);
+  endpointEdits = await written();
   await script("gen");
   await run("biome", ["check", "--write", ...(await written())]);
 }, 120_000);
@@ -52,10 +58,22 @@ it("they pass every sweep; only the tests of what they are for fail, and those o
   expect(swept.length).toBeGreaterThan(50);
 }, 300_000);
 
-it("an endpoint takes four edits and a handler", () => {
-  const text = (path: string) => readFileSync(join(copy, path), "utf8");
-  expect(text("sdk/contract/resources/fleet/device-labels.ts")).toContain('audit: "device_label.archive"');
-  expect(text("sdk/contract/core/audit-actions.ts")).toContain('"device_label.archive"');
-  expect(text("fixtures/nouns/fleet/device-labels.ts")).toContain("archive: (t) =>");
-  expect(text(`${room}/routes.ts`)).toContain("archive: archiveDeviceLabel");
+const text = (path: string) => readFileSync(join(copy, path), "utf8");
+
+it("an endpoint takes four edits: contract entry, audit action, handler with its line in the routes, example", () => {
+  const entries = "sdk/contract/resources/fleet/device-labels.ts";
+  const [routes, fixtures] = [`${room}/routes.ts`, "fixtures/nouns/fleet/device-labels.ts"];
+  expect(endpointEdits.toSorted()).toEqual(
+    [entries, routes, `${room}/archive.ts`, `${room}/archive.test.ts`, fixtures].toSorted(),
+  );
+  expect(text(entries)).toContain('audit: "device_label.archive"');
+  expect(text(entries)).toMatch(/audits: \[[^\]]*"device_label\.archive"/);
+  expect(text(routes)).toContain("archive: archiveDeviceLabel");
+  expect(text(fixtures)).toContain("archive: (t) =>");
+});
+
+it("a noun touches its own files and its area's tables, and no file that another noun touches", () => {
+  const own = nounEdits.filter((path) => path.includes("device-labels"));
+  expect(nounEdits.filter((path) => !own.includes(path))).toEqual(["server/db/tables/fleet.ts"]);
+  expect(own.length).toBeGreaterThan(8);
 });

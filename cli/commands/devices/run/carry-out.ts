@@ -19,7 +19,7 @@ export async function carryOut(context: Context, order: Order, devices: readonly
   const { shell, globals } = context;
   const client = await context.client();
   const onWait = (ms: number, why: string) => void context.notice(`Waiting ${Math.ceil(ms / 1000)} s: ${why}`);
-  const sender = paced({ perMinute: PER_MINUTE, signal: shell.signal, onWait });
+  const sender = paced({ perMinute: PER_MINUTE, signal: shell.signal, sleep: shell.sleep, onWait });
   const printer = outcomePrinter(context, listing);
   const listeners = new AbortController();
   const entries = await withProgress(context, order.type, async ({ say }) => {

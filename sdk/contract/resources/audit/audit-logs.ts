@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { bound, flag, instant, ref, searchText } from "../../core/fields.ts";
+import { bound, type FieldMeta, flag, instant, ref, searchText } from "../../core/fields.ts";
 import { pageQuery } from "../../core/page.ts";
 
 export const auditResults = ["success", "failure", "denied"] as const;
@@ -159,12 +159,12 @@ export const AuditVerify = shape("AuditVerify", () =>
 
 const filters = () => ({
   ...pageQuery(),
-  orgId: ref("organization").optional(),
+  orgId: ref("organization").optional().describe("only those of this organization"),
   user: searchText().optional().describe("part of the actor's email or name"),
   action: searchText().optional().describe("part of the action"),
   resource: searchText().optional().describe("resource type or name"),
-  from: bound("from").optional(),
-  to: bound("to").optional(),
+  from: bound("from").optional().describe("start time or day"),
+  to: bound("to").optional().describe("end time, or the end of this day"),
   skipCount: flag().optional().describe("true: total and totalPages are -1"),
 });
 
@@ -173,11 +173,19 @@ const inOrder = ({ from, to }: { from?: string | undefined; to?: string | undefi
   from === undefined || to === undefined || from <= to;
 const inOrderMessage = "from must not be after to";
 
+const searched = () =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(255)
+    .meta({ description: "text to search for", example: "reception-pc" } satisfies FieldMeta);
+
 /** Which chain; organization scope has one only and may leave it out, others name it. */
 const selector = () => ({
-  orgId: ref("organization").optional(),
-  partnerId: ref("partner").optional(),
-  chain: z.literal("system").optional(),
+  orgId: ref("organization").optional().describe("the chain of this organization"),
+  partnerId: ref("partner").optional().describe("the chain of this partner"),
+  chain: z.literal("system").optional().describe("the chain of the installation"),
 });
 type Selector = { orgId?: string; partnerId?: string; chain?: string };
 const howMany = (chosen: Selector) =>
@@ -198,7 +206,8 @@ const about: Noun = {
   name: "audit-logs",
   summary: "The tamper-evident record of what was done",
   thing: "audit-log",
-  auditPrefixes: ["audit_logs"],
+  kinds: { "audit-log": { listedBy: "logs", trail: true } },
+  audits: ["audit_logs.verify"],
 };
 
 export const auditLogs = resource(about, {
@@ -227,7 +236,7 @@ export const auditLogs = resource(about, {
     errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
     paging: { kind: "page", items: "data" },
     columns: ["timestamp", "action", "result", "user.email", "resource.type", "resource.name", "id"],
-    query: () => z.object({ ...filters(), q: z.string().trim().min(1).max(255) }).refine(inOrder, inOrderMessage),
+    query: () => z.object({ ...filters(), q: searched() }).refine(inOrder, inOrderMessage),
     returns: () => z.object({ data: z.array(AuditLogEntry()), query: z.string(), pagination: Pagination() }),
   }),
   anchors: get("/audit-logs/anchors", {

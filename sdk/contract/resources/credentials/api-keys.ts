@@ -39,7 +39,8 @@ export const scopeList = () =>
     .array(z.string().max(100))
     .max(100)
     .meta({ published: { type: "array", items: { type: "string", enum: [...apiKeyScopes] } } } satisfies FieldMeta);
-const rateLimit = () => z.int().min(1).max(100_000);
+const name = () => text(255).meta({ description: "display name", example: "backup-job" } satisfies FieldMeta);
+const rateLimit = () => z.int().min(1).max(100_000).describe("requests per hour");
 const readers = staff().needs("organizations:read");
 const writers = staff().needs("organizations:write").withMfa();
 
@@ -47,7 +48,8 @@ const about: Noun = {
   name: "api-keys",
   summary: "Machine credentials of an organization",
   thing: "api-key",
-  auditPrefixes: ["api_key"],
+  kinds: { "api-key": { names: ["name"], example: "backup-job" } },
+  audits: ["api_key.create", "api_key.update", "api_key.rotate", "api_key.revoke"],
 };
 
 export const apiKeys = resource(about, {
@@ -58,7 +60,11 @@ export const apiKeys = resource(about, {
     paging: paged,
     columns: ["name", "status", "orgName", "scopes", "lastUsedAt", "expiresAt", "keyPrefix", "id"],
     query: () =>
-      z.object({ ...pageQuery(), orgId: ref("organization").optional(), status: z.enum(apiKeyStatuses).optional() }),
+      z.object({
+        ...pageQuery(),
+        orgId: ref("organization").optional().describe("only those of this organization"),
+        status: z.enum(apiKeyStatuses).optional().describe("only those in this status"),
+      }),
     returns: () => pageOf(ApiKey()),
   }),
   create: create("/api-keys", {
@@ -76,11 +82,11 @@ export const apiKeys = resource(about, {
     ],
     body: () =>
       z.strictObject({
-        orgId: ref("organization"),
-        name: text(255),
-        scopes: scopeList().default([]),
+        orgId: ref("organization").describe("organization that it acts in"),
+        name: name(),
+        scopes: scopeList().default([]).describe("what the key may do"),
         expiresAt: timestamp().nullable().default(null).describe("must be in the future; null: never expires"),
-        rateLimit: rateLimit().default(1000).describe("requests per hour"),
+        rateLimit: rateLimit().default(1000),
       }),
     returns: () =>
       z.object({
@@ -119,7 +125,10 @@ export const apiKeys = resource(about, {
       "SCOPE_DELEGATION_DENIED",
       "ORG_READ_ONLY",
     ],
-    body: () => z.strictObject({ name: text(255), scopes: scopeList(), rateLimit: rateLimit() }).partial(),
+    body: () =>
+      z
+        .strictObject({ name: name(), scopes: scopeList().describe("what the key may do"), rateLimit: rateLimit() })
+        .partial(),
     returns: ApiKey,
   }),
   revoke: del("/api-keys/:id", {

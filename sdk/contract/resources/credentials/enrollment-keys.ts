@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { flag, instant, listedName, ref, secret, success, text, timestamp } from "../../core/fields.ts";
+import { type FieldMeta, flag, instant, listedName, ref, secret, success, text, timestamp } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 /** Key that lets agents join an organization (docs/credentials.md, "Enrollment keys"). */
@@ -29,7 +29,7 @@ export const EnrollmentKeyWithSecret = shape("EnrollmentKeyWithSecret", () =>
   z.object({ ...EnrollmentKey().shape, key: secret() }),
 );
 
-const maxUsage = () => z.int().min(1).max(100_000);
+const maxUsage = () => z.int().min(1).max(100_000).describe("maximum number of devices that may enroll with it");
 const readers = staff().needs("organizations:read");
 const writers = staff().needs("organizations:write").withMfa();
 
@@ -37,7 +37,8 @@ const about: Noun = {
   name: "enrollment-keys",
   summary: "Tokens that let devices join an organization",
   thing: "enrollment-key",
-  auditPrefixes: ["enrollment_key"],
+  kinds: { "enrollment-key": { names: ["name"], example: "hq-laptops" } },
+  audits: ["enrollment_key.create", "enrollment_key.rotate", "enrollment_key.delete"],
 };
 
 export const enrollmentKeys = resource(about, {
@@ -50,7 +51,7 @@ export const enrollmentKeys = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        orgId: ref("organization").optional(),
+        orgId: ref("organization").optional().describe("only those of this organization"),
         expired: flag().optional().describe("true: only expired keys, false: only the others"),
       }),
     returns: () => pageOf(EnrollmentKey()),
@@ -71,7 +72,7 @@ export const enrollmentKeys = resource(about, {
     ],
     body: () =>
       z.strictObject({
-        name: text(255),
+        name: text(255).meta({ description: "display name", example: "hq-laptops" } satisfies FieldMeta),
         orgId: ref("organization").optional().describe("required in partner and system scope"),
         siteId: ref("site").nullable().optional().describe("pins enrolled devices to this site"),
         maxUsage: maxUsage().default(1),
@@ -96,8 +97,11 @@ export const enrollmentKeys = resource(about, {
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "TTL_EXCEEDS_CAP", "ORG_READ_ONLY"],
     body: () =>
       z.strictObject({
-        maxUsage: maxUsage().nullable().optional().describe("null: unlimited"),
-        expiresAt: timestamp().optional(),
+        maxUsage: maxUsage()
+          .nullable()
+          .optional()
+          .describe("maximum number of devices that may enroll with it; null: unlimited"),
+        expiresAt: timestamp().optional().describe("must be in the future; omitted: as it was"),
       }),
     returns: EnrollmentKeyWithSecret,
   }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { partnerKey } from "../../core/access.ts";
 import { namesOneRegion, regionMismatch, withRegion } from "../../core/address.ts";
 import { create, get, type Noun, resource, shape } from "../../core/endpoint.ts";
-import { instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
+import { type FieldMeta, instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
 import { CustomField, customFieldTypes, customValue } from "../fleet/custom-fields.ts";
 import { EnrollmentKey } from "./enrollment-keys.ts";
@@ -161,14 +161,15 @@ const pageOf = <S extends z.ZodType, O extends z.ZodType>(row: S, orgId: O) =>
 
 const EXPORT_LIMIT = { default: 100, min: 1, max: 500 };
 const walk = () => ({
-  orgId: ref("organization").optional(),
+  orgId: ref("organization").optional().describe("only what belongs to this organization"),
   updatedSince: timestamp()
     .optional()
     .describe("only rows changed or removed after this time, oldest change first; at most 30 days ago"),
   cursor: z.string().max(4096).optional().describe("nextCursor of the previous page"),
-  limit: lenientInt(EXPORT_LIMIT),
+  limit: lenientInt(EXPORT_LIMIT).describe("rows of a page"),
 });
-const walkOfSites = () => z.strictObject({ ...walk(), siteId: ref("site").optional() });
+const walkOfSites = () =>
+  z.strictObject({ ...walk(), siteId: ref("site").optional().describe("only those at this site") });
 const byCursor = { kind: "cursor", items: "data" } as const;
 const exportErrors = ["INVALID_CURSOR", "SINCE_TOO_OLD", "NOT_FOUND"] as const;
 
@@ -179,12 +180,13 @@ const givenAddress = () =>
     .strictObject({ ...address(optionalText()), state: optionalText().describe("read as region") })
     .refine(namesOneRegion, { path: ["state"], message: regionMismatch })
     .transform(withRegion);
+const called = (example: string) => text(255).meta({ description: "display name", example } satisfies FieldMeta);
 const writeErrors = ["ORG_ACCESS_DENIED"] as const;
 
 const about: Noun = {
   name: "partner-api",
   summary: "Export and unattended provisioning with a partner key",
-  auditPrefixes: ["partner_api"],
+  audits: ["partner_api.export", "partner_api.write"],
 };
 
 export const partnerApi = resource(about, {
@@ -279,31 +281,36 @@ export const partnerApi = resource(about, {
     summary: "Create an organization",
     description: "A key confined to chosen organizations reaches the new one as well.",
     access: partnerKey("organizations:write"),
+    makes: "organization",
     emits: ["organization.created"],
     audit: "partner_api.write",
     errors: [...writeErrors, "ORG_LIMIT_REACHED", "SLUG_TAKEN"],
     body: () =>
       z.strictObject({
-        name: text(255),
-        slug: slug(),
-        type: z.enum(["customer", "internal"]).default("customer"),
-        status: z.enum(["active", "trial"]).default("active"),
+        name: called("Contoso Dental"),
+        slug: slug().meta({
+          description: "short name for addresses and commands",
+          example: "contoso-dental",
+        } satisfies FieldMeta),
+        type: z.enum(["customer", "internal"]).default("customer").describe("a customer, or the partner itself"),
+        status: z.enum(["active", "trial"]).default("active").describe("status to begin in"),
       }),
     returns: () => made(ExportedOrganization()),
   }),
   createSite: create("/partner-api/sites", {
     summary: "Create a site",
     access: partnerKey("sites:write"),
+    makes: "site",
     emits: ["site.created"],
     audit: "partner_api.write",
     errors: writeErrors,
     body: () =>
       z.strictObject({
-        orgId: ref("organization"),
-        name: text(255),
-        timezone: timezone().default("UTC"),
-        address: givenAddress().nullable().default(null),
-        contact: z.strictObject(contact(optionalText())).nullable().default(null),
+        orgId: ref("organization").describe("organization that it belongs to"),
+        name: called("HQ"),
+        timezone: timezone().default("UTC").describe("IANA time zone: Europe/Madrid"),
+        address: givenAddress().nullable().default(null).describe("postal address"),
+        contact: z.strictObject(contact(optionalText())).nullable().default(null).describe("whom to ask on site"),
       }),
     returns: () => made(ExportedSite()),
   }),
@@ -312,6 +319,7 @@ export const partnerApi = resource(about, {
     description:
       "Only for principals with an end and a source allowlist. At most 10 an hour and principal, 100 an hour and partner.",
     access: partnerKey("enrollment-keys:write"),
+    makes: "enrollment-key",
     audit: "partner_api.write",
     errors: [
       ...writeErrors,
@@ -322,10 +330,15 @@ export const partnerApi = resource(about, {
     body: () =>
       z
         .strictObject({
-          orgId: ref("organization"),
-          name: text(255),
+          orgId: ref("organization").describe("organization that devices enroll into"),
+          name: called("hq-laptops"),
           siteId: ref("site").nullable().optional().describe("pins enrolled devices to this site"),
-          maxUsage: z.int().min(1).max(100_000).default(1),
+          maxUsage: z
+            .int()
+            .min(1)
+            .max(100_000)
+            .default(1)
+            .describe("maximum number of devices that may enroll with it"),
           issueEnrollmentSecret: z
             .boolean()
             .default(false)

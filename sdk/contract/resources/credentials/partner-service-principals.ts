@@ -53,10 +53,10 @@ const scopeList = () =>
 const rateLimit = () => z.int().min(1).max(10_000);
 
 const writable = () => ({
-  name: text(255),
-  description: blankable(2000),
-  scopes: scopeList(),
-  orgAccess: z.enum(["all", "selected"]),
+  name: text(255).meta({ description: "display name", example: "rollout" } satisfies FieldMeta),
+  description: blankable(2000).describe("what it is for"),
+  scopes: scopeList().describe("what its keys may do"),
+  orgAccess: z.enum(["all", "selected"]).describe("organizations that it reaches"),
   orgIds: z.array(ref("organization")).max(1000).describe("for orgAccess `selected`"),
   expiresAt: timestamp().nullable().describe("must be in the future; null: never expires"),
   sourceCidrs: z
@@ -83,7 +83,17 @@ const about: Noun = {
   name: "partner-service-principals",
   summary: "Identities of a partner for its provisioning and export API",
   thing: "partner-service-principal",
-  auditPrefixes: ["partner_service_principal", "partner_service_principal_key"],
+  kinds: {
+    "partner-service-principal": { names: ["name"], example: "rollout" },
+    "partner-key": { names: ["name"], example: "pipeline", within: "keys" },
+  },
+  audits: [
+    "partner_service_principal.create",
+    "partner_service_principal.update",
+    "partner_service_principal_key.issue",
+    "partner_service_principal_key.rotate",
+    "partner_service_principal_key.revoke",
+  ],
 };
 
 export const partnerServicePrincipals = resource(about, {
@@ -123,17 +133,21 @@ export const partnerServicePrincipals = resource(about, {
     access: writers,
     audit: "partner_service_principal.update",
     errors: ["NOT_FOUND", ...fieldErrors],
-    body: () => z.strictObject({ ...writable(), status: z.enum(["active", "disabled"]) }).partial(),
+    body: () =>
+      z
+        .strictObject({ ...writable(), status: z.enum(["active", "disabled"]).describe("status to change to") })
+        .partial(),
     returns: PartnerPrincipal,
   }),
   issueKey: create("/partner-service-principals/:id/keys", {
     summary: "Issue a key",
     access: writers,
+    makes: "partner-key",
     audit: "partner_service_principal_key.issue",
     errors: ["NOT_FOUND", "INVALID_STATE", "SCOPE_DELEGATION_DENIED"],
     body: () =>
       z.strictObject({
-        name: text(255),
+        name: text(255).meta({ description: "display name of the key", example: "pipeline" } satisfies FieldMeta),
         expiresAt: timestamp().nullable().default(null).describe("must be in the future; null: never expires"),
         rateLimit: rateLimit()
           .optional()

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { instant, listedName, ref, text } from "../../core/fields.ts";
+import { type FieldMeta, instant, listedName, ref, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { ApiKey, material, scopeList } from "./api-keys.ts";
 
@@ -39,7 +39,13 @@ const about: Noun = {
   name: "service-principals",
   summary: "Identities of an organization that own keys and are no person",
   thing: "service-principal",
-  auditPrefixes: ["service_principal"],
+  kinds: { "service-principal": { names: ["name"], example: "ci" } },
+  audits: [
+    "service_principal.create",
+    "service_principal.rotate_key",
+    "service_principal.disable",
+    "service_principal.migrate_key",
+  ],
 };
 
 export const servicePrincipals = resource(about, {
@@ -52,8 +58,8 @@ export const servicePrincipals = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        orgId: ref("organization").optional(),
-        status: z.enum(servicePrincipalStatuses).optional(),
+        orgId: ref("organization").optional().describe("only those of this organization"),
+        status: z.enum(servicePrincipalStatuses).optional().describe("only those in this status"),
       }),
     returns: () => pageOf(ServicePrincipal()),
   }),
@@ -72,7 +78,12 @@ export const servicePrincipals = resource(about, {
       "NAME_TAKEN",
       "ORG_READ_ONLY",
     ],
-    body: () => z.strictObject({ orgId: ref("organization"), name: text(255), scopes: scopeList().default([]) }),
+    body: () =>
+      z.strictObject({
+        orgId: ref("organization").describe("organization that it acts in"),
+        name: text(255).meta({ description: "display name", example: "ci" } satisfies FieldMeta),
+        scopes: scopeList().default([]).describe("what its keys may do"),
+      }),
     returns: ServicePrincipal,
   }),
   get: get("/service-principals/:id", {
@@ -113,7 +124,7 @@ export const servicePrincipals = resource(about, {
       "SCOPE_DELEGATION_DENIED",
       "ORG_READ_ONLY",
     ],
-    body: () => z.strictObject({ keyId: ref("api-key") }),
+    body: () => z.strictObject({ keyId: ref("api-key").describe("key that becomes its own") }),
     returns: ApiKey,
   }),
 });

@@ -58,7 +58,7 @@ const about: Noun = {
   name: "agent-reports",
   summary: "What the agent on a device reports of it",
   thing: "device",
-  auditPrefixes: [],
+  audits: [],
 };
 
 export const agentReports = resource(about, {

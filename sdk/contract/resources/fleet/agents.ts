@@ -1,7 +1,17 @@
 import { z } from "zod";
 import { agent, open } from "../../core/access.ts";
 import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { instant, lenient, lenientList, ref, reported, reportedOrBlank, secret, timestamp } from "../../core/fields.ts";
+import {
+  type FieldMeta,
+  instant,
+  lenient,
+  lenientList,
+  ref,
+  reported,
+  reportedOrBlank,
+  secret,
+  timestamp,
+} from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
 import { deviceRoles, osTypes } from "./devices.ts";
 
@@ -55,6 +65,8 @@ const number = () => lenient(z.int().min(0).max(1_000_000).nullable());
 const quantity = () => lenient(amount().nullable());
 /** What a machine may fail to say of itself without being kept out. */
 const named = (max: number) => reported(max).catch("unknown");
+const machine = <S extends z.ZodType>(description: string, example: string, schema: S): S =>
+  schema.meta({ description, example } satisfies FieldMeta);
 
 /** Hardware as an agent reports it (docs/fleet.md, "Inventory"). */
 export const HardwareReport = shape("HardwareReport", () =>
@@ -100,14 +112,17 @@ const output = () => lenient(z.string());
 export const CommandReport = shape("CommandReport", () =>
   z.object({
     status: z.enum(["completed", "failed", "timeout"]).describe("how the command ended"),
-    exitCode: lenient(z.int()),
-    stdout: output(),
-    stderr: output(),
+    exitCode: lenient(z.int()).describe("exit code of what ran"),
+    stdout: output().describe("what it printed"),
+    stderr: output().describe("what it printed as errors"),
     error: lenient(reported(10_000)).describe("why it failed, in words"),
-    errorCode: lenient(reported(255)),
-    durationMs: lenient(count()),
-    startedAt: lenient(timestamp()),
-    result: z.unknown().optional(),
+    errorCode: lenient(reported(255)).describe("kind of the failure"),
+    durationMs: lenient(count()).describe("milliseconds it took"),
+    startedAt: lenient(timestamp()).describe("when it began"),
+    result: z
+      .unknown()
+      .optional()
+      .meta({ description: "what it answers, by type", example: { ok: true } } satisfies FieldMeta),
   }),
 );
 
@@ -115,19 +130,19 @@ export const CommandReport = shape("CommandReport", () =>
 export const HeartbeatReport = shape("HeartbeatReport", () =>
   z.object({
     status: lenient(z.enum(["ok", "warning", "error"])).describe("how the agent says it is"),
-    agentVersion: lenient(reported(50)),
+    agentVersion: lenient(reported(50)).describe("version of the agent"),
     role: lenient(z.enum(["agent", "watchdog"])).describe("who reports"),
-    watchdogState: lenient(z.enum(["CONNECTED", "FAILOVER"])),
-    metrics: lenient(Metrics()),
-    hostname: lenient(reported(255)),
-    osVersion: lenient(reported(100)),
-    osBuild: lenient(reported(100)),
-    lastUser: lenient(reported(255)),
-    uptimeSeconds: lenient(count()),
-    pendingReboot: lenient(z.boolean()),
-    isHeadless: lenient(z.boolean()),
-    deviceRole: lenient(z.enum(deviceRoles)),
-    watchdogVersion: lenient(reported(50)),
+    watchdogState: lenient(z.enum(["CONNECTED", "FAILOVER"])).describe("state of the watchdog"),
+    metrics: lenient(Metrics()).describe("measured load"),
+    hostname: lenient(reported(255)).describe("hostname of the device"),
+    osVersion: lenient(reported(100)).describe("version of the operating system"),
+    osBuild: lenient(reported(100)).describe("build of the operating system"),
+    lastUser: lenient(reported(255)).describe("last signed-in user"),
+    uptimeSeconds: lenient(count()).describe("seconds since the last start"),
+    pendingReboot: lenient(z.boolean()).describe("whether a restart is pending"),
+    isHeadless: lenient(z.boolean()).describe("whether it has no screen"),
+    deviceRole: lenient(z.enum(deviceRoles)).describe("role of the device"),
+    watchdogVersion: lenient(reported(50)).describe("version of the watchdog"),
     watches: lenientList(
       z.object({
         watchType: z.enum(["service", "process"]),
@@ -137,7 +152,7 @@ export const HeartbeatReport = shape("HeartbeatReport", () =>
         checkedAt: timestamp(),
       }),
       1000,
-    ),
+    ).describe("states of watched services and processes"),
   }),
 );
 
@@ -145,7 +160,13 @@ const about: Noun = {
   name: "agents",
   summary: "What the agent on a device calls",
   thing: "device",
-  auditPrefixes: ["agent"],
+  audits: [
+    "agent.enroll",
+    "agent.token.rotate",
+    "agent.heartbeat.state_change",
+    "agent.source.ip.changed",
+    "agent.command.result.submit",
+  ],
 };
 
 export const agents = resource(about, {
@@ -175,20 +196,24 @@ export const agents = resource(about, {
     ],
     body: () =>
       z.object({
-        enrollmentKey: secret(z.string().trim().min(1).max(512)),
-        enrollmentSecret: secret(z.string().min(1).max(512)).optional(),
-        enrollmentNonce: lenient(secret(z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal characters"))),
-        hostname: reported(255),
-        osType: z.enum(osTypes),
-        osVersion: named(100),
-        osBuild: lenient(reported(100)),
-        architecture: named(20),
-        agentVersion: named(50),
-        deviceRole: lenient(z.enum(deviceRoles)),
-        isVirtual: lenient(z.boolean()),
-        siteId: lenient(ref("site")),
-        hardware: lenient(HardwareReport()),
-        network: lenientList(NetworkReport(), 100),
+        enrollmentKey: secret(z.string().trim().min(1).max(512)).describe("enrollment key of the organization"),
+        enrollmentSecret: secret(z.string().min(1).max(512))
+          .optional()
+          .describe("enrollment secret, if the server or the key requires one"),
+        enrollmentNonce: lenient(
+          secret(z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal characters")),
+        ).describe("what the agent keeps to repeat its enrollment"),
+        hostname: machine("hostname of the device", "reception-pc", reported(255)),
+        osType: z.enum(osTypes).describe("operating system"),
+        osVersion: machine("version of the operating system", "Windows 11 24H2", named(100)),
+        osBuild: lenient(reported(100)).describe("build of the operating system"),
+        architecture: machine("processor architecture: x64, arm64", "amd64", named(20)),
+        agentVersion: machine("version of the agent", "1.4.0", named(50)),
+        deviceRole: lenient(z.enum(deviceRoles)).describe("role of the device"),
+        isVirtual: lenient(z.boolean()).describe("whether it is a virtual machine"),
+        siteId: lenient(ref("site")).describe("site it is at, where the key pins none"),
+        hardware: lenient(HardwareReport()).describe("what the machine is made of"),
+        network: lenientList(NetworkReport(), 100).describe("its network interfaces"),
       }),
     returns: () =>
       z.object({

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { instant, listedName, ref, searchText, storableText, success, text } from "../../core/fields.ts";
+import {
+  type FieldMeta,
+  instant,
+  listedName,
+  ref,
+  searchText,
+  storableText,
+  success,
+  text,
+} from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { osTypes } from "./devices.ts";
 
@@ -65,7 +74,7 @@ const fieldKey = () =>
 const givenValue = () => z.union([storableText(10_000), z.number(), z.boolean()]);
 
 const writable = () => ({
-  name: text(100),
+  name: text(100).meta({ description: "display name", example: "Rack unit" } satisfies FieldMeta),
   options: givenOptions().nullable().describe("what values must satisfy; replaced as a whole"),
   required: z.boolean().describe("its value cannot be cleared"),
   defaultValue: givenValue().nullable().describe("of devices without a value of their own"),
@@ -80,7 +89,8 @@ const about: Noun = {
   name: "custom-fields",
   summary: "Fields of your own on devices, and their values",
   thing: "custom-field",
-  auditPrefixes: ["custom_field", "device"],
+  kinds: { "custom-field": { names: ["fieldKey", "name"], label: "name", example: "rack_unit" } },
+  audits: ["custom_field.create", "custom_field.update", "custom_field.delete", "device.custom_field.update"],
 };
 
 export const customFields = resource(about, {
@@ -123,9 +133,12 @@ export const customFields = resource(about, {
             .enum(["organization", "partner"])
             .default("organization")
             .describe("partner: for devices of all its organizations; needs full partner access"),
-          orgId: ref("organization").optional(),
+          orgId: ref("organization").optional().describe("organization whose devices have it; default: your own"),
           partnerId: ref("partner").optional().describe("of a partner's field, from a platform administrator"),
-          fieldKey: fieldKey().describe("unique across an organization and its partner; cannot change"),
+          fieldKey: fieldKey().meta({
+            description: "unique across an organization and its partner; cannot change",
+            example: "rack_unit",
+          } satisfies FieldMeta),
           type: z.enum(customFieldTypes).describe("cannot change"),
           ...writable(),
           options: writable().options.default(null),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { userCommandTypes } from "../../core/command-types.ts";
 import { create, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { instant, ref } from "../../core/fields.ts";
+import { type FieldMeta, instant, ref } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 
 export const commandStatuses = ["pending", "sent", "completed", "failed", "timeout", "cancelled"] as const;
@@ -51,14 +51,21 @@ const about: Noun = {
   name: "device-commands",
   summary: "What devices are told to do",
   thing: "device",
-  auditPrefixes: ["device"],
+  kinds: { "device-command": {} },
+  audits: ["device.command.queue", "device.command.cancel"],
 };
 
 const typeName = () => z.string().regex(/^\w{1,50}$/, "must be the name of a type");
 
 const queued = () => ({
-  type: typeName().describe(`one of ${userCommandTypes.join(", ")}`),
-  payload: z.record(z.string(), z.unknown()).optional().describe("what the type takes"),
+  type: typeName().meta({
+    description: `one of ${userCommandTypes.join(", ")}`,
+    example: "reboot",
+  } satisfies FieldMeta),
+  payload: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: "what the type takes", example: { delayMinutes: 5 } } satisfies FieldMeta),
 });
 
 /** Why a device got no command; the others of the same call did. */
@@ -82,7 +89,8 @@ export const deviceCommands = resource(about, {
     access: staff().needs("devices:execute").withMfa(),
     audit: "device.command.queue",
     errors: ["USE_SCRIPT_ENDPOINT", "COMMAND_TYPE_NOT_ALLOWED"],
-    body: () => z.object({ deviceIds: z.array(ref("device")).min(1).max(500), ...queued() }),
+    body: () =>
+      z.object({ deviceIds: z.array(ref("device")).min(1).max(500).describe("devices that get it"), ...queued() }),
     returns: () =>
       z.object({
         commands: z.array(Command()),
@@ -120,8 +128,8 @@ export const deviceCommands = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        status: z.enum(commandStatuses).optional(),
-        type: typeName().optional(),
+        status: z.enum(commandStatuses).optional().describe("only those in this status"),
+        type: typeName().optional().describe("only those of this type"),
       }),
     returns: () => pageOf(Command()),
   }),
@@ -134,6 +142,7 @@ export const deviceCommands = resource(about, {
   }),
   cancel: post("/devices/:id/commands/:commandId/cancel", {
     summary: "Cancel a command that no agent has claimed",
+    own: "whoever sent a command by mistake takes it back before an agent claims it: `rmm commands cancel`",
     description: "It will not run. One that was claimed may have run and stays as it is: 409 with its status.",
     access: staff().needs("devices:execute").withMfa(),
     audit: "device.command.cancel",

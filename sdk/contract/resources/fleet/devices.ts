@@ -175,7 +175,9 @@ const about: Noun = {
   name: "devices",
   summary: "Managed machines",
   thing: "device",
-  auditPrefixes: ["device"],
+  kinds: { device: { names: ["hostname", "displayName"], example: "reception-pc", searched: true } },
+  awaits: { "device-group": "there are no groups yet" },
+  audits: ["device.create", "device.update", "device.move_org.source", "device.move_org.target", "device.delete"],
 };
 
 export const devices = resource(about, {
@@ -192,19 +194,19 @@ export const devices = resource(about, {
         page: rawInt("chooses paging by number"),
         limit: rawInt("default 50; at most 1000 by cursor, 100 by page"),
         cursor: z.string().max(4096).optional().describe("empty for the first page"),
-        sort: z.enum(["hostname", "lastSeen", "enrolled"]).optional(),
-        sortDir: z.enum(["asc", "desc"]).optional(),
-        includeTotal: flag().optional(),
-        orgId: ref("organization").optional(),
-        siteId: ref("site").optional(),
-        orgIds: refList("organization").optional(),
-        siteIds: refList("site").optional(),
+        sort: z.enum(["hostname", "lastSeen", "enrolled"]).optional().describe("field that orders the list"),
+        sortDir: z.enum(["asc", "desc"]).optional().describe("direction of the order"),
+        includeTotal: flag().optional().describe("include the number of matches"),
+        orgId: ref("organization").optional().describe("only those of this organization"),
+        siteId: ref("site").optional().describe("only those at this site"),
+        orgIds: refList("organization").optional().describe("only those of these organizations, with commas"),
+        siteIds: refList("site").optional().describe("only those at these sites, with commas"),
         groupIds: refList("device-group").optional().describe("matches nothing until there are groups"),
-        status: z.enum(deviceStatuses).optional(),
-        osType: z.enum(osTypes).optional(),
-        role: z.enum(deviceRoles).optional(),
+        status: z.enum(deviceStatuses).optional().describe("only those in this status"),
+        osType: z.enum(osTypes).optional().describe("only those with this operating system"),
+        role: z.enum(deviceRoles).optional().describe("only those with this role"),
         search: searchText().optional().describe("part of hostname or display name"),
-        includeDecommissioned: flag().optional(),
+        includeDecommissioned: flag().optional().describe("include decommissioned devices"),
       }),
     returns: () =>
       z.union([
@@ -238,12 +240,15 @@ export const devices = resource(about, {
     body: () =>
       z.object({
         orgId: ref("organization").optional().describe("required in partner and system scope"),
-        siteId: ref("site"),
-        hostname: text(255),
-        osType: z.enum(osTypes),
-        displayName: text(255).nullable().optional(),
-        deviceRole: z.enum(deviceRoles).optional(),
-        tags: z.array(text(50)).max(100).optional(),
+        siteId: ref("site").describe("site that it will be at"),
+        hostname: text(255).meta({
+          description: "hostname that the machine will report",
+          example: "reception-pc",
+        } satisfies FieldMeta),
+        osType: z.enum(osTypes).describe("operating system"),
+        displayName: text(255).nullable().optional().describe("name that people gave it"),
+        deviceRole: z.enum(deviceRoles).optional().describe("role of the device"),
+        tags: z.array(text(50)).max(100).optional().describe("labels, each once"),
       }),
     returns: ProvisionedDevice,
   }),
@@ -272,14 +277,14 @@ export const devices = resource(about, {
     body: () =>
       z
         .object({
-          displayName: text(255).nullable(),
-          siteId: ref("site"),
-          tags: z.array(text(50)).max(100),
-          deviceRole: z.enum(deviceRoles),
-          maintenance: z.boolean(),
-          maintenanceUntil: timestamp(),
-          quarantined: z.boolean(),
-          quarantinedReason: text(255),
+          displayName: text(255).nullable().describe("name that people gave it"),
+          siteId: ref("site").describe("site to move it to"),
+          tags: z.array(text(50)).max(100).describe("labels, each once; replaces the list"),
+          deviceRole: z.enum(deviceRoles).describe("role of the device"),
+          maintenance: z.boolean().describe("whether it is being worked on"),
+          maintenanceUntil: timestamp().describe("end of the maintenance"),
+          quarantined: z.boolean().describe("whether it is cut off"),
+          quarantinedReason: text(255).describe("why it is cut off"),
         })
         .partial(),
     returns: Device,
@@ -304,7 +309,11 @@ export const devices = resource(about, {
       "ALREADY_DECOMMISSIONED",
       "CONCURRENT_MODIFICATION",
     ],
-    body: () => z.object({ orgId: ref("organization"), siteId: ref("site") }),
+    body: () =>
+      z.object({
+        orgId: ref("organization").describe("organization to move it to"),
+        siteId: ref("site").describe("site of that organization"),
+      }),
     returns: () => z.object({ success: z.literal(true), device: Device() }),
   }),
   remove: del("/devices/:id", {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { get, type Noun, resource, shape } from "../../core/endpoint.ts";
-import { ref, searchText } from "../../core/fields.ts";
+import { type FieldMeta, ref, searchText } from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
 import { deviceStatuses, osTypes } from "./devices.ts";
 
@@ -27,7 +27,7 @@ const whole = { kind: "whole", items: "data" } as const;
 const about: Noun = {
   name: "tags",
   summary: "Tags of devices",
-  auditPrefixes: [],
+  audits: [],
 };
 
 export const tags = resource(about, {
@@ -39,7 +39,10 @@ export const tags = resource(about, {
     paging: whole,
     columns: ["tag", "name", "deviceCount"],
     query: () =>
-      z.object({ search: searchText().optional().describe("part of the tag"), orgId: ref("organization").optional() }),
+      z.object({
+        search: searchText().optional().describe("part of the tag"),
+        orgId: ref("organization").optional().describe("only tags of this organization's devices"),
+      }),
     returns: () => counted(Tag()),
   }),
   devices: get("/tags/devices", {
@@ -49,9 +52,14 @@ export const tags = resource(about, {
     columns: ["hostname", "displayName", "status", "osType", "tags", "id"],
     query: () =>
       z.object({
-        tag: z.string().trim().min(1).max(50).describe("the whole tag, case and all"),
-        page: lenientInt({ default: 1, min: 1, max: 1_000_000 }),
-        limit: lenientInt({ default: 1_000, min: 1, max: 1_000 }),
+        tag: z
+          .string()
+          .trim()
+          .min(1)
+          .max(50)
+          .meta({ description: "the whole tag, case and all", example: "server-room" } satisfies FieldMeta),
+        page: lenientInt({ default: 1, min: 1, max: 1_000_000 }).describe("page of the list, from 1"),
+        limit: lenientInt({ default: 1_000, min: 1, max: 1_000 }).describe("entries of a page"),
       }),
     returns: () => counted(TaggedDevice()),
   }),

@@ -103,6 +103,7 @@ const ToldEvent = shape("ToldEvent", () =>
   }),
 );
 
+const name = () => text(255).meta({ description: "display name", example: "ticketing" } satisfies FieldMeta);
 const headerKey = () => z.string().regex(/^[A-Za-z0-9-]{1,64}$/, "must be 1 to 64 of letters, digits and -");
 const headerValue = () =>
   secret(z.string().regex(/^[\x20-\x7e]{1,1024}$/, "must be 1 to 1024 printable ASCII characters"));
@@ -125,7 +126,8 @@ const about: Noun = {
   name: "webhooks",
   summary: "Addresses that are told of an organization's events",
   thing: "webhook",
-  auditPrefixes: ["webhook"],
+  kinds: { webhook: { names: ["name"], example: "ticketing" }, "webhook-delivery": { listedBy: "deliveries" } },
+  audits: ["webhook.create", "webhook.update", "webhook.delete", "webhook.test", "webhook.retry"],
 };
 
 export const webhooks = resource(about, {
@@ -136,11 +138,16 @@ export const webhooks = resource(about, {
     paging: paged,
     columns: ["name", "status", "orgName", "url", "events", "consecutiveFailures", "lastDeliveryAt", "id"],
     query: () =>
-      z.object({ ...pageQuery(), orgId: ref("organization").optional(), status: z.enum(webhookStatuses).optional() }),
+      z.object({
+        ...pageQuery(),
+        orgId: ref("organization").optional().describe("only those of this organization"),
+        status: z.enum(webhookStatuses).optional().describe("only those in this status"),
+      }),
     returns: () => pageOf(Webhook()),
   }),
   events: get("/webhooks/events", {
     summary: "Wait for the events that a webhook would be told of",
+    own: "what `rmm webhooks listen` asks: a receiver that no server reaches is told of events too",
     description:
       "Without `cursor` answers at once with the one of now; with it, what happened since, or after `waitSeconds` nothing. `data` may be empty before that: ask again with the new cursor. `missed`: some are no longer kept.",
     access: writers,
@@ -180,8 +187,11 @@ export const webhooks = resource(about, {
     body: () =>
       z.strictObject({
         orgId: ref("organization").optional().describe("needed in partner and system scope"),
-        name: text(255),
-        url: webAddress().describe("where events are posted; https, on the public internet"),
+        name: name(),
+        url: webAddress().meta({
+          description: "where events are posted; https, on the public internet",
+          example: "https://hooks.contoso.example/rmm",
+        } satisfies FieldMeta),
         secret: signingSecret().optional().describe("signs deliveries; made where it is left out"),
         events: kinds().describe("kinds, prefixes such as device.*, or *"),
         headers: z
@@ -228,7 +238,7 @@ export const webhooks = resource(about, {
     body: () =>
       z
         .strictObject({
-          name: text(255),
+          name: name(),
           url: webAddress().describe("another scheme, host or port needs the secret and all header values anew"),
           secret: signingSecret().describe("signs deliveries from now on"),
           events: kinds().describe("kinds, prefixes such as device.*, or *; replaces the list"),
@@ -237,7 +247,7 @@ export const webhooks = resource(about, {
             .max(20)
             .describe("replaces the list; a header without a value keeps the stored one"),
           retryPolicy: z.strictObject(policy()).partial().describe("what is left out stays"),
-          status: z.enum(["active", "paused"]),
+          status: z.enum(["active", "paused"]).describe("paused gives up what waits; active sends again"),
         })
         .partial(),
     returns: Webhook,
@@ -262,7 +272,7 @@ export const webhooks = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        status: z.enum(deliveryStatuses).optional(),
+        status: z.enum(deliveryStatuses).optional().describe("only those in this status"),
         event: eventName().optional().describe("only those of this kind"),
       }),
     returns: () => pageOf(WebhookDelivery()),
@@ -281,7 +291,9 @@ export const webhooks = resource(about, {
     body: () =>
       z.strictObject({
         event: eventName().optional().describe("kind that is sampled; default webhook.test"),
-        payload: freeObject().optional(),
+        payload: freeObject()
+          .optional()
+          .meta({ description: "data of the test", example: { ok: true } } satisfies FieldMeta),
       }),
     returns: () => z.object({ message: z.string(), delivery: WebhookDelivery() }),
   }),

@@ -26,7 +26,8 @@ const about: Noun = {
   name: "memberships",
   summary: "Where you belong, and are invited to",
   thing: "membership",
-  auditPrefixes: ["user"],
+  kinds: { membership: { label: "tenantName" } },
+  audits: ["user.membership.select", "user.invite.accepted", "user.remove"],
 };
 
 export const memberships = resource(about, {

@@ -44,7 +44,8 @@ const about: Noun = {
   name: "notifications",
   summary: "What you are told of",
   thing: "notification",
-  auditPrefixes: [],
+  kinds: { notification: { label: "title" } },
+  audits: [],
 };
 
 export const notifications = resource(about, {

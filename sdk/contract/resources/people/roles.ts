@@ -24,8 +24,8 @@ const Role = shape("Role", () =>
 
 /** Whose members are meant; without either the caller's own tenant. System scope must name one. */
 export const target = () => ({
-  orgId: ref("organization").optional(),
-  partnerId: ref("partner").optional().describe("system scope only"),
+  orgId: ref("organization").optional().describe("organization whose members are meant"),
+  partnerId: ref("partner").optional().describe("partner whose members are meant; system scope only"),
 });
 
 export const targetErrors = [
@@ -52,7 +52,8 @@ const about: Noun = {
   name: "roles",
   summary: "What members of a tenant may do",
   thing: "role",
-  auditPrefixes: [],
+  kinds: { role: { names: ["name"], example: "Org Admin" } },
+  audits: [],
 };
 
 export const roles = resource(about, {

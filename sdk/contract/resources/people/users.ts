@@ -2,7 +2,17 @@ import { z } from "zod";
 import { open, staff } from "../../core/access.ts";
 import { isVisible } from "../../core/characters.ts";
 import { create, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
-import { email, freeObject, instant, ref, searchText, secret, success, text } from "../../core/fields.ts";
+import {
+  email,
+  type FieldMeta,
+  freeObject,
+  instant,
+  ref,
+  searchText,
+  secret,
+  success,
+  text,
+} from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { passwordRule } from "../../core/password-rule.ts";
 import { newPassword } from "../sign-in/passwords.ts";
@@ -70,6 +80,7 @@ export const Member = shape("Member", () =>
 
 const inviteUrl = () => secret(z.string()).nullable().describe("only when mail is not configured");
 
+const mailedToken = () => handedOutToken().describe("token of the mailed link");
 const acceptedPassword = () => newPassword().describe(`the account's own, else a first one: ${passwordRule}`);
 
 const httpsUrl = () =>
@@ -82,7 +93,8 @@ const about: Noun = {
   name: "users",
   summary: "People who sign in, and their invitations",
   thing: "user",
-  auditPrefixes: ["user"],
+  kinds: { user: { names: ["email", "name"], label: "name", example: "ana@contoso.example" } },
+  audits: ["user.profile.update", "user.invite", "user.invite.resend", "user.invite.accepted"],
 };
 
 export const users = resource(about, {
@@ -99,9 +111,12 @@ export const users = resource(about, {
     body: () =>
       z
         .strictObject({
-          name: text(255),
-          avatarUrl: httpsUrl().nullable(),
-          preferences: freeObject(64 * 1024).describe("merged into the stored preferences"),
+          name: text(255).describe("your name as others see it"),
+          avatarUrl: httpsUrl().nullable().describe("address of your picture"),
+          preferences: freeObject(64 * 1024).meta({
+            description: "merged into the stored preferences",
+            example: { theme: "dark" },
+          } satisfies FieldMeta),
         })
         .partial(),
     returns: Me,
@@ -116,7 +131,7 @@ export const users = resource(about, {
       z.object({
         ...pageQuery(),
         ...target(),
-        status: z.enum(userStatuses).optional(),
+        status: z.enum(userStatuses).optional().describe("only those in this status"),
         search: searchText().optional().describe("part of name or email"),
       }),
     returns: () => pageOf(Member()),
@@ -149,9 +164,9 @@ export const users = resource(about, {
     body: () =>
       z.object({
         ...target(),
-        email: email(),
-        name: text(255),
-        roleId: ref("role"),
+        email: email().describe("whom the invitation is sent to"),
+        name: text(255).meta({ description: "name of the person", example: "Ana Ruiz" } satisfies FieldMeta),
+        roleId: ref("role").describe("role of the new member"),
         orgAccess: z.enum(orgAccessLevels).optional().describe("only for members of a partner"),
         orgIds: z.array(ref("organization")).max(10_000).optional().describe("required with orgAccess `selected`"),
         siteIds: z
@@ -179,7 +194,7 @@ export const users = resource(about, {
     loses: "nothing",
     idempotent: true,
     errors: [...targetErrors, "NOT_FOUND", "NOT_INVITED", "ROLE_EXCEEDS_CALLER", "SITE_ACCESS_DENIED"],
-    body: () => z.object({ ...target(), userId: ref("user") }),
+    body: () => z.object({ ...target(), userId: ref("user").describe("whose invitation it is") }),
     returns: () => z.object({ ...success().shape, inviteEmailSent: z.boolean(), inviteUrl: inviteUrl() }),
   }),
   previewInvite: post("/auth/invite/preview", {
@@ -188,7 +203,7 @@ export const users = resource(about, {
     audit: { none: "reads only" },
     loses: "nothing",
     errors: ["INVALID_INVITE", "INVITE_ALREADY_ACCEPTED"],
-    body: () => z.object({ token: handedOutToken() }),
+    body: () => z.object({ token: mailedToken() }),
     returns: () =>
       z.object({
         email: z.string(),
@@ -205,7 +220,12 @@ export const users = resource(about, {
     audit: "user.invite.accepted",
     loses: "nothing",
     errors: ["INVALID_INVITE", "WEAK_PASSWORD", "SSO_REQUIRED", "INVALID_CREDENTIALS"],
-    body: () => z.object({ token: handedOutToken(), password: acceptedPassword(), name: text(255).optional() }),
+    body: () =>
+      z.object({
+        token: mailedToken(),
+        password: acceptedPassword(),
+        name: text(255).optional().describe("your name, where the invitation has another"),
+      }),
     returns: () => z.discriminatedUnion("mfaRequired", [SignedIn(), SecondFactorNeeded()]),
   }),
 });

@@ -7,7 +7,7 @@ const everywhere = { access: open(), alsoAtRoot: true } as const;
 const about: Noun = {
   name: "service-status",
   summary: "Health, metrics and the description of this API",
-  auditPrefixes: [],
+  audits: [],
 };
 
 /**

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { flag, instant, ref, text } from "../../core/fields.ts";
+import { type FieldMeta, flag, instant, ref, text } from "../../core/fields.ts";
 import { Done, liveErrors, livePage } from "../../core/live.ts";
 import { paged, pageOf } from "../../core/page.ts";
 
@@ -26,14 +26,17 @@ export const Process = shape("Process", () =>
 const about: Noun = {
   name: "processes",
   summary: "Processes that run on a device",
-  auditPrefixes: ["device"],
+  audits: ["device.process.kill"],
 };
 
 const refs = { deviceId: "device", pid: "opaque" } as const;
 const one = () =>
   z.object({
     deviceId: ref("device"),
-    pid: z.string().regex(/^\d{1,10}$/, "must be the number of a process"),
+    pid: z
+      .string()
+      .regex(/^\d{1,10}$/, "must be the number of a process")
+      .meta({ example: "4711" } satisfies FieldMeta),
   });
 
 export const processes = resource(about, {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { ref, text } from "../../core/fields.ts";
+import { type FieldMeta, ref, text } from "../../core/fields.ts";
 import { Done, liveErrors, livePage } from "../../core/live.ts";
 import { paged, pageOf } from "../../core/page.ts";
 
@@ -25,11 +25,12 @@ export const Service = shape("Service", () =>
 const about: Noun = {
   name: "services",
   summary: "Services of a device",
-  auditPrefixes: ["device"],
+  audits: ["device.service.start", "device.service.stop", "device.service.restart"],
 };
 
 const refs = { deviceId: "device", name: "opaque" } as const;
-const one = () => z.object({ deviceId: ref("device"), name: text(256) });
+const one = () =>
+  z.object({ deviceId: ref("device"), name: text(256).meta({ example: "Spooler" } satisfies FieldMeta) });
 
 const changing = {
   description: "After `AGENT_TIMEOUT` with `unverified` it may have been done.",
@@ -53,7 +54,7 @@ export const services = resource(about, {
       z.object({
         ...livePage(),
         search: text(500).optional().describe("part of name, display name or description"),
-        status: z.enum(serviceStatuses).optional(),
+        status: z.enum(serviceStatuses).optional().describe("only those in this status"),
       }),
     returns: () => pageOf(Service()),
   }),

@@ -109,7 +109,7 @@ export const DeviceSecurity = shape("DeviceSecurity", () =>
 const about: Noun = {
   name: "security-posture",
   summary: "What protects devices",
-  auditPrefixes: [],
+  audits: [],
 };
 
 export const securityPosture = resource(about, {
@@ -123,7 +123,7 @@ export const securityPosture = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        orgId: ref("organization").optional(),
+        orgId: ref("organization").optional().describe("devices of this organization"),
         providerId: z.string().max(64).optional().describe("what protects the device, such as windows_defender"),
         status: z.enum(protectionStatuses).optional().describe("what is shown as its status"),
         riskLevel: z.enum(riskLevels).optional().describe("what its facts and its silence amount to"),

@@ -55,7 +55,9 @@ const ThreatSummary = shape("ThreatSummary", () =>
 const about: Noun = {
   name: "threats",
   summary: "Threats that were found on devices",
-  auditPrefixes: [],
+  thing: "threat",
+  kinds: { threat: { label: "name" } },
+  audits: [],
 };
 
 const filters = () => ({
@@ -82,7 +84,11 @@ export const threats = resource(about, {
     summary: "List threats, the newest first",
     description: "`summary` counts all that the filters leave. Decommissioned devices are left out.",
     errors: ["ORG_ACCESS_DENIED"],
-    query: () => z.object({ ...filters(), orgId: ref("organization").optional() }),
+    query: () =>
+      z.object({
+        ...filters(),
+        orgId: ref("organization").optional().describe("found on devices of this organization"),
+      }),
   }),
   ofDevice: get("/security/threats/:deviceId", {
     ...listed,

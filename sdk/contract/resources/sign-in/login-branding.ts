@@ -37,7 +37,7 @@ const logo = () =>
 const about: Noun = {
   name: "login-branding",
   summary: "Logo, colour and headline of a partner's login page",
-  auditPrefixes: ["partner"],
+  audits: ["partner.login_branding.update"],
 };
 
 export const loginBranding = resource(about, {
@@ -53,15 +53,18 @@ export const loginBranding = resource(about, {
     audit: "partner.login_branding.update",
     body: () =>
       z.strictObject({
-        logoUrl: logo().default(null),
+        logoUrl: logo().default(null).describe("logo of the sign-in page: an https address, or an image as data URI"),
         accentColor: z
           .string()
           .regex(/^#[0-9a-fA-F]{6}$/, "must be #rrggbb")
           .transform((value) => value.toLowerCase())
           .nullable()
           .default(null)
-          .meta({ published: { type: ["string", "null"], pattern: "^#[0-9a-fA-F]{6}$" } } satisfies FieldMeta),
-        headline: blankable(120).default(null),
+          .meta({
+            description: "colour of buttons and links: #1a73e8",
+            published: { type: ["string", "null"], pattern: "^#[0-9a-fA-F]{6}$" },
+          } satisfies FieldMeta),
+        headline: blankable(120).default(null).describe("line above the sign-in form"),
       }),
     returns: LoginBranding,
   }),

@@ -18,7 +18,7 @@ export const MfaSetup = shape("MfaSetup", () =>
 );
 
 const code = () => secret(z.string().trim().min(1).max(64)).describe("six digits, or a recovery code");
-const method = () => z.enum(["totp", "recovery"]).optional();
+const method = () => z.enum(["totp", "recovery"]).optional().describe("what the code is; otherwise told by its form");
 const currentPassword = () => typedPassword().optional().describe("omit only for an account without a password");
 const self = staff().exemptFrom("partnerGuard", "mfaEnrollment");
 
@@ -28,7 +28,16 @@ const personal = ["HOME_SESSION_REQUIRED", "reauth_required"] as const;
 const about: Noun = {
   name: "mfa",
   summary: "Second factor: set up, prove, turn off, recovery codes",
-  auditPrefixes: ["auth", "user"],
+  audits: [
+    "auth.mfa.setup",
+    "auth.mfa.disable",
+    "auth.mfa.stepup.granted",
+    "auth.mfa.stepup.failed",
+    "auth.mfa.recovery_codes.rotate",
+    "auth.mfa.recovery_code.used",
+    "user.login",
+    "user.mfa_reset",
+  ],
 };
 
 export const mfa = resource(about, {
@@ -40,7 +49,12 @@ export const mfa = resource(about, {
     audit: "user.login",
     loses: "nothing",
     errors: ["MFA_SESSION_EXPIRED", "INVALID_MFA_CODE", "INVALID_INVITE", "SSO_REQUIRED"],
-    body: () => z.object({ tempToken: handedOutToken(), code: code(), method: method() }),
+    body: () =>
+      z.object({
+        tempToken: handedOutToken().describe("token of the sign-in that waits for a second factor"),
+        code: code(),
+        method: method(),
+      }),
     returns: SignedIn,
   }),
   setup: post("/auth/mfa/setup", {

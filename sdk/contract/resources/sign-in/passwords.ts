@@ -11,7 +11,7 @@ export const newPassword = () => secret(z.string()).describe(passwordRule);
 const about: Noun = {
   name: "passwords",
   summary: "Forgotten, reset and changed passwords",
-  auditPrefixes: ["user"],
+  audits: ["user.password.change", "user.password.reset"],
 };
 
 export const passwords = resource(about, {
@@ -21,7 +21,7 @@ export const passwords = resource(about, {
     access: open(),
     audit: { none: "changes no account; the reset is audited as user.password.reset" },
     loses: "nothing",
-    body: () => z.object({ email: email() }),
+    body: () => z.object({ email: email().describe("address of the account") }),
     returns: () => z.object({ ...success().shape, message: z.string() }),
   }),
   reset: post("/auth/reset-password", {
@@ -31,7 +31,7 @@ export const passwords = resource(about, {
     audit: "user.password.reset",
     loses: "nothing",
     errors: ["INVALID_TOKEN", "WEAK_PASSWORD", "SSO_REQUIRED"],
-    body: () => z.object({ token: handedOutToken(), password: newPassword() }),
+    body: () => z.object({ token: handedOutToken().describe("token of the mailed link"), password: newPassword() }),
     returns: success,
   }),
   change: post("/auth/change-password", {
@@ -47,7 +47,8 @@ export const passwords = resource(about, {
       "WEAK_PASSWORD",
       "HOME_SESSION_REQUIRED",
     ],
-    body: () => z.object({ currentPassword: typedPassword(), newPassword: newPassword() }),
+    body: () =>
+      z.object({ currentPassword: typedPassword().describe("your current password"), newPassword: newPassword() }),
     returns: () => z.object({ ...success().shape, ...TokenPair().shape }),
   }),
 });

@@ -73,7 +73,8 @@ const about: Noun = {
   name: "sessions",
   summary: "Sign in, refresh, sign out and see where you are signed in",
   thing: "session",
-  auditPrefixes: ["user"],
+  kinds: { session: { label: "userAgent" } },
+  audits: ["user.login", "user.login.failed", "user.logout", "auth.refresh.reuse_detected"],
 };
 
 export const sessions = resource(about, {
@@ -86,7 +87,11 @@ export const sessions = resource(about, {
     audit: "user.login",
     loses: "nothing",
     errors: ["INVALID_CREDENTIALS"],
-    body: () => z.object({ email: email(), password: typedPassword() }),
+    body: () =>
+      z.object({
+        email: email().describe("address of your account"),
+        password: typedPassword().describe("password of your account"),
+      }),
     returns: () => z.discriminatedUnion("mfaRequired", [SignedIn(), SecondFactorNeeded()]),
   }),
   refresh: post("/auth/refresh", {
@@ -96,7 +101,7 @@ export const sessions = resource(about, {
     audit: { none: "renews a session that is already on record; reuse is audited as auth.refresh.reuse_detected" },
     loses: "nothing",
     errors: ["INVALID_REFRESH_TOKEN", "REFRESH_RACED"],
-    body: () => z.object({ refreshToken: handedOutToken() }),
+    body: () => z.object({ refreshToken: handedOutToken().describe("refresh token to exchange") }),
     returns: TokenPair,
   }),
   logout: post("/auth/logout", {
@@ -107,7 +112,7 @@ export const sessions = resource(about, {
     loses: "nothing",
     errors: ["HOME_SESSION_REQUIRED"],
     bodyOptional: true,
-    body: () => z.object({ allSessions: z.boolean().optional() }),
+    body: () => z.object({ allSessions: z.boolean().optional().describe("end all sessions, not only this one") }),
     returns: success,
   }),
   list: get("/auth/sessions", {

@@ -38,7 +38,8 @@ const about: Noun = {
   name: "sso-domains",
   summary: "Email domains an organization has proven to be its own",
   thing: "sso-domain",
-  auditPrefixes: ["sso"],
+  kinds: { "sso-domain": { names: ["domain"], example: "contoso.example" } },
+  audits: ["sso.domain.create", "sso.domain.verify", "sso.domain.delete"],
 };
 
 export const ssoDomains = resource(about, {
@@ -48,7 +49,7 @@ export const ssoDomains = resource(about, {
     errors: ["ORG_ACCESS_DENIED"],
     paging: whole,
     columns: ["domain", "verified", "orgName", "recordName", "recordValue", "lastCheckedAt", "id"],
-    query: () => z.object({ orgId: ref("organization").optional() }),
+    query: () => z.object({ orgId: ref("organization").optional().describe("only those of this organization") }),
     returns: () => wholeOf(SsoDomain()),
   }),
   create: create("/sso/domains", {
@@ -57,7 +58,14 @@ export const ssoDomains = resource(about, {
     access: writers,
     audit: "sso.domain.create",
     errors: ["ORG_ACCESS_DENIED", "ORG_CONTEXT_REQUIRED", "ORG_ID_REQUIRED", "SITE_ACCESS_DENIED", "ORG_READ_ONLY"],
-    body: () => z.strictObject({ orgId: ref("organization").optional(), domain: domain() }),
+    body: () =>
+      z.strictObject({
+        orgId: ref("organization").optional().describe("organization that owns it; default: your own"),
+        domain: domain().meta({
+          description: "email domain: contoso.example",
+          example: "contoso.example",
+        } satisfies FieldMeta),
+      }),
     returns: SsoDomain,
   }),
   verify: post("/sso/domains/:id/verify", {

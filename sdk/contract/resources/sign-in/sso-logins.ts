@@ -49,10 +49,10 @@ const callback = {
   transport: "redirect",
   query: () =>
     z.object({
-      code: secret(z.string()).optional(),
-      state: z.string().optional(),
-      iss: z.string().optional(),
-      error: z.string().optional(),
+      code: secret(z.string()).optional().describe("authorization code of the provider"),
+      state: z.string().optional().describe("state parameter of the sign-in"),
+      iss: z.string().optional().describe("issuer of the response"),
+      error: z.string().optional().describe("error code of the provider"),
     }),
   returns: () => z.object({ location: secret() }),
 } as const;
@@ -76,7 +76,7 @@ const start = {
 const about: Noun = {
   name: "sso-logins",
   summary: "Sign-in through an identity provider, and attaching one to your account",
-  auditPrefixes: [],
+  audits: ["sso.identity.linked", "sso.identity.link_rejected", "sso.callback.rejected", "sso.break_glass.login"],
 };
 
 /** Signing in through an identity provider, and linking one to an account (docs/single-sign-on.md). */
@@ -93,7 +93,7 @@ export const ssoLogins = resource(about, {
     description: "Looks at the domain alone: real and invented addresses get the same answer. 20 a minute per client.",
     access: open(),
     audit: { none: "reads only" },
-    body: () => z.strictObject({ email: email() }),
+    body: () => z.strictObject({ email: email().describe("address of who wants to sign in") }),
     returns: () => z.object({ sso: SsoButton().nullable() }),
   }),
   context: get("/auth/login-context", {
@@ -120,6 +120,7 @@ export const ssoLogins = resource(about, {
   callbackOfProvider: get("/sso/callback/:providerId", {
     refs: { providerId: "sso-provider" },
     ...callback,
+    own: "the callback of a provider that has an address of its own, beside the one that is specified",
     summary: "Receive the browser from a provider with a callback address of its own",
   }),
   exchange: post("/sso/exchange", {
@@ -129,7 +130,11 @@ export const ssoLogins = resource(about, {
     access: open(),
     audit: { none: "the sign-in itself is audited as user.login when the identity provider answers" },
     errors: ["INVALID_EXCHANGE_CODE"],
-    body: () => z.strictObject({ code: handedOutToken(), verifier: handedOutToken().optional() }),
+    body: () =>
+      z.strictObject({
+        code: handedOutToken().describe("one-time code of the sign-in"),
+        verifier: handedOutToken().optional().describe("what the challenge of the sign-in was made from"),
+      }),
     returns: TokenPair,
   }),
   linkOptions: get("/sso/link/options", {
@@ -154,7 +159,11 @@ export const ssoLogins = resource(about, {
     summary: "A page that hands the one-time code to the waiting command line",
     access: open(),
     transport: "html",
-    query: () => z.object({ port: z.string().optional(), state: z.string().optional() }),
+    query: () =>
+      z.object({
+        port: z.string().optional().describe("port that the command listens on"),
+        state: z.string().optional().describe("state that the command gave the sign-in"),
+      }),
     returns: () => z.string(),
   }),
 });

@@ -108,11 +108,11 @@ const domainsText = () =>
     .meta({ published: { type: ["string", "null"], maxLength: 1000 } } satisfies FieldMeta);
 
 const writable = () => ({
-  name: text(255),
-  type: z.enum(ssoProviderTypes),
+  name: text(255).meta({ description: "display name", example: "Contoso Entra ID" } satisfies FieldMeta),
+  type: z.enum(ssoProviderTypes).describe("protocol it speaks"),
   issuer: webAddress().nullable().describe("for oidc: the endpoints are discovered from it"),
-  clientId: blankable(500),
-  clientSecret: secret(z.string().min(1).max(2000)).nullable(),
+  clientId: blankable(500).describe("client id from the provider"),
+  clientSecret: secret(z.string().min(1).max(2000)).nullable().describe("client secret from the provider"),
   scopes: scopeText().nullable().describe("space-separated; null: the preset's"),
   attributeMapping: AttributeMapping().nullable().describe("null: the preset's"),
   autoProvision: z.boolean().describe("create users at their first sign-in; only for providers of an organization"),
@@ -120,14 +120,14 @@ const writable = () => ({
   allowedDomains: domainsText().describe("comma-separated email domains; null: every domain"),
   enforceSSO: z.boolean().describe("refuse passwords while the provider is active"),
   trustsIdpMfa: z.boolean().describe("trust the provider's claim that a second factor was used"),
-  authorizationUrl: webAddress().nullable(),
-  tokenUrl: webAddress().nullable(),
-  userInfoUrl: webAddress().nullable(),
-  jwksUrl: webAddress().nullable(),
+  authorizationUrl: webAddress().nullable().describe("authorization endpoint, if not discovered"),
+  tokenUrl: webAddress().nullable().describe("token endpoint, if not discovered"),
+  userInfoUrl: webAddress().nullable().describe("userinfo endpoint, if not discovered"),
+  jwksUrl: webAddress().nullable().describe("JWKS address, if not discovered"),
   ownCallback: z.boolean().describe("use /api/v1/sso/callback/ID as redirect URI instead of the shared one"),
-  entityId: blankable(500),
-  ssoUrl: webAddress(500).nullable(),
-  certificate: blankable(20_000),
+  entityId: blankable(500).describe("entity id of a SAML provider"),
+  ssoUrl: webAddress(500).nullable().describe("sign-in address of a SAML provider"),
+  certificate: blankable(20_000).describe("signing certificate of a SAML provider, in PEM"),
 });
 
 const writers = staff().needs("organizations:write").withMfa();
@@ -137,7 +137,14 @@ const about: Noun = {
   name: "sso-providers",
   summary: "Identity providers people sign in through",
   thing: "sso-provider",
-  auditPrefixes: ["sso"],
+  kinds: { "sso-provider": { names: ["name"], example: "Contoso Entra ID" } },
+  audits: [
+    "sso.provider.create",
+    "sso.provider.update",
+    "sso.provider.delete",
+    "sso.provider.status.update",
+    "sso.provider.test",
+  ],
 };
 
 export const ssoProviders = resource(about, {
@@ -156,7 +163,7 @@ export const ssoProviders = resource(about, {
     columns: ["name", "status", "type", "orgName", "issuer", "enforceSSO", "id"],
     query: () =>
       z.object({
-        orgId: ref("organization").optional(),
+        orgId: ref("organization").optional().describe("only those of this organization"),
         scope: z.enum(["partner"]).optional().describe("only the partner's own provider"),
       }),
     returns: () => wholeOf(SsoProvider()),
@@ -184,9 +191,9 @@ export const ssoProviders = resource(about, {
     body: () => {
       const { name, type, autoProvision, enforceSSO, trustsIdpMfa, ownCallback, ...others } = writable();
       return z.strictObject({
-        ownerScope: z.enum(["organization", "partner"]).default("organization"),
+        ownerScope: z.enum(["organization", "partner"]).default("organization").describe("who owns the provider"),
         orgId: ref("organization").optional().describe("for a provider of an organization; default: your own"),
-        preset: text(100).optional(),
+        preset: text(100).optional().describe("template to start from: see `rmm sso-providers presets`"),
         name,
         type,
         ...z.object(others).partial().shape,
@@ -237,7 +244,7 @@ export const ssoProviders = resource(about, {
     audit: "sso.provider.status.update",
     loses: "nothing",
     errors: [...reached, "PROVIDER_INCOMPLETE", "CONCURRENT_MODIFICATION"],
-    body: () => z.strictObject({ status: z.enum(ssoProviderStatuses) }),
+    body: () => z.strictObject({ status: z.enum(ssoProviderStatuses).describe("status to change to") }),
     returns: SsoProvider,
   }),
   test: post("/sso/providers/:id/test", {

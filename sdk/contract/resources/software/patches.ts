@@ -102,7 +102,8 @@ const about: Noun = {
   name: "patches",
   summary: "Patches that wait or are installed on devices",
   thing: "patch",
-  auditPrefixes: [],
+  kinds: { patch: { label: "title" } },
+  audits: [],
 };
 
 const os = () => z.enum(osTypes).optional().describe("reported by a device with this system");
@@ -119,13 +120,16 @@ export const patches = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        orgId: ref("organization").optional(),
-        source: z.enum(patchSources).optional(),
-        severity: z.enum(patchSeverities).optional(),
+        orgId: ref("organization").optional().describe("only those on its devices"),
+        source: z.enum(patchSources).optional().describe("only those from there"),
+        severity: z.enum(patchSeverities).optional().describe("the highest that your devices reported"),
         os: os(),
         search: searchText().optional().describe("part of title or external id"),
         cveId: z.string().trim().toUpperCase().max(30).optional().describe("such as CVE-2026-21412"),
-        sortBy: z.enum(["title", "severity", "source", "releaseDate", "createdAt"]).optional(),
+        sortBy: z
+          .enum(["title", "severity", "source", "releaseDate", "createdAt"])
+          .optional()
+          .describe("createdAt unless another is named"),
         sortDir: z.enum(["asc", "desc"]).optional().describe("asc for title and source, else desc"),
       }),
     returns: () => pageOf(Patch()).extend({ counts: z.record(z.string(), z.int()).describe("patches by source") }),

@@ -35,21 +35,22 @@ const roles = () =>
 
 const writable = () => ({
   siteId: ref("site").nullable().describe("null: a contact of the whole organization"),
-  name: blankable(255),
-  email: blankableEmail(320),
-  phone: blankable(64),
-  mobile: blankable(64),
-  title: blankable(255),
-  roles: roles(),
+  name: blankable(255).meta({ description: "name of the person", example: "Ana Ruiz" } satisfies FieldMeta),
+  email: blankableEmail(320).describe("address of the person"),
+  phone: blankable(64).describe("telephone number"),
+  mobile: blankable(64).describe("mobile number"),
+  title: blankable(255).describe("job title"),
+  roles: roles().describe("responsibilities of the contact"),
   isPrimary: z.boolean().describe("demotes the previous primary of the organization or site"),
-  notes: blankable(5000),
+  notes: blankable(5000).describe("free text for colleagues"),
 });
 
 const about: Noun = {
   name: "contacts",
   summary: "People of an organization",
   thing: "contact",
-  auditPrefixes: ["contact"],
+  kinds: { contact: { names: ["email", "name"], label: "name" } },
+  audits: ["contact.create", "contact.update", "contact.delete"],
 };
 
 export const contacts = resource(about, {
@@ -67,7 +68,7 @@ export const contacts = resource(about, {
           .union([z.literal("none"), ref("site")])
           .optional()
           .describe("`none`: only contacts without a site"),
-        role: z.enum(contactRoles).optional(),
+        role: z.enum(contactRoles).optional().describe("only those with this responsibility"),
       }),
     returns: () => pageOf(Contact()),
   }),

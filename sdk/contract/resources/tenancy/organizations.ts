@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { bound, freeObject, instant, ref, searchText, slug, success, text } from "../../core/fields.ts";
+import { bound, type FieldMeta, freeObject, instant, ref, searchText, slug, success, text } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery, whole, wholeOf } from "../../core/page.ts";
 import { organizationSettings } from "../../core/settings.ts";
 
@@ -45,14 +45,25 @@ export const Organization = shape("Organization", () =>
 
 const cap = () => z.int().min(0).max(2_147_483_647).nullable();
 const writable = () => ({
-  name: text(255),
-  slug: slug(),
-  type: z.enum(["customer", "internal"]),
-  maxDevices: cap(),
-  settings: organizationSettings(),
-  contractStart: bound("from").nullable(),
-  contractEnd: bound("from").nullable(),
-  billingContact: freeObject().nullable(),
+  name: text(255).meta({ description: "display name", example: "Contoso Dental" } satisfies FieldMeta),
+  slug: slug().meta({
+    description: "short name for addresses and commands",
+    example: "contoso-dental",
+  } satisfies FieldMeta),
+  type: z.enum(["customer", "internal"]).describe("a customer, or the partner itself"),
+  maxDevices: cap().describe("maximum number of enrolled devices; null: no maximum"),
+  settings: organizationSettings().meta({
+    description: "settings by key",
+    example: { language: "en" },
+  } satisfies FieldMeta),
+  contractStart: bound("from").nullable().describe("first day of the contract"),
+  contractEnd: bound("from").nullable().describe("end of the contract"),
+  billingContact: freeObject()
+    .nullable()
+    .meta({
+      description: "contact for invoices",
+      example: { name: "Ana", email: "ana@contoso.example" },
+    } satisfies FieldMeta),
 });
 const owners = staff("partner", "system");
 
@@ -69,7 +80,14 @@ const about: Noun = {
   name: "organizations",
   summary: "Customers of a partner",
   thing: "organization",
-  auditPrefixes: ["organization", "partner"],
+  kinds: { organization: { names: ["slug", "name"], label: "name", example: "contoso-dental" } },
+  audits: [
+    "organization.create",
+    "organization.update",
+    "organization.delete",
+    "organization.offboarding_completed",
+    "partner.organization_order.update",
+  ],
 };
 
 export const organizations = resource(about, {
@@ -88,8 +106,8 @@ export const organizations = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        partnerId: ref("partner").optional(),
-        status: z.enum(organizationStatuses).optional(),
+        partnerId: ref("partner").optional().describe("only those of this partner"),
+        status: z.enum(organizationStatuses).optional().describe("only those in this status"),
         search: searchText().optional().describe("part of name or slug"),
       }),
     returns: () => pageOf(Organization()),
@@ -113,7 +131,7 @@ export const organizations = resource(about, {
         .object({
           ...fields,
           partnerId: ref("partner").optional().describe("required in system scope"),
-          status: z.enum(["active", "trial", "suspended", "churned"]).default("active"),
+          status: z.enum(["active", "trial", "suspended", "churned"]).default("active").describe("status to begin in"),
           type: fields.type.default("customer"),
           maxDevices: fields.maxDevices.default(null),
           settings: fields.settings.default({}),
@@ -129,7 +147,13 @@ export const organizations = resource(about, {
     summary: "Set the order in which organizations are listed",
     access: staff("partner").needs("organizations:write").withFullPartnerAccess().withMfa(),
     audit: "partner.organization_order.update",
-    body: () => z.object({ orderedIds: z.array(ref("organization")).max(10_000) }),
+    body: () =>
+      z.object({
+        orderedIds: z
+          .array(ref("organization"))
+          .max(10_000)
+          .describe("all organizations, in the order they are shown in"),
+      }),
     returns: () => z.object({ organizationOrder: z.array(z.string()) }),
   }),
   get: get("/orgs/organizations/:id", {
@@ -159,9 +183,12 @@ export const organizations = resource(about, {
       z
         .object({
           ...writable(),
-          status: z.enum(organizationStatuses),
-          ssoConfig: freeObject(),
-          partnerId: ref("partner"),
+          status: z.enum(organizationStatuses).describe("status to change to"),
+          ssoConfig: freeObject().meta({
+            description: "single sign-on settings by key",
+            example: { enforced: true },
+          } satisfies FieldMeta),
+          partnerId: ref("partner").describe("cannot change"),
         })
         .partial()
         .refine(endsAfterStart, endsBeforeStart),

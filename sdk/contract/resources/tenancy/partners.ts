@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
-import { email, freeObject, instant, ref, slug, success, text, timezone } from "../../core/fields.ts";
+import { email, type FieldMeta, freeObject, instant, ref, slug, success, text, timezone } from "../../core/fields.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { partnerBilling } from "../../core/settings.ts";
 
@@ -75,12 +75,23 @@ export const PartnerSettingsChange = shape("PartnerSettingsChange", () =>
 );
 
 const cap = () => z.int().min(0).max(2_147_483_647).nullable();
+const name = () => text(255).meta({ description: "display name", example: "Summit MSP" } satisfies FieldMeta);
+const billingEmail = () => email().nullable().describe("where invoices go");
+const shortName = () =>
+  slug().meta({ description: "short name for addresses and commands", example: "summit" } satisfies FieldMeta);
+const type = () => z.enum(partnerTypes).describe("what the partner is");
+const plan = () => z.enum(partnerPlans).describe("plan it pays for");
+const maxOrganizations = () => cap().describe("maximum number of organizations; null: no maximum");
+const maxDevices = () => cap().describe("maximum number of enrolled devices; null: no maximum");
+
 const selfWritable = () => ({
-  name: text(255),
-  billingEmail: email().nullable(),
-  settings: PartnerSettingsChange(),
-  serviceManagementMode: z.enum(serviceManagementModes),
-  serviceManagementPsaConnectionId: ref("psa-connection").nullable(),
+  name: name(),
+  billingEmail: billingEmail(),
+  settings: PartnerSettingsChange().describe("settings by key; each replaces the stored one, null removes it"),
+  serviceManagementMode: z.enum(serviceManagementModes).describe("where tickets are kept"),
+  serviceManagementPsaConnectionId: ref("psa-connection")
+    .nullable()
+    .describe("connection to the PSA that keeps the tickets"),
 });
 const system = staff("system");
 
@@ -88,7 +99,9 @@ const about: Noun = {
   name: "partners",
   summary: "Managed service providers and their settings",
   thing: "partner",
-  auditPrefixes: ["partner"],
+  kinds: { partner: { names: ["slug", "name"], label: "name", example: "summit" } },
+  awaits: { "psa-connection": "there are no PSA connections yet" },
+  audits: ["partner.create", "partner.update", "partner.delete", "partner.settings.update"],
 };
 
 export const partners = resource(about, {
@@ -120,13 +133,13 @@ export const partners = resource(about, {
     errors: ["SLUG_TAKEN"],
     body: () =>
       z.object({
-        name: text(255),
-        slug: slug(),
-        type: z.enum(partnerTypes).default("msp"),
-        plan: z.enum(partnerPlans).default("free"),
-        maxOrganizations: cap().default(null),
-        maxDevices: cap().default(null),
-        billingEmail: email().nullable().default(null),
+        name: name(),
+        slug: shortName(),
+        type: type().default("msp"),
+        plan: plan().default("free"),
+        maxOrganizations: maxOrganizations().default(null),
+        maxDevices: maxDevices().default(null),
+        billingEmail: billingEmail().default(null),
       }),
     returns: Partner,
   }),
@@ -146,13 +159,16 @@ export const partners = resource(about, {
       z
         .object({
           ...selfWritable(),
-          slug: slug(),
-          type: z.enum(partnerTypes),
-          plan: z.enum(partnerPlans),
-          status: z.enum(partnerStatuses),
-          maxOrganizations: cap(),
-          maxDevices: cap(),
-          ssoConfig: freeObject(),
+          slug: shortName(),
+          type: type(),
+          plan: plan(),
+          status: z.enum(partnerStatuses).describe("status to change to"),
+          maxOrganizations: maxOrganizations(),
+          maxDevices: maxDevices(),
+          ssoConfig: freeObject().meta({
+            description: "single sign-on settings by key",
+            example: { enforced: true },
+          } satisfies FieldMeta),
         })
         .partial(),
     returns: Partner,

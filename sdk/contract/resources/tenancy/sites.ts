@@ -28,21 +28,33 @@ const address = () =>
     .transform(withRegion)
     .meta({ published: { type: "object", additionalProperties: true } } satisfies FieldMeta)
     .nullable()
-    .describe("line1, line2, city, region, postalCode, country and any others; state is read as region");
+    .meta({
+      description: "line1, line2, city, region, postalCode, country and any others; state is read as region",
+      example: { line1: "Gran Via 1", city: "Bilbao", country: "ES" },
+    } satisfies FieldMeta);
 
 const writable = () => ({
-  name: text(255),
-  timezone: timezone(),
+  name: text(255).meta({ description: "display name", example: "HQ" } satisfies FieldMeta),
+  timezone: timezone().describe("IANA time zone: Europe/Madrid"),
   address: address(),
-  contact: freeObject().nullable(),
-  settings: freeObject(),
+  contact: freeObject()
+    .nullable()
+    .meta({
+      description: "whom to ask on site",
+      example: { name: "Ana", phone: "+34 944 000 000" },
+    } satisfies FieldMeta),
+  settings: freeObject().meta({
+    description: "settings by key",
+    example: { language: "en" },
+  } satisfies FieldMeta),
 });
 
 const about: Noun = {
   name: "sites",
   summary: "Places of an organization",
   thing: "site",
-  auditPrefixes: ["site"],
+  kinds: { site: { names: ["name"], example: "HQ" } },
+  audits: ["site.create", "site.update", "site.delete"],
 };
 
 export const sites = resource(about, {
@@ -56,7 +68,7 @@ export const sites = resource(about, {
       z
         .object({
           ...pageQuery(),
-          orgId: ref("organization").optional(),
+          orgId: ref("organization").optional().describe("only those of this organization"),
           organizationId: ref("organization").optional().describe("the same as orgId"),
         })
         .refine(({ orgId, organizationId }) => !orgId || !organizationId || orgId === organizationId, {

@@ -1,4 +1,4 @@
-import type { AuditAction } from "#contract/core/audit-actions";
+import type { AuditAction } from "#contract/core/generated/audit-actions";
 import { partnerPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";

@@ -13,6 +13,7 @@ describe.each(databases)("tags on %s", (database) => {
     acme = await seedTenant(server.db, server.services, "acme");
     const other = await seedTenant(server.db, server.services, "other");
     ({ token } = await server.signIn({ role: "Partner Admin", partnerId: acme.partnerId }));
+    await server.db.updateTable("devices").set({ tags: [] }).execute();
     const { orgId, siteId, secondOrgId } = acme;
     const depot = { orgId: secondOrgId, name: "Depot" };
     const { id: depotId } = (await server.request("POST", "/orgs/sites", { token, body: depot })).body;

@@ -1,4 +1,4 @@
-import type { AuditAction } from "#contract/core/audit-actions";
+import type { AuditAction } from "#contract/core/generated/audit-actions";
 import { isEnforced } from "#server/access/enforcement";
 import { type Membership, ownerOf } from "#server/access/membership";
 import type { Tx } from "#server/db/unit-of-work";

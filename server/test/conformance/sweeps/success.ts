@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mutates } from "#contract/core/endpoint";
-import { type RefName, refs } from "#contract/core/refs";
+import { type RefName, refs } from "#contract/core/generated/refs";
+import { places, rowOfRef, type Tenant } from "#fixtures/world";
 import { eventsAfter, lastEvent } from "../../events-of.ts";
 import type { Answer, DatabaseName } from "../../harness.ts";
-import { type Case, cases, scopeOfExample } from "../cases.ts";
+import { aboutNoun, type Case, cases, scopeOfExample } from "../cases.ts";
 import { idsIn, refuseWrongEvents } from "../declared-events.ts";
 import { entriesOf } from "../entries-of.ts";
 import { type Ready, type Swept, startSweep } from "../sweep.ts";
@@ -35,7 +36,7 @@ export const sweepSuccess = (database: DatabaseName) =>
           entry.resourceId,
         );
         expect([tenant.partnerId, tenant.orgId, entry.resourceId]).toContain(entry.orgId ?? entry.partnerId);
-        if (ofSites.test(entry.action)) expect(entry.details["siteIds"], entry.action).toEqual(expect.any(Array));
+        if (isOfSite(item)) expect(entry.details["siteIds"], entry.action).toEqual(expect.any(Array));
       }
     });
 
@@ -66,16 +67,19 @@ export const sweepSuccess = (database: DatabaseName) =>
     });
   });
 
-/** Actions on what belongs to a site, or hangs on something that does (server/docs/audit.md, "Who reads which entries"). */
-const ofSites =
-  /^(site|contact|enrollment_key|device|device_group|agent|alert|remote_session|tunnel|patch|vulnerability|ticket|pam)\./;
+/** Whether it acts on a site, or on rows that lie at one (server/docs/audit.md, "Who reads which entries"). */
+function isOfSite({ endpoint: { noun, refs: named } }: Case): boolean {
+  const { thing, kinds = {} } = aboutNoun(noun);
+  const about = [thing, ...Object.keys(kinds), ...Object.values(named)] as (RefName | undefined)[];
+  return about.some((kind) => kind === "site" || places[rowOfRef[kind as RefName] as keyof Tenant] === "first site");
+}
 
 /** Ids that the entry may be about: the created row; else a row in the request or the answer, or the caller. */
 function namedBy(item: Case, { tenant, person, ...options }: Ready, answer: Answer): (string | null)[] {
   const { params, query, body } = item.example(tenant);
   const { refs: names, noun } = item.endpoint;
   const ofNoun = Object.entries((params ?? {}) as Record<string, string>)
-    .filter(([name]) => refs[names[name] as RefName] === noun)
+    .filter(([name]) => refs[names[name] as keyof typeof refs] === noun)
     .map(([, id]) => id);
   if (item.endpoint.status === 201) return [...idsIn(answer.body), ...ofNoun];
   const asked = idsIn([params, query, body, options.params, options.query, options.body]);
