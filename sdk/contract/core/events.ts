@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { EventSpec } from "./events/define.ts";
 import { fleetEvents } from "./events/fleet.ts";
 import { peopleEvents } from "./events/people.ts";
+import { securityEvents } from "./events/security.ts";
 import { softwareEvents } from "./events/software.ts";
 import { tenancyEvents } from "./events/tenancy.ts";
 
@@ -14,7 +15,7 @@ export const eventsByArea = {
 } as const;
 
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
-const table = { ...fleetEvents, ...softwareEvents, ...tenancyEvents, ...peopleEvents };
+const table = { ...fleetEvents, ...securityEvents, ...softwareEvents, ...tenancyEvents, ...peopleEvents };
 
 export type EventKind = keyof typeof table;
 /** What an event of this kind tells. */
