@@ -11,6 +11,7 @@ export const eventsByArea = {
   fleet: fleetEvents,
   tenancy: tenancyEvents,
   people: peopleEvents,
+  security: securityEvents,
   software: softwareEvents,
 } as const;
 

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { startTestServer } from "../harness.ts";
 import { enrol, freshCode, PASSWORD, seedPerson } from "../people.ts";
 import { ciRunner, type Runner } from "./ci-runner.ts";
 import { rotationWorld } from "./key-rotation-world.ts";
@@ -22,7 +23,7 @@ function linesOf(section: string): string {
 }
 
 it.each(["Partner Admin", "System Admin"] as const)("a job rotates keys as the guide says: %s", async (role) => {
-  const world = await rotationWorld("sqlite");
+  const world = await rotationWorld(await startTestServer("sqlite"));
   const { server, partnerId, keys, ownerOf } = world;
   try {
     await server.db.updateTable("partners").set({ slug: "summit" }).where("id", "=", partnerId).execute();
