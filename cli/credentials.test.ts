@@ -206,3 +206,35 @@ describe("the token file (C52)", () => {
     await server.close();
   });
 });
+
+it("a refusal of a key says where the key came from; that of a sign-in is not the key's", async () => {
+  const refusing = await stubApi({
+    "GET /orgs/sites": () => refusal(401, "UNAUTHENTICATED"),
+    "GET /partner-api/organizations": () => refusal(401, "API_KEY_INVALID"),
+    "POST /auth/login": () => refusal(401, "INVALID_CREDENTIALS"),
+  });
+  const key = `svc_sp_${"a".repeat(43)}`;
+  const path = file("partner.key", key);
+  const argv = ["sites", "list", "--org", "11111111-1111-4111-8111-111111111111"];
+  const user = file("user", TOKEN);
+  const exported = ["partner-api", "organizations"];
+  for (const [env, line, source] of [
+    [{ RMM_TOKEN_FILE: path }, exported, `RMM_TOKEN_FILE (${path})`],
+    [{ RMM_API_KEY: key }, exported, "RMM_API_KEY"],
+    [{ RMM_TOKEN: TOKEN, RMM_API_KEY: key }, argv, "RMM_TOKEN"],
+    [{ RMM_API_KEY: key }, [...argv, "--token-file", user], `--token-file ${user}`],
+  ] as const) {
+    const ran = await command.run(line, { env: { RMM_SERVER: refusing.url, ...env } });
+    expect(ran.code, ran.stderr).toBe(4);
+    expect(ran.stderr).toContain(`The credential is that of ${source}\n`);
+    expect(ran.stderr).not.toContain(TOKEN);
+  }
+  const login = ["auth", "login", "--email", "a@b.example", "--password-stdin", "--store=file"];
+  const signIn = await command.run(login, {
+    stdin: "Secret-Value-1",
+    env: { RMM_SERVER: refusing.url, RMM_TOKEN_FILE: path },
+  });
+  expect(signIn.code).not.toBe(0);
+  expect(signIn.stderr).not.toContain("The credential is that of");
+  await refusing.close();
+});

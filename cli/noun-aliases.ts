@@ -2,4 +2,5 @@
 export const nounAliases: Readonly<Record<string, string>> = {
   orgs: "organizations",
   commands: "device-commands",
+  security: "security-posture",
 };

@@ -43,4 +43,18 @@ export async function createSystemAdmin(services: Services, admin: NewAdmin): Pr
   });
 }
 
+/** The active System Admin with this address. */
+export async function findSystemAdmin(services: Services, address: string) {
+  const email = canonicalEmail(address) ?? address;
+  return new UnitOfWork(services, { kind: "system" }).asSystem("bootstrap", (tx) =>
+    tx
+      .selectFrom("users")
+      .select(["id", "email", "name"])
+      .where("email", "=", email)
+      .where("isPlatformAdmin", "=", true)
+      .where("status", "=", "active")
+      .executeTakeFirst(),
+  );
+}
+
 export const systemAdminRoleId = builtInRoleId("System Admin");

@@ -28,11 +28,13 @@ export const extendUsers: Register = async (group, run) => {
         const context = await openContext(shell, globals, { mayBeNew: true });
         const options = accept.opts();
         const keeps = options["secretFile"] === undefined && !globals.dryRun;
+        // A file that cannot be read is told before the invitation is accepted.
+        const code = (await readSecrets(context, ["code"], options)).get("code");
         const store = keeps ? await readyStore(context, options["store"]) : undefined;
         const given = { args: [], options, secrets: await linkFirst(context, options) };
         if (store === undefined) return runEndpoint(context, spec, given);
         const finish = async (result: unknown) =>
-          signIn(context, store, await finished(context, result as Accepted, options));
+          signIn(context, store, await finished(context, result as Accepted, code));
         return runEndpoint(context, spec, { ...given, finish });
       }),
     );
@@ -112,9 +114,8 @@ interface SignedIn {
 type Accepted = SignedIn | { mfaRequired: true; tempToken: string };
 
 /** An account that has a second factor proves it before it becomes a member. */
-async function finished(context: Context, accepted: Accepted, options: Record<string, unknown>): Promise<SignedIn> {
+async function finished(context: Context, accepted: Accepted, code: string | undefined): Promise<SignedIn> {
   if (!accepted.mfaRequired) return accepted;
-  const code = (await readSecrets(context, ["code"], options)).get("code");
   return proveFactor(context, await context.client("none"), accepted.tempToken, code);
 }
 

@@ -29,13 +29,31 @@ export async function explained(described: Described, thrown: unknown, org?: str
   return saying(described, `There is no ${last.kind} ${last.value}${rest}`, list);
 }
 
+/** Of a proof that only a person can give: the credential is the right one. */
+const aboutPerson = /MFA|STEP_UP|^reauth/;
+
+/** A refusal of who asks: with where the credential came from, which is not always where one thinks. */
+export async function withSource(described: Described, thrown: unknown, source?: string): Promise<Described> {
+  const refused = thrown instanceof RmmError && (thrown.status === 401 || thrown.status === 403);
+  if (source === undefined || !refused || aboutPerson.test(thrown.code)) return described;
+  const [noun = "", verb = ""] = (thrown.operation ?? "").split(".");
+  const spec = (await commandsOf(noun)).find(({ sdkVerb }) => sdkVerb === verb);
+  if (spec?.access.kinds.includes("public")) return described;
+  const { hint } = described.error;
+  const told = `The credential is that of ${source}`;
+  return { ...described, error: { ...described.error, hint: hint === undefined ? told : `${hint}. ${told}` } };
+}
+
 function saying({ exit, error }: Described, message: string, list?: string): Described {
   const hint = list === undefined ? error.hint : `\`${list}\` shows those that there are`;
   return { exit, error: { ...error, message, hint } };
 }
 
-const commandsOf = async (noun: string): Promise<readonly CommandSpec[]> =>
-  Object.hasOwn(load, noun) ? (await load[noun]!()).commands : [];
+/** `noun`: as the command or the SDK names it. */
+async function commandsOf(noun: string): Promise<readonly CommandSpec[]> {
+  const name = noun.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return Object.hasOwn(load, name) ? (await load[name]!()).commands : [];
+}
 
 /** What the path of a request names, the outermost first. */
 async function namedBy(operation: string, path: string): Promise<Named[]> {

@@ -32,7 +32,7 @@ it("says the facts that the server gave, one a line, and what helps", async () =
   expect(stderr.split("\n").slice(1)).toEqual([
     "  required: partners:read",
     "  missing: a, b",
-    "  `rmm auth can-i --list` says what you may do",
+    "  `rmm auth can-i --list` says what you may do. The credential is that of RMM_TOKEN",
     "",
   ]);
 });

@@ -1,4 +1,5 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import { systemReason } from "#sdk/node/system-reason";
 import type { Context } from "../context.ts";
 import { CliError, unwritable } from "../errors/cli-error.ts";
@@ -50,6 +51,7 @@ const lostKey: Loss = { made: "The key was made", remedy: "Rotate the key: it ca
 
 /** Runs the request that mints a secret and stores the secret. A full disk after minting is reported, not hidden. */
 export async function withSecretFile(
+  context: Context,
   path: string | undefined,
   work: (file?: SecretFile) => Promise<void>,
   loss = lostKey,
@@ -57,11 +59,13 @@ export async function withSecretFile(
   if (path === undefined) return work();
   const file = await openSecretFile(path);
   let kept = false;
+  let lost = false;
   const guarded: SecretFile = {
     ...file,
     keep: async (text) => {
       kept = true;
       await file.keep(text).catch((error: unknown) => {
+        lost = true;
         throw new CliError(`${loss.made}, but ${path} could not be written: ${systemReason(error)}`, {
           exit: "failure",
           code: "SECRET_LOST",
@@ -74,6 +78,7 @@ export async function withSecretFile(
     await work(guarded);
   } finally {
     if (!kept) await file.drop();
+    else if (!lost) await context.notice(`Secret written to ${resolve(path)}`);
   }
 }
 

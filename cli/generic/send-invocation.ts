@@ -71,7 +71,7 @@ async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
   if (mints(spec)) {
     const path = options["secretFile"] as string | undefined;
     if (path !== undefined) await warnOfGit(context, path);
-    await withSecretFile(path, async (file) => {
+    await withSecretFile(context, path, async (file) => {
       const { data, response } = await send(client, context, spec, draft).withResponse();
       const { replayed, secret } = replayOf(response);
       if (replayed && secret !== "current") throw deadSecret(secret, await remedyFor(spec, secret, data as Result));

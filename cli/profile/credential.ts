@@ -38,6 +38,15 @@ export async function findCredential(
   return storedCredential(shell, settings);
 }
 
+/** What `findCredential` takes before a sign-in, as a person would look for it. */
+export function givenSource(env: Shell["env"], flags: Pick<Globals, "tokenFile" | "tokenStdin">): string | undefined {
+  if (flags.tokenFile !== undefined) return `--token-file ${flags.tokenFile}`;
+  if (flags.tokenStdin) return "--token-stdin";
+  const file = env["RMM_TOKEN_FILE"];
+  if (file !== undefined) return `RMM_TOKEN_FILE (${file})`;
+  return ["RMM_TOKEN", "RMM_API_KEY"].find((name) => env[name] !== undefined);
+}
+
 /** The prefix says what kind of key or device token it is. */
 function given(shell: Shell, raw: string, source: string): FoundCredential {
   const secret = cleanToken(shell, raw, source);

@@ -14,6 +14,8 @@ export interface ApplySummary {
   readonly held: number;
   /** Differences that only a person can bring about. */
   readonly person: number;
+  /** All that is left, with what the caller cannot see. */
+  readonly notes: number;
 }
 
 export function summaryOf(results: readonly ItemResult[], notes: readonly Note[]): ApplySummary {
@@ -24,6 +26,7 @@ export function summaryOf(results: readonly ItemResult[], notes: readonly Note[]
     skipped: count("skipped"),
     held: count("held"),
     person: notes.filter(isForPerson).length,
+    notes: notes.length,
   };
 }
 

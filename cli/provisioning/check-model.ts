@@ -16,7 +16,7 @@ import {
 
 /** What a schema cannot say: duplicates, references, dates, time zones, sizes. */
 export function checkModel(model: ProvisioningModel): FileProblem[] {
-  const { organizations } = model;
+  const { organizations, newSites } = model;
   const keys = organizations.flatMap(({ enrollmentKeys = [] }) => enrollmentKeys);
   return [
     ...duplicates(
@@ -25,12 +25,18 @@ export function checkModel(model: ProvisioningModel): FileProblem[] {
       ({ slug }) => `slug ${slug}`,
     ),
     ...duplicates(keys, sinkIdentity, ({ sink }) => `sink ${sink ? sinkText(sink) : ""}`),
+    ...(newSites === undefined ? [] : noTimeZone(newSites)),
     ...organizations.flatMap(checkOrganization),
   ];
 }
 
 const problem = ({ line, path, lines }: Located, message: string, field?: string): FileProblem =>
   field === undefined ? { line, path, message } : { line: lines[field] ?? line, path: `${path}.${field}`, message };
+
+const noTimeZone = (one: Located & { readonly timezone?: string }): FileProblem[] =>
+  one.timezone === undefined || isTimeZone(one.timezone)
+    ? []
+    : [problem(one, `${one.timezone} is not an IANA time zone${zonesLike(one.timezone)}`, "timezone")];
 
 /** Each entry that has the identity of an earlier one, with both lines. */
 function duplicates<T extends Located>(
@@ -76,12 +82,7 @@ function checkOrganization(organization: FileOrganization): FileProblem[] {
       ({ site }) => (site ? `site ${foldName(site)}` : "organization"),
       ({ site }) => `a primary contact of ${site ?? organization.slug}`,
     ),
-    ...sites.flatMap((site) => [
-      ...(site.timezone === undefined || isTimeZone(site.timezone)
-        ? []
-        : [problem(site, `${site.timezone} is not an IANA time zone${zonesLike(site.timezone)}`, "timezone")]),
-      ...tooLarge(site, ["address", "contact", "settings"]),
-    ]),
+    ...sites.flatMap((site) => [...noTimeZone(site), ...tooLarge(site, ["address", "contact", "settings"])]),
     ...contacts.flatMap((contact) => checkContact(contact)),
     ...enrollmentKeys.flatMap(checkKey),
     ...[...contacts, ...enrollmentKeys].flatMap((one) => unknownSite(one, organization)),

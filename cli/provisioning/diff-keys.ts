@@ -22,7 +22,7 @@ export const REPLAY_MS = 23 * 3_600_000;
 /** Enrollment keys: a missing one is minted, an existing one never again. Its differences are reported, not applied. */
 export function diffKeys(file: FileOrganization, live: LiveOrganization | undefined, options: KeyDiffOptions) {
   if (file.enrollmentKeys === undefined) return { steps: [], deletes: [], conflicts: [], notes: [], unchanged: 0 };
-  const { pairs, rest, conflicts } = matchByName(file.enrollmentKeys, live?.keys ?? [], "enrollment keys");
+  const { pairs, rest, conflicts } = matchByName(file.enrollmentKeys, live?.keys ?? [], "enrollment keys", removal);
   const sites = new Map((live?.sites ?? []).map(({ id, name }) => [id, name]));
   const results = pairs.map(({ file: key, live: existing }) =>
     existing ? existingKey(key, existing, { slug: file.slug, sites, options }) : newKey(key, options.nowMs),
@@ -35,6 +35,9 @@ export function diffKeys(file: FileOrganization, live: LiveOrganization | undefi
     unchanged: results.filter(({ step, notes }) => !step && notes.length === 0).length,
   };
 }
+
+/** A key cannot be renamed. */
+const removal = "keep the one that is in use: `rmm enrollment-keys remove <id>` removes another";
 
 interface KeyResult {
   readonly step?: Step;

@@ -105,6 +105,16 @@ describe("the plan", () => {
     ]);
   });
 
+  it("gives what newSites says to sites that are made alone", async () => {
+    const file =
+      "  - { slug: a, sites: [{ name: HQ }, { name: Lab }, { name: Depot, timezone: Asia/Tokyo }] }\n" +
+      "newSites: { timezone: America/Denver }";
+    expect((await planOf(file, { sites: [site("s", "HQ")] })).steps).toEqual([
+      'create site Lab name: null → "Lab", timezone: null → "America/Denver"',
+      'create site Depot name: null → "Depot", timezone: null → "Asia/Tokyo"',
+    ]);
+  });
+
   it("lists deletes first, only of collections that the file manages", async () => {
     const live = {
       sites: [site("s", "HQ"), site("t", "Lab", { deviceCount: 3 })],

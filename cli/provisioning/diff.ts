@@ -119,7 +119,7 @@ function diffSites(files: readonly FileSite[], lives: readonly LiveSite[]): Part
   const steps = pairs.flatMap(({ file, live }): Step[] => {
     const about = { kind: "site", name: file.name, line: file.line } as const;
     if (!live) {
-      const body = pick(siteFields, { ...file });
+      const body = pick(siteFields, { ...file.whenNew, ...file });
       return [{ ...about, action: "create", changes: createdFields(body), body }];
     }
     const changes = changedFields(siteFields, { ...live }, { ...file });

@@ -20,23 +20,29 @@ export function matchByName<F extends Located & { name: string }, L extends Name
   files: readonly F[],
   lives: readonly L[],
   what: string,
+  remedy?: string,
 ): Matched<F, L> {
   const conflicts: Conflict[] = [];
   const pairs = files.map((file) => {
     const alike = lives.filter(({ name }) => foldName(name) === foldName(file.name));
     const exact = alike.filter(({ name }) => name === file.name);
     const candidates = exact.length > 0 ? exact : alike;
-    if (candidates.length > 1) conflicts.push(ambiguous(file, `${what} named ${file.name}`, candidates));
+    if (candidates.length > 1) conflicts.push(ambiguous(file, `${what} named ${file.name}`, candidates, remedy));
     return { file, live: candidates[0] };
   });
   const used = new Set(pairs.map(({ live }) => live));
   return { pairs, rest: lives.filter((live) => !used.has(live)), conflicts };
 }
 
-const ambiguous = ({ line, path }: Located, what: string, candidates: readonly { id: string }[]): Conflict => ({
+const ambiguous = (
+  { line, path }: Located,
+  what: string,
+  candidates: readonly { id: string }[],
+  remedy = "rename or remove one",
+): Conflict => ({
   line,
   path,
-  message: `the server has ${candidates.length} ${what}: ${candidates.map(({ id }) => id).join(", ")}; rename or remove one`,
+  message: `the server has ${candidates.length} ${what}: ${candidates.map(({ id }) => id).join(", ")}; ${remedy}`,
 });
 
 /** A contact of the server, its site by name. */

@@ -2,6 +2,7 @@
 export interface ProvisioningModel {
   /** Slug, name or id; needed by callers of system scope. */
   readonly partner: string | undefined;
+  readonly newSites?: NewSites;
   readonly organizations: readonly FileOrganization[];
 }
 
@@ -37,8 +38,14 @@ export interface FileOrganization extends Located {
 export const fileStatuses = ["active", "trial", "suspended", "churned"] as const;
 export type FileStatus = (typeof fileStatuses)[number];
 
+/** What a site gets where it is made and says nothing of it. */
+export interface NewSites extends Located {
+  readonly timezone?: string;
+}
+
 export interface FileSite extends Located {
   readonly name: string;
+  readonly whenNew?: NewSites;
   readonly timezone?: string;
   readonly address?: FreeObject | null;
   readonly contact?: FreeObject | null;

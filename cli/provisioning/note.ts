@@ -18,6 +18,8 @@ export interface Note {
   /** What differs, field by field, as far as it is known. */
   readonly changes?: readonly FieldChange[];
   readonly message: string;
+  /** Of `look`: the fields or lists that were not compared, where it is not the whole object. */
+  readonly unseen?: readonly string[];
   /** What to type about it. */
   readonly command?: string;
 }

@@ -3,7 +3,7 @@ import { escapeControls } from "../output/escape.ts";
 import type { FieldChange, ObjectKind } from "./field-change.ts";
 import { stable } from "./fields.ts";
 import type { Step } from "./plan.ts";
-import type { PlanSummary, PlanView } from "./plan-view.ts";
+import type { NoteView, PlanSummary, PlanView } from "./plan-view.ts";
 import { isObject, valueText } from "./value-text.ts";
 
 export const kindNames: Record<ObjectKind, string> = {
@@ -47,12 +47,17 @@ function planLines({ items, notes }: PlanView, coloured: boolean): string[] {
       ...changes.flatMap(singleFields).map((change) => `    ${escapeControls(changeText(change, action))}`),
     ];
   });
-  const remarks = notes.flatMap(({ organization, kind, item: { name }, message, command }) => [
-    `${styled("!", "yellow", coloured)} ${kindNames[kind]} ${escapeControls(`${organization} / ${name}: ${message}`)}`,
-    ...(command === null ? [] : [`    ${escapeControls(command)}`]),
-  ]);
-  return [...lines, ...remarks];
+  return [...lines, ...notes.flatMap((note) => noteLines(note, coloured))];
 }
+
+/** What is left to a person, and what to type about it. */
+export const noteLines = (
+  { organization, kind, item: { name }, message, command }: NoteView,
+  coloured = false,
+): string[] => [
+  `${styled("!", "yellow", coloured)} ${kindNames[kind]} ${escapeControls(`${organization} / ${name}: ${message}`)}`,
+  ...(command === null ? [] : [`    ${escapeControls(command)}`]),
+];
 
 /** An address and its like field by field, those that stay as they are left out. */
 export function singleFields(change: FieldChange): FieldChange[] {

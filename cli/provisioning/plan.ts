@@ -19,6 +19,8 @@ export interface Step {
   /** Site by name, to be sent as `siteId`; null: none; undefined: not sent. */
   readonly site?: string | null;
   readonly key?: FileKey;
+  /** Of a key that may be there, unseen: what this caller sent if it made the organization, as proof that it goes on. */
+  readonly onlyIfMadeWith?: Readonly<Record<string, unknown>>;
   /** Why the server would refuse it as things stand. */
   readonly refused?: string;
 }

@@ -13,6 +13,7 @@ import type {
   FileSite,
   FreeObject,
   Located,
+  NewSites,
   ProvisioningModel,
   Sink,
 } from "./model.ts";
@@ -52,9 +53,17 @@ type Raw = Record<string, unknown>;
 type Locate = (raw: Raw, steps: readonly Step[]) => Located;
 
 function modelOf(raw: Raw, locate: Locate): ProvisioningModel {
+  const { newSites } = given<ProvisioningModel>(raw, { newSites: (value) => newSitesOf(value as Raw, locate) });
+  const organizations = (raw["organizations"] as Raw[]).map((one, at) =>
+    organizationOf(one, ["organizations", at], locate),
+  );
+  const partner = (raw["partner"] as string | undefined)?.trim();
+  if (newSites === undefined) return { partner, organizations };
+  const told = (site: FileSite): FileSite => ({ ...site, whenNew: newSites });
   return {
-    partner: (raw["partner"] as string | undefined)?.trim(),
-    organizations: (raw["organizations"] as Raw[]).map((one, at) => organizationOf(one, ["organizations", at], locate)),
+    partner,
+    newSites,
+    organizations: organizations.map((one) => (one.sites ? { ...one, sites: one.sites.map(told) } : one)),
   };
 }
 
@@ -108,6 +117,11 @@ function organizationOf(raw: Raw, steps: readonly Step[], locate: Locate): FileO
     }),
   };
 }
+
+const newSitesOf = (raw: Raw, locate: Locate): NewSites => ({
+  ...locate(raw, ["newSites"]),
+  ...given<NewSites>(raw, { timezone: plainText }),
+});
 
 const siteOf = (raw: Raw, steps: readonly Step[], locate: Locate): FileSite => ({
   ...locate(raw, steps),

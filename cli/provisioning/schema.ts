@@ -220,6 +220,11 @@ export const provisioningSchema: Schema = {
   properties: {
     apiVersion: { type: "string", const: "rmm/v1" },
     partner: text(255, "slug, name or id of the partner; needed by callers of system scope"),
+    newSites: objectOf(
+      [],
+      { timezone: { type: "string", maxLength: 50, description: "IANA time zone" } },
+      "what a site gets where it is made and says nothing of it; sites that are there keep theirs",
+    ),
     organizations: { type: "array", items: organization, maxItems: 10_000 },
   },
 };

@@ -9,7 +9,7 @@ import { readOwnText } from "../input/read-text.ts";
  * synced, is linked to its name. A file that is there already is never overwritten; the same content is fine.
  */
 export async function writeSecretFile(path: string, secret: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path));
   const draft = draftOf(path);
   try {
     await writeSynced(draft, `${secret}\n`);
@@ -19,6 +19,13 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
     await rm(draft, { force: true });
   }
   await syncFolder(dirname(path));
+}
+
+/** Where a file stands in the way the system says that it exists, as it does of a file that must be new. */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "EEXIST" ? Object.assign(error, { code: "ENOTDIR" }) : error;
+  });
 }
 
 /** Drafts of this secret that a killed run left: the secret would otherwise stay beside its file. */
@@ -33,7 +40,7 @@ async function removeTwins(path: string, secret: string): Promise<void> {
 
 /** Makes the folders (0700) and proves that a file can be made there. Throws the system's error. */
 export async function probeSecretFile(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path));
   const draft = draftOf(path);
   try {
     await writeSynced(draft, "");

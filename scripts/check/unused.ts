@@ -1,3 +1,4 @@
+import { areas } from "#contract/areas";
 import { nounOf } from "#contract/core/endpoint";
 import { errorTable } from "#contract/core/errors";
 import { eventKinds } from "#contract/core/events";
@@ -19,7 +20,11 @@ export async function unusedFaults(files: readonly Source[] = sources()): Promis
   // An endpoint may declare a kind and never tell it: server code alone tells.
   const told = wordsOf(files.filter(gives).filter(({ path }) => path.startsWith("server/")));
   const named = new Set<unknown>(allEndpoints().map(({ audit }) => audit));
-  const things = new Set(Object.values(contract).map((resource) => nounOf(resource).thing as string | undefined));
+  // Some kinds are called by their area: `security.threat_detected`.
+  const things = new Set<string | undefined>([
+    ...Object.values(contract).map((resource) => nounOf(resource).thing),
+    ...Object.keys(areas),
+  ]);
   return [
     ...Object.keys(errorTable)
       .filter((code) => !words.has(code))
@@ -29,7 +34,7 @@ export async function unusedFaults(files: readonly Source[] = sources()): Promis
       .map((action) => `audit action ${action} is written by nothing: take it out of its noun`),
     ...eventKinds
       .filter((kind) => !things.has(kind.split(".")[0] as string))
-      .map((kind) => `event kind ${kind} is of no noun that exists: sdk/contract/core/events.ts`),
+      .map((kind) => `event kind ${kind} is of no noun or area that exists: sdk/contract/core/events.ts`),
     ...eventKinds
       .filter((kind) => !told.has(kind))
       .map((kind) => `event kind ${kind} is told by nothing: sdk/contract/core/events.ts`),

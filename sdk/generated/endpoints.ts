@@ -160,6 +160,7 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   agentReports: {
     inventory: {"noun":"agent-reports","verb":"inventory","method":"PUT","path":"/agents/:id/inventory","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     software: {"noun":"agent-reports","verb":"software","method":"PUT","path":"/agents/:id/software","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    security: {"noun":"agent-reports","verb":"security","method":"PUT","path":"/agents/:id/security","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     patches: {"noun":"agent-reports","verb":"patches","method":"PUT","path":"/agents/:id/patches","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     metrics: {"noun":"agent-reports","verb":"metrics","method":"POST","path":"/agents/:id/metrics","uuids":[],"status":201,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
@@ -197,6 +198,14 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   tags: {
     list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+  },
+  securityPosture: {
+    list: {"noun":"security-posture","verb":"list","method":"GET","path":"/security/status","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    ofDevice: {"noun":"security-posture","verb":"ofDevice","method":"GET","path":"/security/status/:deviceId","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  threats: {
+    list: {"noun":"threats","verb":"list","method":"GET","path":"/security/threats","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    ofDevice: {"noun":"threats","verb":"ofDevice","method":"GET","path":"/security/threats/:deviceId","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
   },
   patches: {
     list: {"noun":"patches","verb":"list","method":"GET","path":"/patches","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},

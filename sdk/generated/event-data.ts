@@ -71,6 +71,20 @@ export interface EventData {
     status: string;
     exitCode: number | null;
   };
+  /** A threat was found on a device. */
+  "security.threat_detected": {
+    /** Uuid. */
+    deviceId: string;
+    deviceName: string;
+    /** Uuid. */
+    threatId: string;
+    threatName: string;
+    category: string | null;
+    severity: string;
+    status: string;
+    /** Date and time (RFC 3339). */
+    detectedAt: string;
+  };
   /** Patches wait on a device that did not wait there before. */
   "patch.available": {
     /** Uuid. */

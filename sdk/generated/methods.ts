@@ -905,6 +905,14 @@ export interface AgentReportsMethods {
    */
   software: (input: { params: { id: string }; body?: models.AgentReportsSoftwareBody }, options?: CallOptions) => ApiCall<models.AgentReportsSoftwareResult>;
   /**
+   * Report what protects the device, and threats that were found.
+   * Replaces what was reported before, except threats: each is changed by what is said of it alone.
+   *
+   * `PUT /agents/:id/security` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  security: (input: { params: { id: string }; body?: models.AgentReportsSecurityBody }, options?: CallOptions) => ApiCall<models.AgentReportsSecurityResult>;
+  /**
    * Report patches that wait and patches that are installed.
    * A section that is left out, or is no list, leaves what is stored. With `full`, stored pending patches that are not among `pending` become missing.
    *
@@ -1120,6 +1128,42 @@ export interface TagsMethods {
    * `GET /tags/devices` · user · needs devices:read
    */
   devices: (input: { query: models.TagsDevicesQuery }, options?: CallOptions) => ListCall<models.TaggedDevice, models.TagsDevicesResult>;
+}
+
+export interface SecurityPostureMethods {
+  /**
+   * List how devices are protected, by name.
+   * Devices that are pending or decommissioned are left out.
+   *
+   * `GET /security/status` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.SecurityPostureListQuery }, options?: CallOptions) => ListCall<models.DeviceSecurity, models.SecurityPostureListResult>;
+  /**
+   * Show how a device is protected.
+   *
+   * `GET /security/status/:deviceId` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  ofDevice: (input: { params: { deviceId: string } }, options?: CallOptions) => ApiCall<models.DeviceSecurity>;
+}
+
+export interface ThreatsMethods {
+  /**
+   * List threats, the newest first.
+   * `summary` counts all that the filters leave. Decommissioned devices are left out.
+   *
+   * `GET /security/threats` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.ThreatsListQuery }, options?: CallOptions) => ListCall<models.Threat, models.ThreatsListResult>;
+  /**
+   * List the threats of a device, the newest first.
+   *
+   * `GET /security/threats/:deviceId` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  ofDevice: (input: { params: { deviceId: string }; query?: models.ThreatsOfDeviceQuery }, options?: CallOptions) => ListCall<models.Threat, models.ThreatsOfDeviceResult>;
 }
 
 export interface PatchesMethods {
@@ -1431,6 +1475,10 @@ export interface Methods {
   devices: DevicesMethods;
   /** Tags of devices. */
   tags: TagsMethods;
+  /** What protects devices. */
+  securityPosture: SecurityPostureMethods;
+  /** Threats that were found on devices. */
+  threats: ThreatsMethods;
   /** Patches that wait or are installed on devices. */
   patches: PatchesMethods;
   /** Processes that run on a device. */

@@ -133,6 +133,7 @@ export interface OperationErrors {
   "service-principals.migrateKey": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "KEY_IN_OTHER_ORG" | "INVALID_STATE" | "SCOPE_DELEGATION_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "agent-reports.inventory": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
   "agent-reports.software": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
+  "agent-reports.security": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
   "agent-reports.patches": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
   "agent-reports.metrics": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
   "agents.enroll": "ENROLLMENT_KEY_NOT_FOUND" | "ENROLLMENT_KEY_EXPIRED" | "ENROLLMENT_KEY_EXHAUSTED" | "ENROLLMENT_SECRET_REQUIRED" | "ENROLLMENT_SECRET_INVALID" | "TENANT_INACTIVE" | "TENANT_OFFBOARDING" | "SITE_NOT_IN_ORG" | "DEVICE_LIMIT_REACHED" | "DEVICE_QUARANTINED" | "CONCURRENT_MODIFICATION" | Always | Body;
@@ -160,6 +161,10 @@ export interface OperationErrors {
   "devices.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ALREADY_DECOMMISSIONED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
+  "security-posture.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "security-posture.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "threats.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "threats.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "patches.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "patches.sources": Always | Authenticated | Tenancy | User | Permission;
   "patches.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;

@@ -7,6 +7,7 @@ import { type FleetTables, fleetTables } from "./tables/fleet.ts";
 import { type IntegrationTables, integrationTables } from "./tables/integrations.ts";
 import { type PeopleTables, peopleTables } from "./tables/people.ts";
 import { type PlatformTables, platformTables } from "./tables/platform.ts";
+import { type SecurityTables, securityTables } from "./tables/security.ts";
 import { type SignInTables, signInTables } from "./tables/sign-in.ts";
 import { type SoftwareTables, softwareTables } from "./tables/software.ts";
 import { type TenancyTables, tenancyTables } from "./tables/tenancy.ts";
@@ -23,6 +24,7 @@ export interface Database
     SignInTables,
     CredentialTables,
     FleetTables,
+    SecurityTables,
     SoftwareTables,
     IntegrationTables,
     AuditTables,
@@ -38,6 +40,7 @@ export const tablesByArea = {
   "sign-in": signInTables,
   credentials: credentialTables,
   fleet: fleetTables,
+  security: securityTables,
   software: softwareTables,
   // Nothing of it is kept.
   remote: {},
@@ -53,6 +56,7 @@ export const tables = {
   ...signInTables,
   ...credentialTables,
   ...fleetTables,
+  ...securityTables,
   ...softwareTables,
   ...integrationTables,
   ...auditTables,

@@ -47,6 +47,7 @@ import { migration as m43 } from "../db/migrations/202611290720-fleet-agent-conn
 import { migration as m44 } from "../db/migrations/202611291300-fleet-replaced-tokens.ts";
 import { migration as m45 } from "../db/migrations/202611291330-platform-set-aside-events.ts";
 import { migration as m46 } from "../db/migrations/202611291355-software-patches.ts";
+import { migration as m47 } from "../db/migrations/202611291400-security-reports.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -97,4 +98,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611291300-fleet-replaced-tokens", ...m44 },
   { name: "202611291330-platform-set-aside-events", ...m45 },
   { name: "202611291355-software-patches", ...m46 },
+  { name: "202611291400-security-reports", ...m47 },
 ];

@@ -1,5 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import { existsSync } from "node:fs";
+import { systemReason } from "#sdk/node/system-reason";
 import type { ChainStatement } from "#server/audit/anchor-format";
 import { usageError } from "../../errors/cli-error.ts";
 import { readOwnText } from "../../input/read-text.ts";
@@ -24,11 +25,16 @@ export async function anchorKeys(spki: readonly string[]): Promise<AnchorKeys> {
   };
 }
 
+const keyIn = (path: string): Promise<string> =>
+  readOwnText(path).catch((error: unknown) => {
+    throw usageError(`--public-key: cannot read ${path}: ${systemReason(error)}`);
+  });
+
 /** `--public-key`: the base64 text that `rmm audit-logs anchors --json` prints, or a file with it or with PEM. */
 export async function readPublicKeys(given: readonly string[]): Promise<string[]> {
   return Promise.all(
     given.map(async (text) => {
-      const key = existsSync(text) ? await readOwnText(text) : text;
+      const key = existsSync(text) ? await keyIn(text) : text;
       try {
         const made = key.includes("-----BEGIN")
           ? createPublicKey(key)

@@ -22,7 +22,7 @@ export async function verifyBundleFile(
   { anchorFile, requireAnchor }: VerifyOptions,
   publicKeys: readonly string[],
 ): Promise<ChainReport> {
-  const head = await readHead(path);
+  const head = await readHead(path).catch(incomplete(path));
   const keys = await anchorKeys(await keysOf(context, head, publicKeys));
   const outside = anchorFile === undefined ? undefined : await readAnchorFile(anchorFile, head.chain);
   const { checked, ...result } = await verifyBundle(soundLines(path), { publicKeys: keys.spki, outside }).catch(
@@ -64,6 +64,7 @@ function parse(line: string): (Head & { type?: string; format?: number }) | unde
 const incomplete =
   (path: string) =>
   (error: unknown): never => {
+    if (error instanceof CliError) throw error;
     if (typeof (error as NodeJS.ErrnoException).code === "string")
       throw usageError(`--bundle: cannot read ${path}: ${systemReason(error)}`);
     const reason = error instanceof SyntaxError ? "a line of it cannot be read" : (error as Error).message;

@@ -1,4 +1,6 @@
+import { access } from "node:fs/promises";
 import type { RmmClient } from "#sdk/client";
+import { systemReason } from "#sdk/node/system-reason";
 import { readStatements } from "#server/audit/anchor-file";
 import type { ChainStatement } from "#server/audit/anchor-format";
 import { statementChecks } from "#server/audit/statement-checks";
@@ -78,12 +80,13 @@ export async function readAnchorFile(
   path: string,
   { kind, id }: Pick<ChainName, "kind" | "id">,
 ): Promise<ChainStatement[]> {
-  const { access } = await import("node:fs/promises");
-  await access(path).catch(({ code }: NodeJS.ErrnoException) => {
-    throw usageError(`--anchor-file: cannot read ${path}: ${code}`);
-  });
   const chain = { kind, id };
-  return (await readStatements(path, [chain]))(chain).sort((a, b) => a.anchorSeq - b.anchorSeq);
+  const statementsOf = await access(path)
+    .then(() => readStatements(path, [chain]))
+    .catch((error: unknown) => {
+      throw usageError(`--anchor-file: cannot read ${path}: ${systemReason(error)}`);
+    });
+  return statementsOf(chain).sort((a, b) => a.anchorSeq - b.anchorSeq);
 }
 
 const NEWEST = 100;

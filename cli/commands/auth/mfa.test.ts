@@ -15,6 +15,7 @@ const made = {
 let refuses = false;
 let mfaEnabled = true;
 let wrongCodes = 0;
+let finished = false;
 let stub: Stub;
 beforeAll(async () => {
   stub = await stubApi({
@@ -38,6 +39,7 @@ beforeAll(async () => {
     "POST /auth/mfa/verify": () => refusal(401, "INVALID_MFA_CODE"),
     "POST /auth/mfa/recovery-codes": () => ({ body: { recoveryCodes: made.recoveryCodes } }),
     "POST /auth/mfa/enable": () => {
+      if (finished) return refusal(400, "NO_PENDING_MFA_SETUP");
       if (wrongCodes-- > 0) return refusal(401, "INVALID_MFA_CODE");
       const tokens = { accessToken: "a", refreshToken: "r", expiresIn: 900 };
       return { body: { success: true, recoveryCodes: made.recoveryCodes, ...tokens } };
@@ -273,5 +275,28 @@ it.each([
   const all = await command.run(["auth", "can-i", "--list"], { env });
   expect([all.code, all.stderr]).toEqual([0, expect.stringMatching(/^\d+ of them take a second factor/)]);
   expect(all.stderr).toContain(hint);
+  mfaEnabled = true;
+});
+
+it("rmm auth mfa enable says that the factor is on where it is, and else that no set-up waits", async () => {
+  finished = true;
+  const enable = async (noun: readonly string[]) => {
+    const ran = await command.run([...noun, "enable", "--code-stdin", "--json"], {
+      stdin: "123456",
+      env: { RMM_SERVER: stub.url, RMM_TOKEN: "token" },
+    });
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    return JSON.parse(ran.stderr).error;
+  };
+  for (const noun of [["auth", "mfa"], ["mfa"]]) {
+    mfaEnabled = true;
+    expect(await enable(noun)).toMatchObject({
+      code: "MFA_ALREADY_ENABLED",
+      message: "The second factor is on already",
+    });
+    mfaEnabled = false;
+    expect((await enable(noun)).code).toBe("NO_PENDING_MFA_SETUP");
+  }
+  finished = false;
   mfaEnabled = true;
 });

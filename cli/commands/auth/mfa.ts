@@ -15,6 +15,7 @@ import type { Register } from "../../register.ts";
 import { showSecretText, writeTo } from "../../shell.ts";
 import { askCode } from "../../sign-in/prove-factor.ts";
 import { proving, shaped, takes } from "../../taken-flags.ts";
+import { enableOnce } from "./mfa-enable.ts";
 
 /** `rmm auth mfa setup|enable|step-up|disable|recovery-codes`. */
 export const registerMfa: Register = async (group, run, program) => {
@@ -51,7 +52,9 @@ const ofFactor = ["step-up", "disable", "recovery-codes"] as const;
 export const extendMfa: Register = async (group, run) => {
   for (const spec of await commandsOf("mfa")) {
     const command = group.commands.find((one) => one.name() === spec.name);
-    if (command === undefined || !(ofFactor as readonly string[]).includes(spec.name)) continue;
+    if (command === undefined) continue;
+    if (spec.name === "enable") enableOnce(command, spec, run);
+    if (!(ofFactor as readonly string[]).includes(spec.name)) continue;
     command.action(() =>
       run(async (shell, globals) => {
         const context = await openContext(shell, globals);
@@ -87,6 +90,7 @@ async function setUp(context: Context, spec: CommandSpec, options: Record<string
   const client = await context.client();
   const currentPassword = await passwordOf(context, options);
   await withSecretFile(
+    context,
     options["secretFile"] as string | undefined,
     async (file) => {
       const body = currentPassword === undefined ? {} : { currentPassword };

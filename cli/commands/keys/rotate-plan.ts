@@ -202,7 +202,7 @@ export async function prepareFiles(items: readonly RotationItem[], { dryRun }: {
   }
   if (problems.length === 0) return;
   throw new CliError("There is nowhere to write a secret to", {
-    exit: "failure",
+    exit: "usage",
     code: "SINK_UNWRITABLE",
     details: problems,
     hint: "Nothing was rotated",

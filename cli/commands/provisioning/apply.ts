@@ -66,8 +66,9 @@ const examples = `Examples:
 
 const secrets = `
 The secret of a new enrollment key goes to its sink before the key counts as
-done. Running the command again is always safe: a key is never minted twice, and
-within a day a secret that did not arrive is fetched again.
+done. Running the command again is always safe: a key that the caller can see is
+never minted twice, and within a day a secret that did not arrive is fetched
+again.
 Needs organizations:write (and sites:write for sites) and a session with a
 second factor.
 A saved plan is refused (exit 6) where the server has changed such that
@@ -80,7 +81,9 @@ With a partner key in RMM_API_KEY it works unattended: it creates organizations,
 sites and enrollment keys within the key's budgets (120 writes and 10 minted
 keys an hour; --pace waits for the next hour) and prints what is left to a
 person. Such a key sees no enrollment keys: one whose secret is in its file
-counts as made.
+counts as made. Another is minted where this partner key made the organization
+within a day, and elsewhere refused (KEY_MAY_EXIST): --no-sink-check takes it as
+made, --redeliver mints it.
 `;
 
 async function applyRun(planned: Planned, options: FileOptions): Promise<number> {

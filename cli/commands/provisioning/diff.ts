@@ -3,6 +3,7 @@ import { isColoured } from "../../output/colour.ts";
 import { formatOf, printResult } from "../../output/print.ts";
 import { differenceText } from "../../provisioning/difference-text.ts";
 import { conflictError } from "../../provisioning/load-file.ts";
+import { notComparedText } from "../../provisioning/not-compared.ts";
 import { isDifference } from "../../provisioning/note.ts";
 import { hasDifferences, notesOf } from "../../provisioning/plan.ts";
 import { noteView, planItems } from "../../provisioning/plan-view.ts";
@@ -11,6 +12,7 @@ import { writeTo } from "../../shell.ts";
 import { proving, takes, valued } from "../../taken-flags.ts";
 import { addReadOptions, type FileOptions } from "./options.ts";
 import { planRun } from "./plan-run.ts";
+import { tellNotes } from "./tell-notes.ts";
 
 /** `rmm diff FILE`: where the server is not as the file says, value by value. */
 export const registerDiff: Register = (command, run) => {
@@ -25,20 +27,35 @@ export const registerDiff: Register = (command, run) => {
       const { context, plan } = planned;
       if (plan.conflicts.length > 0) throw conflictError(planned.file, plan.conflicts);
       const items = planItems(plan);
-      const notes = notesOf(plan).filter(isDifference).map(noteView);
+      const left = notesOf(plan);
+      const notes = left.map(noteView);
       const format = formatOf(context);
       if (format === "table" || format === "tsv") {
         const sides = { server: context.settings.server.value, file: planned.file };
         const coloured = isColoured(shell, "stdout");
-        await writeTo(shell, "stdout", differenceText({ ...sides, items, notes }, { coloured }));
+        await writeTo(
+          shell,
+          "stdout",
+          differenceText({ ...sides, items, notes: left.filter(isDifference).map(noteView) }, { coloured }),
+        );
       } else {
         await printResult(context, format === "ndjson" ? [...items, ...notes] : { items, notes }, { fields: [] });
       }
-      if (!hasDifferences(plan)) await context.notice("Nothing differs");
+      await tellNotes(
+        context,
+        left.filter((note) => !isDifference(note)),
+      );
+      const end = endText(hasDifferences(plan), notComparedText(left));
+      if (end !== undefined) await context.notice(end);
       return exitCode(hasDifferences(plan) ? "changes" : "ok");
     }),
   );
 };
+
+function endText(differs: boolean, unseen: string): string | undefined {
+  if (unseen === "") return differs ? undefined : "Nothing differs";
+  return differs ? `Not compared: ${unseen}` : `Nothing differs in what this key sees; not compared: ${unseen}`;
+}
 
 const examples = `Examples:
   rmm diff tenants.yaml

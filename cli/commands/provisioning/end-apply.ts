@@ -9,6 +9,7 @@ import { isForPerson, type Note } from "../../provisioning/note.ts";
 import { hasChanges, notesOf } from "../../provisioning/plan.ts";
 import type { Planned } from "./planned.ts";
 import type { ResultPrinter } from "./result-printer.ts";
+import { tellNotes } from "./tell-notes.ts";
 
 export interface Applied {
   readonly printer: ResultPrinter;
@@ -50,13 +51,6 @@ function exitOf(
   const { done, skipped } = summaryOf(results, notes);
   const exit = exitOfItems({ done, failed, skipped, interrupted: shell.signal.aborted });
   return exit === "ok" && notes.some(isForPerson) ? "partial" : exit;
-}
-
-async function tellNotes(context: Context, notes: readonly Note[]): Promise<void> {
-  for (const { organization, name, message, command } of notes) {
-    await context.notice(`! ${organization} / ${name}: ${message}`);
-    if (command !== undefined) await context.notice(`    ${command}`);
-  }
 }
 
 async function tellRest({ context, carryOut, path }: Planned, notes: readonly Note[]): Promise<void> {

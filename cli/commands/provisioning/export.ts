@@ -67,7 +67,9 @@ async function exportRun(context: Context, slugs: readonly string[], options: Op
   const { apiVersion, organizations } = file;
   const named = partner === undefined ? file : { apiVersion, partner, organizations };
   const asJson = ["json", "ndjson"].includes(formatOf(context));
-  await writeOutput(context, asJson ? `${JSON.stringify(named, null, 2)}\n` : await toYaml(named), options.output);
+  await writeOutput(context, asJson ? `${JSON.stringify(named, null, 2)}\n` : await toYaml(named), options.output, {
+    organizations: organizations.length,
+  });
   for (const warning of warnings) await context.notice(`Warning: ${warning}`);
   return exitCode(warnings.length > 0 ? "partial" : "ok");
 }

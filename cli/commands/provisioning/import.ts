@@ -3,6 +3,7 @@ import { collect } from "../../collect.ts";
 import { type Context, openContext } from "../../context.ts";
 import { CliError, usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
+import { exitOfItems } from "../../errors/exit-of-items.ts";
 import { fileName, readBytes } from "../../input/read-text.ts";
 import { escapeControls } from "../../output/escape.ts";
 import { formatOf, isForPrograms } from "../../output/print.ts";
@@ -44,7 +45,7 @@ export const registerImport: Register = (command, run) => {
     .option("--delimiter <char>", "comma, semicolon, tab, pipe or a character (default: found out)")
     .option("--encoding <name>", "utf-8, utf-16le, cp1252 … (default: found out, and told)")
     .option("--dates <order>", "dmy or mdy, for dates such as 03/04/2026")
-    .option("--timezone <zone>", "IANA time zone of sites whose row names none")
+    .option("--timezone <zone>", "IANA time zone of new sites whose row names none")
     .option("-o, --output <path>", "write a file instead of stdout; --yes replaces one that exists")
     .addHelpText("before", examples)
     .addHelpText("after", `\nTargets of --map:\n  ${targetNames.join("\n  ")}`)
@@ -79,9 +80,13 @@ async function importRun(context: Context, path: string | undefined, options: Op
       details: located("result", problems),
     });
   }
-  await writeOutput(context, text, options.output);
+  const organizations = result.file.organizations.length;
+  const facts = { organizations, rows: result.rows, refused: result.refused.length };
+  // A file of nothing would look like one that was made.
+  if (organizations > 0 || result.refused.length === 0) await writeOutput(context, text, options.output, facts);
   await tellRefused(context, path, result);
-  return exitCode(result.refused.length > 0 ? "partial" : "ok");
+  const failed = result.refused.map(() => "failure" as const);
+  return exitCode(exitOfItems({ done: organizations, failed, skipped: 0, interrupted: false }));
 }
 
 const delimiters: Readonly<Record<string, string>> = { comma: ",", semicolon: ";", tab: "\t", "\\t": "\t", pipe: "|" };

@@ -59,7 +59,14 @@ describe("what is left", () => {
     });
     const applied = await run("apply", more, "--yes", "--json");
     expect(applied.code).toBe(9);
-    expect(JSON.parse(applied.stdout).summary).toEqual({ done: 0, failed: 0, skipped: 0, held: 0, person: 1 });
+    expect(JSON.parse(applied.stdout).summary).toEqual({
+      done: 0,
+      failed: 0,
+      skipped: 0,
+      held: 0,
+      person: 1,
+      notes: 1,
+    });
     expect((await rmm.enrollmentKeys.list().toArray())[0]).toMatchObject({ maxUsage: 1 });
   });
 

@@ -44,7 +44,10 @@ export function addFileOptions(command: Command): void {
       "--allow-delete",
       "delete the sites, contacts and keys that a list of the file leaves out; never organizations",
     )
-    .option("--redeliver", "give secrets of github-output and stdout sinks again, up to a day after the key was made")
+    .option(
+      "--redeliver",
+      "give secrets of github-output and stdout sinks again, up to a day after the key was made; with a partner key: mint keys that it cannot see, even if they are there",
+    )
     .option("--pace", "with a partner key: wait for each hour's budget of 120 writes and 10 minted keys");
 }
 

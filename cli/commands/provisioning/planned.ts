@@ -17,6 +17,7 @@ import type { FileOrganization, ProvisioningModel } from "../../provisioning/mod
 import { carryOutByPartnerKey } from "../../provisioning/partner-key/carry-out.ts";
 import { checkPartnerAccess } from "../../provisioning/partner-key/check-access.ts";
 import { diffExports } from "../../provisioning/partner-key/diff.ts";
+import { remintWarnings } from "../../provisioning/partner-key/diff-keys.ts";
 import { readExports } from "../../provisioning/partner-key/read-live.ts";
 import { requirePace, windowsOf, windowsText } from "../../provisioning/partner-key/windows.ts";
 import type { Plan } from "../../provisioning/plan.ts";
@@ -111,6 +112,7 @@ export async function plannedByPartnerKey(input: PlanningInput, model: Provision
     },
     warnings: async () => [
       ...alikeWarnings(model.organizations, [...live.organizations.values()]),
+      ...remintWarnings(plan),
       ...(model.partner === undefined
         ? []
         : [`a partner key belongs to one partner: whether that is ${model.partner}, as the file says, is not checked`]),

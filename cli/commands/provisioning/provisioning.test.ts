@@ -54,7 +54,7 @@ describe.each(databases)("provisioning commands on %s", (database) => {
     const first = await run(["apply", at("tenants.yaml"), "--yes", "--json"]);
     expect(first.code).toBe(0);
     const { summary, items } = JSON.parse(first.stdout);
-    expect(summary).toEqual({ done: items.length, failed: 0, skipped: 0, held: 0, person: 0 });
+    expect(summary).toEqual({ done: items.length, failed: 0, skipped: 0, held: 0, person: 0, notes: 0 });
     expect(items.length).toBeGreaterThan(40 + 120 + 300 + 30);
     expect(readdirSync(at("secrets"))).toHaveLength(30);
     const secret = readFileSync(at("secrets/harbor-dental-branch.key"), "utf8").trim();
@@ -364,6 +364,22 @@ describe("without a server", () => {
     expect(JSON.parse(json.stdout)).toEqual(parse(ran.stdout));
     expect(await command.run(["import", csv, "-o", write("there.yaml", "x")])).toMatchObject({ code: 2, stdout: "" });
     expect(readFileSync(at("there.yaml"), "utf8")).toBe("x");
+  });
+
+  it("makes no file of nothing: where every row is refused the code is that of a failure", async () => {
+    const csv = write("none.csv", "Company,Email\nA,nobody\nB,nowhere\n");
+    const ran = await command.run(["import", csv, "-o", at("none.yaml")]);
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toContain("0 of 2 rows taken");
+    expect(existsSync(at("none.yaml"))).toBe(false);
+    expect(await command.run(["import", csv])).toMatchObject({ code: 1, stdout: "" });
+  });
+
+  it("tells programs where the file of an import is", async () => {
+    const csv = write("two.csv", "Company\nA\nB\n");
+    const ran = await command.run(["import", csv, "-o", at("two.json"), "--json"]);
+    expect(JSON.parse(ran.stdout)).toEqual({ path: at("two.json"), organizations: 2, rows: 2, refused: 0 });
+    expect(JSON.parse(readFileSync(at("two.json"), "utf8")).organizations).toHaveLength(2);
   });
 
   it("keeps control characters of a CSV away from the terminal", async () => {

@@ -1,12 +1,20 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { systemReason } from "#sdk/node/system-reason";
 import type { Context } from "../../context.ts";
-import { usageError } from "../../errors/cli-error.ts";
+import { unwritable, usageError } from "../../errors/cli-error.ts";
+import { isForPrograms, printResult } from "../../output/print.ts";
 import { writeTo } from "../../shell.ts";
 
-/** Writes a document to stdout, or with `-o` to a file, which is replaced with --yes only. */
-export async function writeOutput(context: Context, text: string, path: string | undefined): Promise<void> {
+/**
+ * Writes a document to stdout, or with `-o` to a file, which is replaced with --yes only. Of a file programs are told
+ * where it is, with `facts` about it.
+ */
+export async function writeOutput(
+  context: Context,
+  text: string,
+  path: string | undefined,
+  facts: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   const { shell, globals } = context;
   if (path === undefined || path === "-") return writeTo(shell, "stdout", text);
   try {
@@ -14,8 +22,10 @@ export async function writeOutput(context: Context, text: string, path: string |
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === "EEXIST"
       ? usageError(`${path} exists already`, "Replace it with --yes, or choose another file")
-      : usageError(`--output: cannot write ${path}: ${systemReason(error)}`);
+      : unwritable("--output", path, error);
   }
   // A relative path begins where the command was typed, which may be another folder than was thought.
-  await context.notice(`Written to ${resolve(path)}`);
+  const where = resolve(path);
+  if (isForPrograms(context)) await printResult(context, { path: where, ...facts }, { fields: [] });
+  await context.notice(`Written to ${where}`);
 }

@@ -4,8 +4,9 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { BundleChoice, Candidate } from "#server/audit-bundle";
 import { type Context, openContext } from "../../context.ts";
-import { CliError, unwritable, usageError } from "../../errors/cli-error.ts";
+import { type CliError, unwritable, usageError } from "../../errors/cli-error.ts";
 import { ambiguousName, unknownName } from "../../generic/name-errors.ts";
+import { isForPrograms, printResult } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { takes } from "../../taken-flags.ts";
@@ -50,7 +51,11 @@ async function writeBundle(context: Context, options: Options): Promise<number> 
   try {
     const file = options.output === undefined ? undefined : await newFile(options.output);
     const lines = await pour(context, bundle.lines, file).finally(() => file?.close());
-    const where = options.output === undefined ? "" : ` in ${resolve(options.output)}`;
+    const path = options.output === undefined ? undefined : resolve(options.output);
+    const publicKeys = bundle.publicKey === null ? [] : [bundle.publicKey];
+    if (path !== undefined && isForPrograms(context))
+      await printResult(context, { path, lines, publicKeys }, { fields: [] });
+    const where = path === undefined ? "" : ` in ${path}`;
     await context.notice(`${lines} lines of the ${bundle.chain.kind} chain ${bundle.chain.id}${where}`);
     if (bundle.waiting > 0)
       await context.notice(`${bundle.waiting} newer entries are not in any chain yet: start the server, or try again`);
@@ -83,9 +88,8 @@ function choiceOf({ globals, settings }: Context, { partner, system }: Options) 
 
 /** Never over something that exists: an earlier bundle may be evidence. */
 const newFile = (path: string): Promise<FileHandle> =>
-  open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw unwritable("--output", path, error);
-    throw new CliError(`${path} exists already`, { exit: "conflict", code: "FILE_EXISTS", hint: "Name another file" });
+  open(path, "wx", 0o600).catch((error: unknown) => {
+    throw unwritable("--output", path, error);
   });
 
 const CHUNK = 64 * 1024;

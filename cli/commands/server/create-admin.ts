@@ -13,6 +13,7 @@ import { addPlaceFlags, type PlaceOptions, serverConfig } from "./server-config.
 interface Options extends PlaceOptions {
   email?: string;
   name: string;
+  ifNotExists?: boolean;
   [flag: string]: unknown;
 }
 
@@ -26,9 +27,10 @@ export function registerCreateAdmin(group: Command, run: Run): void {
     .option("--name <name>", "name", "System Administrator")
     .option("--password-file <path>", `read the password from a file: ${passwordRule}`)
     .option("--password-stdin", "read the password from stdin")
+    .option("--if-not-exists", "leave alone an active system administrator of this address, password and all")
     .addHelpText(
       "before",
-      "Examples:\n  rmm server create-admin --email ana@contoso.example\n  rmm server create-admin --email ana@contoso.example --password-file p.txt\n",
+      "Examples:\n  rmm server create-admin --email ana@contoso.example\n  rmm server create-admin --email ana@contoso.example --password-file p.txt --if-not-exists\n",
     )
     .action(() =>
       run(async (shell, globals) =>
@@ -41,19 +43,25 @@ async function createAdmin(context: Context, options: Options): Promise<number> 
   const { shell } = context;
   const { email, password } = await admin(context, options);
   const { buildServices } = await import("#server/app");
-  const { bootstrap, createSystemAdmin } = await import("#server/bootstrap");
+  const { bootstrap, createSystemAdmin, findSystemAdmin } = await import("#server/bootstrap");
   const config = await serverConfig(shell, options);
   const services = buildServices({ ...config, logLevel: "silent" });
   try {
     await services.store.migrate();
     await bootstrap(services);
-    const id = await createSystemAdmin(services, { email, password, name: options.name, onlyFirst: false }).catch(
-      taken(email),
-    );
-    const result = { id, email, name: options.name };
+    const { name, ifNotExists = false } = options;
+    const admin = { email, password, name, onlyFirst: false };
+    const made = await createSystemAdmin(services, admin).catch(async (error: unknown) => {
+      if (!(error instanceof Error) || !unique.test(error.message)) throw error;
+      const there = ifNotExists ? await findSystemAdmin(services, email) : undefined;
+      return there ?? taken(email, ifNotExists);
+    });
+    const result =
+      typeof made === "object" ? { ...made, outcome: "exists" } : { id: made, email, name, outcome: "done" };
     if (isForPrograms(context)) await printResult(context, result, { fields: Object.keys(result) });
-    else await writeTo(shell, "stdout", `${id}\n`);
-    await context.notice(`Created ${email}. Sign in with \`rmm auth login --email ${email}\``);
+    else await writeTo(shell, "stdout", `${result.id}\n`);
+    const what = result.outcome === "done" ? "Created" : "There already:";
+    await context.notice(`${what} ${email}. Sign in with \`rmm auth login --email ${email}\``);
   } finally {
     await services.store.close();
   }
@@ -91,7 +99,11 @@ async function strong(password: string): Promise<string> {
 
 const unique = /unique|duplicate/i;
 
-const taken = (email: string) => (error: unknown) => {
-  if (!(error instanceof Error) || !unique.test(error.message)) throw error;
-  throw new CliError(`${email} is taken`, { exit: "conflict", code: "USER_EXISTS" });
-};
+function taken(email: string, ifNotExists: boolean): never {
+  const whose = ifNotExists ? "somebody who is no active system administrator" : undefined;
+  throw new CliError(`${email} is taken${whose === undefined ? "" : ` by ${whose}`}`, {
+    exit: "conflict",
+    code: "USER_EXISTS",
+    hint: whose === undefined ? "--if-not-exists leaves alone an administrator who is there" : undefined,
+  });
+}

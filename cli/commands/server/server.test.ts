@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, existsSync, mkdtempSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { openSqliteFile, SqliteUnavailable } from "#server/db/dialect/sqlite-library";
@@ -58,6 +58,53 @@ describe("rmm server", () => {
     expect(made.code).toBe(0);
     expect(made.stdout).toMatch(/^[0-9a-f-]{36}\n$/);
     expect((await server("create-admin", "--email", "ana@contoso.example", "--password-stdin")).code).toBe(6);
+  });
+
+  it("create-admin --if-not-exists leaves an administrator alone, and no other account passes for one", async () => {
+    const create = (email: string, stdin: string) =>
+      command.run(
+        [
+          "server",
+          "create-admin",
+          "--email",
+          email,
+          "--password-stdin",
+          "--if-not-exists",
+          "--json",
+          "--data-dir",
+          dataDir,
+        ],
+        { stdin },
+      );
+    const first = JSON.parse((await create("ci@contoso.example", "Correct-Horse-9\n")).stdout);
+    expect(first.outcome).toBe("done");
+    const file = openSqliteFile(join(dataDir, "rmm.db"));
+    const hash = () => file.prepare("select password_hash from users where id = ?").get(first.id);
+    const before = hash();
+    const again = await create("CI@contoso.example", "Another-Horse-9\n");
+    expect(again.code, again.stderr).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ id: first.id, outcome: "exists" });
+    expect(hash()).toEqual(before);
+    file.prepare("update users set is_platform_admin = 0 where id = ?").run(first.id);
+    const other = await create("ci@contoso.example", "Correct-Horse-9\n");
+    expect(other).toMatchObject({ code: 6, stdout: "" });
+    expect(other.stderr).toContain("no active system administrator");
+    file.close();
+  });
+
+  it("audit-bundle -o tells programs where it is, and goes over nothing", async () => {
+    const path = join(command.dir, "system.ndjson");
+    const bundle = () => server("audit-bundle", "--system", "-o", path, "--json");
+    const made = await bundle();
+    expect(made.code, made.stderr).toBe(0);
+    const text = readFileSync(path, "utf8");
+    expect(JSON.parse(made.stdout)).toEqual({
+      path,
+      lines: text.trimEnd().split("\n").length,
+      publicKeys: [JSON.parse(text.split("\n")[0] as string).publicKey].filter((key) => key !== null),
+    });
+    expect(await bundle()).toMatchObject({ code: 2, stdout: "" });
+    expect(readFileSync(path, "utf8")).toBe(text);
   });
 
   it("create-admin names everything that is missing, and refuses a weak password without showing it", async () => {

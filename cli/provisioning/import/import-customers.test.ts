@@ -184,13 +184,32 @@ Acme,Denver,CO,80202,+1 303 1,Ann
 Acme,Boulder,CO,80302,+1 303 2,Bob
 `;
 
-  it("that names sites by a part of their address keeps the address", () => {
-    const { file, refused } = read(utf8(offices), { map: ["site.name=City"] });
-    expect(refused).toEqual([]);
-    expect(file.organizations[0]!["sites"]).toEqual([
+  it("that names sites by a column of the address puts it nowhere else unless it is told to", () => {
+    const sites = (...map: string[]) => {
+      const { file, refused } = read(utf8(offices), { map });
+      expect(refused).toEqual([]);
+      return file.organizations[0]!["sites"];
+    };
+    expect(sites("site.name=City")).toEqual([
+      { name: "Boulder", address: { region: "CO", postalCode: "80302" } },
+      { name: "Denver", address: { region: "CO", postalCode: "80202" } },
+    ]);
+    const told = read(utf8(offices), { map: ["site.name=City"] }).mapping.displaced;
+    expect(told).toContainEqual({ target: "site.address.city", columns: ["City"] });
+    expect(sites("site.name=City", "site.address.city=City")).toEqual([
       { name: "Boulder", address: { city: "Boulder", region: "CO", postalCode: "80302" } },
       { name: "Denver", address: { city: "Denver", region: "CO", postalCode: "80202" } },
     ]);
+  });
+
+  it("a time zone for new sites stands apart from those that rows name", () => {
+    const csv = "Company,Site,Timezone\nA,HQ,Europe/Paris\nA,Lab,\n";
+    expect(read(utf8(csv), { timezone: "America/Denver" }).file).toMatchObject({
+      newSites: { timezone: "America/Denver" },
+      organizations: [{ sites: [{ name: "HQ", timezone: "Europe/Paris" }, { name: "Lab" }] }],
+    });
+    expect(JSON.stringify(read(utf8(csv)).file)).not.toContain("newSites");
+    expect(JSON.stringify(read(utf8(csv), { timezone: "America/Denver" }).file)).not.toContain('"Lab","timezone"');
   });
 
   it("is suggested by rows that contradict each other, and then they do not", () => {
@@ -204,12 +223,15 @@ Acme,Boulder,CO,80302,+1 303 2,Bob
     const done = read(utf8(twice), { mapValue: [], map: ["organization.status=", "site.name=Site+City"] });
     expect(done.refused).toEqual([]);
     expect(done.mapping.unmapped).toEqual(["Status"]);
-    expect(JSON.stringify(done.file)).toContain('"name":"HQ Oslo","address":{"city":"Oslo"}');
+    expect(JSON.stringify(done.file)).toContain('{"name":"HQ Oslo"}');
   });
 
   it("names what it drops: a target that lost its column, and fields of a contact that has no name", () => {
     const result = read(utf8(offices), { map: ["site.name=City", "contact.notes=Phone"] });
-    expect(result.mapping.displaced).toEqual([{ target: "contact.phone", columns: ["Phone"] }]);
+    expect(result.mapping.displaced).toEqual([
+      { target: "site.address.city", columns: ["City"] },
+      { target: "contact.phone", columns: ["Phone"] },
+    ]);
     const { remarks, file } = read(utf8("Company,Title,Email\nA,Boss,a@x.example\nB,Chief,\n"));
     expect(remarks).toEqual([{ line: 3, message: "names no contact: contact.title is left out" }]);
     expect(file.organizations[1]).not.toHaveProperty("contacts");

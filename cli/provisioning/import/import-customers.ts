@@ -16,14 +16,18 @@ export interface ImportOptions extends MappingOptions, ReadOptions {
   readonly name?: string;
   readonly delimiter?: string | undefined;
   readonly encoding?: string | undefined;
-  /** Time zone of sites whose row names none. */
+  /** Time zone of sites that are made, where their row names none. */
   readonly timezone?: string | undefined;
   /** Slug of the one organization to import; a file without a column of organizations is all of it. */
   readonly org?: string | undefined;
 }
 
 export interface Imported {
-  readonly file: { readonly apiVersion: "rmm/v1"; readonly organizations: readonly Record<string, unknown>[] };
+  readonly file: {
+    readonly apiVersion: "rmm/v1";
+    readonly newSites?: { readonly timezone: string };
+    readonly organizations: readonly Record<string, unknown>[];
+  };
   readonly encoding: string;
   readonly delimiter: string;
   readonly mapping: Mapping;
@@ -52,7 +56,11 @@ export function importCustomers(bytes: Uint8Array, options: ImportOptions): Impo
   const { organizations, refused, remarks } = mergeRows(chosen, adviceFor(mapping));
   const named = namedBySlug(organizations);
   return {
-    file: { apiVersion: "rmm/v1", organizations: named.kept.map((one) => entryOf(one, mapping, options)) },
+    file: {
+      apiVersion: "rmm/v1",
+      ...(options.timezone === undefined ? {} : { newSites: { timezone: options.timezone } }),
+      organizations: named.kept.map((one) => entryOf(one, mapping)),
+    },
     encoding,
     delimiter: table.delimiter,
     mapping,
@@ -167,12 +175,11 @@ const text = (fields: Record<string, unknown>, ...names: string[]) =>
 function entryOf(
   { slug, merged: { name, fields, sites, contacts } }: Named,
   { columns }: Mapping,
-  { timezone }: ImportOptions,
 ): Record<string, unknown> {
   const { slug: _column, ...own } = fields;
-  const places = [...sites.values()].map(({ name: site, timezone: zone = timezone, ...rest }) => ({
+  const places = [...sites.values()].map(({ name: site, timezone, ...rest }) => ({
     name: site,
-    ...(zone === undefined ? {} : { timezone: zone }),
+    ...(timezone === undefined ? {} : { timezone }),
     ...rest,
   }));
   const people = [...contacts.values()];

@@ -36,14 +36,7 @@ export function mappingOf(table: Pick<CsvTable, "header" | "records">, options: 
   const known = { yesOrNo, noSlugs, mayBeCustomers: options.oneOrganization !== true };
   const guess = (columns: ReadonlySet<string>, targets: ReadonlySet<string>) =>
     options.guess ? guessColumns(header, { ...known, columns, targets }) : new Map<string, readonly string[]>();
-  const targets = new Set(said.keys());
-  // A site may have its name from a part of its address, which it keeps.
-  const named = new Set(said.get("site.name"));
-  const free = [...guess(new Set(), targets)].filter(
-    ([target, [column = ""]]) => target.startsWith("site.address.") && named.has(column),
-  );
-  const others = guess(new Set([...said.values()].flat()), new Set([...targets, ...free.map(([target]) => target)]));
-  const guessed = new Map([...free, ...others]);
+  const guessed = guess(new Set([...said.values()].flat()), new Set(said.keys()));
   const columns = new Map([...said, ...guessed].filter(([, from]) => from.length > 0));
   const used = new Set([...columns.values()].flat());
   if (!columns.has("organization.name") && !options.oneOrganization) {

@@ -1,6 +1,6 @@
 import { addressParts } from "#contract/core/address";
 import type { FieldChange } from "../field-change.ts";
-import { changedFields, createdFields, pick } from "../fields.ts";
+import { changedFields, createdFields, pick, stable } from "../fields.ts";
 import { matchByName } from "../match.ts";
 import type { FileOrganization, FileSite, FreeObject } from "../model.ts";
 import { type Left, type Note, noteFor } from "../note.ts";
@@ -27,8 +27,10 @@ export function diffSites(
   const noteOn = noteFor(file.slug);
   const note = ({ name, line }: { name: string; line?: number }, left: Left, message: string): Note =>
     noteOn({ kind: "site", name, line }, left, message);
-  const remarked = (file: FileSite, { changes, left, message }: Remark): Note =>
-    changes === undefined ? note(file, left, message) : { ...note(file, left, message), changes };
+  const remarked = (file: FileSite, { left, message, ...more }: Remark): Note => ({
+    ...note(file, left, message),
+    ...more,
+  });
   const missing = pairs.filter((pair) => !pair.live).map((pair) => pair.file);
   const withheld = "the export withholds sites of this organization: a person must see whether it exists";
   return {
@@ -49,7 +51,7 @@ export function diffSites(
 
 function siteStep(file: FileSite): Step {
   const body = {
-    ...pick(["name", "timezone"], { ...file }),
+    ...pick(["name", "timezone"], { ...file.whenNew, ...file }),
     ...Object.fromEntries(parts.flatMap((part) => (file[part] ? [[part, known(file[part], shapes[part])]] : []))),
   };
   const { name, line } = file;
@@ -78,6 +80,7 @@ interface Remark {
   readonly left: Left;
   readonly message: string;
   readonly changes?: readonly FieldChange[];
+  readonly unseen?: readonly string[];
 }
 
 /** What is not as the file says, as far as the export shows it, and what it cannot show. */
@@ -88,12 +91,10 @@ function remarks(file: FileSite, live: ExportedSite | undefined, hidden: boolean
       .map((name) => `${part}.${name}`),
   );
   const settings = file.settings === undefined ? [] : ["settings"];
-  if (!live && !hidden && unseen.length > 0) {
+  if (!live && !hidden) {
     // This run makes the site, so it is known what the site will lack.
-    return [
-      { left: "differs", message: `a partner key cannot set ${unseen.join(", ")}: a person must set it` },
-      ...unseenRemark(settings),
-    ];
+    const lacking = [...unseen, ...(isEmptyField(file.settings) ? [] : settings)];
+    return lacking.length === 0 ? [] : [{ left: "differs", message: cannotSet(lacking) }];
   }
   const changes = live ? differing(file, live) : [];
   const message = `differs in ${changes.map(({ field }) => field).join(", ")}: a person must change it`;
@@ -106,7 +107,17 @@ function remarks(file: FileSite, live: ExportedSite | undefined, hidden: boolean
 const unseenRemark = (names: readonly string[]): Remark[] =>
   names.length === 0
     ? []
-    : [{ left: "look", message: `a partner key can neither see nor set ${names.join(", ")}: a person must look` }];
+    : [{ left: "look", message: unseenFields(names), unseen: names.map((name) => `${name} of sites`) }];
+
+export const cannotSet = (names: readonly string[]): string =>
+  `a partner key cannot set ${names.join(", ")}: a person must set it`;
+
+export const unseenFields = (names: readonly string[]): string =>
+  `a partner key can neither see nor set ${names.join(", ")}: a person must look`;
+
+/** As the server has a field that nobody set. */
+export const isEmptyField = (value: unknown): boolean =>
+  value === undefined || value === null || stable(value) === "{}";
 
 /** Fields, and parts of the address and the contact such as `address.region`. */
 function differing(file: FileSite, live: ExportedSite): FieldChange[] {

@@ -33,5 +33,23 @@ it("a key for a site that the export withholds is a person's to mint, and no ste
   const options = { nowMs: 0, sinkHolds: () => false, redeliver: false, assumeMade: false };
   const [plan] = diffExports(model!, live, options).organizations;
   expect(plan?.keys.map(({ name }) => name)).toEqual(["spare"]);
-  expect(plan?.notes.map(({ kind, name }) => `${kind} ${name}`)).toEqual(["site HQ", "enrollmentKey rollout"]);
+  expect(plan?.notes.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    "site HQ",
+    "enrollmentKey rollout",
+    "enrollmentKey spare",
+  ]);
+});
+
+it("what newSites says goes to sites that are made", async () => {
+  const { model } = await readModel(
+    "apiVersion: rmm/v1\nnewSites: { timezone: America/Denver }\norganizations:\n" +
+      "  - { slug: harbor, name: Harbor, sites: [{ name: HQ }, { name: Depot, timezone: Asia/Tokyo }] }\n",
+  );
+  const live = { organizations: new Map(), sites: [], withheld: { organizations: false, sitesOf: new Set<string>() } };
+  const options = { nowMs: 0, sinkHolds: () => false, redeliver: false, assumeMade: false };
+  const [plan] = diffExports(model!, live, options).organizations;
+  expect(plan?.sites.map(({ body }) => body)).toEqual([
+    { name: "HQ", timezone: "America/Denver" },
+    { name: "Depot", timezone: "Asia/Tokyo" },
+  ]);
 });

@@ -1,20 +1,10 @@
-import { newKey } from "../diff-keys.ts";
 import { changedFields, createdFields, pick } from "../fields.ts";
-import { type FileKey, type FileOrganization, foldName, type ProvisioningModel } from "../model.ts";
+import { type FileOrganization, foldName, type ProvisioningModel } from "../model.ts";
 import { type Left, type Note, noteFor } from "../note.ts";
-import type { Conflict, OrganizationPlan, Plan, Step } from "../plan.ts";
-import { diffSites } from "./diff-sites.ts";
+import type { OrganizationPlan, Plan, Step } from "../plan.ts";
+import { diffKeys, keyNotes, type PartnerDiffOptions } from "./diff-keys.ts";
+import { cannotSet, diffSites, isEmptyField, unseenFields } from "./diff-sites.ts";
 import type { ExportedOrganization, ExportedState } from "./read-live.ts";
-
-export interface PartnerDiffOptions {
-  readonly nowMs: number;
-  /** Whether the secret of a key is where the file wants it. */
-  sinkHolds(key: FileKey): boolean;
-  /** Mint keys whose existence cannot be checked. */
-  readonly redeliver: boolean;
-  /** Keys of organizations that are there already count as made: where no file outlives a run. */
-  readonly assumeMade: boolean;
-}
 
 /** Compares the file with the exports. What a partner key can create becomes a step; the rest a note to a person. */
 export function diffExports(model: ProvisioningModel, live: ExportedState, options: PartnerDiffOptions): Plan {
@@ -43,19 +33,23 @@ function diffOrganization(file: FileOrganization, state: ExportedState, options:
     };
   }
   const sites = diffSites(file, live, state);
-  const keys = diffKeys(file, live, options);
+  const body = createBody(file);
+  const keys = diffKeys(file, { organization: live, body }, options);
   const siteIds = new Map(sites.live.map(({ name, id }) => [foldName(name), id]));
-  const own = live ? undefined : createOf(file);
+  const own = live ? undefined : createOf(file, body);
   const siteless = (step: Step) =>
     sites.hidden && typeof step.key?.site === "string" && !siteIds.has(foldName(step.key.site));
   const unminted = keys.steps.filter(siteless);
+  const minted = keys.steps.filter((step) => !siteless(step));
+  // It may be among the organizations that are withheld.
+  const isNew = !live && !state.withheld.organizations;
   const plan: OrganizationPlan = {
     slug,
     id: live?.id,
     organization: own,
     sites: sites.steps,
     contacts: [],
-    keys: keys.steps.filter((step) => !siteless(step)),
+    keys: minted,
     deletes: [],
     siteIds,
     unchanged: (own ? 0 : 1) + sites.unchanged + keys.unchanged,
@@ -63,7 +57,8 @@ function diffOrganization(file: FileOrganization, state: ExportedState, options:
       ...organizationNotes(file, live, state),
       ...sites.notes,
       ...unminted.map((step) => note(step, "differs", "the export withholds its site: a person must mint it")),
-      ...contactNotes(file),
+      ...contactNotes(file, isNew),
+      ...(live ? keyNotes(file, minted, keys.unchanged) : []),
     ],
   };
   const nameless = own && !file.name ? [{ ...file, message: "a new organization needs a name" }] : [];
@@ -85,8 +80,12 @@ const nothingFor = (slug: string, notes: readonly Note[]): OrganizationPlan => (
   notes,
 });
 
-function createOf(file: FileOrganization): Step {
-  const body = { slug: file.slug, ...pick(["name", "type", "status"], { ...file }) };
+const createBody = (file: FileOrganization) => ({
+  slug: file.slug,
+  ...pick(["name", "type", "status"], { ...file }),
+});
+
+function createOf(file: FileOrganization, body: Step["body"]): Step {
   const { slug: name, line } = file;
   return { action: "create", kind: "organization", name, line, changes: createdFields(body), body };
 }
@@ -97,14 +96,19 @@ function organizationNotes(
   { withheld }: ExportedState,
 ): Note[] {
   const { slug: name, line } = file;
-  const note = (left: Left, message: string, more: Pick<Note, "changes"> = {}): Note => ({
+  const note = (left: Left, message: string, more: Pick<Note, "changes" | "unseen"> = {}): Note => ({
     ...noteFor(name)({ kind: "organization", name, line }, left, message),
     ...more,
   });
   const changes = live ? changedFields(ofOrganization, { ...live }, { ...file }) : [];
   // What the export lists is active or in trial; which of them it does not say.
   const closes = live !== undefined && !creatable.includes(file.status);
-  const unseen = [...onlyByPerson, ...(live && !closes ? ["status"] : [])].filter((field) => given(file, field));
+  const beyond = onlyByPerson.filter((field) => given(file, field));
+  // Whom this run makes lacks what a partner key cannot set, but for what is empty anyway.
+  const isNew = !live && !withheld.organizations;
+  const lacking = isNew ? changedFields(beyond, {}, { ...file }).filter(({ after }) => !isEmptyField(after)) : [];
+  const status = live && !closes && given(file, "status") ? ["status"] : [];
+  const unseen = [...(isNew ? [] : beyond), ...status];
   const mayExist = "the export withholds organizations: if this is one of them, it is there and cannot be created";
   return [
     ...(!live && withheld.organizations ? [note("look", mayExist)] : []),
@@ -114,51 +118,24 @@ function organizationNotes(
       return note("differs", message, { changes: [change] });
     }),
     ...(closes ? [note("differs", `status is not ${file.status}: a person must change it`)] : []),
-    ...(unseen.length > 0
-      ? [note("look", `a partner key can neither see nor set ${unseen.join(", ")}: a person must look`)]
+    ...(lacking.length > 0
+      ? [note("differs", cannotSet(lacking.map(({ field }) => field)), { changes: lacking })]
       : []),
+    ...(unseen.length > 0 ? [note("look", unseenFields(unseen), { unseen })] : []),
   ];
 }
 
 const given = (file: FileOrganization, name: string): boolean =>
   (file as unknown as Record<string, unknown>)[name] !== undefined;
 
-function contactNotes({ slug, contacts = [] }: FileOrganization): Note[] {
-  const [first] = contacts;
-  if (!first) return [];
-  const all = { kind: "contact", name: `${contacts.length} in the file`, line: first.line } as const;
-  return [noteFor(slug)(all, "look", "a partner key sees no contacts: a person must see to them")];
+function contactNotes({ slug, contacts, line }: FileOrganization, isNew: boolean): Note[] {
+  if (contacts === undefined || (isNew && contacts.length === 0)) return [];
+  const all = { kind: "contact", name: `${contacts.length} in the file`, line: contacts[0]?.line ?? line } as const;
+  const note = noteFor(slug);
+  return isNew
+    ? [note(all, "differs", "a partner key creates no contacts: a person must add them")]
+    : [{ ...note(all, "look", "a partner key sees no contacts: a person must see to them"), unseen: ["contacts"] }];
 }
-
-/** A key whose secret is in its file exists; of the others only the server knows. */
-function diffKeys(
-  { enrollmentKeys = [] }: FileOrganization,
-  organization: ExportedOrganization | undefined,
-  { nowMs, sinkHolds, redeliver, assumeMade }: PartnerDiffOptions,
-) {
-  const steps: Step[] = [];
-  const conflicts: Conflict[] = [];
-  let unchanged = 0;
-  for (const key of enrollmentKeys) {
-    const { line, path, sink } = key;
-    const there = sink?.kind === "file" && sinkHolds(key);
-    if (there || (organization && assumeMade && !redeliver)) {
-      unchanged += 1;
-      continue;
-    }
-    if (organization && sink && sink.kind !== "file" && !redeliver) {
-      conflicts.push({ line, path: `${path}.sink`, message: unseenKey });
-      continue;
-    }
-    const made = newKey(key, nowMs);
-    conflicts.push(...made.conflicts);
-    if (made.step) steps.push(made.step);
-  }
-  return { steps, conflicts, unchanged };
-}
-
-const unseenKey =
-  "a partner key cannot see whether this key exists: give it a file sink, or --no-sink-check to take it as made, or --redeliver, which within a day gives the same secret again and later mints another key";
 
 /** Where the file does not list the sites, those of the export count. */
 function unknownSites({ sites, slug, enrollmentKeys = [] }: FileOrganization, siteIds: ReadonlyMap<string, string>) {

@@ -162,8 +162,8 @@ describe.each(databases)("provisioning with a partner key, on %s", (database) =>
     await expectConverged();
     const notes = plan.organizations.flatMap((one) => one.notes.map(({ name, message }) => `${name}: ${message}`));
     expect(notes).toEqual([
-      "harbor: a partner key can neither see nor set maxDevices: a person must look",
-      "1 in the file: a partner key sees no contacts: a person must see to them",
+      "harbor: a partner key cannot set maxDevices: a person must set it",
+      "1 in the file: a partner key creates no contacts: a person must add them",
       "gone: a partner key creates no churned organization: a person must create it",
     ]);
     expect(await steps(book)).toEqual([]);

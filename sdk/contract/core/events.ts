@@ -2,19 +2,21 @@ import type { z } from "zod";
 import type { EventSpec } from "./events/define.ts";
 import { fleetEvents } from "./events/fleet.ts";
 import { peopleEvents } from "./events/people.ts";
+import { securityEvents } from "./events/security.ts";
 import { softwareEvents } from "./events/software.ts";
 import { tenancyEvents } from "./events/tenancy.ts";
 
 /** Kinds of events by the area of the nouns that tell them. */
 export const eventsByArea = {
   fleet: fleetEvents,
-  software: softwareEvents,
   tenancy: tenancyEvents,
   people: peopleEvents,
+  security: securityEvents,
+  software: softwareEvents,
 } as const;
 
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
-const table = { ...fleetEvents, ...softwareEvents, ...tenancyEvents, ...peopleEvents };
+const table = { ...fleetEvents, ...securityEvents, ...softwareEvents, ...tenancyEvents, ...peopleEvents };
 
 export type EventKind = keyof typeof table;
 /** What an event of this kind tells. */

@@ -26,6 +26,8 @@ import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { tags } from "../resources/fleet/tags.ts";
+import { securityPosture } from "../resources/security/security-posture.ts";
+import { threats } from "../resources/security/threats.ts";
 import { patches } from "../resources/software/patches.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
@@ -61,6 +63,8 @@ export type Contract = {
   readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
   readonly tags: typeof tags;
+  readonly securityPosture: typeof securityPosture;
+  readonly threats: typeof threats;
   readonly patches: typeof patches;
   readonly processes: typeof processes;
   readonly services: typeof services;
@@ -70,7 +74,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, patches, processes, services, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -99,6 +103,8 @@ export const areaOf = {
   deviceCommands: "fleet",
   devices: "fleet",
   tags: "fleet",
+  securityPosture: "security",
+  threats: "security",
   patches: "software",
   processes: "remote",
   services: "remote",

@@ -25,6 +25,94 @@ export interface AgentReportsSoftwareResult {
   ignoredFields?: string[];
 }
 
+export interface AgentReportsSecurityBody {
+  /** What protects the device. */
+  provider?: {
+    /** Matches `^[a-z0-9_-]{1,64}$`. */
+    id: string;
+    name?: string | null | undefined;
+    vendor?: string | null | undefined;
+  } | null | undefined;
+  /** Version of its program. */
+  providerVersion?: string | null | undefined;
+  /** Version of what it knows of threats. */
+  definitionsVersion?: string | null | undefined;
+  /** When that was last renewed; date and time (RFC 3339). */
+  definitionsUpdatedAt?: string | null | undefined;
+  /** Whether files are checked as they are used. */
+  realTimeProtection?: boolean | null | undefined;
+  /** Whether the firewall is on. */
+  firewallEnabled?: boolean | null | undefined;
+  /** What is on by kind of network. */
+  firewallProfiles?: {
+    domain?: boolean | null | undefined;
+    private?: boolean | null | undefined;
+    public?: boolean | null | undefined;
+    [key: string]: unknown;
+  } | null | undefined;
+  /** Of its disks. */
+  encryptionStatus?: "encrypted" | "partial" | "unencrypted" | "unknown" | null | undefined;
+  /** Of each disk. */
+  encryptionDetails?: {
+    /** At most 100 items. */
+    volumes?: ({
+      /** At least 1 characters. */
+      mount: string;
+      protected: boolean;
+      method?: string | null | undefined;
+      /** 0 to 100. */
+      percentEncrypted?: number | null | undefined;
+    })[] | undefined;
+  } | null | undefined;
+  /** Whether the key to its disks is kept elsewhere. */
+  recoveryKeyEscrowed?: boolean | null | undefined;
+  /** Whether macOS judges programs before they start. */
+  gatekeeperEnabled?: boolean | null | undefined;
+  /** Accounts that may do everything: names, or objects with more; at most 500 items. */
+  localAdmins?: (string | {
+    /** At least 1 characters. */
+    username: string;
+    enabled?: boolean | null | undefined;
+    isBuiltIn?: boolean | null | undefined;
+    /** 0 to 1000000. */
+    passwordAgeDays?: number | null | undefined;
+    /** Date and time (RFC 3339). */
+    lastLoginAt?: string | null | undefined;
+  })[] | undefined;
+  /** What passwords must be like. */
+  passwordPolicy?: {
+    /** 0 to 1000000. */
+    minLength?: number | null | undefined;
+    complexity?: boolean | null | undefined;
+    /** 0 to 1000000. */
+    maxAgeDays?: number | null | undefined;
+    /** 0 to 1000000. */
+    lockoutThreshold?: number | null | undefined;
+    /** 0 to 1000000. */
+    historyCount?: number | null | undefined;
+  } | null | undefined;
+  /** What listens on the network; at most 2000 items. */
+  openPorts?: ({
+    /** 0 to 65535. */
+    port: number;
+    /** At least 1 characters. */
+    protocol: string;
+    process?: string | null | undefined;
+  })[] | undefined;
+  /** When it was last searched for threats; date and time (RFC 3339). */
+  lastScanAt?: string | null | undefined;
+  /** How, such as quick or full. */
+  lastScanType?: string | null | undefined;
+  /** Threats that its protection found; at most 500 items. */
+  threats?: ThreatReport[] | undefined;
+}
+
+export interface AgentReportsSecurityResult {
+  success: true;
+  count: number;
+  ignoredFields?: string[];
+}
+
 export interface AgentReportsPatchesBody {
   /** Patches that could be installed; at most 5000 items. */
   pending?: PendingPatchReport[] | undefined;
@@ -985,4 +1073,16 @@ export interface TaggedDevice {
   /** Id of a site. */
   siteId: string | null;
   tags: string[];
+}
+
+export interface ThreatReport {
+  externalId?: string | null;
+  /** At least 1 characters. */
+  name: string;
+  category?: "trojan" | "pup" | "malware" | "ransomware" | "spyware" | null;
+  severity: "critical" | "high" | "medium" | "low";
+  path?: string | null;
+  status: "detected" | "active" | "failed" | "quarantined" | "removed" | "allowed";
+  /** Date and time (RFC 3339). */
+  detectedAt: string;
 }

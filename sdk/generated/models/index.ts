@@ -6,6 +6,7 @@ export type * from "./integrations.ts";
 export type * from "./people.ts";
 export type * from "./platform.ts";
 export type * from "./remote.ts";
+export type * from "./security.ts";
 export type * from "./sign-in.ts";
 export type * from "./software.ts";
 export type * from "./tenancy.ts";

@@ -5,11 +5,11 @@ export interface PatchesListQuery {
   page?: number | string | undefined;
   /** Entries of a page; 1 to 100; default `50`. */
   limit?: number | string | undefined;
-  /** Only those on its devices; id of an organization. */
+  /** Reported by a device of this organization; id of an organization. */
   orgId?: string | undefined;
   /** Only those from there. */
   source?: "microsoft" | "apple" | "linux" | "third_party" | "custom" | undefined;
-  /** The highest that your devices reported. */
+  /** Only those of this severity. */
   severity?: "unknown" | "low" | "moderate" | "important" | "critical" | undefined;
   /** Reported by a device with this system. */
   os?: "windows" | "macos" | "linux" | undefined;
@@ -17,7 +17,7 @@ export interface PatchesListQuery {
   search?: string | undefined;
   /** Such as CVE-2026-21412; at most 30 characters. */
   cveId?: string | undefined;
-  /** CreatedAt unless another is named. */
+  /** What the list is ordered by. */
   sortBy?: "title" | "severity" | "source" | "releaseDate" | "createdAt" | undefined;
   /** Asc for title and source, else desc. */
   sortDir?: "asc" | "desc" | undefined;

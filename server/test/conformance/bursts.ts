@@ -32,6 +32,8 @@ export interface Burst {
   readonly noun: string;
   /** Requests that the limit still allows when the burst begins. */
   readonly left: number;
+  /** Counts by the client's address: each request comes from another one of the same IPv6 network. */
+  readonly byAddress?: true;
   ready(swept: Swept): Promise<Attempt>;
   /** How many were admitted, if the answers do not tell. */
   admitted?(swept: Swept): Promise<number>;
@@ -43,9 +45,12 @@ export const settings = {
   AGENT_ENROLL_RATE_LIMIT: "10",
   LIVE_WAIT_SECONDS: "2",
   AGENT_POLL_MAX_SECONDS: "3",
+  TRUST_PROXY_HEADERS: "true",
 };
 
-const ADDRESS = clientBlock("127.0.0.1");
+/** The n-th address of a client that has a /64 for itself. */
+export const addressOf = (number: number): string => `2001:db8:0:7::${(number + 1).toString(16)}`;
+const ADDRESS = clientBlock(addressOf(0));
 const UNKNOWN = "Wrong-Password-1";
 
 /** The same request each time. */
@@ -108,6 +113,7 @@ export const bursts: readonly Burst[] = [
   {
     limit: "key-guess",
     noun: "api-keys",
+    byAddress: true,
     left: 10,
     async ready(swept) {
       await useUp(swept, keyGuesses, ADDRESS, 10);
@@ -173,6 +179,7 @@ export const bursts: readonly Burst[] = [
   {
     limit: "agent-guess",
     noun: "agents",
+    byAddress: true,
     left: 10,
     async ready(swept) {
       await useUp(swept, agentGuesses, ADDRESS, 10);
@@ -265,6 +272,7 @@ export const bursts: readonly Burst[] = [
   {
     limit: "agent-enroll",
     noun: "agents",
+    byAddress: true,
     left: 10,
     ready: async (swept) => always("agents.enroll", { tenant: swept.world.a }),
   },
@@ -355,6 +363,7 @@ export const bursts: readonly Burst[] = [
   {
     limit: "login-email",
     noun: "sessions",
+    byAddress: true,
     left: 5,
     async ready(swept) {
       const ready = await swept.prepared(caseOf("sessions.login"), await swept.freshTenant());
@@ -364,6 +373,7 @@ export const bursts: readonly Burst[] = [
   {
     limit: "login-ip",
     noun: "sessions",
+    byAddress: true,
     left: 8,
     async ready(swept) {
       await useUp(swept, loginPerAddress, ADDRESS, 8);
@@ -388,6 +398,7 @@ export const bursts: readonly Burst[] = [
   {
     limit: "forgot-password",
     noun: "passwords",
+    byAddress: true,
     left: 3,
     async ready(swept) {
       await swept.db.deleteFrom("jobs").execute();
@@ -403,24 +414,28 @@ export const bursts: readonly Burst[] = [
   {
     limit: "accept-invite",
     noun: "users",
+    byAddress: true,
     left: 10,
     ready: async (swept) => always("users.acceptInvite", { tenant: swept.world.a }),
   },
   {
     limit: "sso-discovery",
     noun: "sso-logins",
+    byAddress: true,
     left: 20,
     ready: async (swept) => always("ssoLogins.discover", { tenant: swept.world.a }),
   },
   {
     limit: "sso-start-target",
     noun: "sso-logins",
+    byAddress: true,
     left: 10,
     ready: async (swept) => always("ssoLogins.start", { tenant: swept.world.a }),
   },
   {
     limit: "sso-start-ip",
     noun: "sso-logins",
+    byAddress: true,
     left: 30,
     async ready(swept) {
       const item = caseOf("ssoLogins.start");

@@ -6,6 +6,7 @@ import type { Case } from "./cases.ts";
 /** What endpoints may tell and their examples do not, with the test beside them that has the case in which they do. */
 export const elsewhere: Readonly<Record<string, Partial<Record<EventKind, string>>>> = {
   "agentReports.inventory": { "device.updated": "fleet/agent-reports/agent-reports.test.ts" },
+  "agentReports.security": { "security.threat_detected": "security/threats/threats.test.ts" },
   "agents.enroll": {
     "device.online": "fleet/agents/enroll.test.ts",
     "site.created": "fleet/agents/enroll.test.ts",

@@ -169,7 +169,7 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
     mkdirSync(join(rmm.dir, "taken"), { recursive: true });
     writeFileSync(path, "mine");
     const ran = await rmm.run(rotate);
-    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toContain("exists");
     expect(readFileSync(path, "utf8")).toBe("mine");
     for (const name of ["api", "service", "partner", "enrollment"] as const) {
@@ -240,7 +240,7 @@ describe.each(databases)("keys of every kind, on %s", (database) => {
     const { api } = world.keys;
     const rotate = ["keys", "rotate", api.id, "--secret-file", "there.key"];
     writeFileSync(join(rmm.dir, "there.key"), "mine");
-    expect(await rmm.run([...rotate, "--dry-run"])).toMatchObject({ code: 1, stdout: "" });
+    expect(await rmm.run([...rotate, "--dry-run"])).toMatchObject({ code: 2, stdout: "" });
     const locks = join(rmm.dir, "config", "locks");
     const { start } = rmmProcess(env(), rmm.dir);
     const spellings = ["j", "./j", join(rmm.dir, "j")].map((journal) =>

@@ -42,6 +42,21 @@ it("the first steps of the README can be pasted after the sign-in, and what they
   expect(listed.length, ran.log).toBe(8);
   expect(ran.log).toMatch(/^SRV-DC-04\tdone\t/m);
   expect(ran.log).toMatch(/^OK {2}organization Harbor Dental Group$/m);
+
+  const [removal = ""] = /rmm enrollment-keys remove trial/.exec(read()) ?? [];
+  const diff = "rmm diff fixtures/files/tenants.yaml --partner summit";
+  const tidied = await runner.script(
+    "README",
+    `${diff} || echo "then $?"\n${removal} --yes\n${diff} && echo "now $?"\nrmm devices list --json`,
+    {
+      RMM_SERVER: server.url,
+      RMM_TOKEN: token,
+    },
+  );
+  expect(tidied.log).toContain("@@ delete enrollment key harbor-dental/trial @@");
+  expect(tidied.log).toMatch(/^then 10$/m);
+  expect(tidied.log).toMatch(/^now 0$/m);
+  expect(tidied.log.match(/"hostname"/g)).toHaveLength(8);
 }, 120_000);
 
 function read(): string {

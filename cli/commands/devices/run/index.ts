@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { didYouMean } from "#contract/core/suggest";
-import { userCommandTypes } from "#contract/core/user-command-types";
+import { type UserCommandType, userCommandTypes } from "#contract/core/user-command-types";
 import { collect } from "../../../collect.ts";
 import { type Context, openContext } from "../../../context.ts";
 import { declined, missingInput, usageError } from "../../../errors/cli-error.ts";
@@ -17,7 +17,7 @@ import { proving, tabular, takes } from "../../../taken-flags.ts";
 import { addChoice, type ChoiceOptions, type Chosen, chosenDevices, devicesText } from "../chosen.ts";
 import { carryOut } from "./carry-out.ts";
 import { listing } from "./outcome.ts";
-import { payloadOf } from "./payload.ts";
+import { checkPayload, payloadOf } from "./payload.ts";
 import { type Order, pagesOf } from "./queue.ts";
 
 interface RunOptions extends ChoiceOptions {
@@ -72,6 +72,7 @@ async function runType(
 ): Promise<number> {
   const type = typeOf(given);
   const payload = await payloadOf(context.shell, options.payload ?? []);
+  if (payload !== undefined) await checkPayload(type, payload);
   checkListing(context, listing);
   const [one, many] = await specs();
   await checkCredential(context, many);
@@ -103,10 +104,11 @@ async function specs() {
 
 const takesCommands = ({ status }: Chosen): boolean => !["pending", "quarantined", "decommissioned"].includes(status);
 
-function typeOf(given: string | undefined): string {
+function typeOf(given: string | undefined): UserCommandType {
   const types = `Types: ${userCommandTypes.join(", ")}`;
   if (given === undefined) throw missingInput(["the type of command"], types);
-  if ((userCommandTypes as readonly string[]).includes(given)) return given;
+  const known = userCommandTypes.find((one) => one === given);
+  if (known !== undefined) return known;
   throw usageError(`There is no type ${given}${didYouMean(given, userCommandTypes)}`, types);
 }
 

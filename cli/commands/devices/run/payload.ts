@@ -1,3 +1,4 @@
+import type { UserCommandType } from "#contract/core/user-command-types";
 import { usageError } from "../../../errors/cli-error.ts";
 import { fileName, readText } from "../../../input/read-text.ts";
 import { parseJson } from "../../../input/written.ts";
@@ -20,6 +21,19 @@ export async function payloadOf(shell: Shell, given: readonly string[]): Promise
     }
   }
   return payload;
+}
+
+/** Refuses what no device of any kind would take, before anything is sent. */
+export async function checkPayload(type: UserCommandType, payload: Record<string, unknown>): Promise<void> {
+  const { userPayloads } = await import("#contract/core/command-types");
+  const { error } = userPayloads[type]().safeParse(payload);
+  if (error === undefined) return;
+  const faults = error.issues.map((issue) =>
+    issue.code === "unrecognized_keys"
+      ? `${type} takes no ${issue.keys.join(", ")}`
+      : `${issue.path.join(".")}: ${issue.message}`,
+  );
+  throw usageError(`--payload: ${faults.join("; ")}`, "`rmm devices run --help` has what each type takes");
 }
 
 async function objectIn(shell: Shell, path: string): Promise<object> {

@@ -108,6 +108,30 @@ describe("rmm devices run", () => {
     expect(sent?.headers["x-idempotency-key"]).toMatch(/^[\w-]{36}$/);
   });
 
+  it("refuses a payload that no device takes before it sends anything", async () => {
+    for (const [type, payload, said] of [
+      ["update", "foo=bar", "update takes no foo"],
+      ["lock", "reason=why", "lock takes no reason"],
+      ["reboot", "delayMinutes=soon", "delayMinutes: "],
+    ] as const) {
+      const ran = await run([type, "--all", "--payload", payload, "--confirm=3"]);
+      expect(ran).toMatchObject({ code: 2, stdout: "" });
+      expect(ran.stderr).toContain(said);
+    }
+    expect(stub.seen).toEqual([]);
+  });
+
+  it("ends as one refusal does where all are refused for one reason", async () => {
+    for (const [status, code, exit] of [
+      [409, "INVALID_STATE", 6],
+      [403, "PERMISSION_DENIED", 5],
+      [400, "VALIDATION_ERROR", 1],
+    ] as const) {
+      queueing = () => refusal(status, code);
+      expect((await run(["lock", "--all", "--confirm=3"])).code).toBe(exit);
+    }
+  });
+
   it("queues for many in pages of 500, names what was refused with its code, and exits 9", async () => {
     devices = Array.from({ length: 1001 }, (_, at) => device(at));
     shown = () => ({});

@@ -3,7 +3,7 @@ import type { Chosen } from "../chosen.ts";
 
 /** Columns of an exported device; those behind `tags` are told and not taken back. */
 export const ownColumns = ["id", "org", "site", "hostname", "displayName", "osType", "deviceRole", "tags"] as const;
-export const toldColumns = ["status", "lastSeenAt", "agentVersion"] as const;
+export const toldColumns = ["orgName", "status", "enrolledAt", "lastSeenAt", "agentVersion"] as const;
 export const CUSTOM = "custom.";
 
 /** What one column says of a device, before it is written as a cell. */

@@ -40,7 +40,8 @@ const examples = `Examples:
 `;
 const help = `
 Columns: ${ownColumns.join(", ")},
-${toldColumns.join(", ")}, and custom.<key> of every custom value.
+${toldColumns.join(", ")},
+and custom.<key> of every custom value.
 What a spreadsheet would run as a formula begins with an apostrophe, which
 rmm devices import takes away again.
 
@@ -58,7 +59,7 @@ async function exportDevices(context: Context, options: ExportOptions): Promise<
   }));
   const columns = context.globals.columns ?? columnsOf(devices);
   const rows = devices.map((device) => columns.map((column) => plainCell(device, column, (id) => slugs.get(id) ?? id)));
-  await writeOutput(context, textOf(format, columns, rows), options.output);
+  await writeOutput(context, textOf(format, columns, rows), options.output, { devices: devices.length });
   await context.notice(`${counted(devices.length, "device")} written`);
   return 0;
 }

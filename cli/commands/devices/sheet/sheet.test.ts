@@ -15,7 +15,12 @@ const [A, B, NEW] = ["a", "b", "c"].map((one) => `${one.repeat(8)}-0000-4000-800
 const device = (id: string, hostname: string, fields: object = {}) => ({
   ...{ id, orgId: ids.contoso, siteId: ids.hq, hostname, displayName: null as string | null, tags: [] as string[] },
   ...{ orgName: "Contoso Dental", siteName: "HQ", status: "online", osType: "windows", deviceRole: "workstation" },
-  ...{ lastSeenAt: "2026-03-02T08:59:00.000Z", agentVersion: "1.0.0", customFields: {} as Record<string, unknown> },
+  ...{
+    enrolledAt: "2026-01-02T08:00:00.000Z",
+    lastSeenAt: "2026-03-02T08:59:00.000Z",
+    agentVersion: "1.0.0",
+    customFields: {} as Record<string, unknown>,
+  },
   ...fields,
 });
 let devices: ReturnType<typeof device>[];
@@ -108,6 +113,18 @@ const imported = async (text: string, ...argv: string[]) => {
   const ran = await run("import", file("devices.csv", text), "--json", ...argv);
   return { ...ran, rows: ran.stdout === "" ? [] : JSON.parse(ran.stdout) };
 };
+
+it("an export has what a bill is made of, and tells programs where it is", async () => {
+  const path = join(command.dir, "bill.csv");
+  const ran = await run("export", "-o", path, "--format", "csv", "--json");
+  expect(ran.code, ran.stderr).toBe(0);
+  expect(JSON.parse(ran.stdout)).toEqual({ path, devices: 2 });
+  const [header = "", first = ""] = readFileSync(path, "utf8").split("\n");
+  const cells = Object.fromEntries(header.split(",").map((name, place) => [name, place]));
+  expect(Object.keys(cells)).toEqual(expect.arrayContaining(["orgName", "status", "enrolledAt", "lastSeenAt"]));
+  expect(first).toContain(",Contoso Dental,online,2026-01-02T08:00:00.000Z,2026-03-02T08:59:00.000Z,");
+  rmSync(path);
+});
 
 describe("rmm devices set", () => {
   it("reads values as their fields hold them, and sends what differs", async () => {

@@ -20,6 +20,7 @@ export const refs = {
   "custom-field": "custom-fields",
   "device-command": "device-commands",
   "device": "devices",
+  "threat": "threats",
   "patch": "patches",
   "webhook": "webhooks",
   "webhook-delivery": "webhooks",

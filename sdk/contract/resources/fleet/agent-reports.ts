@@ -2,6 +2,8 @@ import { z } from "zod";
 import { agent } from "../../core/access.ts";
 import { type Noun, post, put, resource, shape } from "../../core/endpoint.ts";
 import { lenient, lenientList, reported, reportedOrBlank, timestamp } from "../../core/fields.ts";
+import { SecurityReport } from "../security/security-posture.ts";
+import { ThreatReport } from "../security/threats.ts";
 import { InstalledPatchReport, PATCHES_MAX, PendingPatchReport } from "../software/patches.ts";
 import { HardwareReport, Metrics, NetworkReport } from "./agents.ts";
 
@@ -81,6 +83,20 @@ export const agentReports = resource(about, {
     audit: { none: "agent report" },
     loses: "nothing",
     body: () => z.object({ software: lenientList(SoftwareReport(), 10_000).describe("programs that are installed") }),
+    returns: taken,
+  }),
+  security: put("/agents/:id/security", {
+    ...report,
+    summary: "Report what protects the device, and threats that were found",
+    description: "Replaces what was reported before, except threats: each is changed by what is said of it alone.",
+    audit: { none: "agent report; a new threat is told as security.threat_detected" },
+    loses: "nothing",
+    mayEmit: ["security.threat_detected"],
+    body: () =>
+      z.object({
+        ...SecurityReport().shape,
+        threats: lenientList(ThreatReport(), 500).describe("threats that its protection found"),
+      }),
     returns: taken,
   }),
   patches: put("/agents/:id/patches", {

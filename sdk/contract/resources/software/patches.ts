@@ -131,16 +131,16 @@ export const patches = resource(about, {
     query: () =>
       z.object({
         ...pageQuery(),
-        orgId: ref("organization").optional().describe("only those on its devices"),
+        orgId: ref("organization").optional().describe("reported by a device of this organization"),
         source: z.enum(patchSources).optional().describe("only those from there"),
-        severity: z.enum(patchSeverities).optional().describe("the highest that your devices reported"),
+        severity: z.enum(patchSeverities).optional().describe("only those of this severity"),
         os: os(),
         search: searchText().optional().describe("part of title or external id"),
         cveId: z.string().trim().toUpperCase().max(30).optional().describe("such as CVE-2026-21412"),
         sortBy: z
           .enum(["title", "severity", "source", "releaseDate", "createdAt"])
           .optional()
-          .describe("createdAt unless another is named"),
+          .describe("what the list is ordered by"),
         sortDir: z.enum(["asc", "desc"]).optional().describe("asc for title and source, else desc"),
       }),
     returns: () => pageOf(Patch()).extend({ counts: z.record(z.string(), z.int()).describe("patches by source") }),

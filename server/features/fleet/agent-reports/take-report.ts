@@ -8,7 +8,7 @@ export const reportLimit = { name: "agent-report", max: 12, windowSeconds: 3_600
 
 type ReportCall = Pick<Call, "who" | "services"> & { readonly params: { id: string } };
 
-type Kind = "inventory" | "software" | "patches";
+type Kind = "inventory" | "software" | "security" | "patches";
 
 export const reportSubject = ({ deviceId }: { deviceId: string }, kind: Kind): string => `${deviceId} ${kind}`;
 

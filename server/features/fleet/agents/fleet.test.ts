@@ -1,7 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { agentReports } from "#contract/resources/fleet/agent-reports";
 import { enrollFleet } from "#fixtures/simulators/agent/fleet";
+import { machineAt } from "#fixtures/simulators/agent/machines";
+import { securityOf } from "#fixtures/simulators/agent/security";
 import { makeKey } from "../../../test/enroll.ts";
 import { databases, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
+import { leftOut } from "./ignored-fields.ts";
+
+/** Days of a hundred machines, whose reports the contract takes as they are. */
+it("simulated machines drift in what protects them, and seldom have a threat, which ends", () => {
+  const days = Array.from({ length: 60 }, (_, day) => Date.UTC(2026, 0, 1 + day, 9));
+  const schema = agentReports.security.schemas().body;
+  let [changes, ill] = [0, 0];
+  for (let index = 0; index < 100; index += 1) {
+    const machine = machineAt("office", index);
+    const reports = days.map((day) => securityOf(machine, day));
+    for (const report of reports) expect(leftOut(report, schema?.parse(report))).toEqual([]);
+    changes += new Set(
+      reports.map(({ realTimeProtection, firewallEnabled }) => `${realTimeProtection} ${firewallEnabled}`),
+    ).size;
+    const states = reports.flatMap(({ threats = [] }) => threats.map(({ status }) => status));
+    if (states.length > 0) ill += 1;
+    expect(securityOf(machine, days[0] as number)).toEqual(reports[0]);
+  }
+  expect(changes).toBeGreaterThan(120);
+  expect(ill).toBeGreaterThan(5);
+  expect(ill).toBeLessThan(50);
+});
 
 describe.each(databases)("a simulated fleet on %s", (database) => {
   let server: TestServer;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningServer, startServer } from "#server/main";
 import { silentLog } from "#server/platform/log";
 import { type Answer, type DatabaseName, send as sendTo } from "../../harness.ts";
-import { type Burst, bursts, settings, wasAdmitted } from "../bursts.ts";
+import { addressOf, type Burst, bursts, settings, wasAdmitted } from "../bursts.ts";
 import { cases } from "../cases.ts";
 import { ask, type Swept, startSweep } from "../sweep.ts";
 
@@ -35,7 +35,8 @@ export const sweepLimits = (database: DatabaseName) =>
     it.each(bursts.filter(({ noun }) => nouns.has(noun)))("$limit admits no more than it says", async (burst) => {
       const attempt = await burst.ready(swept);
       const numbers = Array.from({ length: burst.left + BEYOND }, (_, number) => number);
-      const answers = await Promise.all(numbers.map((number) => send(number, attempt(number))));
+      const asking = (number: number) => (burst.byAddress ? from(addressOf(number), attempt(number)) : attempt(number));
+      const answers = await Promise.all(numbers.map((number) => send(number, asking(number))));
       expect(
         answers.filter(({ status, body }) => status >= 500 && body.code !== "AGENT_TIMEOUT").map(({ body }) => body),
       ).toEqual([]);
@@ -44,8 +45,14 @@ export const sweepLimits = (database: DatabaseName) =>
       expect(admitted).toBeLessThanOrEqual(burst.left);
     });
 
+    type Asking = ReturnType<Awaited<ReturnType<Burst["ready"]>>>;
+    const from = (address: string, asking: Asking): Asking => {
+      if ("send" in asking) throw new Error("only requests of the contract are given an address");
+      const headers = { ...asking.options.headers, "x-forwarded-for": address };
+      return { ...asking, options: { ...asking.options, headers } };
+    };
     /** Alternates between the servers. */
-    const send = (number: number, asking: ReturnType<Awaited<ReturnType<Burst["ready"]>>>): Promise<Answer> => {
+    const send = (number: number, asking: Asking): Promise<Answer> => {
       const other = number % 2 === 1 ? second : undefined;
       if ("send" in asking) return asking.send((other ?? swept.server).url);
       return ask(other ? { ...swept.server, request: toSecond } : swept.server, asking.item, asking.options);
