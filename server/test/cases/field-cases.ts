@@ -137,7 +137,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
     "cli/proxy.test.ts": 1,
     "sdk/contract/core/proxy.test.ts": 4,
     "sdk/node/proxied.test.ts": 5,
-    "server/platform/tunnel.test.ts": 5,
+    "server/platform/tunnel.test.ts": 6,
   }),
   C67: held({ "cli/input/line-ends.test.ts": 4 }),
   C68: held({ "cli/input/spreadsheet.test.ts": 8 }),
