@@ -162,6 +162,8 @@ export interface RoomHooks {
   readonly onOrganizationChurned?: Hook<OrganizationEvent>;
   /** Deleted; its organizations stay (docs/tenancy.md, "Deleting a partner"). */
   readonly onPartnerClosed?: Hook<PartnerEvent & Closing>;
+  /** Before anything leaves the site: what is about devices that are out of service there goes first. */
+  readonly onSiteClearing?: Hook<SiteEvent>;
   /** Before its row goes, and with it what the database cascades. */
   readonly onSiteRemoved?: Hook<SiteEvent>;
   /** Left a tenant, or declined its invitation (docs/people.md, "Own memberships"). */
@@ -211,6 +213,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onOrganizationClosed: joined((room) => room.onOrganizationClosed),
     onOrganizationChurned: joined((room) => room.onOrganizationChurned),
     onPartnerClosed: joined((room) => room.onPartnerClosed),
+    onSiteClearing: joined((room) => room.onSiteClearing),
     onSiteRemoved: joined((room) => room.onSiteRemoved),
     onUserRemoved: joined((room) => room.onUserRemoved),
     onChainBroken: joined((room) => room.onChainBroken),

@@ -6,4 +6,8 @@ export const hooks: RoomHooks = {
     if (reason !== "device_decommissioned") return;
     await tx.deleteFrom("devicePatches").where("orgId", "=", orgId).where("deviceId", "=", deviceId).execute();
   },
+  // Devices without a site have none.
+  onSiteClearing: async ({ tx, orgId, siteId }) => {
+    await tx.deleteFrom("devicePatches").where("orgId", "=", orgId).where("siteId", "=", siteId).execute();
+  },
 };

@@ -26,6 +26,7 @@ export async function removeSite(call: RemoveCall) {
     const deviceCount = await countDevices(tx, site);
     if (deviceCount > 0) throw problem("SITE_NOT_EMPTY", { details: { deviceCount } });
     const gone = { siteId: site.id, orgId: site.orgId, now: call.clock.now() };
+    await call.services.hooks.onSiteClearing({ tx, ...gone });
     const removed = await call.services.hooks.onSiteRemoved({ tx, ...gone });
     await deleteRow(tx, site.id);
     call.audit.note({ details: removed });
