@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningServer, startServer } from "#server/main";
 import { silentLog } from "#server/platform/log";
 import { type Answer, type DatabaseName, send as sendTo } from "../../harness.ts";
-import { addressOf, type Burst, bursts, settings, wasAdmitted } from "../bursts.ts";
+import { addressOf, type Burst, settings, wasAdmitted } from "../bursts/burst.ts";
+import { bursts } from "../bursts/index.ts";
 import { cases } from "../cases.ts";
 import { ask, type Swept, startSweep } from "../sweep.ts";
 

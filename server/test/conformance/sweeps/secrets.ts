@@ -160,10 +160,10 @@ export const sweepSecrets = (database: DatabaseName) =>
         const db = connectSqlite(file);
         // The server is in this process: a transaction that it has open ends only while nobody waits for it here.
         db.pragma("busy_timeout = 0");
-        for (let tries = 0, outcome = ""; outcome !== "done"; tries += 1) {
-          outcome = attempted(() => db.exec(statement));
-          if (outcome !== "done" && tries > 2_000) throw new Error(outcome);
-          if (outcome !== "done") await pause(10);
+        for (const end = performance.now() + 20_000; ; await pause(10)) {
+          const error = thrownBy(() => db.exec(statement));
+          if (error === undefined) break;
+          if (performance.now() > end) throw error;
         }
         return void db.close();
       }
@@ -225,12 +225,11 @@ export const sweepSecrets = (database: DatabaseName) =>
     });
   });
 
-const attempted = (work: () => unknown): string => {
+const thrownBy = (work: () => unknown): unknown => {
   try {
     work();
-    return "done";
   } catch (error) {
-    return (error as Error).message;
+    return error;
   }
 };
 

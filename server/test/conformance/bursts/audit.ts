@@ -1,0 +1,27 @@
+import { verifyAllLimit, verifyLimit, verifySubject } from "#server/features/audit/audit-logs/verify";
+import { always, type Burst, useUp } from "./burst.ts";
+
+export const auditBursts: readonly Burst[] = [
+  {
+    limit: "audit-verify",
+    noun: "audit-logs",
+    left: 4,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { token, userId } = await swept.caller("partner", tenant);
+      await useUp(swept, verifyLimit, verifySubject(userId, { kind: "organization", id: tenant.orgId }), 4);
+      return always("auditLogs.verify", { tenant, token });
+    },
+  },
+  {
+    limit: "audit-verify-all",
+    noun: "audit-logs",
+    left: 4,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { token, userId } = await swept.caller("partner", tenant);
+      await useUp(swept, verifyAllLimit, userId, 4);
+      return always("auditLogs.verify", { tenant, token });
+    },
+  },
+];

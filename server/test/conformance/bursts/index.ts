@@ -1,0 +1,19 @@
+import { auditBursts } from "./audit.ts";
+import type { Burst } from "./burst.ts";
+import { credentialsBursts } from "./credentials.ts";
+import { fleetBursts } from "./fleet.ts";
+import { integrationsBursts } from "./integrations.ts";
+import { peopleBursts } from "./people.ts";
+import { remoteBursts } from "./remote.ts";
+import { signInBursts } from "./sign-in.ts";
+
+/** Every limit of the server, by the area of the nouns that meet it. */
+export const bursts: readonly Burst[] = [
+  ...auditBursts,
+  ...credentialsBursts,
+  ...fleetBursts,
+  ...integrationsBursts,
+  ...peopleBursts,
+  ...remoteBursts,
+  ...signInBursts,
+];
