@@ -45,7 +45,8 @@ export function checkFilter(value: unknown, options: CheckOptions = {}): Checked
   return { errors: check.errors };
 }
 
-const codes: readonly Fault["code"][] = [
+/** In the order in which one of several is told. */
+export const filterFaultCodes: readonly Fault["code"][] = [
   "FILTER_INVALID_STRUCTURE",
   "FILTER_UNKNOWN_FIELD",
   "FILTER_OPERATOR_NOT_ALLOWED",
@@ -58,7 +59,7 @@ const codes: readonly Fault["code"][] = [
 
 /** The code of an answer with these errors: the first in the order of codes that one of them has. */
 export const codeOfErrors = (errors: readonly FilterError[]): Fault["code"] =>
-  codes.find((code) => errors.some((error) => error.code === code)) ?? "FILTER_INVALID_STRUCTURE";
+  filterFaultCodes.find((code) => errors.some((error) => error.code === code)) ?? "FILTER_INVALID_STRUCTURE";
 
 const asText: FilterField = { type: "string", about: "" };
 
@@ -150,7 +151,11 @@ class Check {
     return this.#made(path, given, { field, operator: known as FilterOperator, value });
   }
 
-  #made(path: string, given: Given, { field, operator, value }: { field: string; operator: FilterOperator; value: unknown }) {
+  #made(
+    path: string,
+    given: Given,
+    { field, operator, value }: { field: string; operator: FilterOperator; value: unknown },
+  ) {
     if (Array.isArray(value)) this.#listValues += value.length;
     if (this.#listValues > filterCaps.allListValues)
       return this.#refuse(path, given, {
@@ -207,4 +212,6 @@ function notAllowed(field: string, operator: string, fields: readonly FilterFiel
 }
 
 const quoted = (value: unknown): string | null =>
-  typeof value !== "string" ? null : [...value].slice(0, QUOTED_MAX).join("").toWellFormed().replaceAll("\u0000", "\ufffd");
+  typeof value !== "string"
+    ? null
+    : [...value].slice(0, QUOTED_MAX).join("").toWellFormed().replaceAll("\u0000", "\ufffd");

@@ -49,7 +49,11 @@ const scalarOf: Readonly<Record<FilterField["type"], Scalar>> = {
 };
 
 /** The value of a condition on such a field, or what is wrong with it (docs/filters.md, "Values"). */
-export function readValue(field: Pick<FilterField, "type" | "values">, operator: FilterOperator, value: unknown): ReadValue {
+export function readValue(
+  field: Pick<FilterField, "type" | "values">,
+  operator: FilterOperator,
+  value: unknown,
+): ReadValue {
   const shape = filterOperators[operator];
   if (shape === "none") return { value: undefined };
   if (value === undefined || value === null) return required(`${operator} needs a value`);
