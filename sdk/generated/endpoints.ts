@@ -195,6 +195,9 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     moveOrg: {"noun":"devices","verb":"moveOrg","method":"POST","path":"/devices/:id/move-org","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     remove: {"noun":"devices","verb":"remove","method":"DELETE","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
+  search: {
+    find: {"noun":"search","verb":"find","method":"GET","path":"/search","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"results"},"secretBody":[],"secretResult":[]},
+  },
   tags: {
     list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},

@@ -1113,6 +1113,16 @@ export interface DevicesMethods {
   remove: (input: { params: { id: string }; query?: models.DevicesRemoveQuery }, options?: CallOptions) => ApiCall<models.DevicesRemoveResult>;
 }
 
+export interface SearchMethods {
+  /**
+   * Find devices and settings by a part of their name.
+   * Devices by hostname, display name and last user; settings pages by title and description. Each kind needs its read permission.
+   *
+   * `GET /search` · user
+   */
+  find: (input: { query: models.SearchFindQuery }, options?: CallOptions) => ListCall<models.SearchResult, models.SearchFindResult>;
+}
+
 export interface TagsMethods {
   /**
    * List the tags of devices, the most used first.
@@ -1473,6 +1483,8 @@ export interface Methods {
   deviceCommands: DeviceCommandsMethods;
   /** Managed machines. */
   devices: DevicesMethods;
+  /** Find devices and settings by a part of their name. */
+  search: SearchMethods;
   /** Tags of devices. */
   tags: TagsMethods;
   /** What protects devices. */

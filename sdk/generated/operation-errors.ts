@@ -159,6 +159,7 @@ export interface OperationErrors {
   "devices.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "ALREADY_DECOMMISSIONED" | "INVALID_STATE" | "MFA_REQUIRED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Change | Permission;
   "devices.moveOrg": "NOT_FOUND" | "ORG_ACCESS_DENIED" | "SAME_ORG" | "CROSS_PARTNER_MOVE" | "SITE_NOT_IN_ORG" | "ORG_READ_ONLY" | "DEVICE_LIMIT_REACHED" | "ALREADY_DECOMMISSIONED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "devices.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ALREADY_DECOMMISSIONED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "search.find": Always | Authenticated | Tenancy | User;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
   "security-posture.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

@@ -531,6 +531,17 @@ export interface DevicesRemoveResult {
   success: true;
 }
 
+export interface SearchFindQuery {
+  /** Part of a name; matched without case, and literally; 1 to 100 characters. */
+  q: string;
+  /** Results at most; 1 to 50; default `20`. */
+  limit?: number | string | undefined;
+}
+
+export interface SearchFindResult {
+  results: SearchResult[];
+}
+
 export interface TagsListQuery {
   /** Part of the tag; at most 255 characters. */
   search?: string | undefined;
@@ -1043,6 +1054,16 @@ export interface ProvisionedDevice {
     expiresAt: string;
     singleUse: true;
   };
+}
+
+export interface SearchResult {
+  /** Of a settings page its name, else the id of the row; uuid. */
+  id: string;
+  type: "devices" | "settings";
+  title: string;
+  description?: string;
+  /** Of settings pages: path below the application's address. */
+  href?: string;
 }
 
 export interface SoftwareReport {

@@ -1,4 +1,5 @@
 import { agentRequests } from "#server/access/agent-limits";
+import { fleetQueries } from "#server/access/fleet-queries";
 import { agentGuesses } from "#server/access/load-agent";
 import { reportLimit, reportSubject } from "#server/features/fleet/agent-reports/take-report";
 import { changesTold } from "#server/features/fleet/agents/identity-change";
@@ -20,6 +21,18 @@ const renaming =
   });
 
 export const fleetBursts: readonly Burst[] = [
+  {
+    limit: "fleet-query",
+    noun: "search",
+    // Fewer than may be under way at once.
+    left: 1,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      const { token, userId } = await swept.caller("partner", tenant);
+      await useUp(swept, fleetQueries, `user:${userId} ${"TENANT"}`, 1);
+      return always("search.find", { tenant, token });
+    },
+  },
   {
     limit: "agent",
     noun: "agents",
