@@ -113,6 +113,7 @@ export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   mfa: async () => (await small()).extendMfa,
   notifications: async () => (await small()).extendNotifications,
+  search: async () => (await small()).extendSearch,
   users: async () => (await small()).extendUsers,
   webhooks: async () => (await import("./webhooks/index.ts")).extendWebhooks,
 };

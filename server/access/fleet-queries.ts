@@ -2,10 +2,10 @@ import { Places } from "#server/platform/places";
 import { problem } from "#server/problem";
 import type { Services } from "#server/services";
 import { rateLimited } from "./attempts.ts";
-import { callerKey, type Principal } from "./principal.ts";
+import { type Principal, user } from "./principal.ts";
 import type { Limit } from "./rate-limit.ts";
 
-/** Previews of filters and searches of a person in a tenant, together (docs/search.md, "Limits of searches and previews"). */
+/** Previews of filters and searches of a person, together (docs/search.md, "Limits of searches and previews"). */
 export const fleetQueries: Limit = { name: "fleet-query", max: 60, windowSeconds: 60 };
 
 /** Those that are under way in this process. */
@@ -13,14 +13,12 @@ const atOnce = { name: "fleet-query-open", max: 2 } as const;
 
 const open = new Places();
 
-export const queriesOf = (who: Principal): string => callerKey(who, null);
-
 /** Answers a preview or a search, unless its caller has as many under way, or had too many this minute (429 `RATE_LIMITED`). */
 export async function asFleetQuery<R>(
   { who, services }: { readonly who: Principal; readonly services: Services },
   work: () => Promise<R>,
 ): Promise<R> {
-  const caller = queriesOf(who);
+  const caller = user({ who }).userId;
   const places = [[caller, atOnce.max]] as const;
   if (open.take(places))
     throw problem("RATE_LIMITED", { details: { limit: atOnce.name, max: atOnce.max }, retryAfterSeconds: 1 });

@@ -1,5 +1,4 @@
 import { agentRequests } from "#server/access/agent-limits";
-import { fleetQueries } from "#server/access/fleet-queries";
 import { agentGuesses } from "#server/access/load-agent";
 import { reportLimit, reportSubject } from "#server/features/fleet/agent-reports/take-report";
 import { changesTold } from "#server/features/fleet/agents/identity-change";
@@ -11,6 +10,7 @@ import { auditOf } from "../../audit-of.ts";
 import { caseOf } from "../cases.ts";
 import { ask, type CallOptions } from "../sweep.ts";
 import { ADDRESS, type Attempt, always, type Burst, useUp, useUpWithin } from "./burst.ts";
+import { searchBursts } from "./search.ts";
 
 /** Reports of a device, each with another name. */
 const renaming =
@@ -21,18 +21,7 @@ const renaming =
   });
 
 export const fleetBursts: readonly Burst[] = [
-  {
-    limit: "fleet-query",
-    noun: "search",
-    // Fewer than may be under way at once.
-    left: 1,
-    async ready(swept) {
-      const tenant = await swept.freshTenant();
-      const { token, userId } = await swept.caller("partner", tenant);
-      await useUp(swept, fleetQueries, `user:${userId} ${"TENANT"}`, 1);
-      return always("search.find", { tenant, token });
-    },
-  },
+  ...searchBursts,
   {
     limit: "agent",
     noun: "agents",
