@@ -1,4 +1,4 @@
-import { deviceRoles, deviceStatuses, osTypes } from "../../resources/fleet/devices.ts";
+import { deviceRoles, deviceStatuses, osTypes } from "../device-words.ts";
 import type { operatorSets } from "./operators.ts";
 
 /** What a value of the field is compared as; the operators that it takes are those of `operatorSets`. */
