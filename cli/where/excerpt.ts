@@ -1,6 +1,7 @@
 import stringWidth from "string-width";
 import { type CliError, usageError } from "../errors/cli-error.ts";
 import { escapeControls } from "../output/escape.ts";
+import type { Shell } from "../shell.ts";
 import type { Span, WhereFault } from "./fault.ts";
 
 const CUT = "…";
@@ -66,12 +67,15 @@ const WIDTH = 80;
 /** Details are printed with an indent. */
 const INDENT = 2;
 
-/** The error of a command line whose expression is wrong: exit 2. `source` says where it stands. */
-export function whereError(
-  fault: WhereFault,
-  { text, name, columns = WIDTH }: { text: string; name: string; columns?: number },
-): CliError {
+/** The same on this terminal; a log has 80 columns. */
+export function excerptFor({ isTty, columns }: Pick<Shell, "isTty" | "columns">, source: string, at: Span) {
+  return excerptOf(source, at, Math.max(20, isTty.stderr ? columns - INDENT : WIDTH - INDENT));
+}
+
+/** The error of a command line whose expression is wrong: exit 2. `name` says where it was given. */
+export function whereError(shell: Shell, fault: WhereFault, source: string, name: string): CliError {
   const { message, hint, at } = fault;
-  const excerpt = excerptOf(text, at, Math.max(20, columns - INDENT));
-  return usageError(`${name}: ${message}`, hint, [{ path: name, message, ...at, excerpt }]);
+  return usageError(`${name}: ${message}`, hint, [
+    { path: name, message, ...at, excerpt: excerptFor(shell, source, at) },
+  ]);
 }

@@ -58,7 +58,8 @@ const JOINS = /^(and|or)$/i;
 /** What a terminal would not show as it is. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/u;
 
-const textText = (text: string): string => (BARE.test(text) && !JOINS.test(text) ? text : quoted(text));
+/** A text as an expression has it, in quotes where it needs them. */
+export const textText = (text: string): string => (BARE.test(text) && !JOINS.test(text) ? text : quoted(text));
 
 function quoted(text: string): string {
   if (!UNSEEN.test(text)) return `'${text.replaceAll("'", "''")}'`;
