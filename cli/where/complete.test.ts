@@ -5,10 +5,7 @@ const texts = async (typed: string) => (await whereCandidates(typed)).map(([text
 
 it("completes fields, at the start, after and, after or, and in parentheses", async () => {
   for (const head of ["", "status = online and ", "status = online or ", "(", "status = online and (or "])
-    expect(await texts(`${head}hardware.c`), head).toEqual([
-      `${head}hardware.cpuModel`,
-      `${head}hardware.cpuCores`,
-    ]);
+    expect(await texts(`${head}hardware.c`), head).toEqual([`${head}hardware.cpuModel`, `${head}hardware.cpuCores`]);
   expect(await texts("")).toEqual(expect.arrayContaining(["osType", "tags", "custom.", "("]));
 });
 
@@ -32,11 +29,7 @@ it("completes values of an enum, truth values and units, in lists too", async ()
 it("goes on after a word that alone fits, so that no shell closes the quotes", async () => {
   expect(await texts("osTy")).toEqual(["osType =", "osType !=", "osType in", "osType not in"]);
   expect(await texts("osType = win")).toEqual(["osType = windows", "osType = windows and", "osType = windows or"]);
-  expect(await texts("(osType = win")).toEqual([
-    "(osType = windows and",
-    "(osType = windows or",
-    "(osType = windows)",
-  ]);
+  expect(await texts("(osType = win")).toEqual(["(osType = windows and", "(osType = windows or", "(osType = windows)"]);
 });
 
 it("names rows as the server has them, in quotes where they need them", async () => {

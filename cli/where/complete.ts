@@ -1,8 +1,7 @@
-import { filterFields } from "#contract/core/filters/fields";
 import { spanUnits } from "#contract/core/filters/operators";
 import { type Expected, expectedAfter } from "./expected.ts";
 import { textText } from "./print.ts";
-import { fieldNames, operatorsOf, shapeOf, spellings, type WhereField } from "./words.ts";
+import { fieldNames, fieldOf, operatorsOf, shapeOf, spellings, type WhereField } from "./words.ts";
 
 export type Candidate = readonly [text: string, about: string];
 
@@ -53,7 +52,7 @@ async function wordsFor(expected: Expected, live: LiveNames): Promise<readonly C
   switch (expected.what) {
     case "field":
       return [
-        ...fieldNames.map((name): Candidate => [name, filterFields[name as keyof typeof filterFields].about]),
+        ...fieldNames.map((name): Candidate => [name, fieldOf(name)?.about ?? ""]),
         ["custom.", "value of a custom field"],
         ["(", "a group"],
       ];

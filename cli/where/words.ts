@@ -1,4 +1,11 @@
-import { CUSTOM_FIELD, type FilterField, filterFields } from "#contract/core/filters/fields";
+import {
+  customKeyOf,
+  type FilterField,
+  fieldNamed,
+  filterFields,
+  isFilterField,
+  typeOfCustom,
+} from "#contract/core/filters/fields";
 import { type FilterOperator, filterOperators, operatorSets } from "#contract/core/filters/operators";
 import { suggestions } from "#contract/core/suggest";
 
@@ -56,12 +63,11 @@ export type WhereField = Omit<FilterField, "type"> & {
 
 /** The field of this name, exactly as it is written. */
 export function fieldOf(name: string): WhereField | undefined {
-  if (Object.hasOwn(filterFields, name)) return { name, ...filterFields[name as keyof typeof filterFields] };
-  return CUSTOM_FIELD.test(name) ? { name, type: "custom", about: "value of a custom field" } : undefined;
+  if (isFilterField(name)) return { name, ...fieldNamed(name) };
+  return customKeyOf(name) !== undefined ? { name, type: "custom", about: "value of a custom field" } : undefined;
 }
 
-const { string, number, boolean, datetime } = operatorSets;
-const ofCustom = [...new Set<FilterOperator>([...string, ...number, ...boolean, ...datetime])];
+const ofCustom = [...new Set<FilterOperator>(Object.values(typeOfCustom).flatMap((type) => operatorSets[type]))];
 
 /** The operators that a field takes; of a custom field those of any type. */
 export const operatorsOf = ({ type }: WhereField): readonly FilterOperator[] =>

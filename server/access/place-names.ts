@@ -42,5 +42,5 @@ const named = preparedRows(
       .selectFrom(table)
       .select(["id", "name"])
       .where((eb) => among(db, eb.ref("id"), ids)),
-  { byKey: true },
+  { by: "key" },
 );

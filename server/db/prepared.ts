@@ -39,7 +39,7 @@ export function prepared<const Names extends string, Row>(
   const compiled = new Map<string, Compiled>();
   const own = (db: Kysely<Database>) => build(db, marks);
   return async (reader, values) => {
-    const query = compiledFor<Row>(compiled, reader, { shape: "", values, build: own, byKey: true });
+    const query = compiledFor<Row>(compiled, reader, { shape: "", values, build: own, by: "key" });
     return (await runByKey<Row>(reader, query))[0];
   };
 }
@@ -54,15 +54,15 @@ export type Given = Readonly<Record<string, string | number | boolean | null | u
  */
 export function preparedRows<Asked extends Given, Form, Row>(
   build: (db: Kysely<Database>, asked: Asked, form: Form) => Compilable<Row>,
-  { byKey = false }: Narrowing = {},
+  { by }: Narrowing = {},
 ): (db: Reader, asked: Asked, form: Form) => Promise<Row[]> {
   const compiled = new Map<string, Compiled>();
   return (reader, asked, form) => {
     const { shape, marks, values } = marked(asked);
     const own = (db: Kysely<Database>) => build(db, marks as Asked, form);
-    const asking = { shape: `${shape} ${JSON.stringify(form)}`, values, build: own, byKey };
+    const asking = { shape: `${shape} ${JSON.stringify(form)}`, values, build: own, by };
     const query = compiledFor<Row>(compiled, reader, asking);
-    return byKey && areFew(asked) ? runByKey<Row>(reader, query) : run<Row>(reader, query);
+    return by === "key" && areFew(asked) ? runByKey<Row>(reader, query) : run<Row>(reader, query);
   };
 }
 
@@ -91,7 +91,7 @@ interface Asking<Row> {
   shape: string;
   values: Readonly<Record<string, unknown>>;
   build(db: Kysely<Database>): Compilable<Row>;
-  byKey: boolean;
+  by: Narrowing["by"];
 }
 
 async function run<Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> {
@@ -111,7 +111,7 @@ async function runByKey<Row>(reader: Reader, query: CompiledQuery): Promise<Row[
 function compiledFor<Row>(
   compiled: Map<string, Compiled>,
   reader: Reader,
-  { shape, values, build, byKey }: Asking<Row>,
+  { shape, values, build, by }: Asking<Row>,
 ): CompiledQuery {
   const db = reader as Kysely<Database>;
   const scope = scopeOfHandle(db);
@@ -119,7 +119,7 @@ function compiledFor<Row>(
   const key = `${db.getExecutor().adapter.constructor.name} ${narrowed?.key} ${shape}`;
   let known = compiled.get(key);
   if (!known) {
-    const query = build(narrowed ? scoped(db.withoutPlugins(), narrowed.scope, { byKey }) : db).compile();
+    const query = build(narrowed ? scoped(db.withoutPlugins(), narrowed.scope, { by }) : db).compile();
     known = { query, names: query.parameters.map(nameOfMark) };
     if (compiled.size >= COMPILED_MAX) compiled.delete(compiled.keys().next().value as string);
     compiled.set(key, known);

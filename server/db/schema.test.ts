@@ -8,10 +8,11 @@ import { ownership, tablesByArea } from "./tables.ts";
 
 type Schema = Record<string, Record<string, { nullable: boolean }>>;
 
-/** Generated columns included, which Kysely's introspection of SQLite leaves out. */
+/** Generated columns included, which Kysely's introspection of SQLite leaves out; indexes of searches are no tables of ours. */
 const catalogue = {
   sqlite: `select m.name as "table", c.name as "column", c."notnull" = 0 and c.pk = 0 as "nullable"
-    from sqlite_master m, pragma_table_xinfo(m.name) c where m.type = 'table' and m.name not like 'sqlite_%' and m.name not like 'kysely_%'`,
+    from sqlite_master m, pragma_table_xinfo(m.name) c where m.type = 'table' and m.name not like 'sqlite_%' and m.name not like 'kysely_%'
+      and m.name not like 'search_%'`,
   postgres: `select table_name as "table", column_name as "column", is_nullable = 'YES' as "nullable"
     from information_schema.columns where table_schema = 'public' and table_name not like 'kysely_%'`,
 };

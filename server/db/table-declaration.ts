@@ -41,6 +41,8 @@ export interface TableDeclaration<Row> {
    * through `asSystem`.
    */
   readonly lifted?: readonly RowChange[];
+  /** The database itself keeps the partner of the row's organization in `partnerId`. */
+  readonly partnerKept?: true;
   /** Columns that hold booleans or parsed JSON, which SQLite keeps as numbers and text (`dialect/codec.ts`). */
   readonly booleans?: readonly (keyof Row & string)[];
   readonly json?: readonly (keyof Row & string)[];

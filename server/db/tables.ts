@@ -69,3 +69,8 @@ export const tableNames = Object.keys(tables) as readonly TableName[];
 export const ownership = Object.fromEntries(tableNames.map((name) => [name, tables[name].owner])) as {
   readonly [T in TableName]: Ownership;
 };
+
+/** Tables whose rows tell the partner of their organization. */
+export const partnerKept: ReadonlySet<TableName> = new Set(
+  tableNames.filter((name) => (tables[name] as TableDeclaration<unknown>).partnerKept),
+);

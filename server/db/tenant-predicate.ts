@@ -1,41 +1,45 @@
 import { type ExpressionBuilder, expressionBuilder, type OperationNode, type SelectQueryBuilder } from "kysely";
 import { word } from "./dialect/text.ts";
 import type { Scope } from "./scope.ts";
-import { type Ownership, ownership, type TableName } from "./tables.ts";
+import { type Ownership, ownership, partnerKept, type TableName } from "./tables.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the predicate is written for any table that has the owner's columns
 type Builder = ExpressionBuilder<any, any>;
 type Predicate = ReturnType<Builder["and"]>;
 
+/**
+ * - `key`: the query finds few rows by their keys, and each is looked up among the caller's organizations. Otherwise
+ *   SQLite makes a set of these first, of which there may be thousands.
+ * - `partner`: it walks an index of the whole partner, and looks out for organizations that are gone, which are few.
+ */
+export type Met = "key" | "partner";
+
 interface Narrowing {
   scope: Scope;
   /** Name under which the table is visible. */
   alias: string;
-  /**
-   * The query finds few rows by their keys: each is looked up among the caller's organizations. Otherwise SQLite makes
-   * a set of these first, of which there may be thousands.
-   */
-  byKey?: boolean;
+  by?: Met | undefined;
 }
 
 /** The condition that narrows `table` to what the scope reads; undefined = every row. */
 export const scopePredicate = (table: TableName, narrowing: Narrowing): OperationNode | undefined =>
-  narrowed(rules[ownership[table]], narrowing);
+  narrowed(table, rules[ownership[table]], narrowing);
 
 /** The same of what it may change. */
 export const writePredicate = (table: TableName, narrowing: Narrowing): OperationNode | undefined =>
-  narrowed(writeRules[ownership[table]] ?? rules[ownership[table]], narrowing);
+  narrowed(table, writeRules[ownership[table]] ?? rules[ownership[table]], narrowing);
 
-function narrowed(rule: Rule, { scope, alias, byKey = false }: Narrowing): OperationNode | undefined {
+function narrowed(table: TableName, rule: Rule, { scope, alias, by }: Narrowing): OperationNode | undefined {
   const eb = expressionBuilder() as unknown as Builder;
-  const predicate = rule({ eb, scope, byKey, column: (name) => `${alias}.${name}` });
+  const met = by === "partner" && !partnerKept.has(table) ? undefined : by;
+  const predicate = rule({ eb, scope, by: met, column: (name) => `${alias}.${name}` });
   return predicate?.toOperationNode();
 }
 
 interface Context {
   eb: Builder;
   scope: Scope;
-  byKey: boolean;
+  by: Met | undefined;
   column(name: string): string;
 }
 
@@ -45,8 +49,8 @@ const nothing = (eb: Builder): Predicate => eb.and([eb(eb.val(1), "=", 0)]);
 type Query = SelectQueryBuilder<any, any, any>;
 
 /** Whether the column's value is among those of `found`, a column of the query. */
-const isAmong = ({ eb, byKey, column }: Context, name: string, query: Query, found: string): Predicate =>
-  (byKey
+const isAmong = ({ eb, by, column }: Context, name: string, query: Query, found: string): Predicate =>
+  (by === "key"
     ? eb.exists(query.select(found).whereRef(found, "=", column(name)))
     : eb(column(name), "in", query.select(found))) as Predicate;
 
@@ -78,8 +82,20 @@ function byOrg(context: Context): Predicate | undefined {
   if (scope.kind === "system") return undefined;
   if (scope.kind === "organization") return eb(column("orgId"), "=", scope.orgId) as Predicate;
   if (scope.kind === "none" || scope.selected === "none") return nothing(eb);
+  const isWhole = !scope.principal && scope.selected === null;
+  if (isWhole && context.by === "partner") return ofPartner(context, scope.partnerId);
   const organizations = eb.selectFrom("organizations").where(reached(eb, scope, inOrganizations));
   return isAmong(context, "orgId", organizations, "organizations.id");
+}
+
+/** What a whole partner reaches, said by what it does not: few organizations are deleted. */
+function ofPartner({ eb, column }: Context, partnerId: string): Predicate {
+  const gone = eb
+    .selectFrom("organizations")
+    .select("organizations.id")
+    .where("organizations.partnerId", "=", partnerId)
+    .where(eb.or([eb("organizations.deletedAt", "is not", null), eb("organizations.status", "=", word("purging"))]));
+  return eb.and([eb(column("partnerId"), "=", partnerId), eb(column("orgId"), "not in", gone)]) as Predicate;
 }
 
 function bySite(context: Context, siteColumn: string, shared = false): Predicate | undefined {

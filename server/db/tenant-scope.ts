@@ -27,11 +27,11 @@ import {
 import { checkInsert } from "./insert-check.ts";
 import type { Scope } from "./scope.ts";
 import { type Ownership, ownership, type TableName } from "./tables.ts";
-import { scopePredicate, writePredicate } from "./tenant-predicate.ts";
+import { type Met, scopePredicate, writePredicate } from "./tenant-predicate.ts";
 
 export interface Narrowing {
-  /** The queries find few rows by their keys. */
-  readonly byKey?: boolean;
+  /** How the query meets its rows, where that is known (`tenant-predicate.ts`). */
+  readonly by?: Met;
 }
 
 /**
@@ -40,12 +40,12 @@ export interface Narrowing {
  * inserted rows are checked; the columns that say who owns a row cannot be updated. Raw fragments are refused unless
  * they carry no table (they exist only under `server/db`).
  */
-export function tenantScope(scope: Scope, { byKey = false }: Narrowing = {}): KyselyPlugin {
+export function tenantScope(scope: Scope, { by }: Narrowing = {}): KyselyPlugin {
   // Made when a query is first built: requests that run only prepared queries need none.
   let transformer: TenantTransformer | undefined;
   return {
     transformQuery({ node, queryId }) {
-      transformer ??= new TenantTransformer(scope, byKey);
+      transformer ??= new TenantTransformer(scope, by);
       return transformer.transformNode(node, queryId);
     },
     transformResult: async ({ result }) => result,
@@ -61,14 +61,14 @@ const ownerColumns = new Set(["orgId", "partnerId", "org_id", "partner_id"]);
 /** The one move between organizations runs through `asSystem`; here ownership is fixed. */
 class TenantTransformer extends OperationNodeTransformer {
   readonly #scope: Scope;
-  readonly #byKey: boolean;
+  readonly #by: Met | undefined;
   readonly #targets = new WeakSet<OperationNode>();
   #ctes: Set<string>[] = [];
 
-  constructor(scope: Scope, byKey: boolean) {
+  constructor(scope: Scope, by: Met | undefined) {
     super();
     this.#scope = scope;
-    this.#byKey = byKey;
+    this.#by = by;
   }
 
   override transformNodeImpl<T extends OperationNode>(node: T, queryId?: QueryId): T {
@@ -150,7 +150,7 @@ class TenantTransformer extends OperationNodeTransformer {
     const { table, alias } = tableOf(item);
     if (this.#ctes.some((names) => names.has(table))) return item;
     const name = this.#declared(table);
-    const predicate = scopePredicate(name, { scope: this.#scope, alias: name, byKey: this.#byKey });
+    const predicate = scopePredicate(name, { scope: this.#scope, alias: name, by: this.#by });
     if (!predicate) return item;
     const select: SelectQueryNode = {
       kind: "SelectQueryNode",

@@ -48,7 +48,8 @@ async function explain(context: Context, { where, conditions }: ExplainOptions):
   if (where !== undefined && conditions !== undefined) throw usageError("Use either --where or --conditions");
   if (where !== undefined) {
     const { filter } = await whereFor(context, where);
-    if (isForPrograms(context)) await printResult(context, { where: printWhere(filter), conditions: filter }, { fields });
+    if (isForPrograms(context))
+      await printResult(context, { where: printWhere(filter), conditions: filter }, { fields });
     else await writeTo(context.shell, "stdout", `${JSON.stringify(filter, null, 2)}\n`);
     return 0;
   }

@@ -1,15 +1,42 @@
-import { type FunctionNode, type IdentifierNode, PostgresQueryCompiler, SqliteQueryCompiler } from "kysely";
+import {
+  type FunctionNode,
+  type IdentifierNode,
+  type OperationNode,
+  PostgresQueryCompiler,
+  SqliteQueryCompiler,
+} from "kysely";
 import { snakeCase } from "../naming.ts";
+import type { DialectName } from "./index.ts";
 
 /** Text (first argument) that is like a pattern of lower case (second), however the text is written. */
 export const FOLDED_LIKE = "folded_like";
 
-/** What each database makes of it: T is the text, P the pattern. */
-const foldedLike = {
-  /** SQLite folds plain letters by itself. A call of `fold` costs more than all else of a row, so other text alone takes it. */
-  sqlite: "(T like P escape '!' or (octet_length(T) <> length(T) and fold(T) like P escape '!'))".split(/([TP])/),
-  postgres: "(fold(T) like P escape '!')".split(/([TP])/),
+/** True for ids (first argument) of devices whose names contain a text (`device-names.ts`, whose parts follow). */
+export const DEVICE_IS_NAMED = "device_is_named";
+
+/** The ids of such devices as JSON, so many at most as the last argument says. */
+export const DEVICES_NAMED = "devices_named";
+
+/** What each database makes of a function of ours: `{1}` is its first argument. */
+const ours: Record<DialectName, Readonly<Record<string, readonly string[]>>> = {
+  sqlite: templates({
+    // SQLite folds plain letters by itself. A call of `fold` costs more than all else of a row, so other text alone takes it.
+    [FOLDED_LIKE]: "({1} like {2} escape '!' or (octet_length({1}) <> length({1}) and fold({1}) like {2} escape '!'))",
+    [DEVICE_IS_NAMED]: "({1} in (select device_id from search_device_names({2})))",
+    [DEVICES_NAMED]:
+      "(select json_group_array(device_id) from (select device_id from search_device_names({1}) limit {5}))",
+  }),
+  postgres: templates({
+    [FOLDED_LIKE]: "(fold({1}) like {2} escape '!')",
+    // In a query of its own, so that it runs once and not when the statement is planned.
+    [DEVICE_IS_NAMED]: "({1} = any((select rmm_devices_named({3}, {4}, {5}, null))::uuid[]))",
+    [DEVICES_NAMED]: "array_to_json(rmm_devices_named({2}, {3}, {4}, {5}))::text",
+  }),
 };
+
+function templates(texts: Record<string, string>): Record<string, readonly string[]> {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.split(/\{(\d)\}/)]));
+}
 
 /**
  * Names are camelCase in code and snake_case in the database. The compiler writes them so: a plugin
@@ -21,14 +48,14 @@ export class SnakeCaseSqliteCompiler extends SqliteQueryCompiler {
   }
 
   protected override visitFunction(node: FunctionNode): void {
-    if (node.func !== FOLDED_LIKE) super.visitFunction(node);
-    else for (const part of foldedLike.sqlite) this.#write(part, node);
-  }
-
-  #write(part: string, { arguments: [text, pattern] }: FunctionNode): void {
-    if (part === "T" && text) this.visitNode(text);
-    else if (part === "P" && pattern) this.visitNode(pattern);
-    else this.append(part);
+    const template = ours.sqlite[node.func];
+    if (!template) super.visitFunction(node);
+    else
+      write(
+        template,
+        (text) => this.append(text),
+        (place) => this.visitNode(node.arguments[place - 1] as OperationNode),
+      );
   }
 }
 
@@ -38,14 +65,22 @@ export class SnakeCasePostgresCompiler extends PostgresQueryCompiler {
   }
 
   protected override visitFunction(node: FunctionNode): void {
-    if (node.func !== FOLDED_LIKE) super.visitFunction(node);
-    else for (const part of foldedLike.postgres) this.#write(part, node);
+    const template = ours.postgres[node.func];
+    if (!template) super.visitFunction(node);
+    else
+      write(
+        template,
+        (text) => this.append(text),
+        (place) => this.visitNode(node.arguments[place - 1] as OperationNode),
+      );
   }
+}
 
-  #write(part: string, { arguments: [text, pattern] }: FunctionNode): void {
-    if (part === "T" && text) this.visitNode(text);
-    else if (part === "P" && pattern) this.visitNode(pattern);
-    else this.append(part);
+/** Every second part of a template is the place of an argument. */
+function write(template: readonly string[], append: (text: string) => void, visit: (place: number) => void): void {
+  for (const [index, part] of template.entries()) {
+    if (index % 2 === 0) append(part);
+    else visit(Number(part));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { SqliteConnection } from "./sqlite-library.ts";
+import { tenantMark } from "./tenant-mark.ts";
 
 /** Place of an id that a list does not hold: after all others. */
 export const LAST_PLACE = 2_147_483_647;
@@ -7,6 +8,7 @@ export const LAST_PLACE = 2_147_483_647;
 export function registerTextFunctions(db: SqliteConnection): void {
   // SQLite folds ASCII only; names here are in every script.
   db.function("fold", { deterministic: true }, (value) => (typeof value === "string" ? value.toLowerCase() : value));
+  db.function("tenant_mark", { deterministic: true }, (id) => tenantMark(id as string));
   // Reads the list once for all rows of a query.
   let [text, places] = ["[]", new Map<unknown, number>()];
   db.function("place_in", { deterministic: true }, (id, list) => {

@@ -269,6 +269,7 @@ export const fleetTables = {
   devices: {
     owner: "org+site",
     writtenBy: "fleet/devices",
+    partnerKept: true,
     booleans: ["isVirtual", "isHeadless", "pendingReboot"],
     json: ["tags", "customFields"],
   },

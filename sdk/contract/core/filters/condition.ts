@@ -22,6 +22,19 @@ export interface FilterGroup {
   conditions: (FilterGroup | FilterCondition)[];
 }
 
+/** Every condition of the filter, however deep. */
+export function* conditionsOf(filter: FilterGroup): Generator<FilterCondition> {
+  const waiting: (FilterGroup | FilterCondition)[] = [filter];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    if ("conditions" in next) waiting.push(...next.conditions);
+    else yield next;
+  }
+}
+
+/** The names of the fields that a filter looks at. */
+export const fieldsUsed = (filter: FilterGroup): ReadonlySet<string> =>
+  new Set([...conditionsOf(filter)].map(({ field }) => field));
+
 /** Caps of one filter. */
 export const filterCaps = {
   depth: 64,

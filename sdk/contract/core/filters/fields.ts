@@ -1,5 +1,6 @@
+import type { customFieldTypes } from "../../resources/fleet/custom-fields.ts";
 import { deviceRoles, deviceStatuses, osTypes } from "../device-words.ts";
-import type { operatorSets } from "./operators.ts";
+import { type FilterOperator, operatorSets } from "./operators.ts";
 
 /** What a value of the field is compared as; the operators that it takes are those of `operatorSets`. */
 export interface FilterField {
@@ -65,5 +66,23 @@ export const filterFields = {
 
 export type FilterFieldName = keyof typeof filterFields;
 
-/** A custom field is `custom.<key>`; its type is that of its definition, for each organization. */
-export const CUSTOM_FIELD = /^custom\.([a-z][a-z0-9_]*)$/;
+export const isFilterField = (name: string): name is FilterFieldName => Object.hasOwn(filterFields, name);
+
+export const fieldNamed = (name: FilterFieldName): FilterField => filterFields[name];
+
+/** The key of a custom field, which is named `custom.<key>`; its type is that of its definition, for each organization. */
+export const customKeyOf = (name: string): string | undefined => /^custom\.([a-z][a-z0-9_]{0,99})$/.exec(name)?.[1];
+
+export type CustomFieldType = (typeof customFieldTypes)[number];
+
+/** What a custom field is compared as, by the type of its definition. */
+export const typeOfCustom = {
+  text: "string",
+  dropdown: "string",
+  number: "number",
+  boolean: "boolean",
+  date: "date",
+} as const satisfies Record<CustomFieldType, FilterField["type"]>;
+
+export const takesOperator = (type: FilterField["type"], operator: FilterOperator): boolean =>
+  (operatorSets[type] as readonly FilterOperator[]).includes(operator);

@@ -32,13 +32,16 @@ export const spanUnits = ["minutes", "hours", "days", "weeks", "months"] as cons
 
 const nullChecks = ["isNull", "isNotNull"] as const;
 const sameness = ["equals", "notEquals"] as const;
+const order = ["greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals"] as const;
 
-/** Operators of a type; a field may have fewer, never more. */
+/** Operators that conditions on fields of a type may have (docs/filters.md, "Fields"). */
 export const operatorSets = {
   string: [...sameness, "contains", "notContains", "startsWith", "endsWith", "matches", "in", "notIn", ...nullChecks],
   datetime: [...sameness, "before", "after", "between", "withinLast", "notWithinLast", ...nullChecks],
-  number: [...sameness, "greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals", "between", ...nullChecks],
+  number: [...sameness, ...order, "between", ...nullChecks],
   boolean: [...sameness, ...nullChecks],
+  /** Custom fields of the type `date`. */
+  date: [...sameness, ...order, "before", "after", "between", "withinLast", "notWithinLast", ...nullChecks],
   enum: [...sameness, "in", "notIn"],
   array: ["hasAny", "hasAll", "isEmpty", "isNotEmpty", "contains"],
   capability: sameness,

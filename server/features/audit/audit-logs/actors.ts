@@ -35,12 +35,12 @@ const usersOf = preparedRows(
       .selectFrom("users")
       .select(["id", "name"])
       .where((eb) => among(db, eb.ref("id"), ids)),
-  { byKey: true },
+  { by: "key" },
 );
 
 const agentsOf = preparedRows(
   (db, { ids }: { ids: string[] }) => withIds(db, "devices", ids).select(["devices.id", "devices.hostname"]),
-  { byKey: true },
+  { by: "key" },
 );
 
 function fallback({ actorType, actorId, actorEmail }: Actor): string {

@@ -118,7 +118,7 @@ export const rowsOfPage = preparedRows(
       .select(columns)
       .orderBy("auditLogs.timestamp", "desc")
       .orderBy("auditLogs.id", "desc"),
-  { byKey: true },
+  { by: "key" },
 );
 
 export async function entryWithId(call: Call, id: string) {

@@ -2,7 +2,7 @@ import { lenientInt } from "#contract/core/page";
 import { encodeCursor, readCursor } from "./cursor.ts";
 import { askedOf, type ListCall } from "./filters.ts";
 import { listItems } from "./list-item.ts";
-import { idsByKey, idsWithoutKey, isWhole, lookFor } from "./page.ts";
+import { idsByKey, idsWithoutKey, lookFor, totalOf } from "./page.ts";
 
 /**
  * One page of devices by cursor (docs/fleet.md, "Device cursors"). The cursor holds the last key and id, so devices
@@ -14,11 +14,7 @@ export async function listByCursor(call: ListCall) {
   const limit = lenientInt({ default: 50, min: 1, max: 1_000 }).parse(call.query.limit);
   const order = { sort, sortDir };
   const counted = call.query.includeTotal === true;
-  const asked = await askedOf(call);
-  const { total, where } =
-    counted || !isWhole(asked)
-      ? await lookFor(call, asked, { counted })
-      : { total: undefined, where: { ...asked, few: undefined } };
+  const where = await lookFor(call, await askedOf(call));
   const wanted = limit + 1;
   const after = { afterKey: from?.key ?? undefined, afterId: from?.id };
   const found: { id: string; key: string | null }[] =
@@ -38,6 +34,6 @@ export async function listByCursor(call: ListCall) {
     ),
     nextCursor: last ? encodeCursor({ v: 1, sort, sortDir, key: last.key, id: last.id }) : null,
     limit,
-    ...(counted ? { total } : {}),
+    ...(counted ? { total: await totalOf(call, where) } : {}),
   };
 }

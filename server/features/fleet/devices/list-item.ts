@@ -74,7 +74,7 @@ const rowsOf = preparedRows(
         eb.lit(null).$castTo<Hardware | null>().as("hardware"),
         eb.lit(null).$castTo<Sample | null>().as("metrics"),
       ]),
-  { byKey: true },
+  { by: "key" },
 );
 
 /** By way of the devices: their keys begin with the organization, of which a caller may reach thousands. */
@@ -87,7 +87,7 @@ const interfacesOf = preparedRows(
           .onRef("deviceInterfaces.deviceId", "=", "devices.id"),
       )
       .select(["deviceInterfaces.deviceId", "interfaceName", "ipAddress", "isPrimaryInterface"]),
-  { byKey: true },
+  { by: "key" },
 );
 
 const hardwareOf = preparedRows(
@@ -97,7 +97,7 @@ const hardwareOf = preparedRows(
         join.onRef("deviceHardware.orgId", "=", "devices.orgId").onRef("deviceHardware.deviceId", "=", "devices.id"),
       )
       .select(["deviceHardware.deviceId", "cpuModel", "cpuCores", "ramTotalMb", "diskTotalGb"]),
-  { byKey: true },
+  { by: "key" },
 );
 
 /** Each costs two index lookups however many samples it has. */
@@ -117,5 +117,5 @@ const newestMetrics = preparedRows(
           ),
       )
       .select(["deviceMetrics.deviceId", "cpuPercent", "ramPercent", "diskPercent", "deviceMetrics.timestamp"]),
-  { byKey: true },
+  { by: "key" },
 );

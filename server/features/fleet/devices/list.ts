@@ -2,7 +2,7 @@ import { pageQuery } from "#contract/core/page";
 import { askedOf, type ListCall } from "./filters.ts";
 import { listByCursor } from "./list-by-cursor.ts";
 import { listItems } from "./list-item.ts";
-import { idsByPage, lookFor } from "./page.ts";
+import { idsByPage, lookFor, totalOf } from "./page.ts";
 
 /** Devices by cursor or by page, depending on the parameters that are present (docs/fleet.md, "Listing devices"). */
 export async function listDevices(call: ListCall) {
@@ -14,9 +14,9 @@ export async function listDevices(call: ListCall) {
 async function listByPage(call: ListCall) {
   const { page: pageText, limit: limitText } = pageQuery();
   const [page, limit] = [pageText.parse(call.query.page), limitText.parse(call.query.limit)];
-  const { total, where, few } = await lookFor(call, await askedOf(call), { counted: true });
+  const where = await lookFor(call, await askedOf(call));
   const offset = (page - 1) * limit;
-  const ids = few?.slice(offset, offset + limit) ?? (await idsByPage(call.db, { ...where, limit, offset }, null));
+  const [total, ids] = await Promise.all([totalOf(call, where), idsByPage(call.db, { ...where, limit, offset }, null)]);
   const data = await listItems(
     call.db,
     ids.map(({ id }) => id),

@@ -1,7 +1,8 @@
 import type { Kysely, OrderByItemBuilder } from "kysely";
 import { withIds } from "#server/db/dialect/json";
-import { preparedRows } from "#server/db/prepared";
+import { type Compilable, preparedRows } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
+import type { Reader } from "#server/db/unit-of-work";
 import type { DeviceSort, SortDirection } from "./cursor.ts";
 import { type Asked, filteredDevices, type ListCall } from "./filters.ts";
 
@@ -16,48 +17,49 @@ const FEW = 2_000;
 /** Where the devices of a list are looked for: these few, or all in the order of an index. */
 type Source = { few: string[] | undefined };
 
+/** A whole partner's devices are met in an index of that partner. */
+function walked<A extends Asked, Form, Row>(build: (db: Kysely<Database>, asked: A, form: Form) => Compilable<Row>) {
+  const [any, whole] = [preparedRows(build), preparedRows(build, { by: "partner" })];
+  return (db: Reader, asked: A, form: Form) => (asked.partnerId === undefined ? any : whole)(db, asked, form);
+}
+
 /** Devices that satisfy the filters, up to one more than are few. */
-const fewOf = preparedRows((db, asked: Asked) =>
+const fewOf = walked((db, asked: Asked) =>
   filteredDevices(db, asked)
-    .select(["devices.id", "devices.lastSeenAt"])
+    .select("devices.id")
     // A parameter would double what this costs SQLite (measured).
     .limit((eb) => eb.lit(FEW + 1)),
 );
 
-const countOf = preparedRows((db, asked: Asked) =>
+const countOf = walked((db, asked: Asked) =>
   filteredDevices(db, asked).select((eb) => eb.fn.countAll<number>().as("total")),
 );
 
-/** Looks once for those that are few, and counts where there are more and the count is asked for. */
-export async function lookFor(call: ListCall, asked: Asked, { counted }: { counted: boolean }) {
+/** Where to look: once for those that are few, unless nothing is filtered. */
+export async function lookFor(call: ListCall, asked: Asked): Promise<Place> {
+  if (isWhole(asked)) return { ...asked, few: undefined };
   const found = await fewOf(call.db, asked, null);
-  const total =
-    found.length <= FEW || !counted ? found.length : Number((await countOf(call.db, asked, null))[0]?.total);
-  const few = found.length <= FEW ? found : undefined;
-  return { total, where: { ...asked, few: few?.map(({ id }) => id) }, few: few?.toSorted(lastSeenFirst) };
+  return { ...asked, few: found.length > FEW ? undefined : found.map(({ id }) => id) };
+}
+
+/** How many devices there are in all. */
+export async function totalOf(call: ListCall, { few, ...asked }: Place): Promise<number> {
+  return few?.length ?? Number((await countOf(call.db, asked, null))[0]?.total);
 }
 
 /** Of a partner's devices without a filter a page is met at once in the order of an index. */
-export const isWhole = ({ partnerId, siteIds, status, osType, role, pattern, nothing }: Asked) =>
+const isWhole = ({ partnerId, siteIds, status, osType, role, pattern, nothing }: Asked) =>
   partnerId !== undefined &&
   !nothing &&
   [siteIds, status, osType, role, pattern].every((filter) => filter === undefined);
-
-type Seen = { id: string; lastSeenAt: string | null };
-
-/** Devices that were never seen come last. */
-const lastSeenFirst = (a: Seen, b: Seen): number =>
-  compare(b.lastSeenAt ?? "", a.lastSeenAt ?? "") || compare(b.id, a.id);
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 type Place = Asked & Source;
 
 const sourced = (db: Kysely<Database>, { few, ...asked }: Place) =>
   few === undefined ? filteredDevices(db, asked) : withIds(db, "devices", few);
 
-/** In the order of `lastSeenFirst`, where there are too many to sort here. */
-export const idsByPage = preparedRows((db, { limit, offset, ...place }: Place & { limit: number; offset: number }) =>
+/** Those seen last come first, those that were never seen last. */
+export const idsByPage = walked((db, { limit, offset, ...place }: Place & { limit: number; offset: number }) =>
   sourced(db, place)
     .select("devices.id")
     .orderBy("devices.lastSeenAt", (order) => order.desc().nullsLast())
@@ -80,7 +82,7 @@ interface Order {
 type Walk = Place & { limit: number; afterKey: string | undefined; afterId: string | undefined };
 
 /** Devices that have a key, behind one of them. */
-export const idsByKey = preparedRows((db, { limit, afterKey, afterId, ...place }: Walk, { sort, sortDir }: Order) => {
+export const idsByKey = walked((db, { limit, afterKey, afterId, ...place }: Walk, { sort, sortDir }: Order) => {
   const key = keys[sort];
   let query = sourced(db, place).where(key, "is not", null);
   if (afterKey !== undefined && afterId !== undefined) {
@@ -94,7 +96,7 @@ export const idsByKey = preparedRows((db, { limit, afterKey, afterId, ...place }
 });
 
 /** Devices without a key, in the order of their ids. */
-export const idsWithoutKey = preparedRows((db, { limit, afterKey: _, afterId, ...place }: Walk, order: Order) => {
+export const idsWithoutKey = walked((db, { limit, afterKey: _, afterId, ...place }: Walk, order: Order) => {
   const { sort, sortDir } = order;
   const all = sourced(db, place).where(keys[sort], "is", null);
   const behind = afterId === undefined ? all : all.where("devices.id", beyond(sortDir), afterId);
