@@ -22,7 +22,7 @@ export function conditionAt(cursor: Cursor, start: Token): FilterCondition {
   return condition;
 }
 
-const fieldsHint = "`rmm filters fields` lists the fields with their operators";
+const fieldsHint = "rmm filters fields lists the fields with their operators";
 
 function fieldAt(cursor: Cursor): WhereField {
   const token = cursor.take();

@@ -4,7 +4,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** What is wrong with an expression, and where (cli/WHERE.md). */
+/** What is wrong with an expression, and where (cli/where/README.md, "What is wrong"). */
 export class WhereFault extends Error {
   override readonly name = "WhereFault";
   readonly at: Span;

@@ -15,7 +15,7 @@ export interface Where {
   readonly places: ReadonlyMap<object, Place>;
 }
 
-/** Reads an expression (cli/WHERE.md). Throws a `WhereFault` that points at what is wrong. */
+/** Reads an expression (cli/where/README.md, "Grammar"). Throws a `WhereFault` that points at what is wrong. */
 export function parseWhere(source: string, effort?: Effort): Where {
   const cursor = cursorOf(source, effort);
   if (cursor.next().kind === "end")

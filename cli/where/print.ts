@@ -7,7 +7,7 @@ import {
 import { isGroup } from "./parse.ts";
 import { fieldOf, spellings } from "./words.ts";
 
-/** A filter as an expression that is read as that filter again (cli/WHERE.md). The filter must be valid. */
+/** A filter as an expression that is read as that filter again (cli/where/README.md, "Grammar"). The filter must be valid. */
 export function printWhere(root: FilterGroup): string {
   const [only, ...others] = root.conditions;
   const plain = others.length > 0 || (root.operator === "AND" && only !== undefined && !isGroup(only));
