@@ -39,6 +39,11 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     area: "fleet",
     load: async () => (await import("./agent/index.ts")).registerAgent,
   },
+  filters: {
+    summary: "What chooses devices, and how it is written",
+    area: "fleet",
+    load: async () => (await import("./filters/index.ts")).registerFilters,
+  },
   plan: {
     summary: "Show what a provisioning file would change",
     load: async () => (await provisioning()).registerPlan,

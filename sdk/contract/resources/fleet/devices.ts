@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
+import { deviceRoles, deviceStatuses, osTypes } from "../../core/device-words.ts";
 import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import {
   type FieldMeta,
@@ -17,30 +18,7 @@ import {
 } from "../../core/fields.ts";
 import { pageOf } from "../../core/page.ts";
 
-export const osTypes = ["windows", "macos", "linux"] as const;
-export const deviceStatuses = [
-  "pending",
-  "online",
-  "offline",
-  "updating",
-  "maintenance",
-  "quarantined",
-  "decommissioned",
-] as const;
-export const deviceRoles = [
-  "workstation",
-  "server",
-  "printer",
-  "router",
-  "switch",
-  "firewall",
-  "access_point",
-  "phone",
-  "iot",
-  "camera",
-  "nas",
-  "unknown",
-] as const;
+export { deviceRoles, deviceStatuses, osTypes };
 
 /** A managed machine (docs/fleet.md, "Devices"). */
 export const Device = shape("Device", () =>
