@@ -26,6 +26,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "agents": () => import("./agents.ts"),
   "custom-fields": () => import("./custom-fields.ts"),
   "device-commands": () => import("./device-commands.ts"),
+  "device-groups": () => import("./device-groups.ts"),
   "devices": () => import("./devices.ts"),
   "search": () => import("./search.ts"),
   "tags": () => import("./tags.ts"),
