@@ -1,5 +1,5 @@
 import type { customFieldTypes } from "../../resources/fleet/custom-fields.ts";
-import { deviceRoles, deviceStatuses, osTypes } from "../../resources/fleet/devices.ts";
+import { deviceRoles, deviceStatuses, osTypes } from "../device-words.ts";
 import { type FilterOperator, operatorSets } from "./operators.ts";
 
 /** What a value of the field is compared as; the operators that it takes are those of `operatorSets`. */
