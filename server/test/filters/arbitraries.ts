@@ -113,7 +113,7 @@ const stored = fc.oneof(
   fc.constantFrom("12.50", "no", "false", "2026-02-30", "2026-03-29T03:30:00+02:00", "12abc"),
 );
 
-export type Described = Omit<PlainDevice, "id" | "orgId" | "partnerId" | "siteId">;
+export type Described = Omit<PlainDevice, "id" | "orgId" | "partnerId" | "siteId" | "groupIds">;
 
 export const devices: fc.Arbitrary<Described> = fc.record({
   hostname: among(texts.filter((text) => text !== "")),
@@ -214,7 +214,7 @@ const words = (values: readonly string[]) => (operator: string) =>
   /in$/i.test(operator) ? list(values, operator) : among(values);
 const ENUM = ["equals", "notEquals", "in", "notIn"];
 
-/** `ids` are those of organizations and sites. */
+/** `ids` are those of organizations, sites and groups. */
 export const conditions = (ids: readonly string[]): fc.Arbitrary<PlainCondition> =>
   fc.oneof(
     { arbitrary: condition(["hostname", "displayName", "lastUser", "osBuild"], STR, textual(texts)), weight: 5 },
@@ -245,7 +245,7 @@ export const conditions = (ids: readonly string[]): fc.Arbitrary<PlainCondition>
     condition(["software.installed"], ["equals"], () => among(titles)),
     condition(["software.installed"], ["contains", "notContains"], () => among([...parts, ...titles])),
     condition(["software.notInstalled"], ["contains"], () => among([...parts, ...titles])),
-    condition(["orgId", "siteId"], ["equals", "in"], words(ids)),
+    condition(["orgId", "siteId", "groupId"], ["equals", "in"], words(ids)),
     custom(STR, textual(texts)),
     custom(NUM, numerical),
     custom(["equals", "notEquals"], truths),

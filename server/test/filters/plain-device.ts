@@ -31,6 +31,7 @@ export interface PlainDevice {
   /** Null = never reported. */
   software: string[] | null;
   patches: string[] | null;
+  groupIds: string[];
 }
 
 export interface PlainDefinition {

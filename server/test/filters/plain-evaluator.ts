@@ -42,7 +42,7 @@ function holdsFor(device: PlainDevice, condition: Condition, world: World): bool
   if (field === "daysSinceEnrolled") return numberHolds(daysSince(device.enrolledAt, world), operator, value);
   if (field === "enrolledAt" || field === "lastSeenAt" || field === "quarantinedAt")
     return timeHolds(msOf(device[field]), operator, value, world.nowMs);
-  if (field === "groupId") return false;
+  if (field === "groupId") return device.groupIds.some((id) => (operator === "in" ? value.includes(id) : id === value));
   return textHolds(device[field as "hostname"], operator, value);
 }
 

@@ -67,7 +67,7 @@ describe.each(databases)(`filters mean the same on %s as in plain words (FILTER_
       },
       { scope: partner, orgId: acme.orgIds[1] as string, sees: (device) => device.orgId === acme.orgIds[1] },
     ];
-    const ids = [...acme.orgIds, ...globex.orgIds, ...world.siteIds];
+    const ids = [...acme.orgIds, ...globex.orgIds, ...world.siteIds, ...world.groupIds];
     await fc.assert(
       fc.asyncProperty(filters(ids), fc.constantFrom(...views), fc.boolean(), async (filter, view, few) => {
         const checked = checkFilter(filter);

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { plainGroup } from "#fixtures/nouns/fleet/device-groups";
 import { plainDevice } from "#fixtures/nouns/fleet/devices";
 import { seedPartner, type TestServer } from "../harness.ts";
 import { type Described, devices, keys, NOW } from "./arbitraries.ts";
@@ -9,6 +10,7 @@ export interface World {
   definitions: PlainDefinition[];
   partners: { partnerId: string; orgIds: string[] }[];
   siteIds: string[];
+  groupIds: string[];
 }
 
 /** Devices of two partners whose definitions of custom fields differ, all of them in the database. */
@@ -26,10 +28,34 @@ export async function makeWorld(server: TestServer, count: number, seed: number)
     const { id: siteId, orgId } = sites[index % sites.length] as (typeof sites)[number];
     const { partnerId } = places.find((place) => place.orgId === orgId) as (typeof places)[number];
     // SQL has no text that contains U+0000, and JSON no key twice: all else may stand there.
-    return { ...one, id: server.services.random.uuid(), orgId, partnerId, siteId };
+    return { ...one, id: server.services.random.uuid(), orgId, partnerId, siteId, groupIds: [] };
   });
   for (const device of made) await store(server, device);
-  return { devices: made, definitions, partners, siteIds: sites.map(({ id }) => id) };
+  const groupIds = await group(server, places, made);
+  return { groupIds, devices: made, definitions, partners, siteIds: sites.map(({ id }) => id) };
+}
+
+/** Two groups in each organization, with some of its devices. */
+async function group(server: TestServer, places: readonly { orgId: string }[], made: readonly PlainDevice[]) {
+  const groupIds: string[] = [];
+  for (const [index, { orgId }] of [...places, ...places].entries()) {
+    const id = server.services.random.uuid();
+    groupIds.push(id);
+    const name = `Group ${index}`;
+    await server.db
+      .insertInto("deviceGroups")
+      .values({ ...plainGroup(NOW), id, orgId, name, nameKey: name.toLowerCase() })
+      .execute();
+    for (const device of made.filter((one, at) => one.orgId === orgId && at % 3 === index % 3)) {
+      device.groupIds.push(id);
+      const member = { orgId, groupId: id, deviceId: device.id, isPinned: false, addedAt: NOW };
+      await server.db
+        .insertInto("deviceGroupMembers")
+        .values({ ...member, addedBy: "manual" })
+        .execute();
+    }
+  }
+  return groupIds;
 }
 
 const site = (server: TestServer, orgId: string, index: number) => ({
@@ -38,7 +64,7 @@ const site = (server: TestServer, orgId: string, index: number) => ({
 });
 
 async function define(server: TestServer, [acme, globex]: World["partners"]): Promise<PlainDefinition[]> {
-  const [west, east] = acme?.orgIds as [string, string];
+  const [west, east] = (acme?.orgIds ?? []) as [string, string];
   const whole = (partnerId: string | undefined) => ({ orgId: null, partnerId: partnerId as string });
   const only = (orgId: string) => ({ orgId, partnerId: null });
   const of = (
@@ -78,7 +104,7 @@ async function define(server: TestServer, [acme, globex]: World["partners"]): Pr
 
 async function store(server: TestServer, device: PlainDevice): Promise<void> {
   const { db, services } = server;
-  const { hardware, metrics, interfaces, software, patches, partnerId: _, siteId, ...row } = device;
+  const { hardware, metrics, interfaces, software, patches, partnerId: _, groupIds: __, siteId, ...row } = device;
   const mine = { orgId: device.orgId, deviceId: device.id };
   const id = () => services.random.uuid();
   await db
