@@ -145,6 +145,7 @@ export const serverRooms: readonly Room[] = [
       "server/http/upgrade.ts",
       "server/http/frame.ts",
       "server/access/",
+      "server/filters/",
       "server/db/",
       "server/audit/",
       "server/events/",
