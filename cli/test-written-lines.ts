@@ -34,6 +34,8 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     "config explain": { argv: [], field: "value" },
     "keys list": { argv: ["--kind", "enrollment-key"], field: "name" },
     "keys rotate": { argv: [ids.twin, "--kind", "enrollment-key", "--yes"], field: "secret" },
+    "filters explain": { argv: ["--where", "siteId = HQ"], field: "conditions" },
+    "filters fields": { argv: [], field: "name" },
     "devices export": { argv: [], field: "hostname" },
     "devices import": { argv: [`${dir}/devices.csv`], field: "outcome" },
     "devices set": { argv: ["pc-1", "--field", "rack=7"], field: "outcome" },

@@ -39,6 +39,11 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     area: "fleet",
     load: async () => (await import("./agent/index.ts")).registerAgent,
   },
+  filters: {
+    summary: "What chooses devices, and how it is written",
+    area: "fleet",
+    load: async () => (await import("./filters/index.ts")).registerFilters,
+  },
   plan: {
     summary: "Show what a provisioning file would change",
     load: async () => (await provisioning()).registerPlan,
@@ -113,6 +118,7 @@ export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   mfa: async () => (await small()).extendMfa,
   notifications: async () => (await small()).extendNotifications,
+  search: async () => (await small()).extendSearch,
   users: async () => (await small()).extendUsers,
   webhooks: async () => (await import("./webhooks/index.ts")).extendWebhooks,
 };

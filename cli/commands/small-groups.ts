@@ -11,4 +11,5 @@ export { extendEnrollmentKeys } from "./enrollment-keys.ts";
 export { registerHelp } from "./help.ts";
 export { extendNotifications } from "./notifications.ts";
 export { registerProfile } from "./profile.ts";
+export { extendSearch } from "./search.ts";
 export { extendUsers } from "./users.ts";

@@ -38,7 +38,7 @@ function detailLines(details: unknown, said: string): string[] {
   if (!Array.isArray(details)) return factLines(details, said);
   return details
     .slice(0, 50)
-    .map(detailText)
+    .flatMap((one) => excerptOf(one) ?? [detailText(one)])
     .filter((text) => text !== said)
     .map((text) => `  ${text}`);
 }
@@ -51,6 +51,12 @@ function factLines(details: unknown, said: string): string[] {
     const plain = values.length > 0 && values.every((one) => ["string", "number", "boolean"].includes(typeof one));
     return plain && !said.includes(values.join()) ? [`  ${name}: ${values.join(", ")}`] : [];
   });
+}
+
+/** Of a detail that points into a text: the place and the carets below it, which a message in words does not replace. */
+function excerptOf(one: unknown): readonly string[] | undefined {
+  const { excerpt } = (one ?? {}) as { excerpt?: unknown };
+  return Array.isArray(excerpt) && excerpt.every((line) => typeof line === "string") ? excerpt : undefined;
 }
 
 function detailText(one: unknown): string {

@@ -28,8 +28,10 @@ export async function runList(context: Context, spec: CommandSpec, draft: Draft)
 
 /** The page size, and a count if the list would be truncated without one. */
 function pagingOf({ query, paging }: CommandSpec, limit: number, given: Draft["query"]): Draft["query"] {
-  const takes = (name: string) => query.some((field) => field.name === name);
-  const largest = LARGEST_PAGE[given["page"] === undefined ? (paging?.kind ?? "whole") : "page"];
+  const field = (name: string) => query.find((one) => one.name === name);
+  const takes = (name: string) => field(name) !== undefined;
+  const usual = LARGEST_PAGE[given["page"] === undefined ? (paging?.kind ?? "whole") : "page"];
+  const largest = Math.min(usual, field("limit")?.maximum ?? usual);
   const counted = limit !== Number.POSITIVE_INFINITY && takes("includeTotal") && given["page"] === undefined;
   return {
     ...(takes("limit") ? { limit: Math.min(limit, largest) } : {}),

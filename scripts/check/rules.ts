@@ -83,6 +83,11 @@ export const serverRooms: readonly Room[] = [
     ],
   },
   {
+    paths: ["server/filters/"],
+    owns: "filters: conditions over devices made of what people write, previews of them",
+    imports: ["sdk/contract/", "server/problem.ts", "server/db/"],
+  },
+  {
     paths: ["server/db/"],
     owns: "tables with their owners and writers (`tables/<area>.ts`), tenant scope, unit of work, migrations, every difference between the engines",
     imports: [
@@ -116,6 +121,7 @@ export const serverRooms: readonly Room[] = [
     owns: "seams: clock, random, log, vault, mail, metrics",
     imports: [
       "sdk/contract/core/characters.ts",
+      "sdk/contract/core/patterns/",
       "sdk/contract/core/proxy.ts",
       "sdk/contract/core/storable.ts",
       "server/config.ts",

@@ -17,7 +17,7 @@ type Candidate = readonly [text: string, about: string];
 export const registerComplete: Register = (command, run, program) => {
   command.argument("[words...]").action((words: string[]) =>
     run(async (shell) => {
-      const current = words.at(-1) ?? "";
+      const current = typedOf(words);
       const found = await candidates(shell, program, words.slice(0, -1), current).catch(() => []);
       const fitting = found.filter(([text]) => text.toLowerCase().startsWith(current.toLowerCase()));
       const line = ([text, about]: Candidate) => `${escapeControls(text)}\t${escapeControls(about)}`;
@@ -26,6 +26,13 @@ export const registerComplete: Register = (command, run, program) => {
     }),
   );
 };
+
+/** The last word; an expression without the quote that it began with, which the shell hands over as it stands. */
+function typedOf(words: readonly string[]): string {
+  const last = words.at(-1) ?? "";
+  if (words.at(-2) !== "--where") return last;
+  return /^['"]/.test(last) ? last.slice(1) : last.replace(/\\(.)/g, "$1");
+}
 
 async function candidates(
   shell: Shell,
@@ -36,6 +43,8 @@ async function candidates(
   const { command, rest, globals } = await place(program, before);
   const spec = await specOf(command);
   const flag = before.at(-1)?.startsWith("--") ? before.at(-1)!.slice(2) : undefined;
+  if (flag === "where" && command.options.some(({ long }) => long === "--where"))
+    return expressions(shell, current, globals);
   const values = flag === undefined ? undefined : await valuesOf(shell, spec, flag, globals);
   if (values !== undefined) return values;
   if (current.startsWith("-")) return flagsOf(command);
@@ -51,6 +60,12 @@ async function candidates(
 async function liveRows(shell: Shell, globals: Globals, ref: string | undefined): Promise<Candidate[] | undefined> {
   if (ref === "organization") return liveOrgs(await openContext(shell, globals));
   return ref === "site" ? liveSites(await openContext(shell, globals)) : undefined;
+}
+
+async function expressions(shell: Shell, typed: string, globals: Globals): Promise<Candidate[]> {
+  const { whereCandidates } = await import("../../where/complete.ts");
+  const kinds: Readonly<Record<string, string>> = { orgId: "organization", siteId: "site" };
+  return whereCandidates(typed, async (field) => (await liveRows(shell, globals, kinds[field])) ?? []);
 }
 
 const withValue = new Set(globalFlagList.filter(({ value }) => value !== "").map(({ flag }) => flag));

@@ -5,10 +5,16 @@
 export const scripts: Readonly<Record<string, string>> = {
   bash: `# rmm completion for bash: source <(rmm completion bash)
 _rmm() {
-  local line
+  local line word="\${COMP_WORDS[COMP_CWORD]}"
   COMPREPLY=()
   while IFS=$'\\t' read -r line _; do
-    [ -n "$line" ] && COMPREPLY+=("$(printf '%q' "$line")")
+    [ -z "$line" ] && continue
+    case "$word" in
+      # What has begun with a quote goes on as it is; what would end the quote, or be expanded in it, is left out.
+      \\"*) case "$line" in *[\\"\\$\\\`\\\\]*|*![^=\\ ]*) ;; *) COMPREPLY+=("$line") ;; esac ;;
+      \\'*) case "$line" in *\\'*) ;; *) COMPREPLY+=("$line") ;; esac ;;
+      *) COMPREPLY+=("$(printf '%q' "$line")") ;;
+    esac
   done < <(rmm __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _rmm rmm

@@ -22,6 +22,17 @@ export function lenientInt(options: { default: number; min: number; max: number 
     } satisfies FieldMeta);
 }
 
+/** The same where a number that cannot be read, or out of range, is refused. */
+export const boundedInt = ({ min, max, default: whenAbsent }: { default: number; min: number; max: number }) =>
+  z
+    .string()
+    .optional()
+    .transform((value) =>
+      value === undefined ? whenAbsent : /^\d{1,9}$/.test(value.trim()) ? Number(value) : Number.NaN,
+    )
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
+    .meta({ published: { type: "integer", minimum: min, maximum: max, default: whenAbsent } } satisfies FieldMeta);
+
 /** Highest page a caller can ask for: keeps `offset` a safe integer on both databases. */
 const PAGE_MAX = 1_000_000;
 

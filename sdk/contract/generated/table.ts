@@ -24,7 +24,9 @@ import { agentReports } from "../resources/fleet/agent-reports.ts";
 import { agents } from "../resources/fleet/agents.ts";
 import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
+import { deviceGroups } from "../resources/fleet/device-groups.ts";
 import { devices } from "../resources/fleet/devices.ts";
+import { search } from "../resources/fleet/search.ts";
 import { tags } from "../resources/fleet/tags.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
 import { threats } from "../resources/security/threats.ts";
@@ -61,7 +63,9 @@ export type Contract = {
   readonly agents: typeof agents;
   readonly customFields: typeof customFields;
   readonly deviceCommands: typeof deviceCommands;
+  readonly deviceGroups: typeof deviceGroups;
   readonly devices: typeof devices;
+  readonly search: typeof search;
   readonly tags: typeof tags;
   readonly securityPosture: typeof securityPosture;
   readonly threats: typeof threats;
@@ -74,7 +78,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -101,7 +105,9 @@ export const areaOf = {
   agents: "fleet",
   customFields: "fleet",
   deviceCommands: "fleet",
+  deviceGroups: "fleet",
   devices: "fleet",
+  search: "fleet",
   tags: "fleet",
   securityPosture: "security",
   threats: "security",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mutates } from "#contract/core/endpoint";
+import { jsonSchemaOf } from "#contract/json-schema";
 import { places, rowOfRef, seedSite, type Tenant } from "#fixtures/world";
 import { ownership, type TableName } from "#server/db/tables";
 import type { Answer, DatabaseName } from "../../harness.ts";
@@ -24,6 +25,13 @@ const withField = (item: Case, tenant: Tenant, field: IdField, id: string): Call
   const example = item.example(tenant);
   return { tenant, [field.at]: { ...(example[field.at] as object), [field.name]: valueFor(field, id) } };
 };
+
+/** At most 100 rows, or as many as the list takes. */
+function largestPage({ endpoint }: Case): string {
+  const { query } = endpoint.schemas();
+  const { maximum = 100 } = (query && jsonSchemaOf(query, "input").properties?.["limit"]) ?? {};
+  return String(Math.min(100, Number(maximum)));
+}
 
 const refused = (answer: Answer) =>
   expect(
@@ -130,7 +138,7 @@ export const sweepConfined = (database: DatabaseName) =>
       const first = before.get(item.name) as Answer;
       if (first.status === 403) return refused(first);
       expect(first.status, text(first.body)).toBe(200);
-      const after = await swept.call(item, { tenant, token: reader, query: { limit: "100" } });
+      const after = await swept.call(item, { tenant, token: reader, query: { limit: largestPage(item) } });
       for (const id of strangers) for (const answer of [first, after]) expect(text(answer.body)).not.toContain(id);
       const all = text((await swept.call(item, { tenant, token: await unconfined(tenant) })).body);
       // Rows added at the own site count, rows added at the other do not. A trail grows with every act; what has no id,

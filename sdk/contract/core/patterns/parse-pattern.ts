@@ -1,40 +1,49 @@
-import { classes, controls, hex, literal } from "./pattern-characters.ts";
+import { inAnyCase } from "./any-case.ts";
+import { allBut, anyInLine, type CodePoints, classes, controls, only, union } from "./code-points.ts";
+import { choice, type PatternTree, repeat, sequence } from "./pattern-tree.ts";
 
 /** Longest pattern, in characters. */
 const LENGTH_MAX = 250;
 const COUNT_MAX = 100;
-/** What repetition unrolls to: bounds the machine that the engine builds. */
+/** What repetition unrolls to: bounds the machine that an engine builds. */
 const STATES_MAX = 2_000;
 
-/** Why a pattern does not belong to the dialect. */
-export class Refused extends Error {}
+class Refused extends Error {}
 
-/** A part in the engine's spelling, and how many states it takes. */
+/** A part, and how many states an engine makes of it. */
 interface Part {
-  readonly text: string;
+  readonly tree: PatternTree;
   readonly states: number;
 }
 
-/**
- * A pattern of the dialect (docs/fleet.md, "Patterns") in the spelling of the engine, with ECMAScript's meaning: where
- * the two differ, the text says in full what is meant.
- */
-export function translate(source: string): string {
+/** The pattern, or why it is none of the dialect (docs/filters.md, "Patterns"). */
+export function parsePattern(source: string): PatternTree | { readonly refused: string } {
+  try {
+    return parse(source);
+  } catch (error) {
+    if (error instanceof Refused) return { refused: error.message };
+    throw error;
+  }
+}
+
+function parse(source: string): PatternTree {
   if ([...source].length > LENGTH_MAX) throw new Refused(`must have at most ${LENGTH_MAX} characters`);
-  const insensitive = source.startsWith("(?i)");
-  const reader = new Reader([...(insensitive ? source.slice(4) : source)]);
-  const { text, states } = reader.alternation();
+  const anyCase = source.startsWith("(?i)");
+  const reader = new Reader([...(anyCase ? source.slice(4) : source)], anyCase);
+  const { tree, states } = reader.alternation();
   if (!reader.atEnd) throw new Refused("closes a group that is not open");
   if (states > STATES_MAX) throw new Refused(`is too large: repetition makes more than ${STATES_MAX} states of it`);
-  return insensitive ? `(?i)${text}` : text;
+  return tree;
 }
 
 class Reader {
   readonly #signs: readonly string[];
+  readonly #anyCase: boolean;
   #at = 0;
 
-  constructor(signs: readonly string[]) {
+  constructor(signs: readonly string[], anyCase: boolean) {
     this.#signs = signs;
+    this.#anyCase = anyCase;
   }
 
   get atEnd(): boolean {
@@ -44,13 +53,13 @@ class Reader {
   alternation(): Part {
     const parts = [this.#sequence()];
     while (this.#takes("|")) parts.push(this.#sequence());
-    return { text: parts.map(({ text }) => text).join("|"), states: total(parts) + parts.length - 1 };
+    return { tree: choice(parts.map(({ tree }) => tree)), states: total(parts) + parts.length - 1 };
   }
 
   #sequence(): Part {
     const parts: Part[] = [];
     while (!this.atEnd && !this.#is("|") && !this.#is(")")) parts.push(this.#repeated());
-    return { text: parts.map(({ text }) => text).join(""), states: total(parts) };
+    return { tree: sequence(parts.map(({ tree }) => tree)), states: total(parts) };
   }
 
   #repeated(): Part {
@@ -58,13 +67,17 @@ class Reader {
     const counted = this.#quantifier();
     if (counted === undefined) return part;
     if (part.states === 0) throw new Refused("repeats a place, not a character");
-    const lazy = this.#takes("?") ? "?" : "";
+    this.#takes("?");
     if (this.#quantifier() !== undefined) throw new Refused("repeats a repetition");
-    return { text: `(?:${part.text})${counted.text}${lazy}`, states: part.states * Math.max(1, counted.most) + 1 };
+    const [least, most] = counted;
+    const unrolled = most ?? least + 1;
+    return { tree: repeat(part.tree, least, most), states: part.states * Math.max(1, unrolled) + 1 };
   }
 
-  #quantifier(): { text: string; most: number } | undefined {
-    for (const sign of ["*", "+", "?"]) if (this.#takes(sign)) return { text: sign, most: 1 };
+  #quantifier(): readonly [least: number, most: number | undefined] | undefined {
+    if (this.#takes("*")) return [0, undefined];
+    if (this.#takes("+")) return [1, undefined];
+    if (this.#takes("?")) return [0, 1];
     const written = /^\{(\d+)(,(\d*))?\}/.exec(this.#signs.slice(this.#at, this.#at + 20).join(""));
     if (!written) return undefined;
     const [all, least, several, most] = written;
@@ -72,49 +85,50 @@ class Reader {
     if (Math.max(...counts) > COUNT_MAX) throw new Refused(`counts above ${COUNT_MAX}`);
     if (counts[1] < counts[0]) throw new Refused("counts from more to less");
     this.#at += all.length;
-    return { text: all, most: counts[1] + (several !== undefined && !most ? 1 : 0) };
+    return [counts[0], several !== undefined && !most ? undefined : counts[1]];
   }
 
   #atom(): Part {
     const sign = this.#next();
     if (sign === "(") return this.#group();
-    if (sign === "[") return { text: this.#class(), states: 1 };
-    if (sign === ".") return { text: "[^\\n\\r\\x{2028}\\x{2029}]", states: 1 };
-    if (sign === "^" || sign === "$") return { text: sign === "^" ? "\\A" : "\\z", states: 0 };
+    if (sign === "[") return one(this.#class());
+    if (sign === ".") return one(anyInLine);
+    if (sign === "^" || sign === "$") return place(sign === "^" ? "start" : "end");
     if (sign === "*" || sign === "+" || sign === "?") throw new Refused("repeats nothing");
-    if (sign !== "\\") return { text: literal(sign), states: 1 };
-    if (this.#takes("b")) return { text: "\\b", states: 0 };
-    if (this.#takes("B")) return { text: "\\B", states: 0 };
+    if (sign !== "\\") return one(this.#cased(only(sign.codePointAt(0) as number)));
+    if (this.#takes("b")) return place("edge");
+    if (this.#takes("B")) return place("noEdge");
     const escaped = this.#escaped();
-    return { text: typeof escaped === "number" ? hex(escaped) : `[${escaped.set}]`, states: 1 };
+    return one(typeof escaped === "number" ? this.#cased(only(escaped)) : escaped);
   }
 
   #group(): Part {
     if (this.#takes("?") && !this.#takes(":")) throw new Refused("looks around, names a group or sets a flag");
     const inner = this.alternation();
     if (!this.#takes(")")) throw new Refused("leaves a group open");
-    return { text: `(?:${inner.text})`, states: inner.states };
+    return inner;
   }
 
-  #class(): string {
+  #class(): CodePoints {
     const negated = this.#takes("^");
-    let set = "";
+    const parts: CodePoints[] = [];
     while (!this.#takes("]")) {
       const from = this.#member();
-      if (!this.#is("-") || this.#signs[this.#at + 1] === "]") set += typeof from === "number" ? hex(from) : from.set;
+      if (!this.#is("-") || this.#signs[this.#at + 1] === "]")
+        parts.push(typeof from === "number" ? this.#cased(only(from)) : from);
       else {
         this.#next();
         const to = this.#member();
         if (typeof from !== "number" || typeof to !== "number") throw new Refused("has a range between classes");
         if (to < from) throw new Refused("has a range that runs backwards");
-        set += `${hex(from)}-${hex(to)}`;
+        parts.push(this.#cased([[from, to]]));
       }
     }
-    if (set === "") return negated ? "[\\x{0}-\\x{10ffff}]" : "[^\\x{0}-\\x{10ffff}]";
-    return `[${negated ? "^" : ""}${set}]`;
+    const all = union(...parts);
+    return negated ? allBut(all) : all;
   }
 
-  #member(): number | { set: string } {
+  #member(): number | CodePoints {
     if (this.atEnd) throw new Refused("leaves a class open");
     const sign = this.#next();
     if (sign !== "\\") return sign.codePointAt(0) as number;
@@ -122,11 +136,11 @@ class Reader {
   }
 
   /** Behind a backslash: one character, or a class of them. */
-  #escaped(): number | { set: string } {
+  #escaped(): number | CodePoints {
     if (this.atEnd) throw new Refused("ends with a backslash");
     const sign = this.#next();
     const set = classes[sign];
-    if (set !== undefined) return { set };
+    if (set !== undefined) return set;
     if (sign === "x") return this.#hexadecimal(2);
     if (sign === "u") return this.#hexadecimal(4);
     if (sign === "0" && /\d/.test(this.#signs[this.#at] ?? "")) throw new Refused("has an octal escape");
@@ -144,6 +158,10 @@ class Reader {
     return Number.parseInt(written, 16);
   }
 
+  #cased(points: CodePoints): CodePoints {
+    return this.#anyCase ? inAnyCase(points) : points;
+  }
+
   #next(): string {
     return this.#signs[this.#at++] as string;
   }
@@ -159,4 +177,6 @@ class Reader {
   }
 }
 
+const one = (of: CodePoints): Part => ({ tree: { kind: "one", of }, states: 1 });
+const place = (kind: "start" | "end" | "edge" | "noEdge"): Part => ({ tree: { kind }, states: 0 });
 const total = (parts: readonly Part[]): number => parts.reduce((sum, { states }) => sum + states, 0);
