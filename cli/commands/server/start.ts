@@ -24,11 +24,7 @@ export function registerStart(group: Command, run: Run): void {
 
 async function start(shell: Shell, globals: Globals, options: PlaceOptions): Promise<number> {
   const config = await serverConfig(shell, options);
-  const [{ startServer }, { keepHeapSmall }] = await Promise.all([
-    import("#server/main"),
-    import("#server/platform/heap"),
-  ]);
-  keepHeapSmall();
+  const { startServer } = await import("#server/main");
   const host = options.host ?? "127.0.0.1";
   const server = await startServer({ config, host }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EADDRINUSE") throw error;

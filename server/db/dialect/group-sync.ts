@@ -1,5 +1,5 @@
 /**
- * Makes commits durable together (server/README.md, "SQLite"): one wait for the disk serves everybody who committed
+ * Makes commits durable together (server/README.md, "Decisions"): one wait for the disk serves everybody who committed
  * before it began, and the event loop goes on meanwhile.
  */
 export class GroupSync {
