@@ -96,6 +96,7 @@ export const serverRooms: readonly Room[] = [
       "server/audit/sqlite-functions.ts",
       "server/audit/sqlite-canonical.ts",
       "server/generated/migrations.ts",
+      "server/platform/linear-pattern.ts",
       "server/platform/log.ts",
       "server/platform/start-worker.ts",
       "server/platform/version.ts",
