@@ -27,6 +27,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "custom-fields": () => import("./custom-fields.ts"),
   "device-commands": () => import("./device-commands.ts"),
   "devices": () => import("./devices.ts"),
+  "saved-filters": () => import("./saved-filters.ts"),
   "search": () => import("./search.ts"),
   "tags": () => import("./tags.ts"),
   "security-posture": () => import("./security-posture.ts"),

@@ -25,6 +25,7 @@ import { agents } from "../resources/fleet/agents.ts";
 import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { devices } from "../resources/fleet/devices.ts";
+import { savedFilters } from "../resources/fleet/saved-filters.ts";
 import { search } from "../resources/fleet/search.ts";
 import { tags } from "../resources/fleet/tags.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
@@ -63,6 +64,7 @@ export type Contract = {
   readonly customFields: typeof customFields;
   readonly deviceCommands: typeof deviceCommands;
   readonly devices: typeof devices;
+  readonly savedFilters: typeof savedFilters;
   readonly search: typeof search;
   readonly tags: typeof tags;
   readonly securityPosture: typeof securityPosture;
@@ -76,7 +78,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, savedFilters, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -104,6 +106,7 @@ export const areaOf = {
   customFields: "fleet",
   deviceCommands: "fleet",
   devices: "fleet",
+  savedFilters: "fleet",
   search: "fleet",
   tags: "fleet",
   securityPosture: "security",

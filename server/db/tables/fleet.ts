@@ -1,5 +1,6 @@
 import type { GeneratedAlways } from "kysely";
 import type { CommandType } from "#contract/core/command-types";
+import type { FilterGroup } from "#contract/core/filters/condition";
 import type { customFieldTypes } from "#contract/resources/fleet/custom-fields";
 import type { commandStatuses } from "#contract/resources/fleet/device-commands";
 import type { deviceRoles } from "#contract/resources/fleet/devices";
@@ -249,6 +250,20 @@ export interface DeviceCommandsTable {
   updatedAt: string;
 }
 
+/** A filter under a name (docs/filters.md, "Saved filters"). */
+export interface SavedFiltersTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  name: string;
+  description: string | null;
+  conditions: FilterGroup;
+  /** Custom fields that its conditions name. */
+  customKeys: string[];
+  createdBy: Fixed<string | null>;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
 export interface FleetTables {
   devices: DevicesTable;
   deviceHardware: DeviceHardwareTable;
@@ -263,6 +278,7 @@ export interface FleetTables {
   replacedAgentTokens: ReplacedAgentTokensTable;
   customFields: CustomFieldsTable;
   deviceCommands: DeviceCommandsTable;
+  savedFilters: SavedFiltersTable;
 }
 
 export const fleetTables = {
@@ -290,4 +306,5 @@ export const fleetTables = {
     json: ["options", "deviceTypes"],
   },
   deviceCommands: { owner: "org", writtenBy: "fleet/device-commands", json: ["payload", "outcome"] },
+  savedFilters: { owner: "org", writtenBy: "fleet/saved-filters", json: ["conditions", "customKeys"] },
 } as const satisfies Declared<FleetTables>;

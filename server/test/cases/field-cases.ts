@@ -66,6 +66,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
     [auditLogs]: 1,
     "server/features/fleet/devices/devices.test.ts": 1,
     [search]: 1,
+    "server/features/fleet/saved-filters/saved-filters.test.ts": 1,
     "server/db/device-names.test.ts": 1,
     [organizations]: 1,
   }),

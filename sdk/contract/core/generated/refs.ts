@@ -20,6 +20,7 @@ export const refs = {
   "custom-field": "custom-fields",
   "device-command": "device-commands",
   "device": "devices",
+  "saved-filter": "saved-filters",
   "threat": "threats",
   "patch": "patches",
   "webhook": "webhooks",
