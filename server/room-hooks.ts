@@ -58,6 +58,13 @@ export interface DeviceMovedEvent extends DeviceEvent {
   readonly toOrgId: string;
 }
 
+/** Of a device that stands at another site of its organization now; the handle is that of whoever moved it. */
+export interface DeviceResitedEvent extends Happened {
+  readonly services: EventServices;
+  readonly deviceId: string;
+  readonly orgId: string;
+}
+
 /** A command that has reached its end; the transaction is unscoped. */
 export interface CommandEvent extends Happened {
   readonly services: EventServices;
@@ -178,6 +185,7 @@ export interface RoomHooks {
   readonly onDeviceGone?: Hook<DeviceEvent & Closing>;
   /** Before its rows go to another organization: what happened under the old one stays there. */
   readonly onDeviceMoved?: Hook<DeviceMovedEvent>;
+  readonly onDeviceResited?: Hook<DeviceResitedEvent>;
   /** Whatever its end: with a failure unless it is completed. Each room looks at its own types. */
   readonly onCommandEnded?: Hook<CommandEvent>;
   /** Completed, after the server had given it up. */
@@ -221,6 +229,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onOrganizationDraining: joined((room) => room.onOrganizationDraining),
     onDeviceGone: joined((room) => room.onDeviceGone),
     onDeviceMoved: joined((room) => room.onDeviceMoved),
+    onDeviceResited: joined((room) => room.onDeviceResited),
     onCommandEnded: joined((room) => room.onCommandEnded),
     onLateResult: joined((room) => room.onLateResult),
     onCommandSent: joined((room) => room.onCommandSent),

@@ -21,6 +21,7 @@ export const kinds: { readonly [R in RefName]?: KindSpec } = {
   "service-principal": {"noun":"service-principals","list":"list","names":["name"],"labels":["name"],"example":"ci","searched":false,"org":"taken","partner":false},
   "custom-field": {"noun":"custom-fields","list":"list","names":["fieldKey","name"],"labels":["name","fieldKey"],"example":"rack_unit","searched":false,"org":"taken","partner":false},
   "device-command": {"noun":"device-commands","list":"list","names":[],"labels":[],"searched":false,"org":"unknown","partner":false},
+  "device-group": {"noun":"device-groups","list":"list","names":["name"],"labels":["name"],"example":"Tills","searched":false,"org":"taken","partner":false},
   "device": {"noun":"devices","list":"list","names":["hostname","displayName"],"labels":["hostname","displayName"],"example":"reception-pc","searched":true,"org":"taken","partner":false},
   "saved-filter": {"noun":"saved-filters","list":"list","names":["name"],"labels":["name"],"example":"Windows servers","searched":false,"org":"taken","partner":false},
   "threat": {"noun":"threats","list":"list","names":[],"labels":["name"],"searched":false,"org":"taken","partner":false},

@@ -26,6 +26,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "agents": () => import("./agents.ts"),
   "custom-fields": () => import("./custom-fields.ts"),
   "device-commands": () => import("./device-commands.ts"),
+  "device-groups": () => import("./device-groups.ts"),
   "devices": () => import("./devices.ts"),
   "saved-filters": () => import("./saved-filters.ts"),
   "search": () => import("./search.ts"),

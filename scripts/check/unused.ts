@@ -24,6 +24,8 @@ export async function unusedFaults(files: readonly Source[] = sources()): Promis
   const things = new Set<string | undefined>([
     ...Object.values(contract).map((resource) => nounOf(resource).thing),
     ...Object.keys(areas),
+    // Paths and events call a group of devices a group.
+    "group",
   ]);
   return [
     ...Object.keys(errorTable)

@@ -187,6 +187,17 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     get: {"noun":"device-commands","verb":"get","method":"GET","path":"/devices/:id/commands/:commandId","uuids":["id","commandId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     cancel: {"noun":"device-commands","verb":"cancel","method":"POST","path":"/devices/:id/commands/:commandId/cancel","uuids":["id","commandId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
+  deviceGroups: {
+    list: {"noun":"device-groups","verb":"list","method":"GET","path":"/groups","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"device-groups","verb":"create","method":"POST","path":"/groups","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    get: {"noun":"device-groups","verb":"get","method":"GET","path":"/groups/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"device-groups","verb":"update","method":"PATCH","path":"/groups/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"device-groups","verb":"remove","method":"DELETE","path":"/groups/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    devices: {"noun":"device-groups","verb":"devices","method":"GET","path":"/groups/:id/devices","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    addDevices: {"noun":"device-groups","verb":"addDevices","method":"POST","path":"/groups/:id/devices","uuids":["id"],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    removeDevice: {"noun":"device-groups","verb":"removeDevice","method":"DELETE","path":"/groups/:id/devices/:deviceId","uuids":["id","deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    log: {"noun":"device-groups","verb":"log","method":"GET","path":"/groups/:id/membership-log","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+  },
   devices: {
     list: {"noun":"devices","verb":"list","method":"GET","path":"/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"cursor","items":"devices"},"secretBody":[],"secretResult":[]},
     provision: {"noun":"devices","verb":"provision","method":"POST","path":"/devices/provision","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["enrollment.enrollmentKey","enrollment.enrollmentSecret"]},

@@ -71,6 +71,18 @@ export interface EventData {
     status: string;
     exitCode: number | null;
   };
+  /** Devices joined or left a group. */
+  "group.membership_changed": {
+    /** Uuid. */
+    groupId: string;
+    groupName: string;
+    added: number;
+    removed: number;
+    /** The first of them, as many as an event holds. */
+    addedDeviceIds: string[];
+    /** The same. */
+    removedDeviceIds: string[];
+  };
   /** A threat was found on a device. */
   "security.threat_detected": {
     /** Uuid. */

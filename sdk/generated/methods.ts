@@ -1063,6 +1063,74 @@ export interface DeviceCommandsMethods {
   cancel: (input: { params: { id: string; commandId: string } }, options?: CallOptions) => ApiCall<models.Command>;
 }
 
+export interface DeviceGroupsMethods {
+  /**
+   * List device groups, by name.
+   * At most 1000; `total` counts all.
+   *
+   * `GET /groups` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED, SITE_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.DeviceGroupsListQuery }, options?: CallOptions) => ListCall<models.ListedDeviceGroup, models.DeviceGroupsListResult>;
+  /**
+   * Create a device group.
+   *
+   * `POST /groups` · user · needs devices:write
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, ORG_READ_ONLY, NAME_TAKEN, LIMIT_REACHED, INVALID_PARENT, DEVICE_NOT_IN_ORG.
+   */
+  create: (input: { body: models.DeviceGroupsCreateBody }, options?: CallOptions) => ApiCall<models.DeviceGroup>;
+  /**
+   * Show a device group.
+   *
+   * `GET /groups/:id` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.DeviceGroupDetail>;
+  /**
+   * Change a device group; with another site, devices of other sites leave it.
+   *
+   * `PATCH /groups/:id` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, NO_UPDATES, SITE_NOT_IN_ORG, NAME_TAKEN, INVALID_PARENT.
+   */
+  update: (input: { params: { id: string }; body?: models.DeviceGroupsUpdateBody }, options?: CallOptions) => ApiCall<models.DeviceGroup>;
+  /**
+   * Delete a device group with its memberships and their log.
+   *
+   * `DELETE /groups/:id` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, HAS_CHILDREN.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.DeviceGroupsRemoveResult>;
+  /**
+   * List the devices of a group, the latest to join first.
+   *
+   * `GET /groups/:id/devices` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  devices: (input: { params: { id: string }; query?: models.DeviceGroupsDevicesQuery }, options?: CallOptions) => ListCall<models.GroupMember, models.DeviceGroupsDevicesResult>;
+  /**
+   * Add devices to a static group: all of them, or none.
+   *
+   * `POST /groups/:id/devices` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, DYNAMIC_GROUP, DEVICE_NOT_IN_ORG.
+   */
+  addDevices: (input: { params: { id: string }; body: models.DeviceGroupsAddDevicesBody }, options?: CallOptions) => ApiCall<models.DeviceGroupsAddDevicesResult>;
+  /**
+   * Take a device out of a static group.
+   *
+   * `DELETE /groups/:id/devices/:deviceId` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, DYNAMIC_GROUP.
+   */
+  removeDevice: (input: { params: { id: string; deviceId: string } }, options?: CallOptions) => ApiCall<models.DeviceGroupsRemoveDeviceResult>;
+  /**
+   * List who joined and left a group, newest first.
+   * Entries are kept 90 days.
+   *
+   * `GET /groups/:id/membership-log` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  log: (input: { params: { id: string }; query?: models.DeviceGroupsLogQuery }, options?: CallOptions) => ListCall<models.MembershipEntry, models.DeviceGroupsLogResult>;
+}
+
 export interface DevicesMethods {
   /**
    * List devices.
@@ -1520,6 +1588,8 @@ export interface Methods {
   customFields: CustomFieldsMethods;
   /** What devices are told to do. */
   deviceCommands: DeviceCommandsMethods;
+  /** Groups of devices. */
+  deviceGroups: DeviceGroupsMethods;
   /** Managed machines. */
   devices: DevicesMethods;
   /** Filters of devices that are kept under a name. */

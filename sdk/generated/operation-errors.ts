@@ -153,6 +153,15 @@ export interface OperationErrors {
   "device-commands.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "device-commands.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "device-commands.cancel": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "DEVICE_DECOMMISSIONED" | "INVALID_STATE" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "device-groups.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "device-groups.create": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "ORG_READ_ONLY" | "NAME_TAKEN" | "LIMIT_REACHED" | "INVALID_PARENT" | "DEVICE_NOT_IN_ORG" | Always | Authenticated | Tenancy | User | Body | Permission | Idempotent;
+  "device-groups.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "device-groups.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "NO_UPDATES" | "SITE_NOT_IN_ORG" | "NAME_TAKEN" | "INVALID_PARENT" | Always | Authenticated | Tenancy | User | Body | Change | Permission;
+  "device-groups.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "HAS_CHILDREN" | Always | Authenticated | Tenancy | User | Permission;
+  "device-groups.devices": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "device-groups.addDevices": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "DYNAMIC_GROUP" | "DEVICE_NOT_IN_ORG" | Always | Authenticated | Tenancy | User | Body | Permission | Idempotent;
+  "device-groups.removeDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "DYNAMIC_GROUP" | Always | Authenticated | Tenancy | User | Permission;
+  "device-groups.log": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "devices.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "INVALID_CURSOR" | Always | Authenticated | Tenancy | User | Permission;
   "devices.provision": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "HOSTNAME_TAKEN" | "DEVICE_LIMIT_REACHED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "devices.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

@@ -13,7 +13,7 @@ interface SystemReader {
  */
 export async function unseen(
   call: Pick<Caller, "who"> & SystemReader,
-  table: "devices" | "enrollmentKeys",
+  table: "devices" | "enrollmentKeys" | "deviceGroups",
   id: string,
 ): Promise<Problem> {
   const { who } = call;

@@ -51,7 +51,8 @@ export const systemReasons = {
   },
   "enroll device": {
     covers:
-      "enrollmentKeys, organizations and partners above them, devices with their inventory and replaced tokens, sites",
+      "enrollmentKeys, organizations and partners above them, devices with their inventory and replaced tokens, sites; " +
+      "deviceGroupMembers and their log",
     why: "the enrollment key says which tenant the device joins",
   },
   "count against caps": {
@@ -60,8 +61,12 @@ export const systemReasons = {
     why: "a caller confined to some organizations must still meet the partner's caps and unique slugs",
   },
   "answer for another site": {
-    covers: "devices, enrollmentKeys: whether one is of the caller's own organization: read",
+    covers: "devices, enrollmentKeys, deviceGroups: whether one is of the caller's own organization: read",
     why: "a row of another site is answered 403, one that does not exist 404",
+  },
+  "keep device groups": {
+    covers: "deviceGroups of one organization: names, places and what their conditions name: read",
+    why: "a caller confined to sites must still meet the organization's names, limits and depth",
   },
   "revoke access": {
     covers:
@@ -110,7 +115,7 @@ export const systemReasons = {
   "purge expired": {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
-      "deviceSourceIps, replacedAgentTokens, exportRemovals, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
+      "deviceSourceIps, replacedAgentTokens, exportRemovals, deviceGroupLog, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
       "eventCursors, setAsideEvents, webhookDeliveries, notifications, patches, devicePatches; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
@@ -131,7 +136,7 @@ export const systemReasons = {
   "move device": {
     covers:
       "a device with what describes it, the two organizations and their sites, number of devices, customFields of the " +
-      "partner, and what the rooms' hooks detach from it",
+      "partner, deviceGroupMembers and their log, and what the rooms' hooks detach from it",
     why: "the owner of a row is fixed in the scoped handle; the two organizations were reached before",
   },
   "share patches": {

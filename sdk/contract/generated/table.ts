@@ -24,6 +24,7 @@ import { agentReports } from "../resources/fleet/agent-reports.ts";
 import { agents } from "../resources/fleet/agents.ts";
 import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
+import { deviceGroups } from "../resources/fleet/device-groups.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { savedFilters } from "../resources/fleet/saved-filters.ts";
 import { search } from "../resources/fleet/search.ts";
@@ -63,6 +64,7 @@ export type Contract = {
   readonly agents: typeof agents;
   readonly customFields: typeof customFields;
   readonly deviceCommands: typeof deviceCommands;
+  readonly deviceGroups: typeof deviceGroups;
   readonly devices: typeof devices;
   readonly savedFilters: typeof savedFilters;
   readonly search: typeof search;
@@ -78,7 +80,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, devices, savedFilters, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -105,6 +107,7 @@ export const areaOf = {
   agents: "fleet",
   customFields: "fleet",
   deviceCommands: "fleet",
+  deviceGroups: "fleet",
   devices: "fleet",
   savedFilters: "fleet",
   search: "fleet",

@@ -425,6 +425,109 @@ export interface DeviceCommandsListResult {
   };
 }
 
+export interface DeviceGroupsListQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Only those of this site; id of a site. */
+  siteId?: string | undefined;
+  /** Only static or dynamic ones. */
+  type?: "static" | "dynamic" | undefined;
+  /** Only those right under this one; id of a device group. */
+  parentId?: string | undefined;
+  /** Part of the name; at most 255 characters. */
+  search?: string | undefined;
+  /** With ids of devices, at most 50000 in all; needs orgId. */
+  includeMemberships?: boolean | "true" | "false" | undefined;
+}
+
+export interface DeviceGroupsListResult {
+  data: ListedDeviceGroup[];
+  total: number;
+}
+
+export interface DeviceGroupsCreateBody {
+  /** Organization whose devices it has; default: your own; id of an organization. */
+  orgId?: string | undefined;
+  /** Site whose devices it has; null: all of the organization's; id of a site; default `null`. */
+  siteId?: string | null | undefined;
+  /** Unique in the organization, without case; 1 to 255 characters. */
+  name: string;
+  /** What it is for; 1 to 1000 characters; default `null`. */
+  description?: string | null | undefined;
+  /** Group that it is shown under; gives it no devices; id of a device group; default `null`. */
+  parentId?: string | null | undefined;
+  /** Devices that it has from the start; at most 500 items; default `[]`. */
+  deviceIds?: string[] | undefined;
+}
+
+export interface DeviceGroupsUpdateBody {
+  /** Site whose devices it has; null: all of the organization's; id of a site. */
+  siteId?: string | null | undefined;
+  /** Unique in the organization, without case; 1 to 255 characters. */
+  name?: string | undefined;
+  /** What it is for; 1 to 1000 characters. */
+  description?: string | null | undefined;
+  /** Group that it is shown under; gives it no devices; id of a device group. */
+  parentId?: string | null | undefined;
+}
+
+export interface DeviceGroupsRemoveResult {
+  success: true;
+}
+
+export interface DeviceGroupsDevicesQuery {
+  /** Page of the list, from 1; 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** Entries of a page; 1 to 100; default `50`. */
+  limit?: number | string | undefined;
+}
+
+export interface DeviceGroupsDevicesResult {
+  data: GroupMember[];
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+  };
+}
+
+export interface DeviceGroupsAddDevicesBody {
+  /** Devices to add; 1 to 500 items. */
+  deviceIds: string[];
+}
+
+export interface DeviceGroupsAddDevicesResult {
+  added: number;
+  /** Devices that it had. */
+  skipped: number;
+  /** Devices that it has now. */
+  total: number;
+}
+
+export interface DeviceGroupsRemoveDeviceResult {
+  success: true;
+}
+
+export interface DeviceGroupsLogQuery {
+  /** Page of the list, from 1; 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** Entries of a page; 1 to 100; default `50`. */
+  limit?: number | string | undefined;
+  /** Only entries of this device; id of a device. */
+  deviceId?: string | undefined;
+  /** Only those who joined, or who left. */
+  action?: "added" | "removed" | undefined;
+}
+
+export interface DeviceGroupsLogResult {
+  data: MembershipEntry[];
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+  };
+}
+
 export interface DevicesListQuery {
   /** Chooses paging by number. */
   page?: number | string | undefined;
@@ -446,7 +549,7 @@ export interface DevicesListQuery {
   orgIds?: string | readonly string[] | undefined;
   /** Only those at these sites, with commas; ids, each of a site. */
   siteIds?: string | readonly string[] | undefined;
-  /** Matches nothing until there are groups; ids, each of a device group. */
+  /** Only devices of one of these groups, with commas; ids, each of a device group. */
   groupIds?: string | readonly string[] | undefined;
   /** Only those in this status. */
   status?: "pending" | "online" | "offline" | "updating" | "maintenance" | "quarantined" | "decommissioned" | undefined;
@@ -839,9 +942,68 @@ export interface DeviceDetail {
     publicIp: string | null;
     isPrimary: boolean;
   })[];
+  groups: ({
+    /** Id of a device group. */
+    groupId: string;
+    name: string;
+    type: "static" | "dynamic";
+    isPinned: boolean;
+  })[];
   /** The last 24 hours, at most 288. */
   recentMetrics: MetricSample[];
   siteTimezone: string | null;
+}
+
+export interface DeviceGroup {
+  /** Id of a device group. */
+  id: string;
+  /** Id of an organization. */
+  orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
+  /** Null: of the whole organization; id of a site. */
+  siteId: string | null;
+  name: string;
+  description: string | null;
+  type: "static" | "dynamic";
+  /** Of a dynamic group: what its devices match. */
+  filterConditions: Record<string, unknown> | null;
+  filterFieldsUsed: string[];
+  /** Id of a device group. */
+  parentId: string | null;
+  deviceCount: number;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+}
+
+export interface DeviceGroupDetail {
+  /** Id of a device group. */
+  id: string;
+  /** Id of an organization. */
+  orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
+  /** Null: of the whole organization; id of a site. */
+  siteId: string | null;
+  name: string;
+  description: string | null;
+  type: "static" | "dynamic";
+  /** Of a dynamic group: what its devices match. */
+  filterConditions: Record<string, unknown> | null;
+  filterFieldsUsed: string[];
+  /** Id of a device group. */
+  parentId: string | null;
+  deviceCount: number;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+  /** Of a dynamic group: when all devices were last looked at; date and time (RFC 3339). */
+  lastEvaluatedAt: string | null;
+  /** Why its devices are those of an earlier look. */
+  lastEvaluationError: string | null;
 }
 
 export interface DeviceListItem {
@@ -910,6 +1072,19 @@ export interface DiskReport {
   freeGb?: number | null;
   /** 0 to 100. */
   usedPercent?: number | null;
+}
+
+export interface GroupMember {
+  /** Id of a device. */
+  deviceId: string;
+  hostname: string;
+  displayName: string | null;
+  status: "pending" | "online" | "offline" | "updating" | "maintenance" | "quarantined" | "decommissioned";
+  osType: "windows" | "macos" | "linux";
+  isPinned: boolean;
+  /** Date and time (RFC 3339). */
+  addedAt: string;
+  addedBy: "manual" | "dynamic_rule" | "policy";
 }
 
 export interface Hardware {
@@ -991,6 +1166,46 @@ export interface InstalledPatchReport {
   packageId?: string | null;
   /** Date and time (RFC 3339). */
   installedAt?: string | null;
+}
+
+export interface ListedDeviceGroup {
+  /** Id of a device group. */
+  id: string;
+  /** Id of an organization. */
+  orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
+  /** Null: of the whole organization; id of a site. */
+  siteId: string | null;
+  name: string;
+  description: string | null;
+  type: "static" | "dynamic";
+  /** Of a dynamic group: what its devices match. */
+  filterConditions: Record<string, unknown> | null;
+  filterFieldsUsed: string[];
+  /** Id of a device group. */
+  parentId: string | null;
+  deviceCount: number;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+  /** With includeMemberships. */
+  deviceIds?: string[];
+}
+
+export interface MembershipEntry {
+  id: string;
+  /** Id of a device group. */
+  groupId: string;
+  /** Null: it has left the organization; id of a device. */
+  deviceId: string | null;
+  hostname: string;
+  displayName: string | null;
+  action: "added" | "removed";
+  reason: "manual" | "filter_match" | "filter_unmatch" | "pinned" | "unpinned";
+  /** Date and time (RFC 3339). */
+  createdAt: string;
 }
 
 export interface MetricSample {

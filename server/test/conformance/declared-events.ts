@@ -20,6 +20,8 @@ export const elsewhere: Readonly<Record<string, Partial<Record<EventKind, string
     "device.command.failed": "fleet/device-commands/device-commands.test.ts",
     "device.decommissioned": "fleet/devices/change-devices.test.ts",
   },
+  "deviceGroups.update": { "group.membership_changed": "fleet/device-groups/device-groups.test.ts" },
+  "deviceGroups.addDevices": { "group.membership_changed": "fleet/device-groups/device-groups.test.ts" },
   "devices.update": {
     "device.command.failed": "fleet/devices/change-devices.test.ts",
     "device.offline": "fleet/devices/change-devices.test.ts",

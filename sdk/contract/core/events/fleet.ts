@@ -23,4 +23,10 @@ export const fleetEvents = {
   })),
   "device.command.completed": told("device", "A device carried a command out.", command),
   "device.command.failed": told("device", "A device could not carry a command out.", command),
+  "group.membership_changed": told("group", "Devices joined or left a group.", () => ({
+    added: z.int(),
+    removed: z.int(),
+    addedDeviceIds: z.array(z.string()).describe("the first of them, as many as an event holds"),
+    removedDeviceIds: z.array(z.string()).describe("the same"),
+  })),
 };

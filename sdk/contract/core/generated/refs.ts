@@ -19,6 +19,7 @@ export const refs = {
   "service-principal": "service-principals",
   "custom-field": "custom-fields",
   "device-command": "device-commands",
+  "device-group": "device-groups",
   "device": "devices",
   "saved-filter": "saved-filters",
   "threat": "threats",
@@ -31,7 +32,6 @@ export const refs = {
 /** What an id can name before there are such rows, and why there are none. */
 export const awaited = {
   "psa-connection": "there are no PSA connections yet",
-  "device-group": "there are no groups yet",
 } as const;
 
 export type RefName = keyof typeof refs | keyof typeof awaited;

@@ -19,6 +19,8 @@ import {
 import { pageOf } from "../../core/page.ts";
 
 export { deviceRoles, deviceStatuses, osTypes };
+/** Of groups of devices, which a device tells of. */
+export const groupTypes = ["static", "dynamic"] as const;
 
 /** A managed machine (docs/fleet.md, "Devices"). */
 export const Device = shape("Device", () =>
@@ -125,6 +127,14 @@ export const DeviceDetail = shape("DeviceDetail", () =>
         isPrimary: z.boolean(),
       }),
     ),
+    groups: z.array(
+      z.object({
+        groupId: idOf("device-group"),
+        name: z.string(),
+        type: z.enum(groupTypes),
+        isPinned: z.boolean(),
+      }),
+    ),
     recentMetrics: z.array(MetricSample()).describe("the last 24 hours, at most 288"),
     siteTimezone: z.string().nullable(),
   }),
@@ -156,7 +166,6 @@ const about: Noun = {
   summary: "Managed machines",
   thing: "device",
   kinds: { device: { names: ["hostname", "displayName"], example: "reception-pc", searched: true } },
-  awaits: { "device-group": "there are no groups yet" },
   audits: ["device.create", "device.update", "device.move_org.source", "device.move_org.target", "device.delete"],
 };
 
@@ -181,7 +190,7 @@ export const devices = resource(about, {
         siteId: ref("site").optional().describe("only those at this site"),
         orgIds: refList("organization").optional().describe("only those of these organizations, with commas"),
         siteIds: refList("site").optional().describe("only those at these sites, with commas"),
-        groupIds: refList("device-group").optional().describe("matches nothing until there are groups"),
+        groupIds: refList("device-group").optional().describe("only devices of one of these groups, with commas"),
         status: z.enum(deviceStatuses).optional().describe("only those in this status"),
         osType: z.enum(osTypes).optional().describe("only those with this operating system"),
         role: z.enum(deviceRoles).optional().describe("only those with this role"),

@@ -100,7 +100,11 @@ export async function rekey(
     ...(deviceRole !== undefined && device.deviceRoleSource === "auto" ? { deviceRole } : {}),
   });
   if (!rekeyed) throw problem("CONCURRENT_MODIFICATION");
-  await rememberReplaced(tx, device, device, call.clock.now());
+  const now = call.clock.now();
+  await rememberReplaced(tx, device, device, now);
+  const { services } = call;
+  if (siteId !== device.siteId)
+    await services.hooks.onDeviceResited({ tx, services, now, deviceId: device.id, orgId: device.orgId });
   if (comesOnline(device.status)) {
     await appendAvailability(tx, call, "online", [device]);
   }

@@ -18,6 +18,8 @@ export type Asked = {
   orgId: string | undefined;
   orgIds: string[] | undefined;
   siteIds: string[] | undefined;
+  /** In one of these groups. */
+  groupIds: string[] | undefined;
   status: string | undefined;
   osType: string | undefined;
   role: string | undefined;
@@ -35,19 +37,19 @@ export async function askedOf(call: ListCall): Promise<Asked> {
     partnerId: orgIds === undefined && call.scope.kind === "partner" ? call.scope.partnerId : undefined,
     ...(orgIds?.length === 1 ? { orgId: orgIds[0], orgIds: undefined } : { orgId: undefined, orgIds }),
     siteIds,
+    groupIds: groupIds === undefined || groupIds.length === 0 ? undefined : groupIds,
     status,
     osType,
     role,
     pattern: search === undefined || search === "" ? undefined : containsPattern(search),
     decommissioned: includeDecommissioned === true,
-    // Dropping the filter would show a whole fleet to who asked for a part: no device is in a group that does not exist.
-    nothing: (groupIds !== undefined && groupIds.length > 0) || orgIds?.length === 0 || siteIds?.length === 0,
+    nothing: orgIds?.length === 0 || siteIds?.length === 0,
   };
 }
 
 /** Devices alone, narrowed: what orders and filters them stands in one index (migration "fleet device lists"). */
 export function filteredDevices(db: Kysely<Database>, asked: Asked) {
-  const { partnerId, orgId, orgIds, siteIds, status, osType, role, pattern } = asked;
+  const { partnerId, orgId, orgIds, siteIds, groupIds, status, osType, role, pattern } = asked;
   let query = db.selectFrom("devices");
   if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
   else if (orgIds !== undefined) query = query.where((eb) => among(db, eb.ref("devices.orgId"), orgIds));
@@ -55,6 +57,7 @@ export function filteredDevices(db: Kysely<Database>, asked: Asked) {
     query = query.where("devices.partnerId", "=", partnerId).where("devices.orgId", "not in", hidden());
   else query = query.where("devices.orgId", "in", organizations().where(visibleInLists));
   if (siteIds !== undefined) query = query.where((eb) => among(db, eb.ref("devices.siteId"), siteIds));
+  if (groupIds !== undefined) query = query.where("devices.id", "in", membersOf(db, groupIds));
   if (asked.nothing) query = query.where((eb) => eb.lit(false));
   if (status !== undefined) query = query.where("devices.status", "=", status as "online");
   else if (!asked.decommissioned) query = query.where("devices.status", "<>", word("decommissioned"));
@@ -67,6 +70,14 @@ export function filteredDevices(db: Kysely<Database>, asked: Asked) {
   }
   return query;
 }
+
+/** Of groups that the caller sees; of others, as of those that do not exist, nobody is a member. */
+const membersOf = (db: Kysely<Database>, groupIds: readonly string[]) =>
+  expressionBuilder<Database, never>()
+    .selectFrom("deviceGroupMembers")
+    .innerJoin("deviceGroups", "deviceGroups.id", "deviceGroupMembers.groupId")
+    .select("deviceGroupMembers.deviceId")
+    .where((eb) => among(db, eb.ref("deviceGroups.id"), groupIds));
 
 /** Built without a handle: the outer query narrows it to the caller's scope. */
 const organizations = () => expressionBuilder<Database, never>().selectFrom("organizations").select("organizations.id");

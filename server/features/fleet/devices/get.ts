@@ -15,11 +15,12 @@ const STRETCH_SECONDS = 300;
 export async function showDevice(call: GetCall) {
   const device = await getDevice(call, call.db, call.params.id);
   const mine = { orgId: device.orgId, deviceId: device.id };
-  const [site, hardware, disks, interfaces, metrics, recentMetrics] = await Promise.all([
+  const [site, hardware, disks, interfaces, groups, metrics, recentMetrics] = await Promise.all([
     findSite(call, device.siteId),
     findHardware(call, mine),
     listDisks(call, mine),
     listInterfaces(call, mine),
+    listGroups(call, mine),
     findNewest(call, mine),
     listRecent(call, mine),
   ]);
@@ -36,6 +37,7 @@ export async function showDevice(call: GetCall) {
       ...item,
       isPrimary: isPrimaryInterface,
     })),
+    groups,
     recentMetrics,
   };
 }
@@ -78,6 +80,17 @@ const listInterfaces = (call: GetCall, mine: Mine) =>
     .orderBy("isPrimaryInterface", "desc")
     .orderBy("interfaceName")
     .orderBy("id")
+    .execute();
+
+/** Those that the caller sees. */
+const listGroups = (call: GetCall, mine: Mine) =>
+  call.db
+    .selectFrom("deviceGroupMembers")
+    .innerJoin("deviceGroups", "deviceGroups.id", "deviceGroupMembers.groupId")
+    .select(["deviceGroups.id as groupId", "deviceGroups.name", "deviceGroups.type", "deviceGroupMembers.isPinned"])
+    .where("deviceGroupMembers.orgId", "=", mine.orgId)
+    .where("deviceGroupMembers.deviceId", "=", mine.deviceId)
+    .orderBy("deviceGroups.nameKey")
     .execute();
 
 const samples = (call: GetCall, mine: Mine) =>

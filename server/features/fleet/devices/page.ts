@@ -48,10 +48,10 @@ export async function totalOf(call: ListCall, { few, ...asked }: Place): Promise
 }
 
 /** Of a partner's devices without a filter a page is met at once in the order of an index. */
-const isWhole = ({ partnerId, siteIds, status, osType, role, pattern, nothing }: Asked) =>
+const isWhole = ({ partnerId, siteIds, groupIds, status, osType, role, pattern, nothing }: Asked) =>
   partnerId !== undefined &&
   !nothing &&
-  [siteIds, status, osType, role, pattern].every((filter) => filter === undefined);
+  [siteIds, groupIds, status, osType, role, pattern].every((filter) => filter === undefined);
 
 type Place = Asked & Source;
 

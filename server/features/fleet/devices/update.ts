@@ -75,6 +75,10 @@ async function write(call: UpdateCall, tx: Tx, { before, change, changed }: Writ
     .where("status", "=", before.status)
     .executeTakeFirst();
   if (updated.numUpdatedRows !== 1n) throw problem("CONCURRENT_MODIFICATION");
+  if (changed.includes("siteId"))
+    await call.services.hooks.onDeviceResited({
+      ...{ tx, now, services: call.services, deviceId: before.id, orgId: before.orgId },
+    });
   const to = change.status;
   const state = to === undefined ? null : reachability(to);
   const turned = state !== null && (await lastState(tx, before)) !== state ? state : null;
