@@ -12,6 +12,7 @@ import { drainOf } from "./http/drain.ts";
 import { httpApp } from "./http/router.ts";
 import { serveUpgrades } from "./http/upgrades.ts";
 import { startProcessLease } from "./jobs/process-lease.ts";
+import { keepHeapSmall } from "./platform/heap.ts";
 import type { Services } from "./services.ts";
 
 export interface RunningServer {
@@ -30,6 +31,7 @@ export interface StartOptions extends Seams {
 
 /** Migrates, seeds, listens. Refuses to start rather than run half configured. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
+  keepHeapSmall();
   const services = buildServices(options.config, options);
   let leave: () => void = () => undefined;
   try {

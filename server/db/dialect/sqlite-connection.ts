@@ -2,14 +2,21 @@ import { registerAuditFunctions } from "../../audit/sqlite-functions.ts";
 import { registerTextFunctions } from "./sqlite-functions.ts";
 import { openSqliteFile, type SqliteConnection } from "./sqlite-library.ts";
 
+interface ConnectionOptions {
+  readonly?: boolean;
+  cacheMb?: number;
+  /** Its owner waits for the disk after each commit (`group-sync.ts`); otherwise the commit itself does. */
+  syncedByOwner?: boolean;
+}
+
 /** One connection with the settings every part of the product relies on. */
 export function connectSqlite(
   file: string,
-  { readonly = false, cacheMb = 64 }: { readonly?: boolean; cacheMb?: number } = {},
+  { readonly = false, cacheMb = 64, syncedByOwner = false }: ConnectionOptions = {},
 ): SqliteConnection {
   const raw = openSqliteFile(file, { readonly, timeout: 10_000 });
   if (!readonly) raw.pragma("journal_mode = WAL");
-  raw.pragma("synchronous = FULL");
+  raw.pragma(`synchronous = ${syncedByOwner ? "NORMAL" : "FULL"}`);
   // 64 MB of pages, and a checkpoint every 16 MB: random keys (hashes, old ids) would otherwise read and write pages again and again.
   raw.pragma(`cache_size = -${cacheMb * 1_024}`);
   raw.pragma("wal_autocheckpoint = 4000");

@@ -1,6 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import { boundsOfQuery } from "../read-bounds.ts";
+import { fairTurn } from "./fair-turn.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
 import type { ReadThreads } from "./sqlite-threads.ts";
 
@@ -13,6 +14,14 @@ export interface SqliteConnections {
   readonly reader: SqliteHandle;
   /** Take such reads where they could hold up the process. */
   readonly threads: ReadThreads | undefined;
+  /** Makes commits durable; undefined = nothing is kept, or nothing written. */
+  readonly disk: SqliteDisk | undefined;
+}
+
+export interface SqliteDisk {
+  /** Resolves once all that is committed by now outlasts a power failure. */
+  durable(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /**
@@ -42,6 +51,8 @@ export class SqliteReadWriteDriver implements Driver {
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
     (connection as Connection).commit();
+    // Others write meanwhile: who is answered waits, and with it for everything that it has seen.
+    await this.#databases.disk?.durable();
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
@@ -55,6 +66,7 @@ export class SqliteReadWriteDriver implements Driver {
 
   async destroy(): Promise<void> {
     await this.#databases.threads?.close();
+    await this.#databases.disk?.close();
     // The last connection writes the log back into the file; one that only reads cannot, and would leave both.
     if (this.#databases.reader !== this.#databases.writer) this.#databases.reader.close();
     this.#databases.writer.close();
@@ -102,15 +114,21 @@ class Connection implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
     await fairTurn();
-    const { writer, reader, threads } = this.#databases;
+    const { writer, reader, threads, disk } = this.#databases;
     if (this.#inTransaction) return writer.run<R>(sql, parameters);
     if (query.kind === "SelectQueryNode") {
       if (threads?.areNeeded()) return { rows: (await threads.rows(sql, parameters, boundsOfQuery(query))) as R[] };
       return reader.run<R>(sql, parameters);
     }
+    const written = await this.#alone(() => writer.run<R>(sql, parameters));
+    await disk?.durable();
+    return written;
+  }
+
+  async #alone<T>(write: () => T): Promise<T> {
     await this.#writing.take();
     try {
-      return writer.run<R>(sql, parameters);
+      return write();
     } finally {
       this.#writing.pass();
     }
@@ -120,29 +138,6 @@ class Connection implements DatabaseConnection {
   streamQuery(): never {
     throw new Error("reads are not streamed");
   }
-}
-
-const HELD_MS = 10;
-let turnBeganMs: number | undefined;
-
-/**
- * Whether the event loop has not turned for a while: this database answers at once, so work that goes from row to row
- * would otherwise let no request in until it is done.
- */
-function loopWaits(): boolean {
-  const nowMs = performance.now();
-  if (turnBeganMs !== undefined) return nowMs - turnBeganMs > HELD_MS;
-  turnBeganMs = nowMs;
-  setImmediate(() => {
-    turnBeganMs = undefined;
-  });
-  return false;
-}
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-export async function fairTurn(): Promise<void> {
-  if (loopWaits()) await nextTurn();
 }
 
 /** A lock whose waiters are woken one at a time, in the order they came. */

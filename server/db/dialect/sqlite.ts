@@ -7,13 +7,16 @@ import { refuseInsideTransaction } from "../open-transaction.ts";
 import type { Database } from "../tables.ts";
 import { withBoundedReads } from "./bounded-read.ts";
 import { SnakeCaseSqliteCompiler } from "./compilers.ts";
+import { fairTurn } from "./fair-turn.ts";
+import { GroupSync } from "./group-sync.ts";
 import type { Store } from "./index.ts";
 import { Signals } from "./signals.ts";
 import { withSingleReads } from "./single-read.ts";
 import { connectSqlite } from "./sqlite-connection.ts";
-import { fairTurn, type SqliteConnections, SqliteReadWriteDriver } from "./sqlite-driver.ts";
+import { type SqliteConnections, type SqliteDisk, SqliteReadWriteDriver } from "./sqlite-driver.ts";
 import { handleOf, type SqliteHandle } from "./sqlite-handle.ts";
 import { openSqliteFile } from "./sqlite-library.ts";
+import { SqliteLog } from "./sqlite-log.ts";
 import { LARGE_BYTES, readThreads } from "./sqlite-threads.ts";
 
 interface SqliteOptions {
@@ -31,16 +34,17 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Store {
     chmodSync(file, 0o600);
   }
   const watch = options.watch ?? true;
-  const writer = handleOf(connectSqlite(file, options));
   // Others cannot open a database in memory.
-  const alone = file === ":memory:" || options.readonly;
+  const alone = file === ":memory:" || options.readonly === true;
+  const writer = handleOf(connectSqlite(file, { ...options, syncedByOwner: !alone }));
+  const disk = alone ? undefined : diskOf(file);
   const reading = alone ? undefined : connectSqlite(file, { readonly: true });
   const reader = reading ? handleOf(reading) : writer;
   const threads = reading && readThreads(file, reading, options.largeBytes ?? LARGE_BYTES);
-  const db = new Kysely<Database>({ dialect: new EmbeddedDialect({ writer, reader, threads, watch }) });
+  const db = new Kysely<Database>({ dialect: new EmbeddedDialect({ writer, reader, threads, watch, disk }) });
   const memory = inMemory();
   const volatile = new Kysely<Database>({
-    dialect: new EmbeddedDialect({ writer: memory, reader: memory, threads: undefined, watch: false }),
+    dialect: new EmbeddedDialect({ writer: memory, reader: memory, threads: undefined, watch: false, disk: undefined }),
   });
   const signals = new Signals();
   return {
@@ -57,6 +61,18 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Store {
     requireOwnSessions: async () => undefined,
     migrate: () => migrate(db, "sqlite"),
     close: async () => void (await Promise.all([signals.close(), db.destroy(), volatile.destroy()])),
+  };
+}
+
+function diskOf(file: string): SqliteDisk {
+  const log = new SqliteLog(file);
+  const commits = new GroupSync(() => log.sync());
+  return {
+    durable: () => commits.durable(),
+    async close() {
+      await commits.settled();
+      await log.close();
+    },
   };
 }
 

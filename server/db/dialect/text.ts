@@ -30,4 +30,4 @@ export const containsPattern = (needle: string): string => `%${escapeLike(needle
 export const fold = (column: Expression<string | null>): Expression<string | null> =>
   sql<string | null>`fold(${column})`;
 
-const escapeLike = (text: string) => text.replace(/[!%_]/g, (sign) => `!${sign}`);
+export const escapeLike = (text: string) => text.replace(/[!%_]/g, (sign) => `!${sign}`);

@@ -151,6 +151,16 @@ export interface DeviceMetricsTable {
   extra: Json;
 }
 
+/** Of each device the newest row of the table above; kept by the database. */
+export interface DeviceNewestMetricsTable {
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  timestamp: Fixed<string>;
+  cpuPercent: Fixed<number>;
+  ramPercent: Fixed<number>;
+  diskPercent: Fixed<number>;
+}
+
 /** The means of the samples of one hour, once they are too old to be kept each. */
 export interface DeviceMetricHoursTable {
   orgId: Fixed<string>;
@@ -324,6 +334,7 @@ export interface FleetTables {
   deviceSoftware: DeviceSoftwareTable;
   deviceSoftwareReports: DeviceSoftwareReportsTable;
   deviceMetrics: DeviceMetricsTable;
+  deviceNewestMetrics: DeviceNewestMetricsTable;
   deviceMetricHours: DeviceMetricHoursTable;
   deviceAvailability: DeviceAvailabilityTable;
   deviceSourceIps: DeviceSourceIpsTable;
@@ -350,6 +361,7 @@ export const fleetTables = {
   deviceSoftware: { owner: "org", writtenBy: "fleet/agent-reports" },
   deviceSoftwareReports: { owner: "org", writtenBy: "fleet/agent-reports" },
   deviceMetrics: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
+  deviceNewestMetrics: { owner: "org", writtenBy: "fleet/agents" },
   deviceMetricHours: { owner: "org", writtenBy: "fleet/agents", json: ["extra"] },
   deviceAvailability: { owner: "org", writtenBy: "fleet/devices" },
   deviceSourceIps: { owner: "org", writtenBy: "fleet/agents" },

@@ -44,9 +44,17 @@ export interface DevicePatchesTable {
   statusChangedAt: string;
 }
 
+/** Devices that have said what they lack: one that said nothing yet is not one without pending patches. */
+export interface DevicePatchReportsTable {
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  firstReportedAt: Fixed<string>;
+}
+
 export interface SoftwareTables {
   patches: PatchesTable;
   devicePatches: DevicePatchesTable;
+  devicePatchReports: DevicePatchReportsTable;
 }
 
 export const softwareTables = {
@@ -57,4 +65,5 @@ export const softwareTables = {
     booleans: ["requiresRestart"],
     json: ["cveIds"],
   },
+  devicePatchReports: { owner: "org", writtenBy: "software/patches" },
 } as const satisfies Declared<SoftwareTables>;

@@ -1,4 +1,5 @@
-import { type CodePoints, type Range, union } from "./code-points.ts";
+import { type CodePoints, only, type Range, union } from "./code-points.ts";
+import { type PatternTree, sequence } from "./pattern-tree.ts";
 
 /** Characters that differ by case, beyond which there are none. */
 const CASED_MAX = 0x1ffff;
@@ -12,6 +13,28 @@ export function inAnyCase(points: CodePoints): CodePoints {
   for (const [point, group] of groups)
     if (points.some(([from, to]) => from <= point && point <= to)) for (const other of group) more.push([other, other]);
   return more.length === 0 ? points : union(points, more);
+}
+
+/** The text as it compares without case: of characters that are the same but for their case, always the same one. */
+export function foldCase(text: string): string {
+  if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
+  let made = "";
+  for (const sign of text) made += folded(sign.codePointAt(0) as number);
+  return made;
+}
+
+const known = new Map<number, string>();
+
+function folded(point: number): string {
+  const found = known.get(point);
+  if (found !== undefined) return found;
+  groups ??= casedGroups();
+  const group = groups.get(point) ?? [point];
+  // A letter of ASCII as it is small, so that it compares with what databases make small.
+  const made = String.fromCodePoint(Math.min(...group));
+  const small = /[A-Z]/.test(made) ? made.toLowerCase() : made;
+  known.set(point, small);
+  return small;
 }
 
 /** Characters by each of those that they are the same as. Made once, when a pattern first asks for it. */
@@ -36,3 +59,7 @@ const isSameButCase = (sign: string, other: string): boolean =>
   other !== sign &&
   [...other].length === 1 &&
   new RegExp(`^\\u{${(sign.codePointAt(0) as number).toString(16)}}$`, "iu").test(other);
+
+/** A text of which case does not matter, as a pattern. */
+export const textInAnyCase = (text: string): PatternTree =>
+  sequence([...text].map((sign) => ({ kind: "one", of: inAnyCase(only(sign.codePointAt(0) as number)) })));

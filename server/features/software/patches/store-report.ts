@@ -23,6 +23,11 @@ type ReportCall = Pick<Call, "asSystem" | "clock" | "emit" | "services">;
  * were left out because the organization has had too many new ones today (docs/software.md, "Reports of patches").
  */
 export async function storeReport(call: ReportCall, tx: Tx, device: Device, reported: Reported): Promise<number> {
+  await tx
+    .insertInto("devicePatchReports")
+    .values({ orgId: device.orgId, deviceId: device.id, firstReportedAt: call.clock.now() })
+    .onConflict((conflict) => conflict.columns(["orgId", "deviceId"]).doNothing())
+    .execute();
   const stored = await storedOf(tx, device);
   const known = new Map([...stored].map(([id, { facts }]) => [id, facts]));
   const rows = reportedRows(reported, known);

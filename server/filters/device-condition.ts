@@ -1,0 +1,62 @@
+import type { Expression, SqlBool } from "kysely";
+import { conditionsOf, type FilterCondition, type FilterGroup } from "#contract/core/filters/condition";
+import type { DialectName } from "#server/db/dialect/index";
+import type { Reader } from "#server/db/unit-of-work";
+import { compileCondition } from "./compile-condition.ts";
+import type { Context, Devices } from "./context.ts";
+import { definitionsFor } from "./definitions.ts";
+
+export interface ConditionOptions {
+  /** ISO-8601: what `withinLast` and the days since a time count from. */
+  readonly now: string;
+  readonly dialect: DialectName;
+  /** All devices that the query looks at are of this organization. */
+  readonly orgId?: string;
+  /** The query finds few devices by their ids, such as the one that has changed. */
+  readonly few?: boolean;
+}
+
+/** To be ANDed to what narrows a query of devices: `query.where(condition)`. Null counts as false, so never negate it. */
+export type DeviceCondition = (eb: Devices) => Expression<SqlBool>;
+
+/**
+ * A checked filter as a condition over `devices` (docs/filters.md). It does not narrow anything to a tenant: run it on a
+ * scoped handle, or beside a condition on the organization. Definitions of custom fields are read through `db`, which
+ * must reach those of all devices that the query looks at. Whether decommissioned devices may be seen is the caller's
+ * (`seesDecommissioned`).
+ */
+export async function deviceCondition(
+  db: Reader,
+  filter: FilterGroup,
+  { now, dialect, orgId, few = false }: ConditionOptions,
+): Promise<DeviceCondition> {
+  const definitions = await definitionsFor(db, filter, orgId);
+  return (eb) => compileGroup({ eb, dialect, nowMs: Date.parse(now), definitions, few, orgId }, filter);
+}
+
+function compileGroup(at: Context, { operator, conditions }: FilterGroup): Expression<SqlBool> {
+  const parts = conditions.map((part) => ("conditions" in part ? compileGroup(at, part) : compileCondition(at, part)));
+  return joined(at, operator, parts);
+}
+
+/** Halves of halves: a chain of a thousand would be deeper than SQLite takes. */
+function joined(at: Context, operator: "AND" | "OR", parts: readonly Expression<SqlBool>[]): Expression<SqlBool> {
+  if (parts.length <= 8) return operator === "AND" ? at.eb.and([...parts]) : at.eb.or([...parts]);
+  const middle = Math.ceil(parts.length / 2);
+  return joined(at, operator, [
+    joined(at, operator, parts.slice(0, middle)),
+    joined(at, operator, parts.slice(middle)),
+  ]);
+}
+
+const asksForDecommissioned = ({ field, operator, value }: FilterCondition): boolean =>
+  field === "status" &&
+  ((operator === "equals" && value === "decommissioned") ||
+    (operator === "in" && Array.isArray(value) && value.includes("decommissioned")));
+
+/**
+ * Whether a preview of the filter shows devices that are out of service: where a condition names that status. Nothing that
+ * acts or bills ever does, whatever the filter says (docs/filters.md, "Scope").
+ */
+export const seesDecommissioned = (filter: FilterGroup): boolean =>
+  [...conditionsOf(filter)].some(asksForDecommissioned);

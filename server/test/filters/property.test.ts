@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkFilter } from "#contract/core/filters/check-filter";
+import type { FilterGroup } from "#contract/core/filters/condition";
+import type { Scope } from "#server/db/scope";
+import { wallOf } from "#server/db/scope";
+import { scoped } from "#server/db/scoped";
+import { deviceCondition } from "#server/filters/device-condition";
+import { databases, startTestServer, type TestServer } from "../harness.ts";
+import { inProof, PROOF_TIMEOUT_MS } from "../proving.ts";
+import { filters, NOW } from "./arbitraries.ts";
+import type { PlainDevice, PlainGroup } from "./plain-device.ts";
+import { satisfies } from "./plain-evaluator.ts";
+import { makeWorld, type World } from "./world.ts";
+
+const SEED = Number(process.env["FILTER_SEED"] ?? Date.now() % 2 ** 31);
+const DEVICES = 150;
+
+describe.each(databases)(`filters mean the same on %s as in plain words (FILTER_SEED=${SEED})`, (database) => {
+  let server: TestServer;
+  let world: World;
+
+  beforeAll(async () => {
+    server = await startTestServer(database);
+    world = await makeWorld(server, DEVICES, SEED);
+  });
+  afterAll(() => server?.stop());
+
+  async function found(filter: FilterGroup, { scope, orgId, few }: { scope: Scope; orgId?: string; few: boolean }) {
+    const { store } = server.services;
+    const db = scoped(store.connection(wallOf(scope)), scope);
+    const condition = await deviceCondition(db, filter, {
+      ...{ now: NOW, dialect: store.dialect, few },
+      ...(orgId === undefined ? {} : { orgId }),
+    });
+    let query = db.selectFrom("devices").select("devices.id").where(condition);
+    if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
+    return (await query.execute()).map(({ id }) => id).toSorted();
+  }
+
+  const expected = (filter: PlainGroup, seen: (device: PlainDevice) => boolean) => {
+    const known = { nowMs: Date.parse(NOW), definitions: world.definitions };
+    return world.devices
+      .filter((device) => seen(device) && satisfies(device, filter, known))
+      .map(({ id }) => id)
+      .toSorted();
+  };
+
+  it("for any conditions, nested as they may be", { timeout: PROOF_TIMEOUT_MS }, async () => {
+    const [acme, globex] = world.partners as [World["partners"][number], World["partners"][number]];
+    const partner = {
+      kind: "partner",
+      partnerId: acme.partnerId,
+      selected: null,
+      userId: null,
+      known: new Set<string>(),
+    } as const;
+    const orgId = globex.orgIds[0] as string;
+    const siteIds = [world.siteIds[0] as string];
+    const views: { scope: Scope; orgId?: string; sees: (device: PlainDevice) => boolean }[] = [
+      { scope: { kind: "system" }, sees: () => true },
+      { scope: partner, sees: (device) => device.partnerId === acme.partnerId },
+      { scope: { kind: "organization", orgId, siteIds: null, userId: null }, sees: (device) => device.orgId === orgId },
+      {
+        scope: { kind: "organization", orgId: acme.orgIds[0] as string, siteIds, userId: null },
+        sees: (device) => device.siteId === siteIds[0],
+      },
+      { scope: partner, orgId: acme.orgIds[1] as string, sees: (device) => device.orgId === acme.orgIds[1] },
+    ];
+    const ids = [...acme.orgIds, ...globex.orgIds, ...world.siteIds, ...world.groupIds];
+    await fc.assert(
+      fc.asyncProperty(filters(ids), fc.constantFrom(...views), fc.boolean(), async (filter, view, few) => {
+        const checked = checkFilter(filter);
+        if ("errors" in checked) throw new Error(JSON.stringify(checked.errors));
+        const matched = await found(checked.filter, { ...view, few });
+        expect(matched).toEqual(expected(filter, view.sees));
+      }),
+      { numRuns: inProof({ long: 10_000, short: 400 }), seed: SEED },
+    );
+  });
+});
