@@ -13,9 +13,11 @@ const published = {
 /** As the SDK has it; `FilterGroup` fits. */
 type AnyFilter = { operator: "AND" | "OR"; conditions: Record<string, unknown>[] };
 
+const isObject = (value: unknown) => typeof value === "object" && value !== null;
+
 /** A filter that somebody sends: whatever it is, the server judges it and tells all that is wrong with it (docs/filters.md, "Errors"). */
 export const givenFilter = () =>
-  (z.unknown() as z.ZodType as z.ZodType<AnyFilter, AnyFilter>).meta({
+  (z.unknown().refine(isObject, "must be an object") as z.ZodType as z.ZodType<AnyFilter, AnyFilter>).meta({
     description: "which devices: {operator: AND or OR, conditions: [...]}, as `rmm filters explain` prints it",
     example: { operator: "AND", conditions: [{ field: "osType", operator: "equals", value: "windows" }] },
     published,
