@@ -17,7 +17,7 @@ import {
   text,
   timestamp,
 } from "../../core/fields.ts";
-import { filterFaultCodes } from "../../core/filters/check-filter.ts";
+import { filterFaultCodes } from "../../core/filters/faults.ts";
 import { givenFilter } from "../../core/filters/given-filter.ts";
 import { pageOf } from "../../core/page.ts";
 
