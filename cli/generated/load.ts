@@ -28,6 +28,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "device-commands": () => import("./device-commands.ts"),
   "device-groups": () => import("./device-groups.ts"),
   "devices": () => import("./devices.ts"),
+  "saved-filters": () => import("./saved-filters.ts"),
   "search": () => import("./search.ts"),
   "tags": () => import("./tags.ts"),
   "security-posture": () => import("./security-posture.ts"),

@@ -144,6 +144,7 @@ export const serverRooms: readonly Room[] = [
       "server/http/implement.ts",
       "server/http/upgrade.ts",
       "server/http/frame.ts",
+      "server/filters/",
       "server/access/",
       "server/db/",
       "server/audit/",

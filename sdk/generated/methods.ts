@@ -1003,7 +1003,7 @@ export interface CustomFieldsMethods {
    * Delete a custom field with its values on devices.
    *
    * `DELETE /custom-fields/:id` · user · needs devices:delete, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY.
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, IN_USE.
    */
   remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.CustomFieldsRemoveResult>;
   /**
@@ -1179,6 +1179,45 @@ export interface DevicesMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ALREADY_DECOMMISSIONED, CONCURRENT_MODIFICATION.
    */
   remove: (input: { params: { id: string }; query?: models.DevicesRemoveQuery }, options?: CallOptions) => ApiCall<models.DevicesRemoveResult>;
+}
+
+export interface SavedFiltersMethods {
+  /**
+   * List saved filters, newest first.
+   * At most 1000; `total` counts all.
+   *
+   * `GET /filters` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.SavedFiltersListQuery }, options?: CallOptions) => ListCall<models.SavedFilter, models.SavedFiltersListResult>;
+  /**
+   * Save a filter.
+   *
+   * `POST /filters` · user · needs devices:write
+   * Errors: FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, ORG_READ_ONLY, LIMIT_REACHED.
+   */
+  create: (input: { body: models.SavedFiltersCreateBody }, options?: CallOptions) => ApiCall<models.SavedFilter>;
+  /**
+   * Show a saved filter.
+   *
+   * `GET /filters/:id` · user · needs devices:read
+   * Errors: NOT_FOUND.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.SavedFilter>;
+  /**
+   * Change a saved filter; what copied its conditions keeps them.
+   *
+   * `PATCH /filters/:id` · user · needs devices:write
+   * Errors: FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, LIMIT_REACHED, NO_UPDATES.
+   */
+  update: (input: { params: { id: string }; body?: models.SavedFiltersUpdateBody }, options?: CallOptions) => ApiCall<models.SavedFilter>;
+  /**
+   * Delete a saved filter, and show what it was.
+   *
+   * `DELETE /filters/:id` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.SavedFilter>;
 }
 
 export interface SearchMethods {
@@ -1553,6 +1592,8 @@ export interface Methods {
   deviceGroups: DeviceGroupsMethods;
   /** Managed machines. */
   devices: DevicesMethods;
+  /** Filters of devices that are kept under a name. */
+  savedFilters: SavedFiltersMethods;
   /** Find devices and settings by a part of their name. */
   search: SearchMethods;
   /** Tags of devices. */

@@ -145,7 +145,7 @@ export interface OperationErrors {
   "custom-fields.create": "ORG_ID_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "PARTNER_ID_REQUIRED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "DUPLICATE" | "LIMIT_REACHED" | Always | Authenticated | Tenancy | User | Body | Permission | Idempotent;
   "custom-fields.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
   "custom-fields.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | "FIELD_IMMUTABLE" | "NO_UPDATES" | Always | Authenticated | Tenancy | User | Body | Change | Permission;
-  "custom-fields.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "custom-fields.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | "IN_USE" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "custom-fields.values": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | ApiKey | Permission;
   "custom-fields.setValues": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "CUSTOM_FIELD_UNKNOWN" | "CUSTOM_FIELD_INVALID" | Always | Authenticated | Tenancy | User | ApiKey | Body | Change | Permission;
   "device-commands.queueMany": "USE_SCRIPT_ENDPOINT" | "COMMAND_TYPE_NOT_ALLOWED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
@@ -168,6 +168,11 @@ export interface OperationErrors {
   "devices.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "ALREADY_DECOMMISSIONED" | "INVALID_STATE" | "MFA_REQUIRED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Change | Permission;
   "devices.moveOrg": "NOT_FOUND" | "ORG_ACCESS_DENIED" | "SAME_ORG" | "CROSS_PARTNER_MOVE" | "SITE_NOT_IN_ORG" | "ORG_READ_ONLY" | "DEVICE_LIMIT_REACHED" | "ALREADY_DECOMMISSIONED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "devices.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ALREADY_DECOMMISSIONED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "saved-filters.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "saved-filters.create": "FILTER_INVALID_STRUCTURE" | "FILTER_UNKNOWN_FIELD" | "FILTER_OPERATOR_NOT_ALLOWED" | "FILTER_VALUE_REQUIRED" | "FILTER_TYPE_MISMATCH" | "FILTER_INVALID_REGEX" | "FILTER_TOO_DEEP" | "FILTER_TOO_LARGE" | "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "LIMIT_REACHED" | Always | Authenticated | Tenancy | User | Body | Permission | Idempotent;
+  "saved-filters.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
+  "saved-filters.update": "FILTER_INVALID_STRUCTURE" | "FILTER_UNKNOWN_FIELD" | "FILTER_OPERATOR_NOT_ALLOWED" | "FILTER_VALUE_REQUIRED" | "FILTER_TYPE_MISMATCH" | "FILTER_INVALID_REGEX" | "FILTER_TOO_DEEP" | "FILTER_TOO_LARGE" | "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "LIMIT_REACHED" | "NO_UPDATES" | Always | Authenticated | Tenancy | User | Body | Change | Permission;
+  "saved-filters.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission;
   "search.find": Always | Authenticated | Tenancy | User;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;

@@ -128,6 +128,7 @@ export const errorTable = {
   DUPLICATE: [409, "Entry exists already"],
   USER_EXISTS: [409, "User is already a member"],
   LAST_ADMIN: [409, "Last administrator"],
+  IN_USE: [409, "In use"],
   SITE_NOT_EMPTY: [409, "Site not empty"],
   ORG_LIMIT_REACHED: [409, "Organization limit reached"],
   IDEMPOTENCY_KEY_REUSED: [409, "Idempotency key used with another body"],

@@ -26,6 +26,7 @@ import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { deviceGroups } from "../resources/fleet/device-groups.ts";
 import { devices } from "../resources/fleet/devices.ts";
+import { savedFilters } from "../resources/fleet/saved-filters.ts";
 import { search } from "../resources/fleet/search.ts";
 import { tags } from "../resources/fleet/tags.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
@@ -65,6 +66,7 @@ export type Contract = {
   readonly deviceCommands: typeof deviceCommands;
   readonly deviceGroups: typeof deviceGroups;
   readonly devices: typeof devices;
+  readonly savedFilters: typeof savedFilters;
   readonly search: typeof search;
   readonly tags: typeof tags;
   readonly securityPosture: typeof securityPosture;
@@ -78,7 +80,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -107,6 +109,7 @@ export const areaOf = {
   deviceCommands: "fleet",
   deviceGroups: "fleet",
   devices: "fleet",
+  savedFilters: "fleet",
   search: "fleet",
   tags: "fleet",
   securityPosture: "security",

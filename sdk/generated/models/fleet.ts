@@ -634,6 +634,46 @@ export interface DevicesRemoveResult {
   success: true;
 }
 
+export interface SavedFiltersListQuery {
+  /** Part of name or description; at most 255 characters. */
+  search?: string | undefined;
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+}
+
+export interface SavedFiltersListResult {
+  data: SavedFilter[];
+  total: number;
+}
+
+export interface SavedFiltersCreateBody {
+  /** Whose filter it is; of members of an organization it is always theirs; id of an organization. */
+  orgId?: string | undefined;
+  /** What it is called; 1 to 200 characters. */
+  name: string;
+  /** What it is for; 1 to 1000 characters; default `null`. */
+  description?: string | null | undefined;
+  /** Which devices: {operator: AND or OR, conditions: [...]}, as `rmm filters explain` prints it. */
+  conditions: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  };
+}
+
+export interface SavedFiltersUpdateBody {
+  /** What it is called; 1 to 200 characters. */
+  name?: string | undefined;
+  /** What it is for; 1 to 1000 characters. */
+  description?: string | null | undefined;
+  /** Which devices: {operator: AND or OR, conditions: [...]}, as `rmm filters explain` prints it. */
+  conditions?: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  } | undefined;
+}
+
 export interface SearchFindQuery {
   /** Part of a name; matched without case, and literally; 1 to 100 characters. */
   q: string;
@@ -1269,6 +1309,28 @@ export interface ProvisionedDevice {
     expiresAt: string;
     singleUse: true;
   };
+}
+
+export interface SavedFilter {
+  /** Id of a saved filter. */
+  id: string;
+  /** Id of an organization. */
+  orgId: string;
+  /** Lists only. */
+  orgName?: string | null;
+  name: string;
+  description: string | null;
+  conditions: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  };
+  /** Id of an user. */
+  createdBy: string | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
 }
 
 export interface SearchResult {

@@ -1,5 +1,6 @@
 import type { GeneratedAlways } from "kysely";
 import type { CommandType } from "#contract/core/command-types";
+import type { FilterGroup } from "#contract/core/filters/condition";
 import type { customFieldTypes } from "#contract/resources/fleet/custom-fields";
 import type { commandStatuses } from "#contract/resources/fleet/device-commands";
 import type { addedBy, membershipActions, membershipReasons } from "#contract/resources/fleet/device-groups";
@@ -311,6 +312,20 @@ export interface DeviceGroupLogTable {
   createdAt: Fixed<string>;
 }
 
+/** A filter under a name (docs/filters.md, "Saved filters"). */
+export interface SavedFiltersTable {
+  id: Fixed<string>;
+  orgId: Fixed<string>;
+  name: string;
+  description: string | null;
+  conditions: FilterGroup;
+  /** Custom fields that its conditions name. */
+  customKeys: string[];
+  createdBy: Fixed<string | null>;
+  createdAt: Fixed<string>;
+  updatedAt: string;
+}
+
 export interface FleetTables {
   devices: DevicesTable;
   deviceHardware: DeviceHardwareTable;
@@ -329,6 +344,7 @@ export interface FleetTables {
   deviceGroups: DeviceGroupsTable;
   deviceGroupMembers: DeviceGroupMembersTable;
   deviceGroupLog: DeviceGroupLogTable;
+  savedFilters: SavedFiltersTable;
 }
 
 export const fleetTables = {
@@ -365,4 +381,5 @@ export const fleetTables = {
   },
   deviceGroupMembers: { owner: "org", writtenBy: "fleet/device-groups", booleans: ["isPinned"] },
   deviceGroupLog: { owner: "org", writtenBy: "fleet/device-groups" },
+  savedFilters: { owner: "org", writtenBy: "fleet/saved-filters", json: ["conditions", "customKeys"] },
 } as const satisfies Declared<FleetTables>;

@@ -81,10 +81,6 @@ const accepted: readonly Accepted[] = [
     ].map((endpoint) => `${endpoint} errors: REMOTE_ACCESS_POLICY_DENIED is not declared`),
   },
   {
-    because: "nothing names a custom field until there are filters and scripts",
-    differences: ["DELETE /custom-fields/:id errors: IN_USE is not declared"],
-  },
-  {
     because: "groups that follow conditions come next",
     differences: [
       "DELETE /groups/:id errors: IN_USE is not declared",

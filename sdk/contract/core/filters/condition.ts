@@ -2,25 +2,28 @@ import type { FilterOperator, spanUnits } from "./operators.ts";
 
 export type FilterScalar = string | number | boolean;
 
-export interface FilterCondition {
+export type FilterCondition = {
   /** A name of `filterFields`, or `custom.<key>`. */
   field: string;
   operator: FilterOperator;
   /** None for checks of emptiness. */
   value?: FilterScalar | string[] | { from: string | number; to: string | number } | FilterSpan | undefined;
-}
+};
 
-export interface FilterSpan {
+export type FilterSpan = {
   /** 1 to 10,000. */
   amount: number;
   unit: (typeof spanUnits)[number];
-}
+};
 
-/** What names a set of devices (docs/filters.md, "Structure"). The root is always a group. */
-export interface FilterGroup {
+/**
+ * What names a set of devices (docs/filters.md, "Structure"). The root is always a group. Aliases and not interfaces, so
+ * that they fit what the SDK takes.
+ */
+export type FilterGroup = {
   operator: "AND" | "OR";
   conditions: (FilterGroup | FilterCondition)[];
-}
+};
 
 /** Every condition of the filter, however deep. */
 export function* conditionsOf(filter: FilterGroup): Generator<FilterCondition> {

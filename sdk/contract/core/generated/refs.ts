@@ -21,6 +21,7 @@ export const refs = {
   "device-command": "device-commands",
   "device-group": "device-groups",
   "device": "devices",
+  "saved-filter": "saved-filters",
   "threat": "threats",
   "patch": "patches",
   "webhook": "webhooks",

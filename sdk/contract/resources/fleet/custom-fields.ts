@@ -178,7 +178,7 @@ export const customFields = resource(about, {
     summary: "Delete a custom field with its values on devices",
     access: staff().needs("devices:delete").withMfa(),
     audit: "custom_field.delete",
-    errors: refusals,
+    errors: [...refusals, "IN_USE"],
     returns: success,
   }),
   values: get("/devices/:id/custom-fields", {

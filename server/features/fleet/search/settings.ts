@@ -43,6 +43,12 @@ const pages: readonly Page[] = [
     description: "Fields of your own on devices",
     needs: "devices:read",
   },
+  {
+    slug: "saved-filters",
+    title: "Saved filters",
+    description: "Filters of devices that are kept under a name",
+    needs: "devices:read",
+  },
   { slug: "partner", title: "Partner", description: "Settings of the whole partner", ofPartner: true },
 ];
 
