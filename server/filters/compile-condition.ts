@@ -46,11 +46,18 @@ const columns = {
   uptimeSeconds: "number",
 } as const satisfies Partial<Record<FilterFieldName, Type>>;
 
+const keys: Partial<Record<FilterFieldName, "hostnameKey" | "displayKey">> = {
+  hostname: "hostnameKey",
+  displayName: "displayKey",
+};
+
 function compareField(at: Context, field: FilterFieldName, asked: Asked): Expression<SqlBool> {
   const { eb } = at;
   if (Object.hasOwn(columns, field)) {
     const type = columns[field as Plain];
-    return compare(at, { type, of: eb.ref(`devices.${field as Plain}`) as Expression<never> }, asked);
+    const of = (column: Plain | "hostnameKey" | "displayKey") => eb.ref(`devices.${column}`) as Expression<never>;
+    const key = keys[field as "hostname"];
+    return compare(at, { type, of: of(field as Plain), ...(key === undefined ? {} : { folded: of(key) }) }, asked);
   }
   switch (field) {
     case "architecture":

@@ -1,5 +1,5 @@
 import type { Expression, SqlBool } from "kysely";
-import { hasText, isOneOf } from "#server/db/dialect/filter-values";
+import { isOneOf, titleContains } from "#server/db/dialect/filter-values";
 import type { Asked } from "./compare.ts";
 import { type Context, hasRow } from "./context.ts";
 
@@ -16,7 +16,7 @@ export function compareSoftware(
   if (operator === "equals") return isOne([value as string]);
   if (operator === "in" || operator === "hasAny") return isOne(value as readonly string[]);
   const contains = hasRow(at, "deviceSoftware", (column) => [
-    hasText(column("name"), value as string, "anywhere", at.dialect),
+    titleContains(column("name"), value as string, at.dialect),
   ]);
   if (operator === "contains" && field === "software.installed") return contains;
   return eb.and([hasRow(at, "deviceSoftwareReports", () => []), eb.not(contains)]);
