@@ -146,6 +146,7 @@ export const serverRooms: readonly Room[] = [
       "server/http/frame.ts",
       "server/filters/",
       "server/access/",
+      "server/filters/",
       "server/db/",
       "server/audit/",
       "server/events/",

@@ -1,7 +1,7 @@
-import type { Kysely } from "kysely";
-import { orgsInList } from "#server/access/org-access";
+import type { SelectQueryBuilder } from "kysely";
+import { orgsNotInLists } from "#server/access/org-access";
 import { idsNamed, isLongEnough, type NameSearch, nameSearch } from "#server/db/dialect/device-names";
-import { among } from "#server/db/dialect/json";
+import { withIds } from "#server/db/dialect/json";
 import { containsPattern, isLike, matches, word } from "#server/db/dialect/text";
 import { preparedRows } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
@@ -52,23 +52,22 @@ async function idsOf({ db }: Pick<Call, "db">, search: NameSearch, most: number)
   return JSON.parse(row?.ids ?? "[]") as string[];
 }
 
-/** Devices in service, of organizations that lists show. */
-const devices = (db: Kysely<Database>) =>
-  db
-    .selectFrom("devices")
-    .where("devices.orgId", "in", orgsInList(undefined))
+type Devices = SelectQueryBuilder<Database, "devices", object>;
+
+/** Those in service, of organizations that lists show. Few are hidden: each device is soon looked for among these. */
+const inLists = (query: Devices) =>
+  query
+    .where("devices.orgId", "not in", orgsNotInLists())
     .where("devices.status", "<>", word("decommissioned"))
     .select(["devices.id", "devices.hostname", "devices.hostnameKey", "devices.displayName"])
     .select(["devices.status", "devices.lastUser"]);
 
 type Row = Awaited<ReturnType<typeof rowsOf>>[number];
 
-const rowsOf = preparedRows((db, { ids }: { ids: string[] }) =>
-  devices(db).where((eb) => among(db, eb.ref("devices.id"), ids)),
-);
+const rowsOf = preparedRows((db, { ids }: { ids: string[] }) => inLists(withIds(db, "devices", ids)), { by: "key" });
 
 const read = preparedRows((db, { pattern, limit }: { pattern: string; limit: number }) =>
-  devices(db)
+  inLists(db.selectFrom("devices"))
     .where((eb) =>
       eb.or([
         isLike(eb.ref("devices.hostnameKey"), pattern),
@@ -96,7 +95,9 @@ async function beginningWith({ db, scope }: Pick<Call, "db" | "scope">, needle: 
 type Range = { partnerId: string | undefined; orgId: string | undefined; from: string; to: string; limit: number };
 
 const between = preparedRows((db, { partnerId, orgId, from, to, limit }: Range) => {
-  let query = devices(db).where("devices.hostnameKey", ">=", from).where("devices.hostnameKey", "<=", to);
+  let query = inLists(db.selectFrom("devices"))
+    .where("devices.hostnameKey", ">=", from)
+    .where("devices.hostnameKey", "<=", to);
   if (partnerId !== undefined) query = query.where("devices.partnerId", "=", partnerId);
   if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
   return query.orderBy("devices.hostnameKey").orderBy("devices.id").limit(limit);
