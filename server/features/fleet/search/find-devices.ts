@@ -1,8 +1,9 @@
 import type { SelectQueryBuilder } from "kysely";
 import { orgsNotInLists } from "#server/access/org-access";
-import { idsNamed, isLongEnough, type NameSearch, nameSearch } from "#server/db/dialect/device-names";
+import { isLongEnough, nameSearch } from "#server/db/dialect/device-names";
 import { withIds } from "#server/db/dialect/json";
 import { containsPattern, isLike, matches, word } from "#server/db/dialect/text";
+import { namedIds } from "#server/db/named-devices";
 import { preparedRows } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
@@ -27,11 +28,12 @@ export async function findDevices(call: Pick<Call, "db" | "scope">, needle: stri
 
 async function byIndex(call: Pick<Call, "db" | "scope">, needle: string, limit: number): Promise<Row[]> {
   const search = nameSearch(needle, call.scope, ["hostname", "displayName", "lastUser"]);
-  const ids = await idsOf(call, search, LOOKED_AT);
+  const ids = await namedIds(call.db, search, LOOKED_AT);
   const rows = await rowsOf(call.db, { ids }, null);
   if (ids.length < LOOKED_AT) return rows;
   // What was found first may lie where the caller does not reach.
-  const others = rows.length < limit ? await rowsOf(call.db, { ids: await idsOf(call, search, ALL) }, null) : rows;
+  const others =
+    rows.length < limit ? await rowsOf(call.db, { ids: await namedIds(call.db, search, ALL) }, null) : rows;
   return [...(await beginningWith(call, needle, limit)), ...others];
 }
 
@@ -41,15 +43,6 @@ async function byReading(call: Pick<Call, "db" | "scope">, needle: string, limit
     read(call.db, { pattern: containsPattern(needle), limit }, null),
   ]);
   return [...near, ...others];
-}
-
-const named = preparedRows((db, search: NameSearch & { most: number }) =>
-  db.selectNoFrom([idsNamed(search).as("ids")]),
-);
-
-async function idsOf({ db }: Pick<Call, "db">, search: NameSearch, most: number): Promise<string[]> {
-  const [row] = await named(db, { ...search, most }, null);
-  return JSON.parse(row?.ids ?? "[]") as string[];
 }
 
 type Devices = SelectQueryBuilder<Database, "devices", object>;
