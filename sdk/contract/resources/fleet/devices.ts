@@ -12,11 +12,12 @@ import {
   refList,
   searchText,
   secret,
+  storableText,
   success,
   text,
   timestamp,
 } from "../../core/fields.ts";
-import { filterFaultCodes } from "../../core/filters/check-filter.ts";
+import { filterFaultCodes } from "../../core/filters/faults.ts";
 import { givenFilter } from "../../core/filters/given-filter.ts";
 import { pageOf } from "../../core/page.ts";
 
@@ -223,7 +224,7 @@ export const devices = resource(about, {
       z.object({
         conditions: givenFilter(),
         orgId: ref("organization").optional().describe("only devices of this organization"),
-        cursor: z.string().max(4096).optional().describe("`nextCursor` of the page before"),
+        cursor: storableText(4096).optional().describe("`nextCursor` of the page before"),
         limit: z.int().min(1).max(500).default(50).describe("devices of a page"),
       }),
     returns: () => z.object({ devices: z.array(DeviceListItem()), nextCursor: z.string().nullable(), limit: z.int() }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { staff } from "../../core/access.ts";
 import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import { type FieldMeta, idOf, instant, listedName, ref, searchText, text } from "../../core/fields.ts";
-import { filterFaultCodes } from "../../core/filters/check-filter.ts";
+import { filterFaultCodes } from "../../core/filters/faults.ts";
 import { givenFilter, shownFilter } from "../../core/filters/given-filter.ts";
 import { boundedInt } from "../../core/page.ts";
 import { deviceStatuses, osTypes } from "./devices.ts";
