@@ -106,3 +106,7 @@ const columnTypes = { string: "text", number: "float8", boolean: "boolean", date
 export const withoutIndex = (column: Expression<string>): Expression<string> => sql<string>`+${column}`;
 
 export const tupleOf = (a: Expression<string>, b: Expression<string>): Expression<string> => sql<string>`(${a}, ${b})`;
+
+/** One of what a query finds, which Postgres makes a list of first, to look for each in an index. */
+export const isInArray = (column: Expression<string>, query: Expression<unknown>): Expression<SqlBool> =>
+  sql<SqlBool>`${column} = any(array${query})`;
