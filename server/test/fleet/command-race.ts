@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { endOverdueCommands } from "../../features/fleet/device-commands/sweep.ts";
 import { enroll, type TestKey } from "../enroll.ts";
-import { type Answer, type SignedInUser, type TestServer, signIn } from "../harness.ts";
+import { type Answer, type SignedInUser, signIn, type TestServer } from "../harness.ts";
 
 const which = (kind: "answer" | "cancel") => ({ kind: fc.constant(kind), at: fc.nat(5) });
 

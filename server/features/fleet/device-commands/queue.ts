@@ -3,7 +3,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { deviceCommands } from "#contract/resources/fleet/device-commands";
 import { findOrg } from "#server/access/org-access";
 import { user } from "#server/access/principal";
-import { held } from "#server/db/dialect/locks";
+import { held, shared } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
@@ -14,7 +14,7 @@ import { findPending, OLDER, type Refusal, refusalFor, refusalOfOrg, type Target
 import { getCommand } from "./queries.ts";
 import { tellDevice } from "./signals.ts";
 import { typedPayload } from "./typed-payload.ts";
-import { findRelay } from "./wake.ts";
+import { holdRelay } from "./wake.ts";
 
 type QueueCall = typeof deviceCommands.queue extends Endpoint<infer T> ? Call<T> : never;
 
@@ -58,14 +58,15 @@ export async function queueFor(
   if (ofOrg) return ofOrg;
   // Held until the commit: a quarantine or a move that comes now finds the command and ends it.
   const row = tx.selectFrom("devices").select("status").where("id", "=", named.id);
-  const locked = await held(row, call.services.store.dialect).executeTakeFirst();
+  const { dialect } = call.services.store;
+  const locked = await (type === "wake" ? shared(row, dialect) : held(row, dialect)).executeTakeFirst();
   if (!locked) return { code: "NOT_FOUND" };
   const device = { ...named, status: locked.status };
   const refusal = refusalFor(device, type, payload);
   if (refusal) return refusal;
   const pending = await findPending(tx, device, type);
   if (pending) return { code: "ALREADY_PENDING", details: { commandId: pending.id } };
-  const target = type === "wake" ? await findRelay(tx, device) : { device, payload };
+  const target = type === "wake" ? await holdRelay(tx, device, dialect) : { device, payload };
   if ("code" in target) return target;
   const id = await insertCommand(tx, call.services, {
     device: target.device,
