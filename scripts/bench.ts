@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { agents } from "./bench/agents.ts";
 import { auditAppend } from "./bench/audit-append.ts";
 import { auditVerify } from "./bench/audit-verify.ts";
 import { authenticatedRead } from "./bench/authenticated-read.ts";
@@ -17,6 +18,7 @@ const benches: readonly Bench[] = [
   ...commandStart,
   ...authenticatedRead,
   ...listsLarge,
+  ...agents,
   ...serverStart,
   ...rateLimitCheck,
   ...eventMutation,

@@ -5,7 +5,7 @@ import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { createDatabase, dropDatabase } from "#fixtures/postgres";
 import { openSqliteFile } from "./db/dialect/sqlite-library.ts";
-import { examineDatabase, migrateDatabase, troubleOf } from "./doctor.ts";
+import { examineDatabase, migrateDatabase, troubleOf, trustsClients } from "./doctor.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rmm-doctor-"));
 let url: string | undefined;
@@ -28,6 +28,31 @@ describe("what the doctor sees", () => {
     expect(applied).toEqual(before.migrations?.missing);
     expect((await examineDatabase(place)).migrations).toEqual({ applied: applied.length, missing: [], newer: [] });
     expect(await migrateDatabase(place)).toEqual([]);
+  });
+
+  it("on SQLite: how many partner principals in use may come from named addresses alone", async () => {
+    const file = join(dataDir, "listed.db");
+    const place = { databaseUrl: `sqlite:${file}`, dataDir };
+    expect((await examineDatabase(place)).allowLists).toBeUndefined();
+    await migrateDatabase(place);
+    expect((await examineDatabase(place)).allowLists).toBe(0);
+    const db = openSqliteFile(file);
+    db.pragma("foreign_keys = off");
+    const columns =
+      "id, partner_id, name, status, scopes, org_access, source_cidrs, rate_limit, created_at, updated_at";
+    const insert = db.prepare(`insert into partner_service_principals (${columns})
+      values (?, 'p', ?, ?, '[]', 'all', ?, 100, '2026-01-01', '2026-01-01')`);
+    insert.run("1", "listed", "active", '["203.0.113.0/24"]');
+    insert.run("2", "off", "disabled", '["203.0.113.0/24"]');
+    insert.run("3", "anywhere", "active", "[]");
+    db.close();
+    expect((await examineDatabase(place)).allowLists).toBe(1);
+  });
+
+  it("whether clients can choose their address: where proxies are counted, or everybody is one", () => {
+    const chosen = (text: string | undefined) => trustsClients(text);
+    expect(["true", "2", "0.0.0.0/0", "10.0.0.0/8,::/0"].map(chosen)).toEqual([true, true, true, true]);
+    expect([undefined, "false", "0", "10.0.0.0/8,fd00::/8"].map(chosen)).toEqual([false, false, false, false]);
   });
 
   it("on SQLite: that a trigger of the audit log was removed", async () => {

@@ -3,12 +3,15 @@ import { auditHandle } from "./audit/handle.ts";
 import { missingFromOutbox } from "./audit/outbox.ts";
 import { asSystem } from "./db/as-system.ts";
 import type { Store } from "./db/dialect/index.ts";
+import { isFilled } from "./db/dialect/json.ts";
 import { type SqliteLibrary, SqliteUnavailable, sqliteLibrary } from "./db/dialect/sqlite-library.ts";
 import { type DatabaseFacts, inspectDatabase } from "./db/inspect.ts";
 import { type Trouble, troubleOf } from "./db/trouble.ts";
+import type { Reader } from "./db/unit-of-work.ts";
 import { probeWrites } from "./jobs/probe-writes.ts";
 import { openStore, type Place } from "./open-store.ts";
 import { silentLog } from "./platform/log.ts";
+import { clientMayChooseAddress, readProxyTrust } from "./platform/proxy-trust.ts";
 import type { Services } from "./services.ts";
 
 export type { LoginFacts } from "./db/inspect-walls.ts";
@@ -17,6 +20,8 @@ export { troubleOf };
 export interface InstallationFacts extends DatabaseFacts {
   /** Entries that left the audit outbox without reaching the log; undefined where it is not counted yet. */
   readonly missingAuditEntries: number | undefined;
+  /** Partner principals in use that may come from named addresses alone; undefined before every migration is applied. */
+  readonly allowLists: number | undefined;
   /** Why a row cannot be written, or `ok`; undefined before every migration is applied. */
   readonly writes: Trouble | "ok" | undefined;
 }
@@ -38,15 +43,32 @@ export async function examineDatabase(place: Place): Promise<InstallationFacts> 
     await store.requireOwnSessions();
     const facts = await inspectDatabase(store);
     const counted = facts.migrations?.missing.length === 0;
-    const db = auditHandle(asSystem({ store, log: silentLog }, "inspect installation"));
+    const system = asSystem({ store, log: silentLog }, "inspect installation");
     return {
       ...facts,
-      missingAuditEntries: counted ? await missingFromOutbox(db) : undefined,
+      missingAuditEntries: counted ? await missingFromOutbox(auditHandle(system)) : undefined,
+      allowLists: counted ? await countAllowLists(system) : undefined,
       writes: counted ? await writeTrouble(store) : undefined,
     };
   } finally {
     await store.close().catch(() => undefined);
   }
+}
+
+async function countAllowLists(db: Reader): Promise<number> {
+  const { count } = await db
+    .selectFrom("partnerServicePrincipals")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("status", "=", "active")
+    .where((eb) => isFilled(eb.ref("sourceCidrs")))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Whether who reaches the server past its proxies chooses the address that allow-lists judge; false where it is malformed. */
+export function trustsClients(trustProxyHeaders: string | undefined): boolean {
+  const trust = readProxyTrust(trustProxyHeaders, undefined);
+  return trust !== undefined && clientMayChooseAddress(trust);
 }
 
 const writeTrouble = (store: Store): Promise<Trouble | "ok"> =>

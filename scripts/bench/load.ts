@@ -1,11 +1,20 @@
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
+import type { Asked } from "./load-of.ts";
 
 /**
- * Keep-alive GETs over raw sockets for a while; prints requests a second. A process of its own, so
- * that client and server each have a core. argv: host port path connections milliseconds [header…]
+ * Keep-alive requests over raw sockets for a while; prints how many a second. A process of its own, so that client and
+ * server each have a core. argv: host port file connections milliseconds; the file holds the requests, taken in turn.
  */
-const [host = "", port = "", path = "", connections = "32", ms = "3000", ...headers] = process.argv.slice(2);
-const request = `GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${headers.map((header) => `${header}\r\n`).join("")}\r\n`;
+const [host = "", port = "", file = "", connections = "32", ms = "3000"] = process.argv.slice(2);
+const asked = JSON.parse(readFileSync(file, "utf8")) as Asked[];
+const requests = asked.map(({ method = "GET", path, headers = [], body = "" }) => {
+  const head = [`${method} ${path} HTTP/1.1`, `Host: ${host}:${port}`, ...headers];
+  const ofBody = body === "" ? [] : ["Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`];
+  return `${[...head, ...ofBody].join("\r\n")}\r\n\r\n${body}`;
+});
+let turn = 0;
+const next = (): string => requests[turn++ % requests.length] as string;
 const end = performance.now() + Number(ms);
 let answered = 0;
 let failed = 0;
@@ -15,7 +24,7 @@ process.stdout.write(`${JSON.stringify({ perSecond: answered / (Number(ms) / 1_0
 
 function run(): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), host, () => socket.write(request));
+    const socket = connect(Number(port), host, () => socket.write(next()));
     let pending = "";
     socket.setNoDelay(true);
     socket.on("error", reject);
@@ -28,7 +37,7 @@ function run(): Promise<void> {
       if (pending.startsWith("HTTP/1.1 200")) answered += 1;
       else failed += 1;
       pending = "";
-      if (performance.now() < end) socket.write(request);
+      if (performance.now() < end) socket.write(next());
       else {
         socket.destroy();
         resolve();

@@ -9,6 +9,7 @@ import { seedTenant } from "#fixtures/world";
 import { builtInRoleId } from "#server/access/roles";
 import { readConfig } from "#server/config";
 import { startServer } from "#server/main";
+import { seedAgents } from "./seed-agents.ts";
 import { type FleetSize, seedFleet } from "./seed-fleet.ts";
 
 /** The real server as in production, request log on, one partner, and a session that may read. argv: [database url [fleet]] */
@@ -30,7 +31,9 @@ const server = await startServer({ config });
 const { services } = server;
 const db = services.store.connection("system");
 const tenant = await seedTenant(db, services, "bench");
-const seeded = fleet ? await seedFleet(db, services, tenant.partnerId, JSON.parse(fleet) as FleetSize) : undefined;
+const size = fleet ? (JSON.parse(fleet) as FleetSize) : undefined;
+const seeded = size ? await seedFleet(db, services, tenant.partnerId, size) : undefined;
+const agents = size?.agents ? await seedAgents(db, services, tenant, size.agents) : undefined;
 const now = services.clock.now();
 const [userId, sessionId, roleId] = [services.random.uuid(), services.random.uuid(), builtInRoleId("Partner Admin")];
 await db
@@ -77,6 +80,7 @@ process.stdout.write(
     partnerId: tenant.partnerId,
     fleetOrgId: seeded?.orgIds[0],
     file: services.store.file,
+    agents,
   })}\n`,
 );
 /** What watches the event loop wakes so often itself. */

@@ -10,6 +10,8 @@ export interface FleetSize {
   readonly organizations: number;
   readonly devices: number;
   readonly entries: number;
+  /** Devices of one organization whose agents may speak, each with so many commands that wait. */
+  readonly agents?: { readonly count: number; readonly commands: number };
 }
 
 /** Rows per statement: SQLite accepts 32,766 parameters. */

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { SeededAgent } from "./seed-agents.ts";
 
 /** A server that a bench drives, in a process of its own. */
 export interface Target {
@@ -14,6 +15,7 @@ export interface Target {
   fleetOrgId?: string;
   /** SQLite file of the server. */
   file?: string;
+  agents?: readonly SeededAgent[];
 }
 
 /** Path of a script in this folder, compiled if this file is. */
@@ -28,6 +30,13 @@ export function started(script: string, args: readonly string[]): Promise<Target
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`${script} ended with ${code}`)));
-    child.stdout?.once("data", (line: Buffer) => resolve({ process: child, ...JSON.parse(line.toString()) } as Target));
+    let line = "";
+    const read = (part: Buffer) => {
+      line += part.toString();
+      if (!line.endsWith("\n")) return;
+      child.stdout?.off("data", read);
+      resolve({ process: child, ...JSON.parse(line) } as Target);
+    };
+    child.stdout?.on("data", read);
   });
 }

@@ -85,7 +85,7 @@ export const serverRooms: readonly Room[] = [
   {
     paths: ["server/filters/"],
     owns: "filters: conditions over devices made of what people write, previews of them",
-    imports: ["sdk/contract/", "server/problem.ts", "server/db/"],
+    imports: ["sdk/contract/", "server/problem.ts", "server/http/call.ts", "server/access/", "server/db/"],
   },
   {
     paths: ["server/db/"],
@@ -144,8 +144,8 @@ export const serverRooms: readonly Room[] = [
       "server/http/implement.ts",
       "server/http/upgrade.ts",
       "server/http/frame.ts",
-      "server/filters/",
       "server/access/",
+      "server/filters/",
       "server/db/",
       "server/audit/",
       "server/events/",

@@ -200,6 +200,7 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   },
   devices: {
     list: {"noun":"devices","verb":"list","method":"GET","path":"/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"cursor","items":"devices"},"secretBody":[],"secretResult":[]},
+    query: {"noun":"devices","verb":"query","method":"POST","path":"/devices/query","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     provision: {"noun":"devices","verb":"provision","method":"POST","path":"/devices/provision","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["enrollment.enrollmentKey","enrollment.enrollmentSecret"]},
     get: {"noun":"devices","verb":"get","method":"GET","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     update: {"noun":"devices","verb":"update","method":"PATCH","path":"/devices/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -1141,6 +1141,14 @@ export interface DevicesMethods {
    */
   list: (input?: { query?: models.DevicesListQuery }, options?: CallOptions) => ListCall<models.DeviceListItem, models.DevicesListResult>;
   /**
+   * List the devices of a filter, by hostname.
+   * Answers like a list by cursor. Ends after five seconds in the database; at most two of a person run at a time, and sixty a minute.
+   *
+   * `POST /devices/query` · user · needs devices:read
+   * Errors: FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, FILTER_TIMEOUT, ORG_ACCESS_DENIED, INVALID_CURSOR.
+   */
+  query: (input: { body: models.DevicesQueryBody }, options?: CallOptions) => ApiCall<models.DevicesQueryResult>;
+  /**
    * Add a device before its agent enrolls, with a key that is for it alone.
    * The key works once within 24 hours and is shown this once. Asked again while the device is `pending`, the old key is void and the answer is 200 with a new one.
    *

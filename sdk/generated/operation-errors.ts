@@ -163,6 +163,7 @@ export interface OperationErrors {
   "device-groups.removeDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "DYNAMIC_GROUP" | Always | Authenticated | Tenancy | User | Permission;
   "device-groups.log": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "devices.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "INVALID_CURSOR" | Always | Authenticated | Tenancy | User | Permission;
+  "devices.query": "FILTER_INVALID_STRUCTURE" | "FILTER_UNKNOWN_FIELD" | "FILTER_OPERATOR_NOT_ALLOWED" | "FILTER_VALUE_REQUIRED" | "FILTER_TYPE_MISMATCH" | "FILTER_INVALID_REGEX" | "FILTER_TOO_DEEP" | "FILTER_TOO_LARGE" | "FILTER_TIMEOUT" | "ORG_ACCESS_DENIED" | "INVALID_CURSOR" | Always | Authenticated | Tenancy | User | Body | Permission;
   "devices.provision": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "HOSTNAME_TAKEN" | "DEVICE_LIMIT_REACHED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
   "devices.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "devices.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "ALREADY_DECOMMISSIONED" | "INVALID_STATE" | "MFA_REQUIRED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Change | Permission;

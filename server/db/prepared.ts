@@ -94,6 +94,10 @@ interface Asking<Row> {
   by: Narrowing["by"];
 }
 
+/** Runs a query that is compiled for this once, within the bounds of its request. */
+export const runWithin = <Row>(reader: Reader, query: Compilable<unknown>): Promise<Row[]> =>
+  run<Row>(reader, query.compile());
+
 async function run<Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> {
   const db = reader as Kysely<Database>;
   const bounds = boundsOf(scopeOfHandle(db));

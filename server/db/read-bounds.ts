@@ -7,6 +7,8 @@ export interface ReadBounds {
   tenant?: string;
   /** By `performance.now()`; undefined = as long as any statement may take. */
   untilMs?: number;
+  /** In a thread of their own, however small the database: what is asked may take long whatever it is asked of. */
+  apart?: boolean;
 }
 
 const ofScope = new WeakMap<Scope, ReadBounds>();
@@ -19,9 +21,9 @@ export function boundReads(scope: Scope, bounds: ReadBounds): void {
 }
 
 /** From now on all reads of the request together have this long. */
-export function limitReads(scope: Scope, ms: number): void {
+export function limitReads(scope: Scope, ms: number, { apart = false }: { apart?: boolean } = {}): void {
   const bounds = ofScope.get(scope);
-  if (bounds) bounds.untilMs = performance.now() + ms;
+  if (bounds) Object.assign(bounds, { untilMs: performance.now() + ms, apart });
 }
 
 export const boundsOf = (scope: Scope | undefined): ReadBounds | undefined => scope && ofScope.get(scope);

@@ -52,6 +52,7 @@ import { migration as m48 } from "../db/migrations/202611291820-fleet-device-nam
 import { migration as m49 } from "../db/migrations/202611291825-fleet-device-groups.ts";
 import { migration as m50 } from "../db/migrations/202611291830-fleet-filter-values.ts";
 import { migration as m51 } from "../db/migrations/202611291835-fleet-saved-filters.ts";
+import { migration as m52 } from "../db/migrations/202611291845-fleet-waiting-commands.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -107,4 +108,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611291825-fleet-device-groups", ...m49 },
   { name: "202611291830-fleet-filter-values", ...m50 },
   { name: "202611291835-fleet-saved-filters", ...m51 },
+  { name: "202611291845-fleet-waiting-commands", ...m52 },
 ];

@@ -44,8 +44,10 @@ export async function recordSuccess(passage: Passage, unit: UnitOfWork): Promise
  */
 export async function recordRefusal(passage: Passage, told: Problem): Promise<void> {
   const { services, notes } = passage;
-  if (!audited(passage) || passage.written || !isRecorded(passage, told)) return;
   const { refused } = told.options;
+  // Who reads with a key that was taken away is told of as well.
+  if (refused?.actor.type === "api_key" && !audited(passage)) notes.note({ action: "api_key.refused" });
+  if (!audited(passage) || passage.written || !isRecorded(passage, told)) return;
   if (refused) {
     const { actor, owner, reason, through, siteIds } = refused;
     notes.note({ actor, owner, details: { ...through, reason }, ...(siteIds && { siteIds }) });

@@ -156,6 +156,23 @@ describe.each(databases)("refused requests on %s", (database: DatabaseName) => {
     await refused(owned, "API_KEY_OWNER_INACTIVE", { reason: "principal_disabled", servicePrincipalId: id });
   });
 
+  it("show the organization that a key which was taken away is read with", async () => {
+    const given = { orgId: acme.orgId, name: "k", scopes: ["devices:read"] };
+    const { id, key } = (await server.request("POST", "/api-keys", { token: admin.token, body: given })).body;
+    const read = (path: string) => server.request("GET", path, { headers: { "x-api-key": key } });
+    const path = `/devices/${acme.deviceId}/custom-fields`;
+    expect((await read(path)).status).toBe(200);
+    await server.request("DELETE", `/api-keys/${id}`, { token: admin.token });
+    const answer = await read(path);
+    expect([answer.status, answer.body.code]).toEqual([401, "API_KEY_REVOKED"]);
+    expect(await byKey(id)).toMatchObject([
+      {
+        ...{ orgId: acme.orgId, actorType: "api_key", action: "api_key.refused", result: "denied" },
+        details: { errorCode: "API_KEY_REVOKED", reason: "revoked" },
+      },
+    ]);
+  });
+
   it.each<[string, "Partner Admin" | "Org Admin" | "System Admin", (who: SignedInUser) => Promise<unknown>]>([
     ["a session that was revoked", "Partner Admin", (who) => revoke(who)],
     [

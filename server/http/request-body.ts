@@ -4,7 +4,7 @@ import { unstorable } from "#contract/core/storable";
 import { invalid, Problem, problem } from "#server/problem";
 
 /** Deeper JSON than this is nothing a caller means, and recursion over it would overflow the stack. */
-const JSON_DEPTH_MAX = 100;
+const JSON_DEPTH_MAX = 150;
 
 export interface BodyRules {
   limitBytes: number;

@@ -25,3 +25,11 @@ export function readProxyTrust(text: string | undefined, header: string | undefi
     return undefined;
   }
 }
+
+/**
+ * Whether a client that reaches the server past its proxies says its own address: true where proxies are counted, or
+ * where everybody is one (docs/platform.md, "Client address").
+ */
+export function clientMayChooseAddress({ hops, networks: proxies }: ProxyTrust): boolean {
+  return hops > 0 || (proxies?.some(([, prefix]) => prefix === 0) ?? false);
+}

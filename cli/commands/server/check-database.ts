@@ -3,11 +3,14 @@ import { join, resolve } from "node:path";
 import type { examineSqlite as ExamineSqlite, InstallationFacts, LoginFacts } from "#server/doctor";
 import type { Shell } from "../../shell.ts";
 import type { Check } from "./check.ts";
+import { allowListsCheck } from "./check-allow-lists.ts";
 
 interface Place {
   dataDir: string;
   databaseUrl: string | undefined;
   systemDatabaseUrl: string | undefined;
+  /** `TRUST_PROXY_HEADERS`. */
+  trusted: string | undefined;
 }
 
 const SKEW_MS = 5_000;
@@ -18,16 +21,18 @@ export async function databaseChecks(shell: Shell, place: Place): Promise<Check[
   const { databaseUrl } = place;
   const file = databaseUrl?.startsWith("sqlite:") ? databaseUrl.slice("sqlite:".length) : join(dataDir, "rmm.db");
   const postgres = /^postgres(ql)?:/.test(databaseUrl ?? "");
-  const { examineDatabase, examineSqlite, troubleOf } = await import("#server/doctor");
+  const { examineDatabase, examineSqlite, troubleOf, trustsClients } = await import("#server/doctor");
   const driver = driverCheck(examineSqlite(), postgres);
   if (driver.status === "fail") return [driver];
   if (!postgres && !existsSync(file)) {
     return [driver, { check: "database", status: "skip", message: `${file} will be made at the first start` }];
   }
   try {
+    const facts = await examineDatabase({ ...place, dataDir });
     return [
       driver,
-      ...checksOf(shell, await examineDatabase({ ...place, dataDir }), postgres ? "Postgres" : `SQLite ${file}`),
+      ...checksOf(shell, facts, postgres ? "Postgres" : `SQLite ${file}`),
+      allowListsCheck(facts.allowLists, trustsClients(place.trusted)),
     ];
   } catch (error) {
     const message = (error as Error).message || ((error as NodeJS.ErrnoException).code ?? "cannot be reached");

@@ -30,10 +30,11 @@ export function registerDoctor(group: Command, run: Run): void {
         const env = placeEnv(shell, options);
         const databaseUrl = env["DATABASE_URL"] || undefined;
         const systemDatabaseUrl = env["SYSTEM_DATABASE_URL"] || undefined;
+        const trusted = env["TRUST_PROXY_HEADERS"];
         const checks = [
           ...(await machineChecks(shell, dataDir)),
           ...(await configCheck(() => serverConfig(shell, options), dataDir)),
-          ...(await databaseChecks(shell, { dataDir, databaseUrl, systemDatabaseUrl })),
+          ...(await databaseChecks(shell, { dataDir, databaseUrl, systemDatabaseUrl, trusted })),
         ];
         const told = checks.map(({ remedy, ...check }) => ({
           ...check,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { openSqliteFile, SqliteUnavailable } from "#server/db/dialect/sqlite-library";
 import { testCommand } from "../../test-shell.ts";
+import { allowListsCheck } from "./check-allow-lists.ts";
 import { driverCheck } from "./check-database.ts";
 import { nodeCheck } from "./check-machine.ts";
 
@@ -164,6 +165,14 @@ describe("rmm server", () => {
     const ran = await command.run(["server", "start", "--port", "99999", "--data-dir", dataDir]);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toContain("PORT");
+  });
+});
+
+describe("what doctor says about allow-lists", () => {
+  it("warns where clients can choose the address that they are judged by", () => {
+    expect([allowListsCheck(2, true).status, allowListsCheck(2, false).status]).toEqual(["warn", "ok"]);
+    expect([allowListsCheck(0, true).status, allowListsCheck(undefined, true).status]).toEqual(["ok", "skip"]);
+    expect(allowListsCheck(1, true).message).toContain("1 partner principal may come");
   });
 });
 

@@ -577,6 +577,27 @@ export type DevicesListResult = {
   };
 };
 
+export interface DevicesQueryBody {
+  /** Which devices: {operator: AND or OR, conditions: [...]}, as `rmm filters explain` prints it. */
+  conditions: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  };
+  /** Only devices of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** `nextCursor` of the page before; at most 4096 characters. */
+  cursor?: string | undefined;
+  /** Devices of a page; 1 to 500; default `50`. */
+  limit?: number | undefined;
+}
+
+export interface DevicesQueryResult {
+  devices: DeviceListItem[];
+  nextCursor: string | null;
+  limit: number;
+}
+
 export interface DevicesProvisionBody {
   /** Required in partner and system scope; id of an organization. */
   orgId?: string | undefined;

@@ -103,7 +103,9 @@ class EmbeddedDialect extends SqliteDialect {
     const adapter = withBoundedReads(new EmbeddedAdapter(), async (sql, parameters, bounds) => {
       if (watch) refuseInsideTransaction();
       await fairTurn();
-      return threads?.areNeeded() ? threads.rows(sql, parameters, bounds) : reader.rows(sql, parameters);
+      return threads && (bounds.apart || threads.areNeeded())
+        ? threads.rows(sql, parameters, bounds)
+        : reader.rows(sql, parameters);
     });
     return withSingleReads(adapter, async (sql, parameters) => {
       if (watch) refuseInsideTransaction();

@@ -28,6 +28,7 @@ const sites = "server/features/tenancy/sites/sites.test.ts";
 const contacts = "server/features/tenancy/contacts/contacts.test.ts";
 const enroll = "server/features/fleet/agents/enroll.test.ts";
 const provision = "server/features/fleet/devices/provision.test.ts";
+const deviceQuery = "server/features/fleet/devices/query.test.ts";
 const search = "server/features/fleet/search/search.test.ts";
 const auditLogs = "server/features/audit/audit-logs/audit-logs.test.ts";
 const auditReading = "server/features/audit/audit-logs/reading.test.ts";
@@ -65,12 +66,13 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C13: held({
     [auditLogs]: 1,
     "server/features/fleet/devices/devices.test.ts": 1,
+    [deviceQuery]: 1,
     [search]: 1,
     "server/features/fleet/saved-filters/saved-filters.test.ts": 1,
     "server/db/device-names.test.ts": 1,
     [organizations]: 1,
   }),
-  C14: waitsFor("POST /filters/preview"),
+  C14: held({ [deviceQuery]: 2 }),
   C15: held({ [organizations]: 1, [search]: 1, [partners]: 1, [oddRequests]: 2 }),
   C16: held({ [apiKeys]: 1, [keys]: 1, [organizations]: 1, [partners]: 1, [oddRequests]: 1 }),
   C17: waitsFor("alerts"),

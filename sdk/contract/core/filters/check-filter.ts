@@ -1,5 +1,6 @@
 import { didYouMean } from "../suggest.ts";
 import { type FilterCondition, type FilterGroup, filterCaps } from "./condition.ts";
+import { type Fault, filterFaultCodes } from "./faults.ts";
 import {
   type CustomFieldType,
   customKeyOf,
@@ -11,7 +12,7 @@ import {
   typeOfCustom,
 } from "./fields.ts";
 import { type FilterOperator, filterOperators, operatorSets } from "./operators.ts";
-import { type Fault, readValue } from "./read-value.ts";
+import { readValue } from "./read-value.ts";
 
 /** What is wrong at one place of a filter; `path` is `conditions[0].conditions[1]`, empty for the root. */
 export interface FilterError extends Fault {
@@ -44,18 +45,6 @@ export function checkFilter(value: unknown, options: CheckOptions = {}): Checked
   check.report("", {}, { code: "FILTER_TOO_LARGE", message: `a filter has at most ${filterCaps.bytes} bytes of JSON` });
   return { errors: check.errors };
 }
-
-/** In the order in which one of several is told. */
-export const filterFaultCodes: readonly Fault["code"][] = [
-  "FILTER_INVALID_STRUCTURE",
-  "FILTER_UNKNOWN_FIELD",
-  "FILTER_OPERATOR_NOT_ALLOWED",
-  "FILTER_VALUE_REQUIRED",
-  "FILTER_TYPE_MISMATCH",
-  "FILTER_INVALID_REGEX",
-  "FILTER_TOO_DEEP",
-  "FILTER_TOO_LARGE",
-];
 
 /** The code of an answer with these errors: the first in the order of codes that one of them has. */
 export const codeOfErrors = (errors: readonly FilterError[]): Fault["code"] =>

@@ -1,6 +1,7 @@
 import { parsePattern } from "../patterns/parse-pattern.ts";
 import { didYouMean } from "../suggest.ts";
 import { type FilterSpan, filterCaps } from "./condition.ts";
+import type { Fault } from "./faults.ts";
 import type { FilterField } from "./fields.ts";
 import { DAY_MS, type Moment, momentOf } from "./moments.ts";
 import { type FilterOperator, filterOperators, spanUnits } from "./operators.ts";
@@ -15,19 +16,6 @@ export type TypedValue =
   | { readonly from: number; readonly to: number }
   | FilterSpan
   | undefined;
-
-export interface Fault {
-  readonly code:
-    | "FILTER_INVALID_STRUCTURE"
-    | "FILTER_UNKNOWN_FIELD"
-    | "FILTER_OPERATOR_NOT_ALLOWED"
-    | "FILTER_VALUE_REQUIRED"
-    | "FILTER_TYPE_MISMATCH"
-    | "FILTER_INVALID_REGEX"
-    | "FILTER_TOO_DEEP"
-    | "FILTER_TOO_LARGE";
-  readonly message: string;
-}
 
 export type ReadValue = { readonly value: TypedValue } | Fault;
 

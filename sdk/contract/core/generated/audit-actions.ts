@@ -52,6 +52,7 @@ export const auditActions = [
   "api_key.update",
   "api_key.rotate",
   "api_key.revoke",
+  "api_key.refused",
   "enrollment_key.create",
   "enrollment_key.rotate",
   "enrollment_key.delete",

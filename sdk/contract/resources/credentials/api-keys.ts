@@ -49,7 +49,7 @@ const about: Noun = {
   summary: "Machine credentials of an organization",
   thing: "api-key",
   kinds: { "api-key": { names: ["name"], example: "backup-job" } },
-  audits: ["api_key.create", "api_key.update", "api_key.rotate", "api_key.revoke"],
+  audits: ["api_key.create", "api_key.update", "api_key.rotate", "api_key.revoke", "api_key.refused"],
 };
 
 export const apiKeys = resource(about, {

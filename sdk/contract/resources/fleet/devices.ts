@@ -12,10 +12,13 @@ import {
   refList,
   searchText,
   secret,
+  storableText,
   success,
   text,
   timestamp,
 } from "../../core/fields.ts";
+import { filterFaultCodes } from "../../core/filters/faults.ts";
+import { givenFilter } from "../../core/filters/given-filter.ts";
 import { pageOf } from "../../core/page.ts";
 
 export { deviceRoles, deviceStatuses, osTypes };
@@ -207,6 +210,24 @@ export const devices = resource(about, {
         }),
         pageOf(DeviceListItem()),
       ]),
+  }),
+  query: post("/devices/query", {
+    summary: "List the devices of a filter, by hostname",
+    description:
+      "Answers like a list by cursor. Ends after five seconds in the database; at most two of a person run at a time, and sixty a minute.",
+    access: staff().needs("devices:read"),
+    own: "what `--where` of the command lists: every device of a filter, page by page",
+    audit: { none: "reads devices as their list does; the filter is too long for an address" },
+    loses: "nothing",
+    errors: [...filterFaultCodes, "FILTER_TIMEOUT", "ORG_ACCESS_DENIED", "INVALID_CURSOR"],
+    body: () =>
+      z.object({
+        conditions: givenFilter(),
+        orgId: ref("organization").optional().describe("only devices of this organization"),
+        cursor: storableText(4096).optional().describe("`nextCursor` of the page before"),
+        limit: z.int().min(1).max(500).default(50).describe("devices of a page"),
+      }),
+    returns: () => z.object({ devices: z.array(DeviceListItem()), nextCursor: z.string().nullable(), limit: z.int() }),
   }),
   provision: create("/devices/provision", {
     summary: "Add a device before its agent enrolls, with a key that is for it alone",

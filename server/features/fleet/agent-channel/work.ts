@@ -1,6 +1,6 @@
 import { agents } from "#contract/resources/fleet/agents";
 import type { AgentPrincipal } from "#server/access/principal";
-import { claimFor } from "#server/features/fleet/agents/claim";
+import { claimWaiting } from "#server/features/fleet/agents/claim";
 import { heartbeatAlone } from "#server/features/fleet/agents/heartbeat";
 import { type HeartbeatCall, recordMain } from "#server/features/fleet/agents/heartbeat-main";
 import { ownDevice } from "#server/features/fleet/agents/own-device";
@@ -50,8 +50,7 @@ const isNews = ({ device }: AgentPrincipal, { ip, clock }: Call): boolean =>
 
 export const claimAll = as(
   agents.claim,
-  (call: Call): Promise<Claim[]> =>
-    call.transaction((tx) => claimFor(call, tx, ownDevice(call as Parameters<typeof ownDevice>[0]))),
+  (call: Call): Promise<Claim[]> => claimWaiting(call, ownDevice(call as Parameters<typeof ownDevice>[0])),
 );
 
 export const putAllBack = (claims: readonly Claim[]) =>

@@ -2,7 +2,12 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
 import type { AgentPrincipal } from "#server/access/principal";
 import type { Tx } from "#server/db/unit-of-work";
-import { type Claim, claimCommands, handedOut } from "#server/features/fleet/device-commands/claim-commands";
+import {
+  type Claim,
+  claimCommands,
+  handedOut,
+  hasWaiting,
+} from "#server/features/fleet/device-commands/claim-commands";
 import { deviceTopic } from "#server/features/fleet/device-commands/signals";
 import type { Call } from "#server/http/call";
 import { SECOND } from "#server/platform/clock";
@@ -20,7 +25,7 @@ export async function claim(call: ClaimCall) {
   const waitMs = Math.min(call.query.wait, call.config.agentPollMaxSeconds) * SECOND;
   const began = performance.now();
   for (;;) {
-    const commands = await call.transaction((tx) => claimFor(call, tx, who));
+    const commands = await claimWaiting(call, who);
     const left = waitMs - (performance.now() - began);
     if (commands.length > 0 || left <= 0 || signals.closed || call.gone.aborted)
       return { commands: commands.map(handedOut) };
@@ -28,6 +33,12 @@ export async function claim(call: ClaimCall) {
     // What is claimed for a caller who has gone would never run.
     if (call.gone.aborted) return { commands: [] };
   }
+}
+
+/** Looks whether there is any, before it claims. */
+export async function claimWaiting(call: Call, who: AgentPrincipal): Promise<Claim[]> {
+  if (!(await hasWaiting(call.db, call.clock.now(), who.deviceId, who.credential))) return [];
+  return call.transaction((tx) => claimFor(call, tx, who));
 }
 
 /** What this credential may claim. */

@@ -1,5 +1,7 @@
 import { skipsLocked } from "#server/db/dialect/locks";
-import type { Tx } from "#server/db/unit-of-work";
+import { word } from "#server/db/dialect/text";
+import { prepared } from "#server/db/prepared";
+import type { Reader, Tx } from "#server/db/unit-of-work";
 import { after } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import { openPayload } from "./sealed-payload.ts";
@@ -29,6 +31,21 @@ interface Claimant {
 
 export const CLAIM_MAX = 10;
 
+/** Whether there is anything to claim: what thousands of waiting agents ask again and again opens no transaction. */
+export const hasWaiting = async (db: Reader, now: string, deviceId: string, role: Claimant["role"]) =>
+  (await waiting(db, { deviceId, role, now })) !== undefined;
+
+const waiting = prepared(["deviceId", "role", "now"], (db, { deviceId, role, now }) =>
+  db
+    .selectFrom("deviceCommands")
+    .select("id")
+    .where("deviceId", "=", deviceId)
+    .where("status", "=", word("pending"))
+    .where("targetRole", "=", role as Claimant["role"])
+    .where("expiresAt", ">", now)
+    .limit((eb) => eb.lit(1)),
+);
+
 /**
  * Hands the oldest commands to the agent, each to one claim alone: `pending` becomes `sent` by compare-and-swap, and the
  * time to run begins (docs/fleet.md, "Claiming commands").
@@ -43,7 +60,7 @@ export async function claimCommands(
     .selectFrom("deviceCommands")
     .select(["id", "runMs", "expiresAt as waitsUntil"])
     .where("deviceId", "=", deviceId)
-    .where("status", "=", "pending")
+    .where("status", "=", word("pending"))
     .where("targetRole", "=", role)
     .where("expiresAt", ">", now)
     .orderBy("queuedAt")

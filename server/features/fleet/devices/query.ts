@@ -1,0 +1,33 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { devices } from "#contract/resources/fleet/devices";
+import { checkedFilter } from "#server/filters/checked-filter";
+import { asPreview, matchingDevices } from "#server/filters/matching-devices";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { encodeCursor, readCursor } from "./cursor.ts";
+import { listItems } from "./list-item.ts";
+
+type QueryCall = typeof devices.query extends Endpoint<infer T> ? Call<T> : never;
+
+const order = { sort: "hostname", sortDir: "asc" } as const;
+
+/** Every device of a filter, a page at a time in the order of hostnames (docs/filters.md, "Devices of a filter"). */
+export const queryDevices = (call: QueryCall) =>
+  asPreview(call, async () => {
+    const { conditions, orgId, cursor, limit } = call.body;
+    const filter = await checkedFilter(call.db, conditions, orgId === undefined ? {} : { orgId });
+    const { from } = readCursor(cursor, order);
+    if (from?.key === null) throw problem("INVALID_CURSOR");
+    const after = from && { key: from.key as string, id: from.id };
+    const { matches } = await matchingDevices(call, filter, { orgId, after, limit: limit + 1, counted: false });
+    const shown = matches.slice(0, limit);
+    const last = matches.length > limit ? shown.at(-1) : undefined;
+    return {
+      devices: await listItems(
+        call.db,
+        shown.map(({ id }) => id),
+      ),
+      nextCursor: last ? encodeCursor({ v: 1, ...order, ...last }) : null,
+      limit,
+    };
+  });

@@ -1,0 +1,41 @@
+import type { FilterGroup } from "#contract/core/filters/condition";
+import { withIds } from "#server/db/dialect/json";
+import { preparedRows } from "#server/db/prepared";
+import type { Call } from "#server/http/call";
+import { asPreview, matchingDevices } from "./matching-devices.ts";
+
+interface Wanted {
+  readonly orgId?: string | undefined;
+  readonly limit: number;
+}
+
+/** How many devices a checked filter matches in the caller's lists, and the first of them by hostname (docs/filters.md, "Limits"). */
+export const previewDevices = (call: Call, filter: FilterGroup, { orgId, limit }: Wanted) =>
+  asPreview(call, async () => {
+    const {
+      matches,
+      totalCount = 0,
+      evaluatedAt,
+    } = await matchingDevices(call, filter, { orgId, limit, counted: true });
+    const ids = matches.map(({ id }) => id);
+    const rows = ids.length === 0 ? [] : await shown(call.db, { ids }, null);
+    const known = new Map(rows.map((row) => [row.id, row]));
+    // A device may have been removed since its id was read.
+    return { totalCount, devices: ids.flatMap((id) => known.get(id) ?? []), evaluatedAt };
+  });
+
+const shown = preparedRows(
+  (db, { ids }: { ids: string[] }) =>
+    withIds(db, "devices", ids).select([
+      "devices.id",
+      "devices.orgId",
+      "devices.siteId",
+      "devices.hostname",
+      "devices.displayName",
+      "devices.status",
+      "devices.osType",
+      "devices.deviceRole",
+      "devices.lastSeenAt",
+    ]),
+  { by: "key" },
+);
