@@ -3,6 +3,7 @@ import type { agents } from "#contract/resources/fleet/agents";
 import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
 import { enrollmentKeyHashes } from "#server/features/credentials/enrollment-keys/key-hash";
+import { holdOrganization } from "#server/features/fleet/devices/hold-organization";
 import { findProvisionKey } from "#server/features/fleet/devices/provision-key";
 import type { Call } from "#server/http/call";
 import { sameText, sha256 } from "#server/platform/vault";
@@ -32,7 +33,7 @@ export async function admit(call: EnrollCall, tx: Tx) {
   if (key.expiresAt <= call.clock.now()) throw problem("ENROLLMENT_KEY_EXPIRED");
   if (key.maxUsage !== null && key.usageCount >= key.maxUsage) throw problem("ENROLLMENT_KEY_EXHAUSTED");
   checkSecret(call, key.enrollmentSecretHash);
-  refuseClosedTenant(key);
+  refuseClosedTenant({ ...key, ...(await holdOrganization(tx, call.services, key.orgId)) });
   return key;
 }
 

@@ -5,6 +5,7 @@ import { findOrg } from "#server/access/org-access";
 import { user } from "#server/access/principal";
 import { held, shared } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
+import { holdOrganization } from "#server/features/fleet/devices/hold-organization";
 import type { Call } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
 import { commandView } from "./command-view.ts";
@@ -54,7 +55,8 @@ export async function queueFor(
   { device: named, type, payload }: Asked,
 ): Promise<ReturnType<typeof commandView> | Refusal> {
   const org = await findOrg(call, named.orgId, tx);
-  const ofOrg = org ? refusalOfOrg(org) : ({ code: "NOT_FOUND" } as const);
+  const stands = org && (await holdOrganization(tx, call.services, org.id));
+  const ofOrg = stands ? refusalOfOrg({ status: stands.orgStatus }) : ({ code: "NOT_FOUND" } as const);
   if (ofOrg) return ofOrg;
   // Held until the commit: a quarantine or a move that comes now finds the command and ends it.
   const row = tx.selectFrom("devices").select("status").where("id", "=", named.id);
