@@ -1,9 +1,9 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
+import { holdOrganization } from "#server/access/hold-organization";
 import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
 import { enrollmentKeyHashes } from "#server/features/credentials/enrollment-keys/key-hash";
-import { holdOrganization } from "#server/features/fleet/devices/hold-organization";
 import { findProvisionKey } from "#server/features/fleet/devices/provision-key";
 import type { Call } from "#server/http/call";
 import { sameText, sha256 } from "#server/platform/vault";

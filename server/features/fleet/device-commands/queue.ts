@@ -1,11 +1,11 @@
 import type { UserCommandType } from "#contract/core/command-types";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { deviceCommands } from "#contract/resources/fleet/device-commands";
+import { holdOrganization } from "#server/access/hold-organization";
 import { findOrg } from "#server/access/org-access";
 import { user } from "#server/access/principal";
 import { held, shared } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
-import { holdOrganization } from "#server/features/fleet/devices/hold-organization";
 import type { Call } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
 import { commandView } from "./command-view.ts";

@@ -1,11 +1,11 @@
 import { type CommandType, commandRules } from "#contract/core/command-types";
+import { holdOrganization } from "#server/access/hold-organization";
 import { findOrg } from "#server/access/org-access";
 import { user } from "#server/access/principal";
 import { held } from "#server/db/dialect/locks";
 import type { DeviceStatus } from "#server/db/tables/fleet";
 import { insertCommand } from "#server/features/fleet/device-commands/insert-command";
 import { refusalOfOrg, type Target } from "#server/features/fleet/device-commands/judge-device";
-import { holdOrganization } from "#server/features/fleet/devices/hold-organization";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { refuseTooMany } from "./live-limits.ts";
