@@ -1,0 +1,111 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Stub } from "#sdk/stub-server";
+import { ids, stubApi } from "../../test-api.ts";
+import { type RunOptions, testCommand } from "../../test-shell.ts";
+
+const command = testCommand();
+let stub: Stub;
+const FILTER = "66666666-6666-4666-8666-666666666666";
+const filters = [{ id: FILTER, orgId: ids.contoso, orgName: "Contoso Dental", name: "Kiosks" }];
+beforeAll(async () => {
+  stub = await stubApi({
+    "GET /filters": () => ({ body: { data: filters, total: 1 } }),
+    "POST /filters": ({ body }) => ({ status: 201, body: { id: ids.twin, ...(body as object) } }),
+    [`PATCH /filters/${FILTER}`]: ({ body }) => ({ body: { ...filters[0], ...(body as object) } }),
+  });
+});
+beforeEach(() => {
+  stub.seen.length = 0;
+});
+afterAll(async () => {
+  await stub.close();
+  command.close();
+});
+
+const run = (argv: readonly string[], options: RunOptions = {}) =>
+  command.run(["filters", ...argv], { env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" }, ...options });
+const where = "osType = windows and (tags any [prod, web] or software.installed contains 'Chrome')";
+const conditions = {
+  operator: "AND",
+  conditions: [
+    { field: "osType", operator: "equals", value: "windows" },
+    {
+      operator: "OR",
+      conditions: [
+        { field: "tags", operator: "hasAny", value: ["prod", "web"] },
+        { field: "software.installed", operator: "contains", value: "Chrome" },
+      ],
+    },
+  ],
+};
+
+describe("rmm filters explain", () => {
+  const alone = { env: {} };
+
+  it("prints conditions of an expression, and the expression of conditions, without a server", async () => {
+    const there = await run(["explain", "--where", where], alone);
+    expect([there.code, JSON.parse(there.stdout)]).toEqual([0, conditions]);
+    const back = await run(["explain", "--conditions", "-"], { ...alone, stdin: there.stdout });
+    expect([back.code, back.stdout]).toEqual([0, `${where.replaceAll("'", "")}\n`]);
+  });
+
+  it("reads an expression from a file, and conditions out of a filter or a group", async () => {
+    const path = join(command.dir, "where.txt");
+    writeFileSync(path, `osType = windows\n  and (tags any [prod, web]\n  or software.installed contains 'Chrome')\n`);
+    const { stdout } = await run(["explain", "--where", `@${path}`, "--json"], alone);
+    expect(JSON.parse(stdout)).toEqual({ where: where.replaceAll("'", ""), conditions });
+    for (const holder of [
+      { name: "x", conditions },
+      { name: "x", type: "dynamic", filterConditions: conditions },
+    ]) {
+      const ran = await run(["explain", "--conditions", "-"], { ...alone, stdin: JSON.stringify(holder) });
+      expect(ran.stdout).toBe(`${where.replaceAll("'", "")}\n`);
+    }
+  });
+
+  it("points at what is wrong, in a terminal's width, and for programs with its place", async () => {
+    const wrong = `${"hostname contains 漢字 or ".repeat(20)}statsu = online`;
+    const shown = await run(["explain", "--where", wrong], { ...alone, tty: true, columns: 80 });
+    expect([shown.code, shown.stdout]).toEqual([2, ""]);
+    const lines = shown.stderr.split("\n");
+    expect(lines[0]).toBe("rmm: --where: There is no field statsu (did you mean status?)");
+    expect(lines[1]).toMatch(/^ {2}….*statsu = online$/);
+    expect(lines[2]).toMatch(/^ +\^{6}$/);
+    const told = await run(["explain", "--where", wrong, "--json"], alone);
+    const { error } = JSON.parse(told.stderr) as { error: { code: string; details: object[] } };
+    expect(error).toMatchObject({ code: "USAGE", details: [{ start: wrong.indexOf("statsu"), path: "--where" }] });
+  });
+
+  it("refuses conditions that are none, and says where", async () => {
+    const nested = { operator: "AND", conditions: [{ field: "osType", operator: "equals", value: "beos" }] };
+    const ran = await run(["explain", "--conditions", "-"], { ...alone, stdin: JSON.stringify(nested) });
+    expect([ran.code, ran.stdout, ran.stderr]).toEqual([2, "", expect.stringContaining("conditions[0]")]);
+    const deep = `${'{"operator":"AND","conditions":['.repeat(5_000)}{}${"]}".repeat(5_000)}`;
+    expect((await run(["explain", "--conditions", "-"], { ...alone, stdin: deep })).code).toBe(2);
+    expect((await run(["explain"], alone)).stderr).toContain("Missing: --where");
+  });
+});
+
+describe("rmm filters save", () => {
+  it("saves an expression under a name that is free", async () => {
+    const ran = await run(["save", "Web", "--where", where, "--org", "contoso-dental", "--json"]);
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(stub.seen.at(-1)).toMatchObject({ method: "POST", body: { name: "Web", orgId: ids.contoso, conditions } });
+  });
+
+  it("changes the filter of that name with --replace alone", async () => {
+    const refused = await run(["save", "kiosks", "--where", where, "--org", "contoso-dental"]);
+    expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining("--replace")]);
+    expect(stub.seen.every(({ method }) => method === "GET")).toBe(true);
+    const ran = await run(["save", "kiosks", "--where", where, "--org", "contoso-dental", "--replace"]);
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(stub.seen.at(-1)).toMatchObject({ method: "PATCH", body: { conditions } });
+  });
+
+  it("sends nothing of an expression that is wrong", async () => {
+    const ran = await run(["save", "Web", "--where", "statsu = online"]);
+    expect([ran.code, stub.seen]).toEqual([2, []]);
+  });
+});
