@@ -1,8 +1,8 @@
 import type { FilterCondition, FilterGroup } from "#contract/core/filters/condition";
+import type { DeviceListItem } from "#sdk/generated/models/index";
 import type { Context } from "../../context.ts";
 import { paced } from "../../provisioning/sender.ts";
 import type { Where } from "../../where/parse.ts";
-import type { Chosen } from "./chosen.ts";
 
 type Part = FilterGroup | FilterCondition;
 
@@ -40,7 +40,7 @@ export async function matchReader(
   context: Context,
   expression: string,
   more: readonly Part[],
-): Promise<() => Promise<Chosen[]>> {
+): Promise<() => Promise<DeviceListItem[]>> {
   // Loaded for an expression alone, for speed.
   const { pointing, whereFor } = await import("../../where/read-where.ts");
   const where = narrowed(await whereFor(context, expression), more);
@@ -48,8 +48,8 @@ export async function matchReader(
 }
 
 /** Every device that a filter names. A page that fails makes the whole fail. */
-export async function allMatches(context: Context, conditions: FilterGroup): Promise<Chosen[]> {
-  const devices: Chosen[] = [];
+export async function allMatches(context: Context, conditions: FilterGroup): Promise<DeviceListItem[]> {
+  const devices: DeviceListItem[] = [];
   for await (const page of matchPages(context, conditions)) devices.push(...page.devices);
   return devices;
 }
@@ -62,7 +62,7 @@ export async function* matchPages(
   context: Context,
   conditions: FilterGroup,
   most: number = PAGE,
-): AsyncGenerator<{ readonly devices: readonly Chosen[]; readonly hasMore: boolean }> {
+): AsyncGenerator<{ readonly devices: readonly DeviceListItem[]; readonly hasMore: boolean }> {
   const { signal, sleep } = context.shell;
   const client = await context.client();
   const onWait = (ms: number, why: string) => void context.notice(`Waiting ${Math.ceil(ms / 1000)} s: ${why}`);
