@@ -11,6 +11,8 @@ export interface Arguments {
   readonly secrets?: ReadonlyMap<string, string>;
   /** Arguments of several requests under the same flags: each is sent and reported separately, by what it is called. */
   readonly each?: readonly { readonly args: readonly string[]; readonly called: string }[];
+  /** It changes nothing, although it is no GET: no target is told before it. */
+  readonly reads?: boolean;
   /** Exit code that an answer stands for, where not every answer is a success. */
   readonly exitOf?: (result: unknown) => number;
   /** Said on stderr before the question whether to go on; for one call, never a list. */

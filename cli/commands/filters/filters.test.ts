@@ -9,8 +9,24 @@ const command = testCommand();
 let stub: Stub;
 const FILTER = "66666666-6666-4666-8666-666666666666";
 const filters = [{ id: FILTER, orgId: ids.contoso, orgName: "Contoso Dental", name: "Kiosks" }];
+let total: number;
+const previewOf = (limit: number) => ({
+  body: {
+    data: {
+      totalCount: total,
+      evaluatedAt: "2026-03-02T09:00:00.000Z",
+      devices: Array.from({ length: Math.min(limit, total) }, (_, at) => ({
+        ...{ id: `id-${at}`, hostname: `pc-${at}`, displayName: null, status: "online", osType: "linux" },
+        ...{ orgName: "Contoso Dental", siteName: "HQ" },
+      })),
+    },
+  },
+});
+
 beforeAll(async () => {
   stub = await stubApi({
+    "POST /filters/preview": ({ body }) => previewOf((body as { limit?: number }).limit ?? 10),
+    [`POST /filters/${FILTER}/preview`]: (_seen, query) => previewOf(Number(query.get("limit") ?? 10)),
     "GET /filters": () => ({ body: { data: filters, total: 1 } }),
     "POST /filters": ({ body }) => ({ status: 201, body: { id: ids.twin, ...(body as object) } }),
     [`PATCH /filters/${FILTER}`]: ({ body }) => ({ body: { ...filters[0], ...(body as object) } }),
@@ -18,6 +34,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   stub.seen.length = 0;
+  total = 1_312;
 });
 afterAll(async () => {
   await stub.close();
@@ -85,6 +102,28 @@ describe("rmm filters explain", () => {
     const deep = `${'{"operator":"AND","conditions":['.repeat(5_000)}{}${"]}".repeat(5_000)}`;
     expect((await run(["explain", "--conditions", "-"], { ...alone, stdin: deep })).code).toBe(2);
     expect((await run(["explain"], alone)).stderr).toContain("Missing: --where");
+  });
+});
+
+describe("rmm filters preview and run", () => {
+  it("show the first, and tell truthfully how many match", async () => {
+    const cut = await run(["preview", "--where", where, "--limit", "3", "--columns", "hostname"]);
+    expect([cut.code, cut.stdout]).toEqual([0, "pc-0\npc-1\npc-2\n"]);
+    expect(cut.stderr).toContain("1,312 devices match; the first 3 by hostname are shown");
+    expect(stub.seen[0]?.body).toEqual({ conditions, limit: 3 });
+    total = 2;
+    expect((await run(["run", "Kiosks"])).stderr).toContain("2 devices match\n");
+    total = 0;
+    const none = await run(["run", "kiosks", "--limit", "100"], { tty: true });
+    expect([none.code, none.stdout, none.stderr]).toEqual([0, "", "No device matches\n"]);
+    expect(stub.seen.at(-1)?.path).toContain("limit=100");
+  });
+
+  it("give programs the whole answer", async () => {
+    const { stdout } = await run(["preview", "--where", "status = online", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ data: { totalCount: 1_312, evaluatedAt: "2026-03-02T09:00:00.000Z" } });
+    const one = await run(["run", "Kiosks", "--jq", ".data.totalCount"]);
+    expect(one.stdout).toBe("1312\n");
   });
 });
 

@@ -30,13 +30,17 @@ afterAll(async () => {
 const namesIn = (stdout: string): string[] => stdout.split("\n").filter((line) => line !== "");
 const named = (some: readonly string[]) => `hostname in [${some.map((host) => `'${host}'`).join(", ")}]`;
 
-it("an expression lists and is saved on a server, by names of tenants", async () => {
+it("an expression lists, previews and is saved on a server, by names of tenants", async () => {
   const where = `orgId = acme-west and siteId = HQ and (${named(hosts.slice(0, 2))} or tags any [kiosk])`;
   const listed = await rmm.run(["devices", "list", "--where", where, "--columns", "hostname"]);
   expect(listed, listed.stderr).toMatchObject({ code: 0 });
   expect(namesIn(listed.stdout)).toEqual(hosts.slice(0, 2).toSorted());
+  const shown = await rmm.run(["filters", "preview", "--where", "status = online", "--limit", "1"]);
+  expect(shown.stderr).toContain("4 devices match; the first by hostname is shown");
   const saved = await rmm.run(["filters", "save", "Two", "--org", "acme-west", "--where", where]);
   expect(saved.code, saved.stderr).toBe(0);
+  const ran = await rmm.run(["filters", "run", "Two", "--columns", "hostname"]);
+  expect(namesIn(ran.stdout)).toEqual(hosts.slice(0, 2).toSorted());
   const got = await rmm.run(["filters", "get", "Two", "--json"]);
   const back = await rmm.run(["filters", "explain", "--conditions", "-"], { stdin: got.stdout });
   expect(back.stdout).toMatch(/^orgId = [0-9a-f-]{36} and siteId = [0-9a-f-]{36} and \(hostname in \[/);
