@@ -1354,7 +1354,7 @@ export interface ProcessesMethods {
    * `POST /system-tools/devices/:deviceId/processes/:pid/kill` · user · needs devices:execute, MFA
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT.
    */
-  kill: (input: { params: { deviceId: string; pid: string }; query?: models.ProcessesKillQuery }, options?: CallOptions) => ApiCall<models.ProcessesKillResult>;
+  kill: (input: { params: { deviceId: string; pid: string }; query?: models.ProcessesKillQuery; body?: models.ProcessesKillBody }, options?: CallOptions) => ApiCall<models.ProcessesKillResult>;
 }
 
 export interface ServicesMethods {

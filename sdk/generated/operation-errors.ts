@@ -188,7 +188,7 @@ export interface OperationErrors {
   "patches.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
   "processes.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "processes.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
-  "processes.kill": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "processes.kill": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "services.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "services.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "services.start": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
