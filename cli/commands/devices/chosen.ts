@@ -61,10 +61,14 @@ export async function namedDevices(context: Context, called: readonly string[]):
 }
 
 /** All that the flags choose: every page of the list, whatever its length. */
-export async function listedDevices(context: Context, options: ChoiceOptions): Promise<Chosen[]> {
+export async function listedDevices(
+  context: Context,
+  options: ChoiceOptions,
+  more: { readonly includePending?: "true" } = {},
+): Promise<Chosen[]> {
   const { signal } = context.shell;
   const client = await context.client();
-  const query = { ...(await queryOf(context, options)), sort: "hostname" as const, limit: "1000" };
+  const query = { ...(await queryOf(context, options)), sort: "hostname" as const, limit: "1000", ...more };
   const rows = await client.devices.list({ query }, { signal }).toArray();
   return options.tag === undefined ? rows : rows.filter(({ tags }) => tags.includes(options.tag as string));
 }
