@@ -168,7 +168,7 @@ const byCode: Record<string, string> = {
   AGENT_TIMEOUT: "The device may have done it: look before you repeat it",
   AGENT_ERROR: "The device refused: what it said is above",
   AGENT_BAD_RESPONSE: "The agent of the device answered what it may not: update it",
-  FILTER_TIMEOUT: "Narrow the search: a shorter time with --from and --to",
+  FILTER_TIMEOUT: "Narrow it: a shorter time with --from and --to, of devices an --org, a tag or a status",
   IDEMPOTENCY_KEY_REUSED: "Use another --idempotency-key: this one was used for a different request",
   IDEMPOTENCY_IN_FLIGHT: "The first request with this key is still running; repeat this command in a moment",
   NOT_CONFIGURED: "The operator of the server has not set it up",
