@@ -262,6 +262,8 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     logs: {"noun":"audit-logs","verb":"logs","method":"GET","path":"/audit-logs/logs","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     search: {"noun":"audit-logs","verb":"search","method":"GET","path":"/audit-logs/search","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     anchors: {"noun":"audit-logs","verb":"anchors","method":"GET","path":"/audit-logs/anchors","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    export: {"noun":"audit-logs","verb":"export","method":"POST","path":"/audit-logs/export","uuids":[],"status":200,"transport":"json-or-csv","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    exportCsv: {"noun":"audit-logs","verb":"exportCsv","method":"GET","path":"/audit-logs/export","uuids":[],"status":200,"transport":"csv","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     verify: {"noun":"audit-logs","verb":"verify","method":"POST","path":"/audit-logs/verify","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     getLog: {"noun":"audit-logs","verb":"getLog","method":"GET","path":"/audit-logs/logs/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },

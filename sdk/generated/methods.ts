@@ -1488,6 +1488,22 @@ export interface AuditLogsMethods {
    */
   anchors: (input?: { query?: models.AuditLogsAnchorsQuery }, options?: CallOptions) => ListCall<models.AuditStatement, models.AuditLogsAnchorsResult>;
   /**
+   * Export audit entries as JSON or CSV, newest first.
+   * The newest 10,000 that match; `total` counts all, and `to` = `oldest` continues. As CSV the answer is the text, with X-Total-Count, X-Truncated and X-Oldest. 30 a minute and user.
+   *
+   * `POST /audit-logs/export` · user · needs audit:export
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  export: (input?: { body?: models.AuditLogsExportBody }, options?: CallOptions) => ApiCall<models.AuditLogsExportResult>;
+  /**
+   * Export audit entries as CSV, newest first.
+   * The newest 10,000 that match; X-Total-Count counts all, and `to` = X-Oldest continues. 30 a minute and user.
+   *
+   * `GET /audit-logs/export` · user · needs audit:export
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  exportCsv: (input?: { query?: models.AuditLogsExportCsvQuery }, options?: CallOptions) => ApiCall<string>;
+  /**
    * Verify a chain from its first entry to its head.
    * Name one chain; organization scope may leave it out. A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour, user and chain; 2,000 per hour and user.
    *

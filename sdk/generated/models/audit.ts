@@ -109,6 +109,48 @@ export interface AuditLogsAnchorsResult {
   publicKeys: string[];
 }
 
+export interface AuditLogsExportBody {
+  /** Form of the answer; default `"json"`. */
+  format?: "json" | "csv" | undefined;
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Parts of email or name, of the action, of the resource's type or name. */
+  filters?: {
+    /** Part of the actor's email or name; at most 255 characters. */
+    user?: string | undefined;
+    /** Part of the action; at most 255 characters. */
+    action?: string | undefined;
+    /** Resource type or name; at most 255 characters. */
+    resource?: string | undefined;
+  } | undefined;
+  /** Times or days, both included. */
+  dateRange?: {
+    /** Start time or day; date and time (RFC 3339). */
+    from?: string | undefined;
+    /** End time, or the end of this day; date and time (RFC 3339). */
+    to?: string | undefined;
+  } | undefined;
+}
+
+export type AuditLogsExportResult = AuditExport | string;
+
+export interface AuditLogsExportCsvQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Part of the actor's email or name; at most 255 characters. */
+  user?: string | undefined;
+  /** Part of the action; at most 255 characters. */
+  action?: string | undefined;
+  /** Resource type or name; at most 255 characters. */
+  resource?: string | undefined;
+  /** Start time or day; date and time (RFC 3339). */
+  from?: string | Date | undefined;
+  /** End time, or the end of this day; date and time (RFC 3339). */
+  to?: string | Date | undefined;
+  /** Only what this actor did; id of an user. */
+  userId?: string | undefined;
+}
+
 export interface AuditLogsVerifyBody {
   /** The chain of this organization; id of an organization. */
   orgId?: string | undefined;
@@ -131,6 +173,16 @@ export interface AuditAnchor {
   anchoredAt: string;
   signature: string | null;
   signingKeyId: string | null;
+}
+
+export interface AuditExport {
+  /** All that match, also beyond those exported. */
+  total: number;
+  /** True: only the newest 10,000 are here. */
+  truncated: boolean;
+  /** Continue with `to` = this; date and time (RFC 3339). */
+  oldest: string | null;
+  data: AuditLogEntry[];
 }
 
 export interface AuditLogEntry {

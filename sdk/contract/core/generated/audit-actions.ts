@@ -101,6 +101,7 @@ export const auditActions = [
   "webhook.test",
   "webhook.retry",
   "audit_logs.verify",
+  "audit_logs.export",
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

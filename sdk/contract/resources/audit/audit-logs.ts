@@ -157,16 +157,93 @@ export const AuditVerify = shape("AuditVerify", () =>
   }),
 );
 
-const filters = () => ({
-  ...pageQuery(),
-  orgId: ref("organization").optional().describe("only those of this organization"),
-  user: searchText().optional().describe("part of the actor's email or name"),
-  action: searchText().optional().describe("part of the action"),
-  resource: searchText().optional().describe("resource type or name"),
+const ofOrganization = () => ref("organization").optional().describe("only those of this organization");
+const ofUser = () => searchText().optional().describe("part of the actor's email or name");
+const ofAction = () => searchText().optional().describe("part of the action");
+const ofResource = () => searchText().optional().describe("resource type or name");
+const range = () => ({
   from: bound("from").optional().describe("start time or day"),
   to: bound("to").optional().describe("end time, or the end of this day"),
+});
+const narrowing = () => ({
+  orgId: ofOrganization(),
+  user: ofUser(),
+  action: ofAction(),
+  resource: ofResource(),
+  ...range(),
+});
+
+const filters = () => ({
+  ...pageQuery(),
+  ...narrowing(),
   skipCount: flag().optional().describe("true: total and totalPages are -1"),
 });
+
+/** Entries as a file would have them; `oldest` is where the next export ends (docs/audit.md, "Exports"). */
+export const AuditExport = shape("AuditExport", () =>
+  z.object({
+    total: z.int().describe("all that match, also beyond those exported"),
+    truncated: z.boolean().describe("true: only the newest 10,000 are here"),
+    oldest: instant().nullable().describe("continue with `to` = this"),
+    data: z.array(AuditLogEntry()),
+  }),
+);
+
+const capped = () => ({
+  truncated: z.boolean().describe("true: only the newest 5,000 were counted"),
+  oldest: instant().nullable().describe("time of the oldest that was counted"),
+});
+const byAction = () => z.array(z.object({ action: z.string(), count: z.int() }));
+const countedUser = () => ({ userId: z.string(), userName: z.string(), actionCount: z.int() });
+
+/** What people and keys did (docs/audit.md, "Reports"). */
+export const UserActivityReport = shape("UserActivityReport", () => {
+  const active = z.object({ ...countedUser(), userEmail: z.string().nullable(), lastActiveAt: instant() });
+  return z.object({
+    totalUsers: z.int(),
+    totalEvents: z.int(),
+    actionsPerUser: z.array(active),
+    topUsers: z.array(active).describe("the first five"),
+    recentActivity: z.array(AuditLogEntry()).describe("the newest ten"),
+    ...capped(),
+  });
+});
+
+/** Sign-ins, permissions and policies. */
+export const SecurityEventsReport = shape("SecurityEventsReport", () =>
+  z.object({
+    totalEvents: z.int(),
+    loginAttempts: z.int(),
+    failedLogins: z.int(),
+    permissionChanges: z.int(),
+    byAction: byAction(),
+    recentEvents: z.array(AuditLogEntry()).describe("the newest ten"),
+    ...capped(),
+  }),
+);
+
+/** Data that was read, changed and exported. */
+export const ComplianceReport = shape("ComplianceReport", () =>
+  z.object({
+    totalEvents: z.int(),
+    dataAccess: z.int(),
+    dataChanges: z.int(),
+    exports: z.int(),
+    byAction: byAction(),
+    recentEvents: z.array(AuditLogEntry()).describe("the newest ten"),
+    ...capped(),
+  }),
+);
+
+export const AuditStats = shape("AuditStats", () =>
+  z.object({
+    totalEvents: z.int(),
+    byCategory: z.array(z.object({ category: z.enum(auditCategories), count: z.int() })),
+    byUser: z.array(z.object(countedUser())),
+    range: z.object({ from: instant().nullable(), to: instant().nullable() }),
+    ...capped(),
+  }),
+);
 
 /** The other way round nothing would ever be found. */
 const inOrder = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
@@ -194,6 +271,7 @@ const onlyOne = (chosen: Selector) => howMany(chosen) <= 1;
 const onlyOneMessage = "name one of orgId, partnerId and chain";
 
 const readers = staff().needs("audit:read");
+const reported = () => z.object({ orgId: ofOrganization(), ...range() }).refine(inOrder, inOrderMessage);
 const chainErrors = [
   "ORG_ACCESS_DENIED",
   "PARTNER_ACCESS_DENIED",
@@ -207,7 +285,7 @@ const about: Noun = {
   summary: "The tamper-evident record of what was done",
   thing: "audit-log",
   kinds: { "audit-log": { listedBy: "logs", trail: true } },
-  audits: ["audit_logs.verify"],
+  audits: ["audit_logs.verify", "audit_logs.export"],
 };
 
 export const auditLogs = resource(about, {
@@ -266,6 +344,46 @@ export const auditLogs = resource(about, {
         publicKey: z.string().nullable().describe("current signing key: Ed25519, SPKI in base64"),
         publicKeys: z.array(z.string()).describe("all trusted keys, including earlier ones"),
       }),
+  }),
+  export: post("/audit-logs/export", {
+    summary: "Export audit entries as JSON or CSV, newest first",
+    description:
+      "The newest 10,000 that match; `total` counts all, and `to` = `oldest` continues. As CSV the answer is the text, with X-Total-Count, X-Truncated and X-Oldest. 30 a minute and user.",
+    access: staff().needs("audit:export"),
+    audit: "audit_logs.export",
+    loses: "nothing",
+    transport: "json-or-csv",
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    bodyOptional: true,
+    body: () =>
+      z.strictObject({
+        format: z.enum(["json", "csv"]).default("json").describe("form of the answer"),
+        orgId: ofOrganization(),
+        filters: z
+          .strictObject({ user: ofUser(), action: ofAction(), resource: ofResource() })
+          .optional()
+          .describe("parts of email or name, of the action, of the resource's type or name"),
+        dateRange: z
+          .strictObject(range())
+          .refine(inOrder, inOrderMessage)
+          .optional()
+          .describe("times or days, both included"),
+      }),
+    returns: () => z.union([AuditExport(), z.string()]),
+  }),
+  exportCsv: get("/audit-logs/export", {
+    summary: "Export audit entries as CSV, newest first",
+    description:
+      "The newest 10,000 that match; X-Total-Count counts all, and `to` = X-Oldest continues. 30 a minute and user.",
+    access: staff().needs("audit:export"),
+    audit: "audit_logs.export",
+    transport: "csv",
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    query: () =>
+      z
+        .object({ ...narrowing(), userId: ref("user").optional().describe("only what this actor did") })
+        .refine(inOrder, inOrderMessage),
+    returns: () => z.string(),
   }),
   verify: post("/audit-logs/verify", {
     summary: "Verify a chain from its first entry to its head",

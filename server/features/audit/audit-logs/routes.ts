@@ -1,6 +1,7 @@
 import { auditLogs } from "#contract/resources/audit/audit-logs";
 import { implement } from "#server/http/implement";
 import { listChainAnchors } from "./anchors.ts";
+import { exportAuditCsv, exportAuditLogs } from "./export.ts";
 import { limited } from "./limited.ts";
 import { getAuditLog, listAuditEntries, listAuditLogs, searchAuditLogs } from "./list.ts";
 import { verifyAuditChain } from "./verify.ts";
@@ -10,6 +11,8 @@ export const routes = implement(auditLogs, {
   logs: limited(listAuditLogs),
   search: limited(searchAuditLogs),
   getLog: limited(getAuditLog),
+  export: exportAuditLogs,
+  exportCsv: exportAuditCsv,
   verify: verifyAuditChain,
   anchors: listChainAnchors,
 });
