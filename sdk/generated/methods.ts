@@ -1504,6 +1504,34 @@ export interface AuditLogsMethods {
    */
   exportCsv: (input?: { query?: models.AuditLogsExportCsvQuery }, options?: CallOptions) => ApiCall<string>;
   /**
+   * Report who did how much.
+   *
+   * `GET /audit-logs/reports/user-activity` · user · needs audit:read
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  userActivity: (input?: { query?: models.AuditLogsUserActivityQuery }, options?: CallOptions) => ApiCall<models.UserActivityReport>;
+  /**
+   * Report sign-ins, changes of permissions, and policies.
+   *
+   * `GET /audit-logs/reports/security-events` · user · needs audit:read
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  securityEvents: (input?: { query?: models.AuditLogsSecurityEventsQuery }, options?: CallOptions) => ApiCall<models.SecurityEventsReport>;
+  /**
+   * Report data that was read, changed and exported.
+   *
+   * `GET /audit-logs/reports/compliance` · user · needs audit:read
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  compliance: (input?: { query?: models.AuditLogsComplianceQuery }, options?: CallOptions) => ApiCall<models.ComplianceReport>;
+  /**
+   * Count audit entries by category and by user.
+   *
+   * `GET /audit-logs/stats` · user · needs audit:read
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  stats: (input?: { query?: models.AuditLogsStatsQuery }, options?: CallOptions) => ApiCall<models.AuditStats>;
+  /**
    * Verify a chain from its first entry to its head.
    * Name one chain; organization scope may leave it out. A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour, user and chain; 2,000 per hour and user.
    *

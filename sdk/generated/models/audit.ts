@@ -151,6 +151,42 @@ export interface AuditLogsExportCsvQuery {
   userId?: string | undefined;
 }
 
+export interface AuditLogsUserActivityQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Start time or day; date and time (RFC 3339). */
+  from?: string | Date | undefined;
+  /** End time, or the end of this day; date and time (RFC 3339). */
+  to?: string | Date | undefined;
+}
+
+export interface AuditLogsSecurityEventsQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Start time or day; date and time (RFC 3339). */
+  from?: string | Date | undefined;
+  /** End time, or the end of this day; date and time (RFC 3339). */
+  to?: string | Date | undefined;
+}
+
+export interface AuditLogsComplianceQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Start time or day; date and time (RFC 3339). */
+  from?: string | Date | undefined;
+  /** End time, or the end of this day; date and time (RFC 3339). */
+  to?: string | Date | undefined;
+}
+
+export interface AuditLogsStatsQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Start time or day; date and time (RFC 3339). */
+  from?: string | Date | undefined;
+  /** End time, or the end of this day; date and time (RFC 3339). */
+  to?: string | Date | undefined;
+}
+
 export interface AuditLogsVerifyBody {
   /** The chain of this organization; id of an organization. */
   orgId?: string | undefined;
@@ -259,6 +295,29 @@ export type AuditStatement = {
   chainId: string;
 };
 
+export interface AuditStats {
+  totalEvents: number;
+  byCategory: ({
+    category: "authentication" | "device" | "automation" | "policy" | "alert" | "compliance" | "organization" | "system";
+    count: number;
+  })[];
+  byUser: {
+    userId: string;
+    userName: string;
+    actionCount: number;
+  }[];
+  range: {
+    /** Date and time (RFC 3339). */
+    from: string | null;
+    /** Date and time (RFC 3339). */
+    to: string | null;
+  };
+  /** True: only the newest 5,000 were counted. */
+  truncated: boolean;
+  /** Time of the oldest that was counted; date and time (RFC 3339). */
+  oldest: string | null;
+}
+
 export interface AuditVerify {
   /** Id of an organization. */
   orgId: string | null;
@@ -325,4 +384,66 @@ export interface AuditViewEntry {
     before: unknown;
     after: unknown;
   };
+}
+
+export interface ComplianceReport {
+  totalEvents: number;
+  dataAccess: number;
+  dataChanges: number;
+  exports: number;
+  byAction: {
+    action: string;
+    count: number;
+  }[];
+  /** The newest ten. */
+  recentEvents: AuditLogEntry[];
+  /** True: only the newest 5,000 were counted. */
+  truncated: boolean;
+  /** Time of the oldest that was counted; date and time (RFC 3339). */
+  oldest: string | null;
+}
+
+export interface SecurityEventsReport {
+  totalEvents: number;
+  loginAttempts: number;
+  failedLogins: number;
+  permissionChanges: number;
+  byAction: {
+    action: string;
+    count: number;
+  }[];
+  /** The newest ten. */
+  recentEvents: AuditLogEntry[];
+  /** True: only the newest 5,000 were counted. */
+  truncated: boolean;
+  /** Time of the oldest that was counted; date and time (RFC 3339). */
+  oldest: string | null;
+}
+
+export interface UserActivityReport {
+  totalUsers: number;
+  totalEvents: number;
+  actionsPerUser: ({
+    userId: string;
+    userName: string;
+    actionCount: number;
+    userEmail: string | null;
+    /** Date and time (RFC 3339). */
+    lastActiveAt: string;
+  })[];
+  /** The first five. */
+  topUsers: ({
+    userId: string;
+    userName: string;
+    actionCount: number;
+    userEmail: string | null;
+    /** Date and time (RFC 3339). */
+    lastActiveAt: string;
+  })[];
+  /** The newest ten. */
+  recentActivity: AuditLogEntry[];
+  /** True: only the newest 5,000 were counted. */
+  truncated: boolean;
+  /** Time of the oldest that was counted; date and time (RFC 3339). */
+  oldest: string | null;
 }

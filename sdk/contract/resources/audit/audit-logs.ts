@@ -385,6 +385,34 @@ export const auditLogs = resource(about, {
         .refine(inOrder, inOrderMessage),
     returns: () => z.string(),
   }),
+  userActivity: get("/audit-logs/reports/user-activity", {
+    summary: "Report who did how much",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    query: reported,
+    returns: UserActivityReport,
+  }),
+  securityEvents: get("/audit-logs/reports/security-events", {
+    summary: "Report sign-ins, changes of permissions, and policies",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    query: reported,
+    returns: SecurityEventsReport,
+  }),
+  compliance: get("/audit-logs/reports/compliance", {
+    summary: "Report data that was read, changed and exported",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    query: reported,
+    returns: ComplianceReport,
+  }),
+  stats: get("/audit-logs/stats", {
+    summary: "Count audit entries by category and by user",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    query: reported,
+    returns: AuditStats,
+  }),
   verify: post("/audit-logs/verify", {
     summary: "Verify a chain from its first entry to its head",
     description:

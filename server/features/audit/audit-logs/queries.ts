@@ -52,7 +52,7 @@ const columns = [
 ] as const;
 
 type Builder = ExpressionBuilder<Database, "auditLogs">;
-type Form = { dialect: DialectName };
+export type Form = { dialect: DialectName };
 
 /** What a list shows: the filters, and what the caller may read at all. Refuses another tenant's organization. */
 export async function askedOf(call: Call, filters: AuditFilters): Promise<Asked> {
@@ -142,7 +142,7 @@ const entryOf = preparedRows((db, { id, ...reading }: Reading & { id: string }, 
   readable(db, reading, form).select(columns).where("auditLogs.id", "=", id),
 );
 
-function entries(db: Kysely<Database>, asked: Asked, form: Form) {
+export function entries(db: Kysely<Database>, asked: Asked, form: Form) {
   const { partnerId, orgId, userId, user, action, resource, from, to, q } = asked;
   let query = readable(db, asked, form);
   if (partnerId !== undefined) query = query.where("auditLogs.readerPartnerId", "=", partnerId);

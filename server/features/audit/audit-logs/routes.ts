@@ -4,6 +4,7 @@ import { listChainAnchors } from "./anchors.ts";
 import { exportAuditCsv, exportAuditLogs } from "./export.ts";
 import { limited } from "./limited.ts";
 import { getAuditLog, listAuditEntries, listAuditLogs, searchAuditLogs } from "./list.ts";
+import { reportCompliance, reportSecurityEvents, reportStats, reportUserActivity } from "./reports.ts";
 import { verifyAuditChain } from "./verify.ts";
 
 export const routes = implement(auditLogs, {
@@ -13,6 +14,10 @@ export const routes = implement(auditLogs, {
   getLog: limited(getAuditLog),
   export: exportAuditLogs,
   exportCsv: exportAuditCsv,
+  userActivity: limited(reportUserActivity),
+  securityEvents: limited(reportSecurityEvents),
+  compliance: limited(reportCompliance),
+  stats: limited(reportStats),
   verify: verifyAuditChain,
   anchors: listChainAnchors,
 });
