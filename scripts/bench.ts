@@ -9,6 +9,7 @@ import { commandStart } from "./bench/command-start.ts";
 import { eventMutation } from "./bench/event-mutation.ts";
 import { listsLarge } from "./bench/lists-large.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
+import { search } from "./bench/search.ts";
 import { serverStart } from "./bench/server-start.ts";
 import { webhookDelays } from "./bench/webhook-delays.ts";
 import { webhookDeliveries } from "./bench/webhook-deliveries.ts";
@@ -18,6 +19,7 @@ const benches: readonly Bench[] = [
   ...commandStart,
   ...authenticatedRead,
   ...listsLarge,
+  ...search,
   ...agents,
   ...serverStart,
   ...rateLimitCheck,

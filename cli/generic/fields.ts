@@ -11,12 +11,14 @@ export interface Field {
   readonly flag: string;
 }
 
-/** The fields of an endpoint that are flags. `limit` of a list is the global flag. */
+/** The fields of an endpoint that are flags. `limit` of a list is the global flag; what may stand in either place is one. */
 export function fieldsOf(command: CommandSpec): Field[] {
   const query = command.query.filter(({ name }) => command.paging === null || name !== "limit");
   const all = [
     ...query.map((spec) => ({ spec, where: "query" as const })),
-    ...command.body.map((spec) => ({ spec, where: "body" as const })),
+    ...command.body
+      .filter(({ name }) => query.every((one) => one.name !== name))
+      .map((spec) => ({ spec, where: "body" as const })),
   ];
   const taken = new Set<string>(globalFlagNames);
   return all.map(({ spec, where }) => {

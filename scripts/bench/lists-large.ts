@@ -5,7 +5,8 @@ import { connectSqlite } from "#server/db/dialect/sqlite-connection";
 import type { Bench } from "./bench.ts";
 import { started, type Target } from "./target.ts";
 
-const FLEET = process.env["BENCH_FLEET"] ?? '{"organizations":2000,"devices":100000,"entries":1000000}';
+/** What large fleets of benches have. */
+export const FLEET = process.env["BENCH_FLEET"] ?? '{"organizations":2000,"devices":100000,"entries":1000000}';
 const TIMES = 5;
 
 /** Runs a statement without a tenant scope. */
@@ -161,7 +162,7 @@ async function barePostgres(url: string): Promise<[Bare, () => Promise<void>]> {
 }
 
 /** A connection each: the bare statements hold up this process longer than the server keeps an idle one. */
-function get({ url, token }: Target, path: string): Promise<void> {
+export function get({ url, token }: Target, path: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
     const sent = request(new URL(path, url), { agent: false, headers }, (answer) => {
@@ -176,12 +177,12 @@ function get({ url, token }: Target, path: string): Promise<void> {
   });
 }
 
-async function middleOf(work: () => Promise<void>): Promise<number> {
+export async function middleOf(work: () => Promise<void>, count = TIMES): Promise<number> {
   const times: number[] = [];
-  for (let time = 0; time < TIMES; time += 1) {
+  for (let time = 0; time < count; time += 1) {
     const start = performance.now();
     await work();
     times.push(performance.now() - start);
   }
-  return times.sort((a, b) => a - b)[Math.floor(TIMES / 2)] as number;
+  return times.sort((a, b) => a - b)[Math.floor(count / 2)] as number;
 }

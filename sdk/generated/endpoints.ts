@@ -210,9 +210,11 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   savedFilters: {
     list: {"noun":"saved-filters","verb":"list","method":"GET","path":"/filters","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     create: {"noun":"saved-filters","verb":"create","method":"POST","path":"/filters","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    preview: {"noun":"saved-filters","verb":"preview","method":"POST","path":"/filters/preview","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     get: {"noun":"saved-filters","verb":"get","method":"GET","path":"/filters/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     update: {"noun":"saved-filters","verb":"update","method":"PATCH","path":"/filters/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     remove: {"noun":"saved-filters","verb":"remove","method":"DELETE","path":"/filters/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    previewSaved: {"noun":"saved-filters","verb":"previewSaved","method":"POST","path":"/filters/:id/preview","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   search: {
     find: {"noun":"search","verb":"find","method":"GET","path":"/search","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"results"},"secretBody":[],"secretResult":[]},

@@ -1206,6 +1206,14 @@ export interface SavedFiltersMethods {
    */
   create: (input: { body: models.SavedFiltersCreateBody }, options?: CallOptions) => ApiCall<models.SavedFilter>;
   /**
+   * Count the devices of a filter, and show the first by hostname.
+   * Over every organization that the caller reaches. Decommissioned devices only where a condition asks for that status.
+   *
+   * `POST /filters/preview` · user · needs devices:read
+   * Errors: FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, FILTER_TIMEOUT, ORG_ACCESS_DENIED.
+   */
+  preview: (input: { query?: models.SavedFiltersPreviewQuery; body: models.SavedFiltersPreviewBody }, options?: CallOptions) => ApiCall<models.FilterPreview>;
+  /**
    * Show a saved filter.
    *
    * `GET /filters/:id` · user · needs devices:read
@@ -1226,6 +1234,14 @@ export interface SavedFiltersMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
    */
   remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.SavedFilter>;
+  /**
+   * Count the devices of a saved filter, and show the first by hostname.
+   * Over every organization that the caller reaches. Decommissioned devices only where a condition asks for that status.
+   *
+   * `POST /filters/:id/preview` · user · needs devices:read
+   * Errors: NOT_FOUND, FILTER_TIMEOUT, ORG_ACCESS_DENIED.
+   */
+  previewSaved: (input: { params: { id: string }; query?: models.SavedFiltersPreviewSavedQuery }, options?: CallOptions) => ApiCall<models.FilterPreview>;
 }
 
 export interface SearchMethods {
@@ -1338,7 +1354,7 @@ export interface ProcessesMethods {
    * `POST /system-tools/devices/:deviceId/processes/:pid/kill` · user · needs devices:execute, MFA
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT.
    */
-  kill: (input: { params: { deviceId: string; pid: string }; query?: models.ProcessesKillQuery }, options?: CallOptions) => ApiCall<models.ProcessesKillResult>;
+  kill: (input: { params: { deviceId: string; pid: string }; query?: models.ProcessesKillQuery; body?: models.ProcessesKillBody }, options?: CallOptions) => ApiCall<models.ProcessesKillResult>;
 }
 
 export interface ServicesMethods {

@@ -171,9 +171,11 @@ export interface OperationErrors {
   "devices.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ALREADY_DECOMMISSIONED" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "saved-filters.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "saved-filters.create": "FILTER_INVALID_STRUCTURE" | "FILTER_UNKNOWN_FIELD" | "FILTER_OPERATOR_NOT_ALLOWED" | "FILTER_VALUE_REQUIRED" | "FILTER_TYPE_MISMATCH" | "FILTER_INVALID_REGEX" | "FILTER_TOO_DEEP" | "FILTER_TOO_LARGE" | "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "LIMIT_REACHED" | Always | Authenticated | Tenancy | User | Body | Permission | Idempotent;
+  "saved-filters.preview": "FILTER_INVALID_STRUCTURE" | "FILTER_UNKNOWN_FIELD" | "FILTER_OPERATOR_NOT_ALLOWED" | "FILTER_VALUE_REQUIRED" | "FILTER_TYPE_MISMATCH" | "FILTER_INVALID_REGEX" | "FILTER_TOO_DEEP" | "FILTER_TOO_LARGE" | "FILTER_TIMEOUT" | "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Body | Permission;
   "saved-filters.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
   "saved-filters.update": "FILTER_INVALID_STRUCTURE" | "FILTER_UNKNOWN_FIELD" | "FILTER_OPERATOR_NOT_ALLOWED" | "FILTER_VALUE_REQUIRED" | "FILTER_TYPE_MISMATCH" | "FILTER_INVALID_REGEX" | "FILTER_TOO_DEEP" | "FILTER_TOO_LARGE" | "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "LIMIT_REACHED" | "NO_UPDATES" | Always | Authenticated | Tenancy | User | Body | Change | Permission;
   "saved-filters.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission;
+  "saved-filters.previewSaved": "NOT_FOUND" | "FILTER_TIMEOUT" | "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "search.find": Always | Authenticated | Tenancy | User;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
@@ -186,7 +188,7 @@ export interface OperationErrors {
   "patches.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
   "processes.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "processes.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
-  "processes.kill": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "processes.kill": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "services.list": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "services.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "services.start": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "DEVICE_OFFLINE" | "AGENT_ERROR" | "AGENT_BAD_RESPONSE" | "AGENT_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission | Mfa;

@@ -117,3 +117,10 @@ export function orgsInList(orgId: string | undefined) {
   const all = expressionBuilder<Database, never>().selectFrom("organizations").select("organizations.id");
   return orgId === undefined ? all.where(visibleInLists) : all.where("organizations.id", "=", orgId);
 }
+
+/** The organizations that lists hide, among those that the caller reaches: of thousands a few. */
+export const orgsNotInLists = () =>
+  expressionBuilder<Database, never>()
+    .selectFrom("organizations")
+    .select("organizations.id")
+    .where((eb) => eb.not(visibleInLists(eb)));

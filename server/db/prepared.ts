@@ -95,8 +95,15 @@ interface Asking<Row> {
 }
 
 /** Runs a query that is compiled for this once, within the bounds of its request. */
-export const runWithin = <Row>(reader: Reader, query: Compilable<unknown>): Promise<Row[]> =>
-  run<Row>(reader, query.compile());
+export function runOnce<Row>(
+  reader: Reader,
+  build: (db: Kysely<Database>) => Compilable<Row>,
+  narrowing: Narrowing = {},
+): Promise<Row[]> {
+  const db = reader as Kysely<Database>;
+  const scope = scopeOfHandle(db);
+  return run<Row>(reader, build(scope ? scoped(db.withoutPlugins(), scope, narrowing) : db).compile());
+}
 
 async function run<Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> {
   const db = reader as Kysely<Database>;

@@ -12,7 +12,7 @@ type Schema = Record<string, Record<string, { nullable: boolean }>>;
 const catalogue = {
   sqlite: `select m.name as "table", c.name as "column", c."notnull" = 0 and c.pk = 0 as "nullable"
     from sqlite_master m, pragma_table_xinfo(m.name) c where m.type = 'table' and m.name not like 'sqlite_%' and m.name not like 'kysely_%'
-      and m.name not like 'search_%'`,
+      and m.name not like 'search_%' and m.name <> 'software_titles'`,
   postgres: `select table_name as "table", column_name as "column", is_nullable = 'YES' as "nullable"
     from information_schema.columns where table_schema = 'public' and table_name not like 'kysely_%'`,
 };

@@ -11,8 +11,24 @@ type Predicate = ReturnType<Builder["and"]>;
  * - `key`: the query finds few rows by their keys, and each is looked up among the caller's organizations. Otherwise
  *   SQLite makes a set of these first, of which there may be thousands.
  * - `partner`: it walks an index of the whole partner, and looks out for organizations that are gone, which are few.
+ * - `devices`: the same, and of rows that describe devices it asks only whether one of these devices has them. Such a row is
+ *   of its device's organization (a foreign key), so whether the caller reaches it is said by the device.
+ * - `devices by key`: the same where devices are found by what is asked, and each is looked up among the organizations.
  */
-export type Met = "key" | "partner";
+export type Met = "key" | "partner" | "devices" | "devices by key";
+
+/** Tables whose rows are of a device, in its organization; samples, which stay behind when it moves, are asked for with both. */
+const partsOfDevices: ReadonlySet<TableName> = new Set([
+  "deviceTags",
+  "deviceHardware",
+  "deviceInterfaces",
+  "deviceSoftware",
+  "deviceSoftwareReports",
+  "devicePatches",
+  "devicePatchReports",
+  "deviceGroupMembers",
+  "deviceNewestMetrics",
+]);
 
 interface Narrowing {
   scope: Scope;
@@ -31,7 +47,10 @@ export const writePredicate = (table: TableName, narrowing: Narrowing): Operatio
 
 function narrowed(table: TableName, rule: Rule, { scope, alias, by }: Narrowing): OperationNode | undefined {
   const eb = expressionBuilder() as unknown as Builder;
-  const met = by === "partner" && !partnerKept.has(table) ? undefined : by;
+  // One organization is narrowed to at once; for a whole partner, each row would be looked up.
+  if (by?.startsWith("devices") && scope.kind === "partner" && partsOfDevices.has(table)) return undefined;
+  const isByKey = by === "key" || by === "devices by key";
+  const met = isByKey ? "key" : by !== undefined && partnerKept.has(table) ? "partner" : undefined;
   const predicate = rule({ eb, scope, by: met, column: (name) => `${alias}.${name}` });
   return predicate?.toOperationNode();
 }

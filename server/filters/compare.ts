@@ -10,6 +10,8 @@ import type { Context } from "./context.ts";
 export interface Operand {
   readonly type: "string" | "number" | "boolean" | "datetime";
   readonly of: Expression<never>;
+  /** The same text without case, where a column has it: an index has it too. */
+  readonly folded?: Expression<never>;
 }
 
 export interface Asked {
@@ -18,10 +20,14 @@ export interface Asked {
 }
 
 /** The condition, which is null or false where the operand is null (docs/filters.md, "Missing values"). */
-export function compare(at: Context, { type, of }: Operand, { operator, value }: Asked): Expression<SqlBool> {
+export function compare(
+  at: Context,
+  { type, of, folded = of }: Operand,
+  { operator, value }: Asked,
+): Expression<SqlBool> {
   if (operator === "isNull") return at.eb(of, "is", null);
   if (operator === "isNotNull") return at.eb(of, "is not", null);
-  if (type === "string") return compareTexts(at, of, operator, value as string);
+  if (type === "string") return compareTexts(at, { of, folded }, operator, value as string);
   if (type === "number") return compareNumbers(at, of, operator, value as number);
   if (type === "datetime") return compareMoments(at, of, operator, value);
   return at.eb(of, operator === "equals" ? "=" : "<>", value as never);
@@ -29,7 +35,12 @@ export function compare(at: Context, { type, of }: Operand, { operator, value }:
 
 type Of = Expression<never>;
 
-function compareTexts(at: Context, of: Of, operator: FilterOperator, value: string): Expression<SqlBool> {
+function compareTexts(
+  at: Context,
+  { of, folded }: { of: Of; folded: Of },
+  operator: FilterOperator,
+  value: string,
+): Expression<SqlBool> {
   const { eb, dialect } = at;
   switch (operator) {
     case "equals":
@@ -37,13 +48,13 @@ function compareTexts(at: Context, of: Of, operator: FilterOperator, value: stri
     case "notEquals":
       return eb(of, "<>", value as never);
     case "contains":
-      return hasText(of, value, "anywhere", dialect);
+      return hasText(folded, value, "anywhere", dialect);
     case "notContains":
-      return eb.not(hasText(of, value, "anywhere", dialect));
+      return eb.not(hasText(folded, value, "anywhere", dialect));
     case "startsWith":
-      return hasText(of, value, "start", dialect);
+      return hasText(folded, value, "start", dialect);
     case "endsWith":
-      return hasText(of, value, "end", dialect);
+      return hasText(folded, value, "end", dialect);
     case "matches":
       return isFound(of, value, dialect);
     case "notIn":

@@ -6,7 +6,7 @@ import { readValue } from "#contract/core/filters/read-value";
 import { isOneOf } from "#server/db/dialect/filter-values";
 import { word } from "#server/db/dialect/text";
 import { type Asked, compare, type Operand } from "./compare.ts";
-import { type Context, hasRow } from "./context.ts";
+import { type Context, hasRow, indirect } from "./context.ts";
 import { compareCustom } from "./custom-fields.ts";
 import { compareDaysSince } from "./days-since.ts";
 import { compareSoftware } from "./software.ts";
@@ -46,11 +46,18 @@ const columns = {
   uptimeSeconds: "number",
 } as const satisfies Partial<Record<FilterFieldName, Type>>;
 
+const keys: Partial<Record<FilterFieldName, "hostnameKey" | "displayKey">> = {
+  hostname: "hostnameKey",
+  displayName: "displayKey",
+};
+
 function compareField(at: Context, field: FilterFieldName, asked: Asked): Expression<SqlBool> {
   const { eb } = at;
   if (Object.hasOwn(columns, field)) {
     const type = columns[field as Plain];
-    return compare(at, { type, of: eb.ref(`devices.${field as Plain}`) as Expression<never> }, asked);
+    const of = (column: Plain | "hostnameKey" | "displayKey") => eb.ref(`devices.${column}`) as Expression<never>;
+    const key = keys[field as "hostname"];
+    return compare(at, { type, of: of(field as Plain), ...(key === undefined ? {} : { folded: of(key) }) }, asked);
   }
   switch (field) {
     case "architecture":
@@ -110,7 +117,7 @@ function compareRow(
   asked: Asked,
 ): Expression<SqlBool> {
   if (asked.operator === "isNull")
-    return at.eb.not(compareRow(at, table, { name, type }, { ...asked, operator: "isNotNull" }));
+    return at.eb.not(compareRow(indirect(at), table, { name, type }, { ...asked, operator: "isNotNull" }));
   return hasRow(at, table, (column) => [compare(at, { type, of: column(name) }, asked)]);
 }
 
@@ -126,13 +133,15 @@ function compareInterfaces(at: Context, name: string, asked: Asked): Expression<
   const opposite = opposites[asked.operator];
   if (!opposite)
     return hasRow(at, "deviceInterfaces", (column) => [compare(at, { type: "string", of: column(name) }, asked)]);
-  const none = at.eb.not(compareInterfaces(at, name, { ...asked, operator: opposite }));
+  const none = at.eb.not(compareInterfaces(indirect(at), name, { ...asked, operator: opposite }));
   if (opposite === "isNotNull") return none;
   return at.eb.and([compareInterfaces(at, name, { operator: "isNotNull", value: undefined }), none]);
 }
 
 function comparePatches(at: Context, wanted: boolean): Expression<SqlBool> {
-  const isPending = hasRow(at, "devicePatches", (column) => [at.eb(column("status"), "=", word("pending") as never)]);
+  const isPending = hasRow(wanted ? at : indirect(at), "devicePatches", (column) => [
+    at.eb(column("status"), "=", word("pending") as never),
+  ]);
   const hasReported = hasRow(at, "devicePatchReports", () => []);
   return at.eb.and([hasReported, wanted ? isPending : at.eb.not(isPending)]);
 }

@@ -1,9 +1,18 @@
 import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool } from "kysely";
+import { isInArray, tupleOf, withoutIndex } from "#server/db/dialect/filter-values";
 import type { DialectName } from "#server/db/dialect/index";
 import type { Database } from "#server/db/tables";
 import type { Definition } from "./definitions.ts";
 
 export type Devices = ExpressionBuilder<Database, "devices">;
+
+/**
+ * Which devices the outer query meets, for SQLite, which plans as it is told:
+ * - `wanted`: those that the condition says, found by its indexes.
+ * - `all`: every device once. What the condition says of other tables is made a set to look into.
+ * - `some`: few, by their ids or until a page is full. What belongs to a device is looked up for each.
+ */
+export type Meets = "wanted" | "all" | "some";
 
 /** What the compilation of a filter knows. */
 export interface Context {
@@ -12,8 +21,9 @@ export interface Context {
   /** Milliseconds. */
   readonly nowMs: number;
   readonly definitions: readonly Definition[];
-  /** The outer query looks at few devices: what belongs to one is looked up for each. */
-  readonly few: boolean;
+  readonly meets: Meets;
+  /** What is compiled narrows the whole filter: it stands in no group and no negation that could let others pass. */
+  readonly direct: boolean;
   /** All devices are of this organization. */
   readonly orgId: string | undefined;
 }
@@ -21,6 +31,7 @@ export interface Context {
 /** Tables with rows of a device. */
 export type DeviceTable =
   | "deviceHardware"
+  | "deviceTags"
   | "deviceInterfaces"
   | "deviceNewestMetrics"
   | "deviceSoftware"
@@ -28,6 +39,12 @@ export type DeviceTable =
   | "devicePatches"
   | "devicePatchReports"
   | "deviceGroupMembers";
+
+/** Tables in which nearly every device has a row: a set of all would cost more than looking. */
+const ofMost: ReadonlySet<DeviceTable> = new Set(["deviceSoftwareReports", "devicePatchReports"]);
+
+/** For what is negated, or stands beside what others let pass. */
+export const indirect = (at: Context): Context => ({ ...at, direct: false });
 
 /** All of these tables have the two columns by which they are joined. */
 type Rows = ExpressionBuilder<Database, "deviceHardware">;
@@ -52,19 +69,27 @@ export function hasRow(
     "deviceHardware.orgId",
     "deviceHardware.deviceId",
   ];
-  if (at.dialect === "postgres" || at.few)
+  // Postgres finds few devices by a list of ids; beside other conditions it would look through the whole list for each.
+  if (
+    at.dialect === "postgres" &&
+    at.meets === "wanted" &&
+    at.direct &&
+    !ofMost.has(table) &&
+    table !== "deviceNewestMetrics"
+  )
+    return isInArray(at.eb.ref("devices.id"), query.select(deviceId));
+  if (at.dialect === "postgres" || at.meets === "some" || ofMost.has(table))
     return at.eb.exists(
       query
         .select(rows.lit(1).as("found"))
         .whereRef(deviceId, "=", "devices.id" as never)
         .whereRef(orgId, "=", "devices.orgId" as never),
     );
+  const walked = at.meets === "all";
+  const own = (name: "orgId" | "id") =>
+    walked ? withoutIndex(at.eb.ref(`devices.${name}`)) : at.eb.ref(`devices.${name}`);
   // Samples stay behind when their device moves to another organization; all else goes along.
   if (table === "deviceNewestMetrics")
-    return at.eb(
-      at.eb.refTuple("devices.orgId", "devices.id"),
-      "in",
-      query.select([orgId, deviceId]).$asTuple("orgId", "deviceId"),
-    );
-  return at.eb("devices.id", "in", query.select(deviceId));
+    return at.eb(tupleOf(own("orgId"), own("id")), "in", query.select([orgId, deviceId]) as never);
+  return at.eb(own("id"), "in", query.select(deviceId));
 }

@@ -3,7 +3,7 @@ import { conditionsOf, type FilterCondition, type FilterGroup } from "#contract/
 import type { DialectName } from "#server/db/dialect/index";
 import type { Reader } from "#server/db/unit-of-work";
 import { compileCondition } from "./compile-condition.ts";
-import type { Context, Devices } from "./context.ts";
+import { type Context, type Devices, indirect, type Meets } from "./context.ts";
 import { definitionsFor } from "./definitions.ts";
 
 export interface ConditionOptions {
@@ -28,16 +28,36 @@ export type DeviceCondition = (eb: Devices) => Expression<SqlBool>;
 export async function deviceCondition(
   db: Reader,
   filter: FilterGroup,
-  { now, dialect, orgId, few = false }: ConditionOptions,
+  { few = false, ...options }: ConditionOptions,
 ): Promise<DeviceCondition> {
+  return (await conditionMaker(db, filter, options))(few ? "some" : "wanted");
+}
+
+/** The same for several queries, which meet devices in different ways. */
+export async function conditionMaker(
+  db: Reader,
+  filter: FilterGroup,
+  { now, dialect, orgId }: Omit<ConditionOptions, "few">,
+): Promise<(meets: Meets) => DeviceCondition> {
   const definitions = await definitionsFor(db, filter, orgId);
-  return (eb) => compileGroup({ eb, dialect, nowMs: Date.parse(now), definitions, few, orgId }, filter);
+  const nowMs = Date.parse(now);
+  return (meets) => (eb) => compileGroup({ eb, dialect, nowMs, definitions, meets, orgId, direct: true }, filter);
 }
 
 function compileGroup(at: Context, { operator, conditions }: FilterGroup): Expression<SqlBool> {
-  const parts = conditions.map((part) => ("conditions" in part ? compileGroup(at, part) : compileCondition(at, part)));
+  const within = operator === "AND" || conditions.every(isSet) ? at : indirect(at);
+  const parts = conditions.map((part) =>
+    "conditions" in part ? compileGroup(within, part) : compileCondition(within, part),
+  );
   return joined(at, operator, parts);
 }
+
+/** Conditions that are sets of devices: an index serves several of them at once. */
+const isSet = (part: FilterGroup | FilterCondition): boolean =>
+  "field" in part &&
+  ((part.field === "tags" && part.operator === "hasAny") ||
+    part.field === "groupId" ||
+    (part.field === "software.installed" && part.operator !== "notContains"));
 
 /** Halves of halves: a chain of a thousand would be deeper than SQLite takes. */
 function joined(at: Context, operator: "AND" | "OR", parts: readonly Expression<SqlBool>[]): Expression<SqlBool> {

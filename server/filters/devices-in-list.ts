@@ -4,7 +4,7 @@ import { visibleInLists } from "#server/access/org-access";
 import { word } from "#server/db/dialect/text";
 import type { Scope } from "#server/db/scope";
 import type { Database } from "#server/db/tables";
-import type { Reader } from "#server/db/unit-of-work";
+import type { Devices } from "./context.ts";
 import { type DeviceCondition, seesDecommissioned } from "./device-condition.ts";
 
 export interface Narrowed {
@@ -12,15 +12,20 @@ export interface Narrowed {
   readonly condition: DeviceCondition;
   /** An organization that `getNamedOrg` has let through; otherwise all that lists show. */
   readonly orgId: string | undefined;
+  /** Few devices are found by indexes, and each is looked up among the organizations. */
+  readonly byKey?: boolean;
 }
 
 /** The devices of a filter that a list of the caller shows (docs/filters.md, "Scope"). */
-export function devicesInList(reader: Reader, scope: Scope, { filter, condition, orgId }: Narrowed) {
-  const db = reader as Kysely<Database>;
+export function devicesInList(
+  db: Kysely<Database>,
+  scope: Scope,
+  { filter, condition, orgId, byKey = false }: Narrowed,
+) {
   let query = db.selectFrom("devices");
   if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
   else if (scope.kind === "partner")
-    query = query.where("devices.partnerId", "=", scope.partnerId).where("devices.orgId", "not in", hidden());
+    query = query.where("devices.partnerId", "=", scope.partnerId).where(byKey ? isShown : isNotHidden);
   else query = query.where("devices.orgId", "in", organizations().where(visibleInLists));
   if (!seesDecommissioned(filter)) query = query.where("devices.status", "<>", word("decommissioned"));
   return query.where(condition);
@@ -30,4 +35,16 @@ export function devicesInList(reader: Reader, scope: Scope, { filter, condition,
 const organizations = () => expressionBuilder<Database, never>().selectFrom("organizations").select("organizations.id");
 
 /** Few of a partner's organizations are hidden: each device is soon looked for among them. */
-const hidden = () => organizations().where((eb) => eb.not(visibleInLists(eb)));
+const isNotHidden = (eb: Devices) =>
+  eb(
+    "devices.orgId",
+    "not in",
+    organizations().where((inner) => inner.not(visibleInLists(inner))),
+  );
+
+const isShown = (eb: Devices) =>
+  eb.exists(
+    organizations()
+      .where(visibleInLists)
+      .whereRef("organizations.id", "=", "devices.orgId" as never),
+  );

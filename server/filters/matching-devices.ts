@@ -1,11 +1,12 @@
 import type { FilterGroup } from "#contract/core/filters/condition";
 import { asFleetQuery } from "#server/access/fleet-queries";
 import { getNamedOrg } from "#server/access/org-access";
-import { runWithin } from "#server/db/prepared";
+import { type Compilable, runOnce } from "#server/db/prepared";
 import { limitReads, wasLate } from "#server/db/read-bounds";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { deviceCondition } from "./device-condition.ts";
+import type { Meets } from "./context.ts";
+import { conditionMaker } from "./device-condition.ts";
 import { devicesInList } from "./devices-in-list.ts";
 
 /** A device of a page, and where it stands in the order of hostnames. */
@@ -14,19 +15,16 @@ export interface Match {
   readonly key: string;
 }
 
-interface Page {
+interface Asked {
   readonly orgId?: string | undefined;
-  /** Behind this one. */
-  readonly after?: Match | undefined;
   readonly limit: number;
-  readonly counted: boolean;
 }
 
 /** As long as the database may take over a filter. */
 const LIMIT_MS = 5_000;
 
 /** Up to so many are sorted here; of more a page is soon met in the order of an index. */
-const FEW = 2_000;
+const FEW = 500;
 
 /**
  * Runs what evaluates filters for a person: at most two at a time and sixty a minute (429), and five seconds in the
@@ -42,46 +40,64 @@ export const asPreview = <R>(call: Call, work: () => Promise<R>): Promise<R> =>
     }
   });
 
-/** A page of the devices of a checked filter by hostname, then id, in the caller's lists; 403 for an organization out of reach. */
-export async function matchingDevices(call: Call, filter: FilterGroup, { orgId, after, limit, counted }: Page) {
+/** Finds devices of a checked filter in the caller's lists; 403 for an organization out of reach. */
+async function finderFor(call: Call, filter: FilterGroup, orgId: string | undefined) {
   if (orgId !== undefined) await getNamedOrg(call, orgId);
   const { db, scope, clock } = call;
   const evaluatedAt = clock.now();
-  const dialect = call.services.store.dialect;
-  const condition = await deviceCondition(db, filter, {
-    now: evaluatedAt,
-    dialect,
-    ...(orgId === undefined ? {} : { orgId }),
-  });
-  const all = devicesInList(db, scope, { filter, condition, orgId }).select([
-    "devices.id",
-    "devices.hostnameKey as key",
-  ]);
-  const few = await runWithin<Match>(
-    db,
-    all.limit((eb) => eb.lit(FEW + 1)),
-  );
-  if (few.length <= FEW) {
-    const behind = few.toSorted(byKey).filter((one) => !after || byKey(one, after) > 0);
-    return { matches: behind.slice(0, limit), totalCount: few.length, evaluatedAt };
-  }
-  const page = await runWithin<Match>(
-    db,
-    (after
-      ? all.where((eb) => eb(eb.refTuple("devices.hostnameKey", "devices.id"), ">", eb.tuple(after.key, after.id)))
-      : all
-    )
-      .orderBy("devices.hostnameKey")
-      .orderBy("devices.id")
-      .limit(limit),
-  );
-  if (!counted) return { matches: page, totalCount: undefined, evaluatedAt };
-  const [count] = await runWithin<{ total: number }>(
-    db,
-    devicesInList(db, scope, { filter, condition, orgId }).select((eb) => eb.fn.countAll<number>().as("total")),
-  );
-  return { matches: page, totalCount: Number(count?.total), evaluatedAt };
+  const options = { now: evaluatedAt, dialect: call.services.store.dialect, ...(orgId === undefined ? {} : { orgId }) };
+  // Postgres would count the set of organizations anew for each device, and rather read all of these.
+  const keyed = (meets: Meets) => options.dialect === "postgres" && meets === "wanted";
+  const conditionFor = await conditionMaker(db, filter, options);
+  const find = <Row>(meets: Meets, build: (devices: ReturnType<typeof devicesInList>) => Compilable<Row>) =>
+    runOnce<Row>(
+      db,
+      (handle) =>
+        build(devicesInList(handle, scope, { filter, condition: conditionFor(meets), orgId, byKey: keyed(meets) })),
+      { by: orgId !== undefined ? "key" : keyed(meets) ? "devices by key" : "devices" },
+    );
+  /** All of them, unless they are too many to sort. */
+  const few = async () => {
+    const found = await find<Match>("wanted", (all) => all.select(columns).limit((eb) => eb.lit(FEW + 1)));
+    return found.length > FEW ? undefined : found.toSorted(byKey);
+  };
+  const walk = (after: Match | undefined, limit: number) =>
+    find<Match>("some", (all) =>
+      (after
+        ? all.where((eb) => eb(eb.refTuple("devices.hostnameKey", "devices.id"), ">", eb.tuple(after.key, after.id)))
+        : all
+      )
+        .select(columns)
+        .orderBy("devices.hostnameKey")
+        .orderBy("devices.id")
+        .limit(limit),
+    );
+  return { evaluatedAt, find, few, walk };
 }
+
+/** How many there are, and the first of them by hostname, then id. */
+export async function countedMatches(call: Call, filter: FilterGroup, { orgId, limit }: Asked) {
+  const { evaluatedAt, find, few, walk } = await finderFor(call, filter, orgId);
+  const all = await few();
+  if (all) return { matches: all.slice(0, limit), totalCount: all.length, evaluatedAt };
+  const [count] = await find<{ total: number }>("all", (devices) =>
+    devices.select((eb) => eb.fn.countAll<number>().as("total")),
+  );
+  return { matches: await walk(undefined, limit), totalCount: Number(count?.total), evaluatedAt };
+}
+
+/** A page of them behind one of them. */
+export async function nextMatches(
+  call: Call,
+  filter: FilterGroup,
+  { orgId, limit, after }: Asked & { readonly after: Match | undefined },
+): Promise<Match[]> {
+  const { few, walk } = await finderFor(call, filter, orgId);
+  const all = await few();
+  return all ? all.filter((one) => !after || byKey(one, after) > 0).slice(0, limit) : walk(after, limit);
+}
+
+const columns = ["devices.id", "devices.hostnameKey as key"] as const;
 
 /** Both databases order texts by their bytes in UTF-8, which is the order of code points. */
 export function byKey(a: Match, b: Match): number {

@@ -2,7 +2,7 @@ import type { FilterGroup } from "#contract/core/filters/condition";
 import { withIds } from "#server/db/dialect/json";
 import { preparedRows } from "#server/db/prepared";
 import type { Call } from "#server/http/call";
-import { asPreview, matchingDevices } from "./matching-devices.ts";
+import { asPreview, countedMatches } from "./matching-devices.ts";
 
 interface Wanted {
   readonly orgId?: string | undefined;
@@ -12,11 +12,7 @@ interface Wanted {
 /** How many devices a checked filter matches in the caller's lists, and the first of them by hostname (docs/filters.md, "Limits"). */
 export const previewDevices = (call: Call, filter: FilterGroup, { orgId, limit }: Wanted) =>
   asPreview(call, async () => {
-    const {
-      matches,
-      totalCount = 0,
-      evaluatedAt,
-    } = await matchingDevices(call, filter, { orgId, limit, counted: true });
+    const { matches, totalCount, evaluatedAt } = await countedMatches(call, filter, { orgId, limit });
     const ids = matches.map(({ id }) => id);
     const rows = ids.length === 0 ? [] : await shown(call.db, { ids }, null);
     const known = new Map(rows.map((row) => [row.id, row]));

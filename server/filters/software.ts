@@ -1,7 +1,7 @@
 import type { Expression, SqlBool } from "kysely";
-import { hasText, isOneOf } from "#server/db/dialect/filter-values";
+import { isOneOf, titleContains } from "#server/db/dialect/filter-values";
 import type { Asked } from "./compare.ts";
-import { type Context, hasRow } from "./context.ts";
+import { type Context, hasRow, indirect } from "./context.ts";
 
 /** What is installed is known of devices that have reported it (docs/filters.md, "Special fields"). */
 export function compareSoftware(
@@ -15,9 +15,10 @@ export function compareSoftware(
   if (operator === "hasAll") return eb.and([...new Set(value as readonly string[])].map((title) => isOne([title])));
   if (operator === "equals") return isOne([value as string]);
   if (operator === "in" || operator === "hasAny") return isOne(value as readonly string[]);
-  const contains = hasRow(at, "deviceSoftware", (column) => [
-    hasText(column("name"), value as string, "anywhere", at.dialect),
+  const isPositive = operator === "contains" && field === "software.installed";
+  const contains = hasRow(isPositive ? at : indirect(at), "deviceSoftware", (column) => [
+    titleContains(column("name"), value as string, at.dialect),
   ]);
-  if (operator === "contains" && field === "software.installed") return contains;
+  if (isPositive) return contains;
   return eb.and([hasRow(at, "deviceSoftwareReports", () => []), eb.not(contains)]);
 }

@@ -1,16 +1,18 @@
 import type { Expression, SqlBool } from "kysely";
-import { hasAnyOf, hasElementLike } from "#server/db/dialect/filter-values";
+import { hasText, isOneOf } from "#server/db/dialect/filter-values";
 import { isFilled } from "#server/db/dialect/json";
 import type { Asked } from "./compare.ts";
-import type { Context } from "./context.ts";
+import { type Context, hasRow } from "./context.ts";
 
 /** Tags are never missing: a device without any has an empty list. */
-export function compareTags({ eb, dialect }: Context, { operator, value }: Asked): Expression<SqlBool> {
-  const tags = eb.ref("devices.tags");
-  if (operator === "isEmpty") return eb.not(isFilled(tags));
-  if (operator === "isNotEmpty") return isFilled(tags);
-  if (operator === "contains") return hasElementLike(tags, value as string, dialect);
+export function compareTags(at: Context, { operator, value }: Asked): Expression<SqlBool> {
+  const { eb, dialect } = at;
+  if (operator === "isEmpty") return eb.not(isFilled(eb.ref("devices.tags")));
+  if (operator === "isNotEmpty") return isFilled(eb.ref("devices.tags"));
+  const isOne = (tags: readonly string[]) =>
+    hasRow(at, "deviceTags", (column) => [isOneOf(column("tag"), tags, dialect)]);
+  if (operator === "contains")
+    return hasRow(at, "deviceTags", (column) => [hasText(column("tag"), value as string, "anywhere", dialect)]);
   const wanted = value as readonly string[];
-  if (operator === "hasAny") return hasAnyOf(tags, wanted, dialect);
-  return eb.and([...new Set(wanted)].map((tag) => hasAnyOf(tags, [tag], dialect)));
+  return operator === "hasAny" ? isOne(wanted) : eb.and([...new Set(wanted)].map((tag) => isOne([tag])));
 }

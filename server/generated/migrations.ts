@@ -53,6 +53,7 @@ import { migration as m49 } from "../db/migrations/202611291825-fleet-device-gro
 import { migration as m50 } from "../db/migrations/202611291830-fleet-filter-values.ts";
 import { migration as m51 } from "../db/migrations/202611291835-fleet-saved-filters.ts";
 import { migration as m52 } from "../db/migrations/202611291845-fleet-waiting-commands.ts";
+import { migration as m53 } from "../db/migrations/202611291905-fleet-filter-indexes.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -109,4 +110,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611291830-fleet-filter-values", ...m50 },
   { name: "202611291835-fleet-saved-filters", ...m51 },
   { name: "202611291845-fleet-waiting-commands", ...m52 },
+  { name: "202611291905-fleet-filter-indexes", ...m53 },
 ];

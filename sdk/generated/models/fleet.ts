@@ -682,6 +682,22 @@ export interface SavedFiltersCreateBody {
   };
 }
 
+export interface SavedFiltersPreviewQuery {
+  /** Only devices of this organization; id of an organization. */
+  orgId?: string | undefined;
+}
+
+export interface SavedFiltersPreviewBody {
+  /** Which devices: {operator: AND or OR, conditions: [...]}, as `rmm filters explain` prints it. */
+  conditions: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  };
+  /** Devices to show; 1 to 100; default `10`. */
+  limit?: number | undefined;
+}
+
 export interface SavedFiltersUpdateBody {
   /** What it is called; 1 to 200 characters. */
   name?: string | undefined;
@@ -693,6 +709,13 @@ export interface SavedFiltersUpdateBody {
     /** At least 1 items. */
     conditions: Record<string, unknown>[];
   } | undefined;
+}
+
+export interface SavedFiltersPreviewSavedQuery {
+  /** Devices to show; 1 to 100; default `10`. */
+  limit?: number | string | undefined;
+  /** Only devices of this organization; id of an organization. */
+  orgId?: string | undefined;
 }
 
 export interface SearchFindQuery {
@@ -1093,6 +1116,24 @@ export interface DiskReport {
   freeGb?: number | null;
   /** 0 to 100. */
   usedPercent?: number | null;
+}
+
+export interface FilterPreview {
+  data: {
+    totalCount: number;
+    devices: ({
+      /** Id of a device. */
+      id: string;
+      hostname: string;
+      displayName: string | null;
+      osType: "windows" | "macos" | "linux";
+      status: "pending" | "online" | "offline" | "updating" | "maintenance" | "quarantined" | "decommissioned";
+      /** Date and time (RFC 3339). */
+      lastSeenAt: string | null;
+    })[];
+    /** Date and time (RFC 3339). */
+    evaluatedAt: string;
+  };
 }
 
 export interface GroupMember {

@@ -27,6 +27,11 @@ export interface ProcessesKillQuery {
   force?: boolean | "true" | "false" | undefined;
 }
 
+export interface ProcessesKillBody {
+  /** The same, where the query says nothing. */
+  force?: boolean | undefined;
+}
+
 export interface ProcessesKillResult {
   success: true;
   message: string;

@@ -17,6 +17,9 @@ export const DEVICE_IS_NAMED = "device_is_named";
 /** The ids of such devices as JSON, so many at most as the last argument says. */
 export const DEVICES_NAMED = "devices_named";
 
+/** True for titles of software (first argument) that contain a text (`titlesWith`). */
+export const TITLE_CONTAINS = "title_contains";
+
 /** What each database makes of a function of ours: `{1}` is its first argument. */
 const ours: Record<DialectName, Readonly<Record<string, readonly string[]>>> = {
   sqlite: templates({
@@ -25,12 +28,16 @@ const ours: Record<DialectName, Readonly<Record<string, readonly string[]>>> = {
     [DEVICE_IS_NAMED]: "({1} in (select device_id from search_device_names({2})))",
     [DEVICES_NAMED]:
       "(select json_group_array(device_id) from (select device_id from search_device_names({1}) limit {5}))",
+    [TITLE_CONTAINS]:
+      "({1} in (select title from software_titles where case when octet_length(title) = length(title) " +
+      "then title like {2} escape '!' else has_text(title, {3}, 'anywhere') end))",
   }),
   postgres: templates({
     [FOLDED_LIKE]: "(fold({1}) like {2} escape '!')",
     // In a query of its own, so that it runs once and not when the statement is planned.
     [DEVICE_IS_NAMED]: "({1} = any((select rmm_devices_named({3}, {4}, {5}, null))::uuid[]))",
     [DEVICES_NAMED]: "array_to_json(rmm_devices_named({2}, {3}, {4}, {5}))::text",
+    [TITLE_CONTAINS]: "({1} = any((select rmm_titles_with({2}, {4}))::text[]))",
   }),
 };
 

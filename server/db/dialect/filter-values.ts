@@ -1,5 +1,6 @@
-import { type Expression, type SqlBool, sql } from "kysely";
+import { type Expression, expressionBuilder, type SqlBool, sql } from "kysely";
 import { foldCase } from "#contract/core/patterns/any-case";
+import { TITLE_CONTAINS } from "./compilers.ts";
 import type { DialectName } from "./index.ts";
 import { postgresPattern, postgresText } from "./postgres-pattern.ts";
 import { escapeLike } from "./text.ts";
@@ -28,41 +29,41 @@ export function hasText(
 ): Expression<SqlBool> {
   const folded = escapeLike(foldCase(text));
   const like = `${place === "start" ? "" : "%"}${folded}${place === "end" ? "" : "%"}`;
+  const inAscii = sql`${column} like ${like} escape '!'`;
   return dialect === "postgres"
     ? sql<SqlBool>`case when octet_length(${column}) = char_length(${column}) then lower(${column} collate "C") like ${like} escape '!' else ${column} collate "C" ~ ${postgresText(text, { start: place === "start", end: place === "end" })} end`
-    : sql<SqlBool>`case when octet_length(${column}) = length(${column}) then ${column} like ${like} escape '!' else has_text(${column}, ${foldCase(text)}, ${place}) end`;
+    : sql<SqlBool>`case when octet_length(${column}) = length(${column}) then ${inAscii} else has_text(${column}, ${foldCase(text)}, ${place}) end`;
+}
+
+/** Titles of software with this text in them: few, of all programs, are looked through (migration "fleet filter indexes"). */
+export function titleContains(title: Expression<string>, text: string, dialect: DialectName): Expression<SqlBool> {
+  const eb = expressionBuilder<never, never>();
+  const folded = foldCase(text);
+  const spelled = dialect === "postgres" ? postgresText(text, { start: false, end: false }) : "";
+  return eb.fn<SqlBool>(TITLE_CONTAINS, [title, eb.val(`%${escapeLike(folded)}%`), eb.val(folded), eb.val(spelled)]);
 }
 
 /** A number that is compared with one of any type: Postgres would read it as one of the column's. */
 export const numberLike = (value: number, dialect: DialectName): Expression<number> =>
   dialect === "postgres" ? sql<number>`${value}::float8` : sql<number>`${value}`;
 
-/** One of these texts, which are one parameter however many. */
-export const isOneOf = (
+/** So many values stand in the statement one by one, where the database knows how many rows each has. */
+const WRITTEN_MAX = 20;
+
+/** One of these texts; of many, all are one parameter. */
+export function isOneOf(
   column: Expression<string | null>,
   texts: readonly string[],
   dialect: DialectName,
   type: "text" | "uuid" = "text",
-): Expression<SqlBool> =>
-  dialect === "postgres"
-    ? sql<SqlBool>`${column} = any(array(select item.value${sql.raw(`::${type}`)} from jsonb_array_elements_text(${JSON.stringify(texts)}::jsonb) as item(value)))`
-    : sql<SqlBool>`${column} in (select item.value from json_each(${JSON.stringify(texts)}) as item)`;
-
-type Elements = Expression<readonly string[]>;
-
-/** JSON arrays with one of these elements. */
-export const hasAnyOf = (column: Elements, texts: readonly string[], dialect: DialectName): Expression<SqlBool> =>
-  dialect === "postgres"
-    ? sql<SqlBool>`jsonb_exists_any(${column}, array(select item.value from jsonb_array_elements_text(${JSON.stringify(texts)}::jsonb) as item(value)))`
-    : sql<SqlBool>`exists (select 1 from json_each(${column}) as item where item.value in (select given.value from json_each(${JSON.stringify(texts)}) as given))`;
-
-/** JSON arrays that have an element with this text in it, in any case. */
-export const hasElementLike = (column: Elements, text: string, dialect: DialectName): Expression<SqlBool> => {
-  const has = hasText(sql.ref<string>("item.value"), text, "anywhere", dialect);
+): Expression<SqlBool> {
+  if (texts.length === 0) return sql<SqlBool>`(${column} is not null and ${sql.lit(1)} = 0)`;
+  if (texts.length <= WRITTEN_MAX) return sql<SqlBool>`${column} in (${sql.join(texts)})`;
+  const json = JSON.stringify(texts);
   return dialect === "postgres"
-    ? sql<SqlBool>`exists (select 1 from jsonb_array_elements_text(${column}) as item(value) where ${has})`
-    : sql<SqlBool>`exists (select 1 from json_each(${column}) as item where ${has})`;
-};
+    ? sql<SqlBool>`${column} = any(array(select item.value${sql.raw(`::${type}`)} from jsonb_array_elements_text(${json}::jsonb) as item(value)))`
+    : sql<SqlBool>`${column} in (select item.value from json_each(${json}) as item)`;
+}
 
 /** What a stored custom value is compared as; the key is a plain word. Null where it is none of the type. */
 export function customValue(
@@ -100,3 +101,12 @@ export const defaultValue = (value: unknown, type: "string" | "number" | "boolea
   dialect === "postgres" ? sql`${value}${sql.raw(`::${columnTypes[type]}`)}` : sql`${value}`;
 
 const columnTypes = { string: "text", number: "float8", boolean: "boolean", date: "timestamptz" } as const;
+
+/** A column as SQLite does not look for it in an index. */
+export const withoutIndex = (column: Expression<string>): Expression<string> => sql<string>`+${column}`;
+
+export const tupleOf = (a: Expression<string>, b: Expression<string>): Expression<string> => sql<string>`(${a}, ${b})`;
+
+/** One of what a query finds, which Postgres makes a list of first, to look for each in an index. */
+export const isInArray = (column: Expression<string>, query: Expression<unknown>): Expression<SqlBool> =>
+  sql<SqlBool>`${column} = any(array${query})`;

@@ -78,6 +78,13 @@ export interface DevicesTable {
   updatedAt: string;
 }
 
+/** The tags of devices as rows; kept by the database. */
+export interface DeviceTagsTable {
+  orgId: Fixed<string>;
+  deviceId: Fixed<string>;
+  tag: Fixed<string>;
+}
+
 export interface DeviceHardwareTable {
   orgId: Fixed<string>;
   deviceId: Fixed<string>;
@@ -328,6 +335,7 @@ export interface SavedFiltersTable {
 
 export interface FleetTables {
   devices: DevicesTable;
+  deviceTags: DeviceTagsTable;
   deviceHardware: DeviceHardwareTable;
   deviceInterfaces: DeviceInterfacesTable;
   deviceDisks: DeviceDisksTable;
@@ -355,6 +363,7 @@ export const fleetTables = {
     booleans: ["isVirtual", "isHeadless", "pendingReboot"],
     json: ["tags", "customFields"],
   },
+  deviceTags: { owner: "org", writtenBy: "fleet/devices" },
   deviceHardware: { owner: "org", writtenBy: "fleet/devices" },
   deviceInterfaces: { owner: "org", writtenBy: "fleet/devices", booleans: ["isPrimaryInterface"] },
   deviceDisks: { owner: "org", writtenBy: "fleet/devices" },

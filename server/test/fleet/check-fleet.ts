@@ -41,7 +41,8 @@ export async function checkCommands({ installation, orders, fleet }: Done): Prom
   expect([...fleet.claimed].filter(([, times]) => times > 1)).toEqual([]);
   expect([...fleet.taken].filter(([, times]) => times > 1)).toEqual([]);
   const unseen = rows.filter(({ id }) => !fleet.claimed.has(id));
-  expect(new Set(unseen.map(({ status }) => status))).toEqual(new Set(unseen.length > 0 ? ["sent"] : []));
+  // In a long run the time of some is up already.
+  expect(unseen.filter(({ status }) => status !== "sent" && status !== "timeout")).toEqual([]);
   const answered = rows.filter(({ id }) => fleet.claimed.has(id));
   expect(answered.filter(({ status }) => status !== "completed")).toEqual([]);
   await checkRecord(installation, new Set(answered.map(({ id }) => id)));

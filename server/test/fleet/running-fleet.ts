@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Summary } from "#fixtures/simulators/agent/counts";
 import { type Simulation, simulate } from "#fixtures/simulators/agent/simulation";
 import type { SeededFleet } from "./seeded-fleet.ts";
@@ -22,6 +23,8 @@ export class RunningFleet {
   readonly #parts: readonly Simulation[];
 
   constructor({ urls, fleet, intervalMs, seed }: Options) {
+    // Each part listens with several of its own.
+    setMaxListeners(0, this.#stop.signal);
     const ways = urls.flatMap((baseUrl) => (["socket", "poll"] as const).map((transport) => ({ baseUrl, transport })));
     this.#parts = ways.map(({ baseUrl, transport }, part) => {
       const own = fleet.records.filter(({ index }) => index % ways.length === part);

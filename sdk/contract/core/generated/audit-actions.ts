@@ -91,6 +91,8 @@ export const auditActions = [
   "filter.create",
   "filter.update",
   "filter.delete",
+  "filter.preview",
+  "filter.saved.preview",
   "device.process.kill",
   "device.service.start",
   "device.service.stop",

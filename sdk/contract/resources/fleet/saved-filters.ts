@@ -1,8 +1,11 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import { type FieldMeta, idOf, instant, listedName, ref, searchText, text } from "../../core/fields.ts";
+import { filterFaultCodes } from "../../core/filters/faults.ts";
 import { givenFilter, shownFilter } from "../../core/filters/given-filter.ts";
+import { boundedInt } from "../../core/page.ts";
+import { deviceStatuses, osTypes } from "./devices.ts";
 
 /** A list of saved filters shows so many. */
 export const FILTERS_SHOWN = 1_000;
@@ -28,17 +31,29 @@ const writable = () => ({
   conditions: givenFilter(),
 });
 
-/** What can be wrong with a filter, beside its structure. */
-export const filterFaults = [
-  "FILTER_INVALID_STRUCTURE",
-  "FILTER_UNKNOWN_FIELD",
-  "FILTER_OPERATOR_NOT_ALLOWED",
-  "FILTER_VALUE_REQUIRED",
-  "FILTER_TYPE_MISMATCH",
-  "FILTER_INVALID_REGEX",
-  "FILTER_TOO_DEEP",
-  "FILTER_TOO_LARGE",
-] as const;
+/** What a filter matches at one moment, and the first of it (docs/filters.md, "Previews"). */
+export const FilterPreview = shape("FilterPreview", () =>
+  z.object({
+    data: z.object({
+      totalCount: z.int(),
+      devices: z.array(
+        z.object({
+          id: idOf("device"),
+          hostname: z.string(),
+          displayName: z.string().nullable(),
+          osType: z.enum(osTypes),
+          status: z.enum(deviceStatuses),
+          lastSeenAt: instant().nullable(),
+        }),
+      ),
+      evaluatedAt: instant(),
+    }),
+  }),
+);
+
+const SHOWN = { default: 10, min: 1, max: 100 } as const;
+
+const narrowed = () => ref("organization").optional().describe("only devices of this organization");
 
 const readers = staff().needs("devices:read");
 const writers = staff().needs("devices:write");
@@ -48,7 +63,7 @@ const about: Noun = {
   summary: "Filters of devices that are kept under a name",
   thing: "saved-filter",
   kinds: { "saved-filter": { names: ["name"], example: "Windows servers" } },
-  audits: ["filter.create", "filter.update", "filter.delete"],
+  audits: ["filter.create", "filter.update", "filter.delete", "filter.preview", "filter.saved.preview"],
 };
 
 export const savedFilters = resource(about, {
@@ -71,7 +86,7 @@ export const savedFilters = resource(about, {
     access: writers,
     audit: "filter.create",
     errors: [
-      ...filterFaults,
+      ...filterFaultCodes,
       "ORG_ID_REQUIRED",
       "ORG_CONTEXT_REQUIRED",
       "ORG_ACCESS_DENIED",
@@ -89,6 +104,22 @@ export const savedFilters = resource(about, {
       }),
     returns: SavedFilter,
   }),
+  preview: post("/filters/preview", {
+    summary: "Count the devices of a filter, and show the first by hostname",
+    description:
+      "Over every organization that the caller reaches. Decommissioned devices only where a condition asks for that status.",
+    access: readers,
+    audit: "filter.preview",
+    loses: "nothing",
+    errors: [...filterFaultCodes, "FILTER_TIMEOUT", "ORG_ACCESS_DENIED"],
+    query: () => z.object({ orgId: narrowed() }),
+    body: () =>
+      z.object({
+        conditions: givenFilter(),
+        limit: z.int().min(SHOWN.min).max(SHOWN.max).default(SHOWN.default).describe("devices to show"),
+      }),
+    returns: FilterPreview,
+  }),
   get: get("/filters/:id", {
     summary: "Show a saved filter",
     access: readers,
@@ -99,7 +130,7 @@ export const savedFilters = resource(about, {
     summary: "Change a saved filter; what copied its conditions keeps them",
     access: writers,
     audit: "filter.update",
-    errors: [...filterFaults, "NOT_FOUND", "SITE_ACCESS_DENIED", "ORG_READ_ONLY", "LIMIT_REACHED", "NO_UPDATES"],
+    errors: [...filterFaultCodes, "NOT_FOUND", "SITE_ACCESS_DENIED", "ORG_READ_ONLY", "LIMIT_REACHED", "NO_UPDATES"],
     body: () => z.object(writable()).partial(),
     returns: SavedFilter,
   }),
@@ -109,5 +140,16 @@ export const savedFilters = resource(about, {
     audit: "filter.delete",
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "ORG_READ_ONLY"],
     returns: SavedFilter,
+  }),
+  previewSaved: post("/filters/:id/preview", {
+    summary: "Count the devices of a saved filter, and show the first by hostname",
+    description:
+      "Over every organization that the caller reaches. Decommissioned devices only where a condition asks for that status.",
+    access: readers,
+    audit: "filter.saved.preview",
+    loses: "nothing",
+    errors: ["NOT_FOUND", "FILTER_TIMEOUT", "ORG_ACCESS_DENIED"],
+    query: () => z.object({ limit: boundedInt(SHOWN).describe("devices to show"), orgId: narrowed() }),
+    returns: FilterPreview,
   }),
 });

@@ -75,6 +75,8 @@ export const processes = resource(about, {
     refs,
     params: one,
     query: () => z.object({ force: flag().optional().describe("without letting it finish") }),
+    bodyOptional: true,
+    body: () => z.object({ force: z.boolean().optional().describe("the same, where the query says nothing") }),
     returns: Done,
   }),
 });

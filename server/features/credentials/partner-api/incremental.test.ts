@@ -358,7 +358,7 @@ describe.each(databases)("incremental exports on %s", (database) => {
     const { key } = await manage("POST", `/partner-service-principals/${confined.id}/keys`, { name: "k" });
     const elsewhere = await makeSite(server, acme.secondOrgId);
     const moved = await moment();
-    for (const table of ["deviceHardware", "deviceCommands"] as const)
+    for (const table of ["deviceHardware", "deviceCommands", "deviceGroupMembers"] as const)
       await server.db.deleteFrom(table).where("deviceId", "=", acme.deviceId).execute();
     await setDevice({ orgId: acme.secondOrgId, siteId: elsewhere } as never);
     expect((await since("devices", moved)).map((row) => [row.id, row.orgId, row.removed])).toEqual([

@@ -1,5 +1,6 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agents } from "#contract/resources/fleet/agents";
+import { holdOrganization } from "#server/access/hold-organization";
 import { ZERO_UUID } from "#server/audit/chain";
 import type { Tx } from "#server/db/unit-of-work";
 import { enrollmentKeyHashes } from "#server/features/credentials/enrollment-keys/key-hash";
@@ -32,7 +33,7 @@ export async function admit(call: EnrollCall, tx: Tx) {
   if (key.expiresAt <= call.clock.now()) throw problem("ENROLLMENT_KEY_EXPIRED");
   if (key.maxUsage !== null && key.usageCount >= key.maxUsage) throw problem("ENROLLMENT_KEY_EXHAUSTED");
   checkSecret(call, key.enrollmentSecretHash);
-  refuseClosedTenant(key);
+  refuseClosedTenant({ ...key, ...(await holdOrganization(tx, call.services, key.orgId)) });
   return key;
 }
 

@@ -6,7 +6,7 @@ import type { Call } from "#server/http/call";
 import { enqueueJob } from "#server/jobs/queue";
 import { cutReport } from "./cut-report.ts";
 import { ignoredFields } from "./ignored-fields.ts";
-import { mayOnlyUninstall, ownDevice } from "./own-device.ts";
+import { ownDevice, refuseDraining } from "./own-device.ts";
 
 type SubmitCall = typeof agents.submitResult extends Endpoint<infer T> ? Call<T> : never;
 
@@ -20,7 +20,7 @@ export async function submitResult(call: SubmitCall) {
         commandId,
         deviceId: who.deviceId,
         role: who.credential,
-        uninstallOnly: mayOnlyUninstall(who),
+        refuseOther: () => refuseDraining(who),
         report: (type) => cutReport(call.body, type),
       });
       const { command } = submitted;

@@ -266,6 +266,23 @@ describe.each(databases)("device commands on %s", (database) => {
     expect(await near.claim()).toMatchObject([{ payload: { macs: ["aa:bb:cc:dd:ee:ff"], broadcast: "10.7.0.255" } }]);
   });
 
+  it.skipIf(database === "sqlite")("wakes through nobody who is being cut off at that moment", async () => {
+    const network = (ipAddress: string) => [{ interfaceName: "eth0", ipAddress, macAddress: "aa:bb:cc:dd:ee:01" }];
+    const own = await makeSite(server, orgId, "Shed");
+    const asleep = await device("deep-asleep", { siteId: own, network: network("10.9.0.4") });
+    const relay = await device("going", { siteId: own, network: network("10.9.0.5") });
+    const asked = await server.db.transaction().execute(async (tx) => {
+      await tx.updateTable("devices").set({ status: "quarantined" }).where("id", "=", relay.id).execute();
+      const waiting = asleep.queue("wake");
+      // Either it waits for the one who cuts off, or it has queued what nobody will end.
+      await Promise.race([waiting, new Promise((done) => setTimeout(done, 300))]);
+      return { waiting };
+    });
+    expect((await asked.waiting).body.code).toBe("NO_RELAY");
+    const left = server.db.selectFrom("deviceCommands").select("id").where("deviceId", "=", relay.id);
+    expect(await left.execute()).toEqual([]);
+  });
+
   it("is sent to many devices at once: each is judged by itself", async () => {
     const [one, two, gone] = [await device("bulk-1"), await device("bulk-2"), await device("bulk-3")];
     await gone.set({ status: "decommissioned" });

@@ -1,9 +1,10 @@
 import type { UserCommandType } from "#contract/core/command-types";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { deviceCommands } from "#contract/resources/fleet/device-commands";
+import { holdOrganization } from "#server/access/hold-organization";
 import { findOrg } from "#server/access/org-access";
 import { user } from "#server/access/principal";
-import { held } from "#server/db/dialect/locks";
+import { held, shared } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
@@ -14,7 +15,7 @@ import { findPending, OLDER, type Refusal, refusalFor, refusalOfOrg, type Target
 import { getCommand } from "./queries.ts";
 import { tellDevice } from "./signals.ts";
 import { typedPayload } from "./typed-payload.ts";
-import { findRelay } from "./wake.ts";
+import { holdRelay } from "./wake.ts";
 
 type QueueCall = typeof deviceCommands.queue extends Endpoint<infer T> ? Call<T> : never;
 
@@ -54,18 +55,20 @@ export async function queueFor(
   { device: named, type, payload }: Asked,
 ): Promise<ReturnType<typeof commandView> | Refusal> {
   const org = await findOrg(call, named.orgId, tx);
-  const ofOrg = org ? refusalOfOrg(org) : ({ code: "NOT_FOUND" } as const);
+  const stands = org && (await holdOrganization(tx, call.services, org.id));
+  const ofOrg = stands ? refusalOfOrg({ status: stands.orgStatus }) : ({ code: "NOT_FOUND" } as const);
   if (ofOrg) return ofOrg;
   // Held until the commit: a quarantine or a move that comes now finds the command and ends it.
   const row = tx.selectFrom("devices").select("status").where("id", "=", named.id);
-  const locked = await held(row, call.services.store.dialect).executeTakeFirst();
+  const { dialect } = call.services.store;
+  const locked = await (type === "wake" ? shared(row, dialect) : held(row, dialect)).executeTakeFirst();
   if (!locked) return { code: "NOT_FOUND" };
   const device = { ...named, status: locked.status };
   const refusal = refusalFor(device, type, payload);
   if (refusal) return refusal;
   const pending = await findPending(tx, device, type);
   if (pending) return { code: "ALREADY_PENDING", details: { commandId: pending.id } };
-  const target = type === "wake" ? await findRelay(tx, device) : { device, payload };
+  const target = type === "wake" ? await holdRelay(tx, device, dialect) : { device, payload };
   if ("code" in target) return target;
   const id = await insertCommand(tx, call.services, {
     device: target.device,

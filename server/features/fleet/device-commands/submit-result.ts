@@ -12,7 +12,8 @@ export interface Answering {
   readonly commandId: string;
   readonly deviceId: string;
   readonly role: "agent" | "watchdog";
-  readonly uninstallOnly: boolean;
+  /** Refuses what a device that is being let go may not answer: all but its uninstall. */
+  readonly refuseOther?: (() => void) | undefined;
   /** The answer, cut to what the type may say. */
   readonly report: (type: CommandType) => ReportedResult;
 }
@@ -29,7 +30,7 @@ export type Submitted =
 export async function submitResult(
   tx: Tx,
   services: EventServices & Pick<Services, "vault">,
-  { commandId, deviceId, role, uninstallOnly, report }: Answering,
+  { commandId, deviceId, role, refuseOther, report }: Answering,
 ): Promise<Submitted> {
   const now = services.clock.now();
   const found = await tx
@@ -39,7 +40,7 @@ export async function submitResult(
     .where("deviceId", "=", deviceId)
     .executeTakeFirst();
   if (!found || found.targetRole !== role) throw problem("NOT_FOUND");
-  if (uninstallOnly && found.type !== "self_uninstall") throw problem("NOT_FOUND");
+  if (found.type !== "self_uninstall") refuseOther?.();
   const live = commandRules(found.type).live === true;
   const reported = report(found.type);
   const ending: Ending = { status: reported.status, result: resultOf(reported) };

@@ -1,4 +1,6 @@
-import type { Reader } from "#server/db/unit-of-work";
+import type { DialectName } from "#server/db/dialect/index";
+import { shared } from "#server/db/dialect/locks";
+import type { Reader, Tx } from "#server/db/unit-of-work";
 import type { Refusal, Target } from "./judge-device.ts";
 import { broadcastOf, sameNetwork } from "./subnets.ts";
 
@@ -10,8 +12,31 @@ interface Relay {
 /** Neighbours that are asked whether they share the network. */
 const NEIGHBOURS_MAX = 500;
 
+/** Looks again as often as a neighbour goes away at that moment. */
+const TRIES = 3;
+
+/**
+ * The relay, held until the commit: a quarantine or a move of it that comes now finds the command and ends it. Shared,
+ * so that neighbours that are to wake each other do not wait in a circle.
+ */
+export async function holdRelay(tx: Tx, sleeping: Target, dialect: DialectName): Promise<Relay | Refusal> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const found = await findRelay(tx, sleeping);
+    if ("code" in found) return found;
+    const row = tx
+      .selectFrom("devices")
+      .select("id")
+      .where("id", "=", found.device.id)
+      .where("orgId", "=", sleeping.orgId)
+      .where("siteId", "=", sleeping.siteId)
+      .where("status", "=", "online");
+    if (await shared(row, dialect).executeTakeFirst()) return found;
+  }
+  return { code: "NO_RELAY" };
+}
+
 /** The online device of the same site that reaches the sleeping one's network, and what it is told (docs/fleet.md, "Waking"). */
-export async function findRelay(db: Reader, sleeping: Target): Promise<Relay | Refusal> {
+async function findRelay(db: Reader, sleeping: Target): Promise<Relay | Refusal> {
   const own = await db
     .selectFrom("deviceInterfaces")
     .select(["macAddress", "ipAddress", "subnetMask"])

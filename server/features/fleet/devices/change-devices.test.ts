@@ -19,15 +19,15 @@ describe.each(databases)("devices that people change on %s", (database) => {
 
   beforeAll(async () => {
     server = await startTestServer(database, { AGENT_ENROLL_RATE_LIMIT: "100000" });
-    const made = await seedPartner(server, "acme", ["acme", "leaving", "staying", "slow"]);
+    const made = await seedPartner(server, "acme", ["acme", "leaving", "staying", "slow", "narrowed"]);
     ({ partnerId } = made);
     orgId = made.orgIds[0] as string;
-    [leavingId, stayingId, slowId] = made.orgIds.slice(1) as [string, string, string];
+    [leavingId, stayingId, slowId, narrowedId] = made.orgIds.slice(1) as [string, string, string, string];
     siteId = await makeSite(server, orgId, "HQ");
     admin = await server.signIn({ role: "Partner Admin", partnerId });
   });
   afterAll(() => server?.stop());
-  let [leavingId, stayingId, slowId] = ["", "", ""];
+  let [leavingId, stayingId, slowId, narrowedId] = ["", "", "", ""];
 
   /** Access tokens last 15 minutes. */
   const later = async (ms: number) => {
@@ -240,6 +240,37 @@ describe.each(databases)("devices that people change on %s", (database) => {
       neverDelivered: [],
       forcedByDeadline: false,
     });
+  });
+
+  it("says and answers nothing but its uninstall while its organization is wound down", async () => {
+    const pc = await device("narrowed", narrowedId);
+    const sent = await pc.queue("lock");
+    await pc.claim();
+    await patchOrg(narrowedId, "offboarding");
+    const before = await pc.command(sent);
+    expect(before).toMatchObject({
+      status: "timeout",
+      outcome: { reason: "tenant_offboarding", timedOutBy: "server" },
+    });
+    const refused = [
+      () => pc.answer(sent),
+      () => pc.call("POST", "/rotate-token"),
+      () => pc.call("POST", "/metrics", { samples: [] }),
+      ...["inventory", "software", "patches", "security"].map((section) => () => pc.call("PUT", `/${section}`, {})),
+    ];
+    for (const call of refused)
+      expect(await call()).toMatchObject({ status: 403, body: { code: "TENANT_OFFBOARDING" } });
+    expect(await pc.command(sent), "a late answer is not taken either").toEqual(before);
+    expect((await pc.answer(server.services.random.uuid())).status).toBe(404);
+    const row = await pc.row();
+    const beat = await pc.call("POST", "/heartbeat", { status: "ok", hostname: "else", agentVersion: "9.9.9" });
+    expect(beat.body).toMatchObject({ draining: true, commands: [{ type: "self_uninstall" }] });
+    expect(await pc.row()).toMatchObject({ hostname: row.hostname, agentVersion: row.agentVersion });
+    await patchOrg(narrowedId, "active");
+    // Collected: the agent may be gone, so it is not taken back.
+    expect(await pc.command(beat.body.commands[0].id)).toMatchObject({ status: "sent" });
+    await pc.answer(beat.body.commands[0].id);
+    expect(await pc.row()).toMatchObject({ status: "decommissioned", agentTokenHash: null });
   });
 
   it("stays when the wind-down is aborted, and is given up when its time is over", async () => {

@@ -2,8 +2,10 @@ import { expressionBuilder, type Kysely } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { devices } from "#contract/resources/fleet/devices";
 import { getNamedOrg, visibleInLists } from "#server/access/org-access";
-import { among } from "#server/db/dialect/json";
+import { isLongEnough, nameSearch } from "#server/db/dialect/device-names";
+import { among, withIds } from "#server/db/dialect/json";
 import { containsPattern, isLike, word } from "#server/db/dialect/text";
+import { namedIds } from "#server/db/named-devices";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -23,7 +25,9 @@ export type Asked = {
   status: string | undefined;
   osType: string | undefined;
   role: string | undefined;
+  /** What names contain, as a pattern, or the devices whose names contain it where these are few. */
   pattern: string | undefined;
+  named: string[] | undefined;
   decommissioned: boolean;
   nothing: boolean;
 };
@@ -33,6 +37,7 @@ export async function askedOf(call: ListCall): Promise<Asked> {
   const { status, osType, role, search, groupIds, includeDecommissioned } = call.query;
   const orgIds = await namedOrgs(call);
   const siteIds = await namedSites(call);
+  const named = search ? await namedSo(call, search) : undefined;
   return {
     partnerId: orgIds === undefined && call.scope.kind === "partner" ? call.scope.partnerId : undefined,
     ...(orgIds?.length === 1 ? { orgId: orgIds[0], orgIds: undefined } : { orgId: undefined, orgIds }),
@@ -41,16 +46,27 @@ export async function askedOf(call: ListCall): Promise<Asked> {
     status,
     osType,
     role,
-    pattern: search === undefined || search === "" ? undefined : containsPattern(search),
+    pattern: search && named === undefined ? containsPattern(search) : undefined,
+    named,
     decommissioned: includeDecommissioned === true,
     nothing: orgIds?.length === 0 || siteIds?.length === 0,
   };
 }
 
+/** Of more, a page is soon met row by row. */
+const NAMED_MAX = 1_000;
+
+/** The devices that the index of names gives, if it takes the text and they are few. */
+async function namedSo({ db, scope }: ListCall, search: string): Promise<string[] | undefined> {
+  if (!isLongEnough(search)) return undefined;
+  const ids = await namedIds(db, nameSearch(search, scope, ["hostname", "displayName"]), NAMED_MAX);
+  return ids.length < NAMED_MAX ? ids : undefined;
+}
+
 /** Devices alone, narrowed: what orders and filters them stands in one index (migration "fleet device lists"). */
 export function filteredDevices(db: Kysely<Database>, asked: Asked) {
-  const { partnerId, orgId, orgIds, siteIds, groupIds, status, osType, role, pattern } = asked;
-  let query = db.selectFrom("devices");
+  const { partnerId, orgId, orgIds, siteIds, groupIds, status, osType, role, pattern, named } = asked;
+  let query = named === undefined ? db.selectFrom("devices") : withIds(db, "devices", named);
   if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
   else if (orgIds !== undefined) query = query.where((eb) => among(db, eb.ref("devices.orgId"), orgIds));
   else if (partnerId !== undefined)

@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { devices } from "#contract/resources/fleet/devices";
 import { checkedFilter } from "#server/filters/checked-filter";
-import { asPreview, matchingDevices } from "#server/filters/matching-devices";
+import { asPreview, nextMatches } from "#server/filters/matching-devices";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { encodeCursor, readCursor } from "./cursor.ts";
@@ -19,7 +19,7 @@ export const queryDevices = (call: QueryCall) =>
     const { from } = readCursor(cursor, order);
     if (from?.key === null) throw problem("INVALID_CURSOR");
     const after = from && { key: from.key as string, id: from.id };
-    const { matches } = await matchingDevices(call, filter, { orgId, after, limit: limit + 1, counted: false });
+    const matches = await nextMatches(call, filter, { orgId, after, limit: limit + 1 });
     const shown = matches.slice(0, limit);
     const last = matches.length > limit ? shown.at(-1) : undefined;
     return {

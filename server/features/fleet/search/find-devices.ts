@@ -1,8 +1,9 @@
-import type { Kysely } from "kysely";
-import { orgsInList } from "#server/access/org-access";
-import { idsNamed, isLongEnough, type NameSearch, nameSearch } from "#server/db/dialect/device-names";
-import { among } from "#server/db/dialect/json";
+import type { SelectQueryBuilder } from "kysely";
+import { orgsNotInLists } from "#server/access/org-access";
+import { isLongEnough, nameSearch } from "#server/db/dialect/device-names";
+import { withIds } from "#server/db/dialect/json";
 import { containsPattern, isLike, matches, word } from "#server/db/dialect/text";
+import { namedIds } from "#server/db/named-devices";
 import { preparedRows } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
@@ -27,11 +28,12 @@ export async function findDevices(call: Pick<Call, "db" | "scope">, needle: stri
 
 async function byIndex(call: Pick<Call, "db" | "scope">, needle: string, limit: number): Promise<Row[]> {
   const search = nameSearch(needle, call.scope, ["hostname", "displayName", "lastUser"]);
-  const ids = await idsOf(call, search, LOOKED_AT);
+  const ids = await namedIds(call.db, search, LOOKED_AT);
   const rows = await rowsOf(call.db, { ids }, null);
   if (ids.length < LOOKED_AT) return rows;
   // What was found first may lie where the caller does not reach.
-  const others = rows.length < limit ? await rowsOf(call.db, { ids: await idsOf(call, search, ALL) }, null) : rows;
+  const others =
+    rows.length < limit ? await rowsOf(call.db, { ids: await namedIds(call.db, search, ALL) }, null) : rows;
   return [...(await beginningWith(call, needle, limit)), ...others];
 }
 
@@ -43,32 +45,22 @@ async function byReading(call: Pick<Call, "db" | "scope">, needle: string, limit
   return [...near, ...others];
 }
 
-const named = preparedRows((db, search: NameSearch & { most: number }) =>
-  db.selectNoFrom([idsNamed(search).as("ids")]),
-);
+type Devices = SelectQueryBuilder<Database, "devices", object>;
 
-async function idsOf({ db }: Pick<Call, "db">, search: NameSearch, most: number): Promise<string[]> {
-  const [row] = await named(db, { ...search, most }, null);
-  return JSON.parse(row?.ids ?? "[]") as string[];
-}
-
-/** Devices in service, of organizations that lists show. */
-const devices = (db: Kysely<Database>) =>
-  db
-    .selectFrom("devices")
-    .where("devices.orgId", "in", orgsInList(undefined))
+/** Those in service, of organizations that lists show. Few are hidden: each device is soon looked for among these. */
+const inLists = (query: Devices) =>
+  query
+    .where("devices.orgId", "not in", orgsNotInLists())
     .where("devices.status", "<>", word("decommissioned"))
     .select(["devices.id", "devices.hostname", "devices.hostnameKey", "devices.displayName"])
     .select(["devices.status", "devices.lastUser"]);
 
 type Row = Awaited<ReturnType<typeof rowsOf>>[number];
 
-const rowsOf = preparedRows((db, { ids }: { ids: string[] }) =>
-  devices(db).where((eb) => among(db, eb.ref("devices.id"), ids)),
-);
+const rowsOf = preparedRows((db, { ids }: { ids: string[] }) => inLists(withIds(db, "devices", ids)), { by: "key" });
 
 const read = preparedRows((db, { pattern, limit }: { pattern: string; limit: number }) =>
-  devices(db)
+  inLists(db.selectFrom("devices"))
     .where((eb) =>
       eb.or([
         isLike(eb.ref("devices.hostnameKey"), pattern),
@@ -96,7 +88,9 @@ async function beginningWith({ db, scope }: Pick<Call, "db" | "scope">, needle: 
 type Range = { partnerId: string | undefined; orgId: string | undefined; from: string; to: string; limit: number };
 
 const between = preparedRows((db, { partnerId, orgId, from, to, limit }: Range) => {
-  let query = devices(db).where("devices.hostnameKey", ">=", from).where("devices.hostnameKey", "<=", to);
+  let query = inLists(db.selectFrom("devices"))
+    .where("devices.hostnameKey", ">=", from)
+    .where("devices.hostnameKey", "<=", to);
   if (partnerId !== undefined) query = query.where("devices.partnerId", "=", partnerId);
   if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
   return query.orderBy("devices.hostnameKey").orderBy("devices.id").limit(limit);

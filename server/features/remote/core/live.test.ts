@@ -110,6 +110,23 @@ describe.each(databases)("live calls on %s", (database) => {
       ).toMatchObject([{ resourceId: pc.deviceId, details: { name: "Spooler", commandId: expect.any(String) } }]);
   });
 
+  it("ends a process with force where the query or the body says so", async () => {
+    const pc = await machine("forced");
+    const end = (query: string, body?: object) => {
+      const call = () => server.request("POST", at(pc, `/processes/4711/kill${query}`), { token: admin.token, body });
+      return answered(pc, wellAnswers, call);
+    };
+    const said = [await end(""), await end("?force=true"), await end("", { force: true }), await end("", {})];
+    said.push(await end("?force=false", { force: true }));
+    expect(said.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    for (const wrong of [await end("?force=yes"), await end("", { force: "true" })]) expect(wrong.status).toBe(400);
+    const sent = (await commandsOf(pc)).map(({ payload }) => payload);
+    const told = (force: boolean) => ({ pid: 4711, force, timeoutSeconds: 30 });
+    expect(sent).toHaveLength(5);
+    expect(sent).toEqual(expect.arrayContaining([told(false), told(true)]));
+    expect(sent.filter((payload) => payload["force"] === true)).toHaveLength(2);
+  });
+
   it("asks no device that is offline, that a room forbids, or of another tenant", async () => {
     const pc = await machine("away");
     const other = await seedPartner(server, "other", ["other"]);

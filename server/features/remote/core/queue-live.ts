@@ -1,4 +1,5 @@
 import { type CommandType, commandRules } from "#contract/core/command-types";
+import { holdOrganization } from "#server/access/hold-organization";
 import { findOrg } from "#server/access/org-access";
 import { user } from "#server/access/principal";
 import { held } from "#server/db/dialect/locks";
@@ -23,11 +24,12 @@ export interface Asked {
 export async function queueLive(call: Call, device: Target, { type, payload }: Asked): Promise<string> {
   const { services } = call;
   const { userId } = user(call);
-  const org = await findOrg(call, device.orgId);
-  const refusal = org ? refusalOfOrg(org) : ({ code: "NOT_FOUND" } as const);
-  if (refusal) throw problem(refusal.code, "details" in refusal ? { details: refusal.details } : {});
+  if (!(await findOrg(call, device.orgId))) throw problem("NOT_FOUND");
   const { os } = commandRules(type);
   return call.asSystem("work commands", async (tx) => {
+    const stands = await holdOrganization(tx, services, device.orgId);
+    const refusal = stands ? refusalOfOrg({ status: stands.orgStatus }) : ({ code: "NOT_FOUND" } as const);
+    if (refusal) throw problem(refusal.code, "details" in refusal ? { details: refusal.details } : {});
     // Held until the commit: a quarantine or a move that comes now finds the command and ends it.
     const row = tx
       .selectFrom("devices")

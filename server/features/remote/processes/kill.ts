@@ -6,12 +6,14 @@ import { askAgent } from "../core/ask-agent.ts";
 
 type KillCall = typeof processes.kill extends Endpoint<infer T> ? Call<T> : never;
 
+/** The word `force` may stand in the query or in the body. */
 export async function killProcess(call: KillCall) {
   const pid = Number(call.params.pid);
+  const force = call.query.force ?? call.body?.force ?? false;
   await askAgent(call, {
     deviceId: call.params.deviceId,
     type: "kill_process",
-    payload: { pid, force: call.query.force === true },
+    payload: { pid, force },
     shape: z.unknown(),
     changes: true,
   });

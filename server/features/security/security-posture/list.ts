@@ -28,7 +28,14 @@ export async function listStatus(call: ListCall) {
   const asked: Filters = {
     partnerId: orgId === undefined && call.scope.kind === "partner" ? call.scope.partnerId : undefined,
     orgId,
-    ...{ orgIds: undefined, siteIds: undefined, groupIds: undefined, status: undefined, role: undefined },
+    ...{
+      orgIds: undefined,
+      siteIds: undefined,
+      groupIds: undefined,
+      status: undefined,
+      role: undefined,
+      named: undefined,
+    },
     osType: os,
     pattern: search ? containsPattern(search) : undefined,
     ...{ decommissioned: false, nothing: false },

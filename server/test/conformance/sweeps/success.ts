@@ -84,8 +84,9 @@ function namedBy(item: Case, { tenant, person, ...options }: Ready, answer: Answ
   if (item.endpoint.status === 201) return [...idsIn(answer.body), ...ofNoun];
   const asked = idsIn([params, query, body, options.params, options.query, options.body]);
   const device = item.endpoint.access.kinds.includes("agent") ? [tenant.deviceId] : [];
-  // An export has no single row.
-  const everything = item.endpoint.audit === "partner_api.export" ? [null] : [];
+  // An export has no single row, a filter that nobody saved has none.
+  const unsaved = ["partner_api.export", "filter.preview"].includes(String(item.endpoint.audit));
+  const everything = unsaved ? [null] : [];
   const whose = [...(person ? [person.userId] : []), tenant.partnerId];
   return [...asked, ...idsIn(answer.body), ...device, ...everything, ...whose];
 }

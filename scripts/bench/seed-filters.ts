@@ -1,0 +1,57 @@
+import { type Kysely, sql } from "kysely";
+import type { Database } from "#server/db/tables";
+import type { Services } from "#server/services";
+
+/** Rows per statement: SQLite accepts 32,766 parameters. */
+const ROWS_MAX = 1_000;
+const TITLES = 5_000;
+const PROGRAMS = 10;
+const tags = Array.from({ length: 200 }, (_, index) => `tag-${index}`);
+const known = ["Google Chrome", "Mozilla Firefox", "7-Zip", "Zoom", "Slack", "VLC media player"];
+
+/** What filters ask of devices, in shares that are skewed as those of real fleets: tags, custom values, software, samples. */
+export async function seedFilterFacts(
+  db: Kysely<Database>,
+  { clock, random }: Pick<Services, "clock" | "random">,
+): Promise<void> {
+  const now = clock.now();
+  const devices = await db.selectFrom("devices").select(["id", "orgId"]).orderBy("id").execute();
+  const skewed = (index: number, of: number) => Math.floor((((index * 7_919) % 10_007) ** 3 / 10_007 ** 3) * of);
+  await db.transaction().execute(async (tx) => {
+    for (const [index, { id }] of devices.entries()) {
+      if (index % 3 === 0) continue;
+      const own = [tags[skewed(index, tags.length)], ...(index % 500 === 1 ? ["vip"] : [])] as string[];
+      const customFields = { cost: index % 2_000, location: ["Denver", "Austin", "Oslo"][index % 3] };
+      await tx
+        .updateTable("devices")
+        .set({ tags: own, customFields: customFields as never })
+        .where("id", "=", id)
+        .execute();
+    }
+  });
+  const of = (index: number) => devices[index % devices.length] as (typeof devices)[number];
+  const fill = async (table: keyof Database, count: number, row: (index: number) => object) => {
+    for (let from = 0; from < count; from += ROWS_MAX) {
+      const rows = Array.from({ length: Math.min(ROWS_MAX, count - from) }, (_, index) => row(from + index));
+      await db
+        .insertInto(table)
+        .values(rows as never)
+        .execute();
+    }
+  };
+  const mine = (index: number) => ({ orgId: of(index).orgId, deviceId: of(index).id });
+  await fill("deviceSoftwareReports", devices.length, (index) => ({ ...mine(index), firstReportedAt: now }));
+  await fill("deviceMetrics", devices.length, (index) => ({
+    ...{ ...mine(index), timestamp: now, extra: {} },
+    ...{ cpuPercent: (index * 31) % 101, ramPercent: (index * 17) % 101, diskPercent: (index * 13) % 101 },
+  }));
+  await fill("deviceSoftware", devices.length * PROGRAMS, (index) => {
+    const at = (skewed(index, TITLES) + Math.floor(index / devices.length) * 37) % TITLES;
+    const name = known[at] ?? `Vendor ${at % 300} Product ${at}`;
+    return {
+      ...{ id: random.uuid(), ...mine(index), name, version: "1.0", vendor: null, installDate: null },
+      ...{ installLocation: null, uninstallString: null },
+    };
+  });
+  await sql`analyze`.execute(db);
+}
