@@ -273,6 +273,10 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     verify: {"noun":"audit-logs","verb":"verify","method":"POST","path":"/audit-logs/verify","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     getLog: {"noun":"audit-logs","verb":"getLog","method":"GET","path":"/audit-logs/logs/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
+  auditRetention: {
+    get: {"noun":"audit-retention","verb":"get","method":"GET","path":"/orgs/organizations/:id/audit-retention","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    set: {"noun":"audit-retention","verb":"set","method":"PUT","path":"/orgs/organizations/:id/audit-retention","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   serviceStatus: {
     health: {"noun":"service-status","verb":"health","method":"GET","path":"/health","uuids":[],"status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     live: {"noun":"service-status","verb":"live","method":"GET","path":"/health/live","uuids":[],"status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -1564,6 +1564,24 @@ export interface AuditLogsMethods {
   getLog: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.AuditLogEntry>;
 }
 
+export interface AuditRetentionMethods {
+  /**
+   * Show how long an organization's audit entries are kept.
+   *
+   * `GET /orgs/organizations/:id/audit-retention` · user · needs organizations:read
+   * Errors: NOT_FOUND.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.AuditRetention>;
+  /**
+   * Set how long an organization's audit entries are kept.
+   * Older entries are removed daily. A first value, and a lower one, takes partner or system scope, and everybody who may read the record there is told.
+   *
+   * `PUT /orgs/organizations/:id/audit-retention` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, FORBIDDEN, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  set: (input: { params: { id: string }; body: models.AuditRetentionSetBody }, options?: CallOptions) => ApiCall<models.AuditRetention>;
+}
+
 export interface ServiceStatusMethods {
   /**
    * Show that the server answers.
@@ -1680,6 +1698,8 @@ export interface Methods {
   webhooks: WebhooksMethods;
   /** The tamper-evident record of what was done. */
   auditLogs: AuditLogsMethods;
+  /** How long entries of an organization are kept. */
+  auditRetention: AuditRetentionMethods;
   /** Health, metrics and the description of this API. */
   serviceStatus: ServiceStatusMethods;
 }

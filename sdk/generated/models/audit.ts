@@ -196,6 +196,11 @@ export interface AuditLogsVerifyBody {
   chain?: "system" | undefined;
 }
 
+export interface AuditRetentionSetBody {
+  /** Days that an entry is kept; 1 to 3650. */
+  retentionDays: number;
+}
+
 export interface AuditAnchor {
   anchorSeq: number;
   chainKind: "system" | "partner" | "organization";
@@ -273,6 +278,21 @@ export interface AuditPrune {
   breakCount?: number;
   signature: string | null;
   signingKeyId: string | null;
+}
+
+export interface AuditRetention {
+  /** Id of an organization. */
+  orgId: string;
+  /** 365 is only proposed while `configured` is false. */
+  retentionDays: number;
+  /** False: nothing is removed. */
+  configured: boolean;
+  /** Reserved. */
+  archiveToS3: false;
+  /** Date and time (RFC 3339). */
+  lastCleanupAt: string | null;
+  /** Present where this server removes nothing at all. */
+  enforced?: false;
 }
 
 export type AuditStatement = {

@@ -104,6 +104,7 @@ export const auditActions = [
   "webhook.retry",
   "audit_logs.verify",
   "audit_logs.export",
+  "audit_retention.update",
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];
