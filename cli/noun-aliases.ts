@@ -2,5 +2,7 @@
 export const nounAliases: Readonly<Record<string, string>> = {
   orgs: "organizations",
   commands: "device-commands",
+  filters: "saved-filters",
+  groups: "device-groups",
   security: "security-posture",
 };

@@ -64,6 +64,8 @@ const answers: Readonly<Record<string, unknown>> = {
   "POST /auth/mfa/setup": { secret: "ABC", otpAuthUrl: "otpauth://x", qrCodeDataUrl: "data:", recoveryCodes: ["r-1"] },
   "GET /orgs": { data: orgs },
   "GET /orgs/organizations": list(orgs),
+  "GET /filters": { data: [], total: 0 },
+  "POST /filters": { id: ids.hq, name: "Kiosks" },
   "GET /orgs/sites": list([{ id: ids.hq, orgId: ids.contoso, name: "HQ" }]),
   "GET /enrollment-keys": list(keys),
   [`POST /enrollment-keys/${ids.twin}/rotate`]: { ...keys[0], key: "new-secret" },

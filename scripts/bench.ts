@@ -7,6 +7,7 @@ import type { Bench } from "./bench/bench.ts";
 import { coldBuild } from "./bench/cold-build.ts";
 import { commandStart } from "./bench/command-start.ts";
 import { eventMutation } from "./bench/event-mutation.ts";
+import { filters } from "./bench/filters.ts";
 import { listsLarge } from "./bench/lists-large.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 import { search } from "./bench/search.ts";
@@ -19,6 +20,7 @@ const benches: readonly Bench[] = [
   ...commandStart,
   ...authenticatedRead,
   ...listsLarge,
+  ...filters,
   ...search,
   ...agents,
   ...serverStart,

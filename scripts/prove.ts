@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 
 /**
  * `npm run prove`: the long version of every proof that `npm test` has a short one of: thousands of kills, 100,000 fuzzed
- * requests a database, generated requests by the hundred, ten minutes of a fleet, and ten at full speed. Takes hours; each
+ * requests a database, generated requests by the hundred, 10,000 filters a database, ten minutes of a fleet, and ten at full speed. Takes hours; each
  * prints its seed. `-- faults soak` runs these parts alone, `--share 0.05` a twentieth of every count.
  */
 const SOAK_MINUTES = 10;
@@ -14,6 +14,7 @@ const generated = ["sqlite", "postgres"].map((database) => `server/test/conforma
 const parts: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   faults: ["vitest", "run", "server/test/fault"],
   generated: ["vitest", "run", ...generated],
+  filters: ["vitest", "run", "server/test/filters"],
   fleet: ["vitest", "run", "server/test/fleet"],
   soak: ["node", "dist/scripts/soak.js", String(SOAK_MINUTES * share)],
 };

@@ -59,6 +59,7 @@ export interface Config {
   /** Signs export cursors; undefined = a key derived from the encryption key. */
   partnerApiCursorKey: string | undefined;
   deviceOfflineThresholdMinutes: number;
+  groupSweepIntervalSeconds: number;
   /**
    * An administrator with MFA may sign in by password where single sign-on is enforced
    * (docs/single-sign-on.md, "Break-glass").
@@ -142,6 +143,7 @@ export function readConfig(env: Environment, { makesSecrets = true } = {}): Conf
         : read.int("PARTNER_API_ENROLLMENT_KEY_MAX_TTL_MINUTES", 1, 1),
     partnerApiCursorKey: strongOrUnset("PARTNER_API_CURSOR_SIGNING_KEY", read, production),
     deviceOfflineThresholdMinutes: read.int("DEVICE_OFFLINE_THRESHOLD_MINUTES", 5, 1),
+    groupSweepIntervalSeconds: read.int("GROUP_SWEEP_INTERVAL_SECONDS", 300, 60),
     ssoBreakGlass: read.flag("SSO_BREAK_GLASS", false),
     ssoAllowPrivateNetwork: read.flag("SSO_ALLOW_PRIVATE_NETWORK", false),
     webhookAllowPrivate: read.flag("WEBHOOK_ALLOW_PRIVATE", false),

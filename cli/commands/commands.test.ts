@@ -188,7 +188,7 @@ describe("completion", () => {
       .map((line) => line.split("\t")[0]);
 
   it("knows groups, commands, flags, values and live names", async () => {
-    expect(await complete(["dev"])).toEqual(["device-commands", "devices"]);
+    expect(await complete(["dev"])).toEqual(["device-commands", "device-groups", "devices"]);
     expect(await complete(["auth", "mfa", "step"])).toEqual(["step-up"]);
     expect(await complete(["devices", "list", "--sta"])).toEqual(["--status"]);
     expect(await complete(["devices", "list", "--status", "off"])).toEqual(["offline"]);

@@ -39,11 +39,6 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     area: "fleet",
     load: async () => (await import("./agent/index.ts")).registerAgent,
   },
-  filters: {
-    summary: "What chooses devices, and how it is written",
-    area: "fleet",
-    load: async () => (await import("./filters/index.ts")).registerFilters,
-  },
   plan: {
     summary: "Show what a provisioning file would change",
     load: async () => (await provisioning()).registerPlan,
@@ -114,11 +109,13 @@ export const commandGroups: Readonly<Record<string, Group>> = {
 export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "audit-logs": async () => (await import("./audit/index.ts")).extendAuditLogs,
   "device-commands": async () => (await devices()).extendDeviceCommands,
+
   devices: async () => (await devices()).extendDevices,
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   mfa: async () => (await small()).extendMfa,
   notifications: async () => (await small()).extendNotifications,
   search: async () => (await small()).extendSearch,
+  "saved-filters": async () => (await import("./filters/index.ts")).extendSavedFilters,
   users: async () => (await small()).extendUsers,
   webhooks: async () => (await import("./webhooks/index.ts")).extendWebhooks,
 };

@@ -25,7 +25,7 @@ export const extendNotifications: Register = (group, run) => {
           throw usageError("Use either --all or ids");
         const named = globals.all ? await unreadIds(context) : ids;
         if (!globals.all && named.length < 2) return runEndpoint(context, spec, { args: named, options });
-        return runEndpoint(context, spec, { args: [], options, each: named.map((id) => [id]) });
+        return runEndpoint(context, spec, { args: [], options, each: named.map((id) => ({ args: [id], called: id })) });
       }),
     );
 };

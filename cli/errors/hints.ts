@@ -125,6 +125,11 @@ const byCode: Record<string, string> = {
   FILTER_INVALID_REGEX: "Patterns have no lookaround and no references: contains and starts with do for most",
   FILTER_TOO_DEEP: "Write the groups side by side: and binds tighter than or",
   FILTER_TOO_LARGE: "Choose by a tag or a custom field, which devices can be given",
+  DEVICE_NOT_IN_ORG: "Nothing was added: a group has devices of its own organization, and of its site if it has one",
+  INVALID_PARENT: "A parent is of the same organization, of no other site, and not below the group itself",
+  DYNAMIC_GROUP: "Its conditions choose its devices: `rmm device-groups update` changes them",
+  HAS_CHILDREN: "Move the groups under it first: `rmm device-groups update` with --parent-id or --clear parent-id",
+  IN_USE: "Take it out of what is named there first",
   // What is there already, and in which state.
   SLUG_TAKEN: "Choose another --slug; a closed tenant keeps its own",
   NAME_TAKEN: "Choose another --name",

@@ -1,6 +1,7 @@
 import type { CommandSpec, FlagSpec } from "../manifest.ts";
 import { wrapWords } from "../output/wrap.ts";
 import { type Field, fieldsOf } from "./fields.ts";
+import { isFilterField } from "./filter-field.ts";
 import { questionBefore } from "./losses.ts";
 import { sampleParam } from "./path-params.ts";
 import { scopePlaceOf } from "./refs-of.ts";
@@ -77,8 +78,11 @@ export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandS
   return rows.map(([name, value]) => wrapWords(`${`${name}:`.padEnd(12)}${value}`, 80, 12)).join("\n");
 }
 
-const sampleFlag = ({ spec, flag }: Field): string =>
-  spec.secret ? `--${flag}-file ${flag}.txt` : `--${flag} ${sampleValue(spec)}`;
+function sampleFlag(field: Field): string {
+  const { spec, flag } = field;
+  if (isFilterField(field)) return "--where 'osType = windows and tags any [web]'";
+  return spec.secret ? `--${flag}-file ${flag}.txt` : `--${flag} ${sampleValue(spec)}`;
+}
 
 function sampleValue({ type, values, example, format, ref, itemValues }: FlagSpec): string {
   const called = ref && sampleOf(ref);

@@ -9,8 +9,10 @@ export interface Arguments {
   readonly options: Readonly<Record<string, unknown>>;
   /** Secrets that the command has read or asked for itself, by their flags. */
   readonly secrets?: ReadonlyMap<string, string>;
-  /** Arguments of several requests under the same flags: each is sent and reported separately. */
-  readonly each?: readonly (readonly string[])[];
+  /** Arguments of several requests under the same flags: each is sent and reported separately, by what it is called. */
+  readonly each?: readonly { readonly args: readonly string[]; readonly called: string }[];
+  /** It changes nothing, although it is no GET: no target is told before it. */
+  readonly reads?: boolean;
   /** Exit code that an answer stands for, where not every answer is a success. */
   readonly exitOf?: (result: unknown) => number;
   /** Said on stderr before the question whether to go on; for one call, never a list. */

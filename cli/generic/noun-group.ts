@@ -4,10 +4,12 @@ import { encodingOption } from "../input/read-text.ts";
 import type { CommandSpec } from "../manifest.ts";
 import type { Run } from "../register.ts";
 import { takes } from "../taken-flags.ts";
+import { addWhere } from "../where/option.ts";
 import { commandsOf } from "./commands-of.ts";
 import { endpointFlags, takesFile, takesMany, takesPartner, takesSecretDir } from "./endpoint-flags.ts";
 import { takesIfNotExists } from "./existing.ts";
 import { addFieldFlags } from "./fields.ts";
+import { filterFieldOf } from "./filter-field.ts";
 import { accessOf, examplesOf } from "./help-text.ts";
 import { takesOwnPassword, withOwnPassword, withoutPasswordFlag } from "./own-password.ts";
 import { describeParam, placeholderOf } from "./path-params.ts";
@@ -37,6 +39,7 @@ export function addEndpoint(group: Command, spec: CommandSpec, run: Run): Comman
   command.usage([...spec.params.map(placeholderOf), "[flags]"].join(" "));
   const asked = withOwnPassword(spec, {});
   addFieldFlags(command, asked);
+  if (filterFieldOf(spec)) addWhere(command);
   if (takesOwnPassword(spec)) command.option(...withoutPasswordFlag);
   if (takesPartner(spec))
     command.option("--partner <partner>", "partner in which names are looked up (slug, name or id)");

@@ -20,7 +20,8 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
   const secrets = given.secrets ?? (await readSecrets(context, names, options));
   const draftOf = (one: Arguments["args"]) => draftOfFlags(context, spec, one, options, secrets);
   if (items !== undefined && each !== undefined) throw usageError("Use either --file or several ids");
-  const several = items === undefined ? each?.map(draftOf) : await draftsOfFile(context, spec, items, draftOf(args));
+  const named = each?.map(({ args: own, called }) => ({ ...draftOf(own), called }));
+  const several = items === undefined ? named : await draftsOfFile(context, spec, items, draftOf(args));
   const drafts = several ?? [draftOf(args)];
   const list = items?.list === true || each !== undefined;
   if (list && options["secretFile"] !== undefined)

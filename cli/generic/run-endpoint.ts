@@ -4,6 +4,7 @@ import { checkFields, isForPrograms } from "../output/print.ts";
 import { checkCredential } from "./check-credential.ts";
 import { completeInput } from "./complete-input.ts";
 import { confirmLoss } from "./confirm-loss.ts";
+import { filterFieldOf } from "./filter-field.ts";
 import type { Arguments, Invocation } from "./invocation.ts";
 import { outcomeColumns, outcomeFields } from "./item-outcome.ts";
 import { requireMintShown } from "./minted.ts";
@@ -28,6 +29,16 @@ async function checkOutput({ context, spec, given, list }: Invocation): Promise<
  * the one before and imports no other stage. Returns the exit code.
  */
 export async function runEndpoint(context: Context, command: CommandSpec, given: Arguments): Promise<number> {
+  const filter = given.options["where"] === undefined ? undefined : filterFieldOf(command);
+  if (filter === undefined) return runStages(context, command, given);
+  // Loaded for an expression alone, for speed.
+  const { withConditions } = await import("../where/as-conditions.ts");
+  return withConditions(context, filter, given.options, (options) =>
+    runStages(context, command, { ...given, options }),
+  );
+}
+
+async function runStages(context: Context, command: CommandSpec, given: Arguments): Promise<number> {
   const spec = withOwnPassword(command, given.options);
   await checkCredential(context, spec);
   const read = await readInvocation(context, spec, given);

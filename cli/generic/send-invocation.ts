@@ -27,9 +27,10 @@ export async function sendInvocation(invocation: Invocation): Promise<number> {
 }
 
 /** Shows the target before a change is sent: `→ Acme MSP / Contoso (prod)`. */
-async function sayTarget({ context, spec, drafts, names }: Invocation): Promise<void> {
+async function sayTarget({ context, spec, drafts, names, given }: Invocation): Promise<void> {
   const [draft] = drafts;
-  if (draft === undefined || spec.method === "GET" || spec.access.kinds.includes("public")) return;
+  if (draft === undefined || given.reads === true || spec.method === "GET" || spec.access.kinds.includes("public"))
+    return;
   if (isForPrograms(context)) return;
   const { server, profile, stored } = context.settings;
   const orgId = organizationOf(spec, draft);

@@ -1,5 +1,8 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
+import { group } from "../test-filters.ts";
 import { whereCandidates } from "./complete.ts";
+import { printWhere } from "./print.ts";
 
 const texts = async (typed: string) => (await whereCandidates(typed)).map(([text]) => text);
 
@@ -43,4 +46,16 @@ it("names rows as the server has them, in quotes where they need them", async ()
 it("proposes nothing after what is wrong", async () => {
   for (const typed of ["nope = ", "osType windows ", "groupId > ", "hostname = 'a' 'b' ", "status = online xor "])
     expect(await texts(typed), typed).toEqual([]);
+});
+
+it("goes on with what stands there, wherever in an expression", async () => {
+  await fc.assert(
+    fc.asyncProperty(group, fc.nat(), async (filter, cut) => {
+      const whole = printWhere(filter);
+      const typed = whole.slice(0, cut % (whole.length + 1));
+      for (const text of await texts(typed))
+        expect(text.toLowerCase().startsWith(typed.trimEnd().toLowerCase())).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -5,7 +5,7 @@ import { fieldNames, fieldOf, operatorsOf, shapeOf, spellings, type WhereField }
 
 export type Candidate = readonly [text: string, about: string];
 
-/** Names of rows that a field holds, as the server has them. */
+/** What the server has for a field: names of rows, tags; for `custom` the keys of custom fields. */
 export type LiveNames = (field: string) => Promise<readonly Candidate[]>;
 
 /** The word at the end, which may have begun with a quote. */
@@ -31,7 +31,7 @@ function isWhole(text: string): boolean {
 async function nextWords(typed: string, live: LiveNames): Promise<Candidate[]> {
   const { head, word } = cut(typed);
   const expected = expectedAfter(head);
-  const words = expected === undefined ? [] : await wordsFor(expected, live);
+  const words = expected === undefined ? [] : await wordsFor(expected, word, live);
   const fitting = words.filter(([text]) => text.toLowerCase().startsWith(word.toLowerCase()));
   return fitting.map(([text, about]) => [`${headBefore(head, text)}${text}`, about]);
 }
@@ -48,12 +48,15 @@ function cut(typed: string): { head: string; word: string } {
   return { head: typed.slice(0, typed.length - word.length), word };
 }
 
-async function wordsFor(expected: Expected, live: LiveNames): Promise<readonly Candidate[]> {
+const CUSTOM = "custom.";
+
+async function wordsFor(expected: Expected, word: string, live: LiveNames): Promise<readonly Candidate[]> {
   switch (expected.what) {
     case "field":
+      if (word.startsWith(CUSTOM)) return (await live("custom")).map(([key, about]) => [`${CUSTOM}${key}`, about]);
       return [
         ...fieldNames.map((name): Candidate => [name, fieldOf(name)?.about ?? ""]),
-        ["custom.", "value of a custom field"],
+        [CUSTOM, "value of a custom field"],
         ["(", "a group"],
       ];
     case "operator":
@@ -91,6 +94,6 @@ function operatorWords(field: WhereField, said: string): Candidate[] {
 async function valueWords(field: WhereField, live: LiveNames): Promise<readonly Candidate[]> {
   if (field.values) return field.values.map((value) => [value, ""]);
   if (field.type === "boolean" || field.type === "capability") return ["true", "false"].map((value) => [value, ""]);
-  if (field.type !== "id") return [];
+  if (field.type !== "id" && field.type !== "array") return [];
   return (await live(field.name)).map(([name, about]) => [textText(name), about]);
 }

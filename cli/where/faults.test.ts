@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
 import { filterCaps } from "#contract/core/filters/condition";
+import { escapeControls } from "../output/escape.ts";
 import { excerptOf } from "./excerpt.ts";
 import { WhereFault } from "./fault.ts";
 import { parseWhere } from "./parse.ts";
@@ -125,6 +127,47 @@ describe("the line with carets", () => {
     const [line, carets] = under(`${"x".repeat(100_000)} = 1`, 40);
     expect([line, carets]).toEqual([expect.stringMatching(/^x{19}… =/), "^".repeat(20)]);
   });
+});
+
+it("anything that is typed is read or refused with a place in it, and its line fits", () => {
+  const words = fc.constantFrom(
+    "status",
+    "=",
+    "(",
+    ")",
+    "and",
+    "or",
+    "[",
+    "'",
+    '"',
+    "\\",
+    " ",
+    "in",
+    "within",
+    "7",
+    "日",
+    "\n",
+  );
+  const typed = fc.array(fc.oneof({ weight: 3, arbitrary: words }, fc.string({ unit: "binary", maxLength: 5 })), {
+    maxLength: 40,
+  });
+  fc.assert(
+    fc.property(typed, fc.integer({ min: 20, max: 100 }), (parts, width) => {
+      const source = parts.join("");
+      try {
+        parseWhere(source);
+      } catch (error) {
+        if (!(error instanceof WhereFault)) throw error;
+        const { start, end } = error.at;
+        expect(start >= 0 && start <= end && end <= source.length).toBe(true);
+        for (const line of excerptOf(source, error.at, width)) {
+          expect(stringWidth(line)).toBeLessThanOrEqual(width);
+          expect(line).toBe(escapeControls(line));
+        }
+      }
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 describe("input of any size", () => {

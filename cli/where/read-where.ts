@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { checkFilter } from "#contract/core/filters/check-filter";
 import type { FilterCondition, FilterGroup } from "#contract/core/filters/condition";
 import { RmmError } from "#sdk/errors";
@@ -8,18 +7,9 @@ import { readText } from "../input/read-text.ts";
 import type { Shell } from "../shell.ts";
 import { whereError } from "./excerpt.ts";
 import { type Span, WhereFault } from "./fault.ts";
+import { WHERE } from "./option.ts";
 import { parseWhere, type Where } from "./parse.ts";
 import { withIds } from "./resolve.ts";
-
-const WHERE = "--where";
-
-export interface WhereOption {
-  readonly where?: string;
-}
-
-/** Adds `--where` to a command. */
-export const addWhere = (command: Command, of = "devices"): Command =>
-  command.option(`${WHERE} <expression>`, `${of} that match: 'osType = windows and tags any [web]'; @file reads it`);
 
 /** Reads `--where`: an expression, `@file` with one, or `@-` for stdin. Wrong ones end the run before anything is sent. */
 export async function readWhere(shell: Shell, given: string): Promise<Where> {

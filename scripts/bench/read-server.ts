@@ -10,6 +10,7 @@ import { builtInRoleId } from "#server/access/roles";
 import { readConfig } from "#server/config";
 import { startServer } from "#server/main";
 import { seedAgents } from "./seed-agents.ts";
+import { seedFilterFacts } from "./seed-filters.ts";
 import { type FleetSize, seedFleet } from "./seed-fleet.ts";
 
 /** The real server as in production, request log on, one partner, and a session that may read. argv: [database url [fleet]] */
@@ -33,6 +34,7 @@ const db = services.store.connection("system");
 const tenant = await seedTenant(db, services, "bench");
 const size = fleet ? (JSON.parse(fleet) as FleetSize) : undefined;
 const seeded = size ? await seedFleet(db, services, tenant.partnerId, size) : undefined;
+if (size?.facts) await seedFilterFacts(db, services);
 const agents = size?.agents ? await seedAgents(db, services, tenant, size.agents) : undefined;
 const now = services.clock.now();
 const [userId, sessionId, roleId] = [services.random.uuid(), services.random.uuid(), builtInRoleId("Partner Admin")];

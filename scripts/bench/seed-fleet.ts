@@ -10,6 +10,8 @@ export interface FleetSize {
   readonly organizations: number;
   readonly devices: number;
   readonly entries: number;
+  /** Tags, custom values, software and a sample of each device. */
+  readonly facts?: boolean;
   /** Devices of one organization whose agents may speak, each with so many commands that wait. */
   readonly agents?: { readonly count: number; readonly commands: number };
 }

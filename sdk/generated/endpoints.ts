@@ -196,6 +196,9 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     devices: {"noun":"device-groups","verb":"devices","method":"GET","path":"/groups/:id/devices","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     addDevices: {"noun":"device-groups","verb":"addDevices","method":"POST","path":"/groups/:id/devices","uuids":["id"],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
     removeDevice: {"noun":"device-groups","verb":"removeDevice","method":"DELETE","path":"/groups/:id/devices/:deviceId","uuids":["id","deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    preview: {"noun":"device-groups","verb":"preview","method":"POST","path":"/groups/:id/preview","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    pin: {"noun":"device-groups","verb":"pin","method":"POST","path":"/groups/:id/devices/:deviceId/pin","uuids":["id","deviceId"],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    unpin: {"noun":"device-groups","verb":"unpin","method":"DELETE","path":"/groups/:id/devices/:deviceId/pin","uuids":["id","deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     log: {"noun":"device-groups","verb":"log","method":"GET","path":"/groups/:id/membership-log","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
   },
   devices: {

@@ -1076,7 +1076,7 @@ export interface DeviceGroupsMethods {
    * Create a device group.
    *
    * `POST /groups` · user · needs devices:write
-   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, ORG_READ_ONLY, NAME_TAKEN, LIMIT_REACHED, INVALID_PARENT, DEVICE_NOT_IN_ORG.
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, ORG_READ_ONLY, NAME_TAKEN, LIMIT_REACHED, INVALID_PARENT, DEVICE_NOT_IN_ORG, DYNAMIC_GROUP, FILTER_REQUIRED, FILTER_NOT_ALLOWED, FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, GROUP_NOT_IN_ORG, FILTER_TIMEOUT.
    */
   create: (input: { body: models.DeviceGroupsCreateBody }, options?: CallOptions) => ApiCall<models.DeviceGroup>;
   /**
@@ -1090,14 +1090,14 @@ export interface DeviceGroupsMethods {
    * Change a device group; with another site, devices of other sites leave it.
    *
    * `PATCH /groups/:id` · user · needs devices:write
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, NO_UPDATES, SITE_NOT_IN_ORG, NAME_TAKEN, INVALID_PARENT.
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, NO_UPDATES, SITE_NOT_IN_ORG, NAME_TAKEN, INVALID_PARENT, CONCURRENT_MODIFICATION, FILTER_REQUIRED, FILTER_NOT_ALLOWED, FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, GROUP_NOT_IN_ORG, FILTER_TIMEOUT.
    */
   update: (input: { params: { id: string }; body?: models.DeviceGroupsUpdateBody }, options?: CallOptions) => ApiCall<models.DeviceGroup>;
   /**
    * Delete a device group with its memberships and their log.
    *
    * `DELETE /groups/:id` · user · needs devices:write
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, HAS_CHILDREN.
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, HAS_CHILDREN, IN_USE.
    */
   remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.DeviceGroupsRemoveResult>;
   /**
@@ -1121,6 +1121,28 @@ export interface DeviceGroupsMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, DYNAMIC_GROUP.
    */
   removeDevice: (input: { params: { id: string; deviceId: string } }, options?: CallOptions) => ApiCall<models.DeviceGroupsRemoveDeviceResult>;
+  /**
+   * Show which devices match a dynamic group's filter, or another one that it might get.
+   * By hostname. Ends after five seconds in the database; two of a person run at a time, sixty a minute.
+   *
+   * `POST /groups/:id/preview` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, NOT_DYNAMIC, FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, FILTER_TIMEOUT.
+   */
+  preview: (input: { params: { id: string }; query?: models.DeviceGroupsPreviewQuery; body?: models.DeviceGroupsPreviewBody }, options?: CallOptions) => ApiCall<models.FilterPreview>;
+  /**
+   * Keep a device in a dynamic group, whether it matches or not.
+   *
+   * `POST /groups/:id/devices/:deviceId/pin` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, NOT_DYNAMIC.
+   */
+  pin: (input: { params: { id: string; deviceId: string } }, options?: CallOptions) => ApiCall<models.DeviceGroupsPinResult>;
+  /**
+   * Let a device leave a dynamic group again: at once, if it does not match.
+   *
+   * `DELETE /groups/:id/devices/:deviceId/pin` · user · needs devices:write
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, NOT_DYNAMIC, NOT_PINNED, FILTER_TIMEOUT.
+   */
+  unpin: (input: { params: { id: string; deviceId: string } }, options?: CallOptions) => ApiCall<models.DeviceGroupsUnpinResult>;
   /**
    * List who joined and left a group, newest first.
    * Entries are kept 90 days.

@@ -65,8 +65,10 @@ export const systemReasons = {
     why: "a row of another site is answered 403, one that does not exist 404",
   },
   "keep device groups": {
-    covers: "deviceGroups of one organization: names, places and what their conditions name: read",
-    why: "a caller confined to sites must still meet the organization's names, limits and depth",
+    covers:
+      "deviceGroups of one organization: names, places and what their conditions name: read; its devices with what " +
+      "describes them: which match: read; deviceGroupFields, deviceGroupDue",
+    why: "a caller confined to sites must still meet the organization's names and limits, and whom a group holds is no matter of who asks",
   },
   "revoke access": {
     covers:
@@ -154,6 +156,12 @@ export const systemReasons = {
     covers:
       "auditOutbox, auditLogs, auditAnchors; auditOutboxCounts, auditChain, auditPrunes and auditUnsignedPrunes read",
     why: "the writer, the anchors and the verification go through the chains of all tenants",
+  },
+  "evaluate device groups": {
+    covers:
+      "deviceGroups with members, log, deviceGroupFields and deviceGroupDue of every organization, and their events; " +
+      "devices with what describes them: read; notifications of whoever created a group, with their memberships: read",
+    why: "devices change when nobody is signed in",
   },
   "prune audit": { covers: "auditRetention of every organization; auditIncidents read", why: "one run for all" },
   "set audit retention": {

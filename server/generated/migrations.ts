@@ -54,6 +54,8 @@ import { migration as m50 } from "../db/migrations/202611291830-fleet-filter-val
 import { migration as m51 } from "../db/migrations/202611291835-fleet-saved-filters.ts";
 import { migration as m52 } from "../db/migrations/202611291845-fleet-waiting-commands.ts";
 import { migration as m53 } from "../db/migrations/202611291905-fleet-filter-indexes.ts";
+import { migration as m54 } from "../db/migrations/202611291937-fleet-group-evaluation.ts";
+import { migration as m55 } from "../db/migrations/202611291938-credentials-exported-groups.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -111,4 +113,6 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611291835-fleet-saved-filters", ...m51 },
   { name: "202611291845-fleet-waiting-commands", ...m52 },
   { name: "202611291905-fleet-filter-indexes", ...m53 },
+  { name: "202611291937-fleet-group-evaluation", ...m54 },
+  { name: "202611291938-credentials-exported-groups", ...m55 },
 ];

@@ -9,7 +9,7 @@ import { readProfiles } from "../../profile/profiles.ts";
 import type { Program, Register } from "../../register.ts";
 import { type Shell, writeTo } from "../../shell.ts";
 import { takesFlag } from "../../taken-flags.ts";
-import { liveOrgs, liveSites } from "./live-names.ts";
+import { liveOrgs, liveSites, liveWords } from "./live-names.ts";
 
 type Candidate = readonly [text: string, about: string];
 
@@ -65,7 +65,11 @@ async function liveRows(shell: Shell, globals: Globals, ref: string | undefined)
 async function expressions(shell: Shell, typed: string, globals: Globals): Promise<Candidate[]> {
   const { whereCandidates } = await import("../../where/complete.ts");
   const kinds: Readonly<Record<string, string>> = { orgId: "organization", siteId: "site" };
-  return whereCandidates(typed, async (field) => (await liveRows(shell, globals, kinds[field])) ?? []);
+  return whereCandidates(typed, async (field) => {
+    if (field === "custom" || field === "groupId" || field === "tags")
+      return liveWords(await openContext(shell, globals), field);
+    return (await liveRows(shell, globals, kinds[field])) ?? [];
+  });
 }
 
 const withValue = new Set(globalFlagList.filter(({ value }) => value !== "").map(({ flag }) => flag));

@@ -24,6 +24,20 @@ export const liveSites = (context: Context): Promise<[string, string][]> =>
     return sites.map(({ name, timezone }) => [name, timezone]);
   });
 
+/** Keys of custom fields, names of device groups, tags: what an expression may name beside tenants. */
+export const liveWords = (context: Context, what: "custom" | "groupId" | "tags"): Promise<[string, string][]> =>
+  within(context, async (bounded) => {
+    const client = await bounded.client();
+    const org = bounded.settings.org.value;
+    const query = org === undefined ? {} : { orgId: await namesOf(bounded).orgId(org) };
+    const once = { signal: bounded.shell.signal, retries: 0 };
+    if (what === "tags") return (await client.tags.list({ query }, once).toArray()).map(({ tag }) => [tag, ""]);
+    if (what === "groupId")
+      return (await client.deviceGroups.list({ query }, once).toArray()).map(({ name, type }) => [name, type]);
+    const fields = client.customFields.list({ query: { ...query, limit: 100 } }, once);
+    return (await fields.toArray({ limit: 1000 })).map(({ fieldKey, name }) => [fieldKey, name]);
+  });
+
 async function within(
   context: Context,
   work: (bounded: Context) => Promise<[string, string][]>,

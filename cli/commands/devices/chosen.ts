@@ -7,12 +7,14 @@ import { fieldValue } from "../../generic/field-value.ts";
 import { rowByName } from "../../generic/named-rows.ts";
 import { isId, namesOf } from "../../generic/names.ts";
 import { inParallel } from "../../provisioning/in-parallel.ts";
+import { addWhere, type WhereOption } from "../../where/option.ts";
+import { conditionsOf, matchReader } from "./matching.ts";
 
 /** A device as lists have it. */
 export type Chosen = DeviceListItem;
 
 /** Flags that choose devices; `--org`, `--site` and `--all` are global. */
-export interface ChoiceOptions {
+export interface ChoiceOptions extends WhereOption {
   readonly tag?: string;
   readonly status?: string;
   readonly osType?: string;
@@ -21,7 +23,7 @@ export interface ChoiceOptions {
 }
 
 export const addChoice = (command: Command): Command =>
-  command
+  addWhere(command)
     .option("--tag <tag>", "those with this tag")
     .option("--status <status>", "those of this status: online, offline …")
     .option("--os-type <system>", "those of this operating system: windows, macos, linux")
@@ -35,12 +37,12 @@ export async function chosenDevices(
   options: ChoiceOptions,
 ): Promise<Chosen[]> {
   const { org, site, all } = context.globals;
-  const { tag, status, osType, role, search } = options;
-  const filtered = all || [site, tag, status, osType, role, search].some((one) => one !== undefined);
+  const { where, tag, status, osType, role, search } = options;
+  const filtered = all || [site, where, tag, status, osType, role, search].some((one) => one !== undefined);
   if (called.length > 0 && filtered) throw usageError("Either name devices, or choose them by flags");
   if (called.length > 0) return namedDevices(context, called);
   if (!filtered && org === undefined)
-    throw missingInput(["devices by name"], "Or choose them: --org, --site, --tag, --status …; --all for all of them");
+    throw missingInput(["devices by name"], "Or choose them: --where, --org, --site, --tag …; --all for all of them");
   return listedDevices(context, options);
 }
 
@@ -61,15 +63,23 @@ export async function namedDevices(context: Context, called: readonly string[]):
 }
 
 /** All that the flags choose: every page of the list, whatever its length. */
-export async function listedDevices(context: Context, options: ChoiceOptions): Promise<Chosen[]> {
+export const listedDevices = async (context: Context, options: ChoiceOptions): Promise<Chosen[]> =>
+  (await deviceReader(context, options))();
+
+/** Reads them, as often as one likes: names in the flags are looked up once. */
+export async function deviceReader(context: Context, options: ChoiceOptions): Promise<() => Promise<Chosen[]>> {
+  const flags = await queryOf(context, options);
+  if (options.where !== undefined) return matchReader(context, options.where, conditionsOf(flags, options.tag));
   const { signal } = context.shell;
   const client = await context.client();
-  const query = { ...(await queryOf(context, options)), sort: "hostname" as const, limit: "1000" };
-  const rows = await client.devices.list({ query }, { signal }).toArray();
-  return options.tag === undefined ? rows : rows.filter(({ tags }) => tags.includes(options.tag as string));
+  const query = { ...flags, sort: "hostname" as const, limit: "1000" };
+  return async () => {
+    const rows = await client.devices.list({ query }, { signal }).toArray();
+    return options.tag === undefined ? rows : rows.filter(({ tags }) => tags.includes(options.tag as string));
+  };
 }
 
-async function queryOf(context: Context, options: ChoiceOptions): Promise<Record<string, string>> {
+export async function queryOf(context: Context, options: ChoiceOptions): Promise<Record<string, string>> {
   const fields = (await commandsOf("devices")).find(({ name }) => name === "list")!.query;
   const named = (["status", "osType", "role", "search"] as const).flatMap((name) => {
     const field = fields.find((one) => one.name === name)!;

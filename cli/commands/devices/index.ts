@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { openContext } from "../../context.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
-import { runEndpoint } from "../../generic/run-endpoint.ts";
 import type { Register } from "../../register.ts";
+import { addEachMatch } from "./each-match.ts";
 import { leftBehind } from "./left-behind.ts";
+import { addListWhere } from "./list-where.ts";
 
 const named = (group: Command, name: string): Command => group.commands.find((one) => one.name() === name)!;
 
@@ -34,15 +34,18 @@ const written: Readonly<Record<string, { readonly summary: string; readonly load
 /** Words that people look for, beside the names of the endpoints, and what no single endpoint does. */
 export const extendDevices: Register = async (group, run, program) => {
   named(group, "get").alias("show");
-  named(group, "remove").alias("decommission");
-  const move = named(group, "move-org").alias("move");
-  const spec = (await commandsOf("devices")).find(({ name }) => name === "move-org")!;
-  move.addHelpText("after", moveHelp).action((id: string | undefined) =>
-    run(async (shell, globals) => {
-      const context = await openContext(shell, globals);
-      return runEndpoint(context, spec, { args: [id], options: move.opts(), warnings: leftBehind });
-    }),
-  );
+  const specs = await commandsOf("devices");
+  const spec = (verb: string) => specs.find(({ name }) => name === verb)!;
+  addListWhere(named(group, "list"), run, { list: spec("list"), query: spec("query") });
+  addEachMatch(named(group, "update").addHelpText("after", updateHelp), run, { spec: spec("update") });
+  addEachMatch(named(group, "remove").alias("decommission").addHelpText("after", removeHelp), run, {
+    spec: spec("remove"),
+  });
+  addEachMatch(named(group, "move-org").alias("move").addHelpText("after", moveHelp), run, {
+    spec: spec("move-org"),
+    leaves: true,
+    warnings: leftBehind,
+  });
   for (const [name, { summary, load }] of Object.entries(written)) {
     const command = group.command(name).summary(summary);
     if (program.called === undefined || program.called === name) await (await load())(command, run, program);
@@ -58,4 +61,14 @@ const moveHelp = `
 Before it asks it says what does not go along: the history of commands, and
 custom values without a field there. --org and --site are where it goes:
   rmm devices move reception-pc --org fabrikam --site HQ
+With --where every device that matches moves, after their number was confirmed:
+  rmm devices move --where "siteId = 'Old office'" --org fabrikam --site HQ
+`;
+const updateHelp = `
+With --where it changes every device that matches when the command begins:
+  rmm devices update --where "hostname starts with till" --device-role iot
+`;
+const removeHelp = `
+With --where it asks for the number of devices; --confirm gives it:
+  rmm devices decommission --where "daysSinceLastSeen > 90" --confirm=12
 `;

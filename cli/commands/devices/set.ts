@@ -41,6 +41,7 @@ const examples = `Examples:
   rmm devices set reception-pc --field rack_unit=12 --field owner="Ana Lima"
   rmm devices set till-1 till-2 --field warranty_until=2028-01-31 --unset asset_note
   rmm devices set --org contoso-dental --tag kiosk --field notes=@kiosk.txt
+  rmm devices set --where "hardware.model contains 'T14'" --field owner=Ana
 `;
 const help = `
 Values are read as the field holds them: text, number, true or false, date, a

@@ -8,8 +8,9 @@ import { checkFields, isForPrograms, printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { proving, takes, valued } from "../../taken-flags.ts";
+import { addWhere, type WhereOption } from "../../where/option.ts";
 import { printWhere } from "../../where/print.ts";
-import { addWhere, type WhereOption, whereFor } from "../../where/read-where.ts";
+import { whereFor } from "../../where/read-where.ts";
 
 interface ExplainOptions extends WhereOption {
   readonly conditions?: string;

@@ -23,6 +23,11 @@ export const errorTable = {
   "site-not-in-org": [400, "Site is not in this organization"],
   DEVICE_NOT_IN_ORG: [400, "Device not in organization"],
   INVALID_PARENT: [400, "Invalid parent"],
+  GROUP_NOT_IN_ORG: [400, "Group not in organization"],
+  FILTER_REQUIRED: [400, "A dynamic group needs a filter"],
+  FILTER_NOT_ALLOWED: [400, "A static group takes no filter"],
+  NOT_DYNAMIC: [400, "Group is not dynamic"],
+  NOT_PINNED: [400, "Device is not pinned"],
   DYNAMIC_GROUP: [400, "Membership of a dynamic group is computed"],
   FILTER_INVALID_STRUCTURE: [400, "Invalid filter"],
   FILTER_UNKNOWN_FIELD: [400, "Invalid filter"],
@@ -157,6 +162,7 @@ export const errorTable = {
   SERVICE_UNAVAILABLE: [503, "Try again later"],
   NOT_CONFIGURED: [503, "Not configured"],
   DEVICE_OFFLINE: [503, "Device offline"],
+  GROUP_EVALUATION_FAILED: [503, "Group evaluation failed"],
   // 504
   AGENT_TIMEOUT: [504, "Agent timeout"],
 } as const satisfies Record<string, readonly [status: number, message: string]>;

@@ -775,6 +775,12 @@ export interface ExportedDevice {
     model: string | null;
   };
   tags: string[];
+  groupIds: string[];
+  groupMembership: {
+    total: number;
+    included: number;
+    complete: boolean;
+  };
 }
 
 export interface ExportedInventory {

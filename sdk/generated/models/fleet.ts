@@ -456,7 +456,15 @@ export interface DeviceGroupsCreateBody {
   description?: string | null | undefined;
   /** Group that it is shown under; gives it no devices; id of a device group; default `null`. */
   parentId?: string | null | undefined;
-  /** Devices that it has from the start; at most 500 items; default `[]`. */
+  /** Which devices: {operator: AND or OR, conditions: [...]}, as `rmm filters explain` prints it; default `null`. */
+  filterConditions?: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  } | null | undefined;
+  /** Whether people or conditions choose; cannot change; default `"static"`. */
+  type?: "static" | "dynamic" | undefined;
+  /** Devices of a static group, from the start; at most 500 items; default `[]`. */
   deviceIds?: string[] | undefined;
 }
 
@@ -469,6 +477,12 @@ export interface DeviceGroupsUpdateBody {
   description?: string | null | undefined;
   /** Group that it is shown under; gives it no devices; id of a device group. */
   parentId?: string | null | undefined;
+  /** Which devices: {operator: AND or OR, conditions: [...]}, as `rmm filters explain` prints it. */
+  filterConditions?: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  } | null | undefined;
 }
 
 export interface DeviceGroupsRemoveResult {
@@ -506,6 +520,37 @@ export interface DeviceGroupsAddDevicesResult {
 
 export interface DeviceGroupsRemoveDeviceResult {
   success: true;
+}
+
+export interface DeviceGroupsPreviewQuery {
+  /** Devices to show, the others are counted; 1 to 100; default `10`. */
+  limit?: number | string | undefined;
+}
+
+export interface DeviceGroupsPreviewBody {
+  /** Which devices: {operator: AND or OR, conditions: [...]}, as `rmm filters explain` prints it. */
+  filterConditions?: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  } | undefined;
+}
+
+export interface DeviceGroupsPinResult {
+  /** Id of a device group. */
+  groupId: string;
+  /** Id of a device. */
+  deviceId: string;
+  isPinned: true;
+}
+
+export interface DeviceGroupsUnpinResult {
+  /** Id of a device group. */
+  groupId: string;
+  /** Id of a device. */
+  deviceId: string;
+  isPinned: false;
+  removed: boolean;
 }
 
 export interface DeviceGroupsLogQuery {
@@ -1011,7 +1056,11 @@ export interface DeviceGroup {
   description: string | null;
   type: "static" | "dynamic";
   /** Of a dynamic group: what its devices match. */
-  filterConditions: Record<string, unknown> | null;
+  filterConditions: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  } | null;
   filterFieldsUsed: string[];
   /** Id of a device group. */
   parentId: string | null;
@@ -1035,7 +1084,11 @@ export interface DeviceGroupDetail {
   description: string | null;
   type: "static" | "dynamic";
   /** Of a dynamic group: what its devices match. */
-  filterConditions: Record<string, unknown> | null;
+  filterConditions: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  } | null;
   filterFieldsUsed: string[];
   /** Id of a device group. */
   parentId: string | null;
@@ -1243,7 +1296,11 @@ export interface ListedDeviceGroup {
   description: string | null;
   type: "static" | "dynamic";
   /** Of a dynamic group: what its devices match. */
-  filterConditions: Record<string, unknown> | null;
+  filterConditions: {
+    operator: "AND" | "OR";
+    /** At least 1 items. */
+    conditions: Record<string, unknown>[];
+  } | null;
   filterFieldsUsed: string[];
   /** Id of a device group. */
   parentId: string | null;

@@ -70,6 +70,18 @@ describe("reads that wait for a thread", () => {
       expect(isUnavailable({ code }), code).toBe(true);
   });
 
+  it("end with their caller's leaving where they may take long, and another thread follows", async () => {
+    const leaving = new AbortController();
+    const slow = codeOf(threads.rows(`${SLOW} -- left`, [], { gone: leaving.signal, apart: true }));
+    await vi.waitUntil(() => posted.mock.calls.length > 0, { timeout: 20_000, interval: 1 });
+    const terminated = vi.spyOn(Worker.prototype, "terminate");
+    leaving.abort();
+    expect(await slow).toBe("RMM_READ_LEFT");
+    expect(terminated).toHaveBeenCalledTimes(1);
+    terminated.mockRestore();
+    expect(await read(1)).toEqual([{ number: 1 }]);
+  });
+
   it("are given up at their time, and another thread follows", async () => {
     const untilMs = performance.now() + 300;
     const slow = [1, 2].map(() => codeOf(threads.rows(SLOW, [], { ...someone, untilMs })));

@@ -87,19 +87,20 @@ export function readThreads(file: string, reader: SqliteConnection, largeBytes: 
   }
 
   /** A statement that runs takes its thread along: SQLite cannot be told to stop. */
-  function expire(asked: Asked): void {
-    drop(asked, "RMM_READ_LATE");
+  function expire(asked: Asked, code: ReadGivenUp["code"] = "RMM_READ_LATE"): void {
+    drop(asked, code);
     const thread = [...threads].find((one) => one.asked === asked);
     if (!thread) return;
     threads.delete(thread);
     ending.add(thread);
-    asked.failed(new ReadGivenUp("RMM_READ_LATE"));
+    asked.failed(new ReadGivenUp(code));
     void thread.terminate();
     pass();
   }
 
-  function within({ gone, untilMs }: ReadBounds, asked: Asked): Asked {
-    const left = () => drop(bounded, "RMM_READ_LEFT");
+  function within({ gone, untilMs, apart }: ReadBounds, asked: Asked): Asked {
+    // What may take long ends with its caller's leaving; for the rest a new thread would cost more.
+    const left = () => (apart ? expire : drop)(bounded, "RMM_READ_LEFT");
     const nowMs = performance.now();
     const timer = setTimeout(
       () => expire(bounded),

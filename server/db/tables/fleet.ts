@@ -3,10 +3,16 @@ import type { CommandType } from "#contract/core/command-types";
 import type { FilterGroup } from "#contract/core/filters/condition";
 import type { customFieldTypes } from "#contract/resources/fleet/custom-fields";
 import type { commandStatuses } from "#contract/resources/fleet/device-commands";
-import type { addedBy, membershipActions, membershipReasons } from "#contract/resources/fleet/device-groups";
-import type { deviceRoles, groupTypes } from "#contract/resources/fleet/devices";
+import type { deviceRoles } from "#contract/resources/fleet/devices";
 import type { Fixed, Json } from "../column-types.ts";
 import type { Declared } from "../table-declaration.ts";
+import type {
+  DeviceGroupDueTable,
+  DeviceGroupFieldsTable,
+  DeviceGroupLogTable,
+  DeviceGroupMembersTable,
+  DeviceGroupsTable,
+} from "./device-groups.ts";
 
 export type DeviceStatus =
   | "pending"
@@ -268,57 +274,6 @@ export interface DeviceCommandsTable {
   updatedAt: string;
 }
 
-/** Devices that are named together (docs/device-groups.md). */
-export interface DeviceGroupsTable {
-  id: Fixed<string>;
-  orgId: Fixed<string>;
-  /** Null: of the whole organization. */
-  siteId: string | null;
-  name: string;
-  /** As it compares without case. */
-  nameKey: string;
-  description: string | null;
-  type: Fixed<(typeof groupTypes)[number]>;
-  /** A `FilterGroup`. */
-  filterConditions: Json | null;
-  filterFieldsUsed: string[];
-  /** Groups that its conditions name. */
-  filterGroupIds: string[];
-  /** One more with every change of what the members follow from. */
-  filterVersion: number;
-  /** Time alone may change what its conditions match. */
-  byClock: boolean;
-  parentId: string | null;
-  lastEvaluatedAt: string | null;
-  lastEvaluationError: string | null;
-  createdBy: Fixed<string | null>;
-  createdAt: Fixed<string>;
-  updatedAt: string;
-}
-
-export interface DeviceGroupMembersTable {
-  orgId: Fixed<string>;
-  groupId: Fixed<string>;
-  deviceId: Fixed<string>;
-  /** Stays whatever the conditions say. */
-  isPinned: boolean;
-  addedAt: Fixed<string>;
-  addedBy: Fixed<(typeof addedBy)[number]>;
-}
-
-export interface DeviceGroupLogTable {
-  id: Fixed<string>;
-  orgId: Fixed<string>;
-  groupId: Fixed<string>;
-  /** Null once the device has left the organization; its names stay. */
-  deviceId: string | null;
-  hostname: Fixed<string>;
-  displayName: Fixed<string | null>;
-  action: Fixed<(typeof membershipActions)[number]>;
-  reason: Fixed<(typeof membershipReasons)[number]>;
-  createdAt: Fixed<string>;
-}
-
 /** A filter under a name (docs/filters.md, "Saved filters"). */
 export interface SavedFiltersTable {
   id: Fixed<string>;
@@ -352,6 +307,8 @@ export interface FleetTables {
   deviceGroups: DeviceGroupsTable;
   deviceGroupMembers: DeviceGroupMembersTable;
   deviceGroupLog: DeviceGroupLogTable;
+  deviceGroupFields: DeviceGroupFieldsTable;
+  deviceGroupDue: DeviceGroupDueTable;
   savedFilters: SavedFiltersTable;
 }
 
@@ -390,5 +347,7 @@ export const fleetTables = {
   },
   deviceGroupMembers: { owner: "org", writtenBy: "fleet/device-groups", booleans: ["isPinned"] },
   deviceGroupLog: { owner: "org", writtenBy: "fleet/device-groups" },
+  deviceGroupFields: { owner: "system", writtenBy: "fleet/device-groups" },
+  deviceGroupDue: { owner: "system", writtenBy: "fleet/device-groups" },
   savedFilters: { owner: "org", writtenBy: "fleet/saved-filters", json: ["conditions", "customKeys"] },
 } as const satisfies Declared<FleetTables>;

@@ -21,6 +21,7 @@ export const elsewhere: Readonly<Record<string, Partial<Record<EventKind, string
     "device.decommissioned": "fleet/devices/change-devices.test.ts",
   },
   "deviceGroups.update": { "group.membership_changed": "fleet/device-groups/device-groups.test.ts" },
+  "deviceGroups.pin": { "group.membership_changed": "fleet/device-groups/dynamic-groups.test.ts" },
   "deviceGroups.addDevices": { "group.membership_changed": "fleet/device-groups/device-groups.test.ts" },
   "devices.update": {
     "device.command.failed": "fleet/devices/change-devices.test.ts",

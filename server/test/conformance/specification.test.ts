@@ -80,16 +80,6 @@ const accepted: readonly Accepted[] = [
       "POST /system-tools/devices/:deviceId/services/:name/restart",
     ].map((endpoint) => `${endpoint} errors: REMOTE_ACCESS_POLICY_DENIED is not declared`),
   },
-  {
-    because: "groups that follow conditions come next",
-    differences: [
-      "DELETE /groups/:id errors: IN_USE is not declared",
-      "PATCH /groups/:id errors: FILTER_TIMEOUT is not declared",
-      "POST /groups errors: FILTER_NOT_ALLOWED is not declared",
-      "POST /groups errors: FILTER_REQUIRED is not declared",
-      "POST /groups errors: FILTER_TIMEOUT is not declared",
-    ],
-  },
 ];
 
 it("every endpoint declares what the specification says of it", () => {

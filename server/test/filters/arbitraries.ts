@@ -199,10 +199,13 @@ const numerical = (operator: string): fc.Arbitrary<unknown> => {
   if (operator !== "between") return one;
   return fc.tuple(one, one).map(([a, b]) => (Number(a) <= Number(b) ? { from: a, to: b } : { from: b, to: a }));
 };
-const span = fc.record({
-  amount: among([1, 2, 12, 48, 59, 10_000]),
-  unit: among(["minutes", "hours", "days", "weeks", "months"]),
-});
+const span = fc.oneof(
+  fc.constant({ amount: 1, unit: "months" }),
+  fc.record({
+    amount: among([1, 2, 12, 48, 59, 10_000]),
+    unit: among(["minutes", "hours", "days", "weeks", "months"]),
+  }),
+);
 const temporal = (operator: string): fc.Arbitrary<unknown> => {
   if (/Last$/.test(operator)) return span;
   if (operator !== "between") return spelled;

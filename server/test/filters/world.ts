@@ -31,8 +31,19 @@ export async function makeWorld(server: TestServer, count: number, seed: number)
     return { ...one, id: server.services.random.uuid(), orgId, partnerId, siteId, groupIds: [] };
   });
   for (const device of made) await store(server, device);
+  await leaveSamples(server, made, places);
   const groupIds = await group(server, places, made);
   return { groupIds, devices: made, definitions, partners, siteIds: sites.map(({ id }) => id) };
+}
+
+/** As devices that have moved left them behind in another organization. */
+async function leaveSamples({ db }: TestServer, made: readonly PlainDevice[], places: readonly { orgId: string }[]) {
+  const left = made.flatMap((device, index) => {
+    const orgId = places.find((place) => place.orgId !== device.orgId)?.orgId as string;
+    const sample = { timestamp: "2026-04-02T00:00:00.000Z", cpuPercent: 100, ramPercent: 8, diskPercent: 0, extra: {} };
+    return index % 3 === 0 ? [{ orgId, deviceId: device.id, ...sample }] : [];
+  });
+  await db.insertInto("deviceMetrics").values(left).execute();
 }
 
 /** Two groups in each organization, with some of its devices. */

@@ -47,6 +47,7 @@ const examples = `Examples:
   rmm devices run refresh_inventory reception-pc --wait
   rmm devices run reboot --org contoso-dental --tag kiosk --payload delayMinutes=10
   rmm devices run collect_logs --status online --all --wait --timeout 10m --ndjson
+  rmm devices run refresh_inventory --where "lastSeenAt within 1 day"
 `;
 const help = `
 Payload: delayMinutes and reason of reboot and shutdown, version of update.
@@ -92,7 +93,7 @@ async function runType(
       drafts.map((one) => ({ params: {}, query: {}, body: one, hasBody: true })),
     );
   }
-  if (devices.length > 0) await confirm(context, type, devices);
+  if (devices.length > 0) await confirm(context, type, devices, options.where !== undefined);
   const order: Order = { type, payload, key: context.globals.idempotencyKey ?? randomUUID() };
   return carryOut(context, order, devices);
 }
@@ -112,12 +113,21 @@ function typeOf(given: string | undefined): UserCommandType {
   throw usageError(`There is no type ${given}${didYouMean(given, userCommandTypes)}`, types);
 }
 
-/** `--yes` answers; for all devices there are, and for whoever wants to be sure, their number has to be given. */
-async function confirm(context: Context, type: string, devices: readonly Chosen[]): Promise<void> {
+/**
+ * `--yes` answers; for all devices there are, for several that an expression found, and for whoever wants to be sure,
+ * their number has to be given. What is asked about is what is told then, whatever matches meanwhile.
+ */
+async function confirm(
+  context: Context,
+  type: string,
+  devices: readonly Chosen[],
+  byExpression: boolean,
+): Promise<void> {
   const { globals, shell, interactive } = context;
   const what = `${type}: ${devicesText(devices)} ${placeText(context)}`;
   const count = String(devices.length);
-  const counts = globals.confirm !== undefined || (globals.all && disturbing.has(type));
+  const isMany = globals.all || (byExpression && devices.length > 1);
+  const counts = globals.confirm !== undefined || (isMany && disturbing.has(type));
   if (!counts && (!disturbing.has(type) || globals.yes)) {
     if (!isForPrograms(context)) await context.notice(`→ ${what}`);
     return;

@@ -37,6 +37,7 @@ const examples = `Examples:
   rmm devices export -o devices.csv
   rmm devices export --org contoso-dental --columns hostname,site,tags,custom.owner
   rmm devices export --format ndjson --status offline
+  rmm devices export --where "software.installed contains 'Chrome'" -o chrome.csv
 `;
 const help = `
 Columns: ${ownColumns.join(", ")},

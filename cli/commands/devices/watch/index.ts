@@ -9,7 +9,7 @@ import type { Register } from "../../../register.ts";
 import { writeTo } from "../../../shell.ts";
 import { proving, takes } from "../../../taken-flags.ts";
 import { inSeconds, type LineColumn, lineOf } from "../../webhooks/line-of.ts";
-import { addChoice, type ChoiceOptions, type Chosen, listedDevices, namedDevices } from "../chosen.ts";
+import { addChoice, type ChoiceOptions, type Chosen, deviceReader, namedDevices } from "../chosen.ts";
 import { type Change, rounds } from "./changes.ts";
 
 interface WatchOptions extends ChoiceOptions {
@@ -43,6 +43,7 @@ const examples = `Examples:
   rmm devices watch --org contoso-dental
   rmm devices watch reception-pc till-1 --seen
   rmm devices watch --tag kiosk --ndjson --interval 30s
+  rmm devices watch --where "osType = windows and system.rebootRequired = true"
 `;
 const help = `
 A terminal is shown the devices first; a pipe gets changes alone, with --ndjson
@@ -63,7 +64,7 @@ async function watch(context: Context, called: readonly string[], options: Watch
   const first = called.length > 0 ? await namedDevices(context, called) : undefined;
   // A name may come to mean another device meanwhile; what was named first is what is watched.
   const ids = first?.map(({ id }) => id);
-  const read = () => (ids === undefined ? listedDevices(context, options) : namedDevices(context, ids));
+  const read = ids === undefined ? await deviceReader(context, options) : () => namedDevices(context, ids);
   const away = (message: string) => context.notice(`${message}. Looks again until the server is back (Ctrl-C ends)`);
   const { signal, now } = shell;
   const shows = shell.isTty.stdout && !isForPrograms(context) && globals.columns === undefined;

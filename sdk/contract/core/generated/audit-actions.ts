@@ -83,6 +83,8 @@ export const auditActions = [
   "device_group.delete",
   "device_group.device.add",
   "device_group.device.remove",
+  "device_group.device.pin",
+  "device_group.device.unpin",
   "device.create",
   "device.update",
   "device.move_org.source",

@@ -52,6 +52,8 @@ export const ExportedDevice = shape("ExportedDevice", () =>
     installation: z.object({ enrolledAt: instant().nullable() }),
     hardwareIdentity: z.object({ serialNumber: known(), manufacturer: known(), model: known() }),
     tags: z.array(z.string()),
+    groupIds: z.array(idOf("device-group")),
+    groupMembership: counted(),
   }),
 );
 

@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import { type FieldMeta, flag, idOf, instant, listedName, ref, searchText, success, text } from "../../core/fields.ts";
+import { filterFaultCodes } from "../../core/filters/faults.ts";
+import { givenFilter, shownFilter } from "../../core/filters/given-filter.ts";
 import { paged, pageOf, pageQuery } from "../../core/page.ts";
 import { deviceStatuses, groupTypes, osTypes } from "./devices.ts";
+import { FilterPreview } from "./saved-filters.ts";
 
 export const addedBy = ["manual", "dynamic_rule", "policy"] as const;
 export const membershipActions = ["added", "removed"] as const;
@@ -22,7 +25,7 @@ const fields = () => ({
   name: z.string(),
   description: z.string().nullable(),
   type: z.enum(groupTypes),
-  filterConditions: z.record(z.string(), z.unknown()).nullable().describe("of a dynamic group: what its devices match"),
+  filterConditions: shownFilter().nullable().describe("of a dynamic group: what its devices match"),
   filterFieldsUsed: z.array(z.string()),
   parentId: idOf("device-group").nullable(),
   deviceCount: z.int(),
@@ -71,6 +74,15 @@ export const MembershipEntry = shape("MembershipEntry", () =>
   }),
 );
 
+/** 1 to 100, in a query; others are refused. */
+const previewLimit = () =>
+  z
+    .string()
+    .regex(/^([1-9]\d?|100)$/, "must be a whole number from 1 to 100")
+    .transform(Number)
+    .default(10)
+    .meta({ published: { type: "integer", minimum: 1, maximum: 100, default: 10 } } satisfies FieldMeta);
+
 const writable = () => ({
   siteId: ref("site").nullable().describe("site whose devices it has; null: all of the organization's"),
   name: text(255).meta({
@@ -79,7 +91,16 @@ const writable = () => ({
   } satisfies FieldMeta),
   description: text(1000).nullable().describe("what it is for"),
   parentId: ref("device-group").nullable().describe("group that it is shown under; gives it no devices"),
+  filterConditions: givenFilter().nullable(),
 });
+
+const filterRefusals = [
+  "FILTER_REQUIRED",
+  "FILTER_NOT_ALLOWED",
+  ...filterFaultCodes,
+  "GROUP_NOT_IN_ORG",
+  "FILTER_TIMEOUT",
+] as const;
 
 const readers = staff().needs("devices:read");
 const writers = staff().needs("devices:write");
@@ -97,6 +118,8 @@ const about: Noun = {
     "device_group.delete",
     "device_group.device.add",
     "device_group.device.remove",
+    "device_group.device.pin",
+    "device_group.device.unpin",
   ],
 };
 
@@ -142,6 +165,8 @@ export const deviceGroups = resource(about, {
       "LIMIT_REACHED",
       "INVALID_PARENT",
       "DEVICE_NOT_IN_ORG",
+      "DYNAMIC_GROUP",
+      ...filterRefusals,
     ],
     body: () =>
       z.object({
@@ -150,7 +175,9 @@ export const deviceGroups = resource(about, {
         siteId: writable().siteId.default(null),
         description: writable().description.default(null),
         parentId: writable().parentId.default(null),
-        deviceIds: z.array(ref("device")).max(500).default([]).describe("devices that it has from the start"),
+        type: z.enum(groupTypes).default("static").describe("whether people or conditions choose; cannot change"),
+        filterConditions: writable().filterConditions.default(null),
+        deviceIds: z.array(ref("device")).max(500).default([]).describe("devices of a static group, from the start"),
       }),
     returns: DeviceGroup,
   }),
@@ -165,7 +192,15 @@ export const deviceGroups = resource(about, {
     access: writers,
     audit: "device_group.update",
     mayEmit: ["group.membership_changed"],
-    errors: [...changed, "NO_UPDATES", "SITE_NOT_IN_ORG", "NAME_TAKEN", "INVALID_PARENT"],
+    errors: [
+      ...changed,
+      "NO_UPDATES",
+      "SITE_NOT_IN_ORG",
+      "NAME_TAKEN",
+      "INVALID_PARENT",
+      "CONCURRENT_MODIFICATION",
+      ...filterRefusals,
+    ],
     body: () => z.object(writable()).partial(),
     returns: DeviceGroup,
   }),
@@ -173,7 +208,7 @@ export const deviceGroups = resource(about, {
     summary: "Delete a device group with its memberships and their log",
     access: writers,
     audit: "device_group.delete",
-    errors: [...changed, "HAS_CHILDREN"],
+    errors: [...changed, "HAS_CHILDREN", "IN_USE"],
     returns: success,
   }),
   devices: get("/groups/:id/devices", {
@@ -207,6 +242,42 @@ export const deviceGroups = resource(about, {
     emits: ["group.membership_changed"],
     errors: [...changed, "DYNAMIC_GROUP"],
     returns: success,
+  }),
+  preview: post("/groups/:id/preview", {
+    summary: "Show which devices match a dynamic group's filter, or another one that it might get",
+    description: "By hostname. Ends after five seconds in the database; two of a person run at a time, sixty a minute.",
+    access: writers,
+    audit: { none: "looks at devices and changes nothing" },
+    loses: "nothing",
+    errors: [...reached, "NOT_DYNAMIC", ...filterFaultCodes, "FILTER_TIMEOUT"],
+    query: () => z.object({ limit: previewLimit().describe("devices to show, the others are counted") }),
+    bodyOptional: true,
+    body: () => z.object({ filterConditions: givenFilter().optional() }),
+    returns: FilterPreview,
+  }),
+  pin: create("/groups/:id/devices/:deviceId/pin", {
+    summary: "Keep a device in a dynamic group, whether it matches or not",
+    access: writers,
+    refs: { deviceId: "device" },
+    audit: "device_group.device.pin",
+    mayEmit: ["group.membership_changed"],
+    errors: [...changed, "NOT_DYNAMIC"],
+    returns: () => z.object({ groupId: idOf("device-group"), deviceId: idOf("device"), isPinned: z.literal(true) }),
+  }),
+  unpin: del("/groups/:id/devices/:deviceId/pin", {
+    summary: "Let a device leave a dynamic group again: at once, if it does not match",
+    access: writers,
+    refs: { deviceId: "device" },
+    audit: "device_group.device.unpin",
+    mayEmit: ["group.membership_changed"],
+    errors: [...changed, "NOT_DYNAMIC", "NOT_PINNED", "FILTER_TIMEOUT"],
+    returns: () =>
+      z.object({
+        groupId: idOf("device-group"),
+        deviceId: idOf("device"),
+        isPinned: z.literal(false),
+        removed: z.boolean(),
+      }),
   }),
   log: get("/groups/:id/membership-log", {
     summary: "List who joined and left a group, newest first",

@@ -1,4 +1,5 @@
 import type { Reader } from "#server/db/unit-of-work";
+import { byDevice, COLLECTION_MAX, counted } from "./device-parts.ts";
 import { type ExportCall, exportPage } from "./export.ts";
 import { type FeedEntry, idsOf } from "./feed.ts";
 
@@ -33,11 +34,32 @@ const select = (db: Reader, entries: readonly FeedEntry[]) =>
 type Row = Awaited<ReturnType<ReturnType<typeof select>["executeTakeFirstOrThrow"]>>;
 
 export const exportDevices = (call: ExportCall) =>
-  exportPage(
-    call,
-    "devices",
-    async (db, entries) => new Map((await select(db, entries).execute()).map((row) => [row.id, view(row)])),
-  );
+  exportPage(call, "devices", async (db, entries) => {
+    const groups = await groupsOf(db, entries);
+    const rows = await select(db, entries).execute();
+    return new Map(rows.map((row) => [row.id, { ...view(row), ...listed(groups.get(row.id) ?? []) }]));
+  });
+
+const listed = (groups: readonly { groupId: string }[]) => ({
+  groupIds: groups.slice(0, COLLECTION_MAX).map(({ groupId }) => groupId),
+  groupMembership: counted(groups.length),
+});
+
+/** The groups of a page's devices, in the order of their ids. */
+export async function groupsOf(db: Reader, entries: readonly FeedEntry[]) {
+  const members = await db
+    .selectFrom("deviceGroupMembers")
+    .innerJoin("devices", (join) =>
+      join
+        .onRef("devices.orgId", "=", "deviceGroupMembers.orgId")
+        .onRef("devices.id", "=", "deviceGroupMembers.deviceId"),
+    )
+    .select(["deviceGroupMembers.deviceId", "deviceGroupMembers.groupId"])
+    .where("devices.id", "in", idsOf(entries))
+    .orderBy("deviceGroupMembers.groupId")
+    .execute();
+  return byDevice(members);
+}
 
 const view = (row: Row) => ({
   hostname: row.hostname,

@@ -358,7 +358,7 @@ describe.each(databases)("incremental exports on %s", (database) => {
     const { key } = await manage("POST", `/partner-service-principals/${confined.id}/keys`, { name: "k" });
     const elsewhere = await makeSite(server, acme.secondOrgId);
     const moved = await moment();
-    for (const table of ["deviceHardware", "deviceCommands", "deviceGroupMembers"] as const)
+    for (const table of ["deviceHardware", "deviceCommands", "deviceGroupMembers", "deviceGroupLog"] as const)
       await server.db.deleteFrom(table).where("deviceId", "=", acme.deviceId).execute();
     await setDevice({ orgId: acme.secondOrgId, siteId: elsewhere } as never);
     expect((await since("devices", moved)).map((row) => [row.id, row.orgId, row.removed])).toEqual([
@@ -426,15 +426,41 @@ describe.each(databases)("incremental exports on %s", (database) => {
           to: site,
         },
         { key: `site_device:${acme.siteId}:${acme.deviceId}`, type: "site_device", from: site, to: device },
+        ...[acme.deviceGroupId, acme.dynamicGroupId].toSorted().map((id) => ({
+          ...{ key: `device_group:${acme.deviceId}:${id}`, type: "device_group" },
+          ...{ from: device, to: { type: "device_group", id } },
+        })),
       ],
-      collection: { total: 2, included: 2, complete: true },
+      collection: { total: 4, included: 4, complete: true },
       revision: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     const start = await moment();
     await setDevice({ siteId: acme.secondSiteId });
     const [moved] = await since("device-relationships", start);
-    expect(moved?.edges).toHaveLength(2);
+    expect(moved?.edges).toHaveLength(4);
     expect(JSON.stringify(moved?.edges)).not.toContain(acme.siteId);
+  });
+
+  it("tell a device that joined or left a group, with its groups", async () => {
+    const groupIds = [acme.deviceGroupId, acme.dynamicGroupId].toSorted();
+    const [row] = (await walk("/devices")).rows;
+    expect(row).toMatchObject({ groupIds, groupMembership: { total: 2, included: 2, complete: true } });
+    const start = await moment();
+    const left = server.db.deleteFrom("deviceGroupMembers").where("groupId", "=", acme.deviceGroupId);
+    await left.execute();
+    expect(await since("devices", start)).toMatchObject([
+      { id: acme.deviceId, groupIds: [acme.dynamicGroupId], groupMembership: { total: 1 } },
+    ]);
+    expect((await since("device-relationships", start))[0]?.edges).toHaveLength(3);
+    const next = await moment();
+    await server.db
+      .insertInto("deviceGroupMembers")
+      .values({
+        ...{ orgId: acme.orgId, groupId: acme.deviceGroupId, deviceId: acme.deviceId, isPinned: false },
+        ...{ addedAt: server.clock.now(), addedBy: "manual" },
+      })
+      .execute();
+    expect(await since("devices", next)).toMatchObject([{ id: acme.deviceId, groupIds }]);
   });
 
   it("take what was there before the upgrade as it was", async () => {

@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { customFields } from "#contract/resources/fleet/custom-fields";
 import type { Tx } from "#server/db/unit-of-work";
+import { groupsNaming } from "#server/features/fleet/device-groups/groups-naming";
 import { stripCustomValues } from "#server/features/fleet/devices/custom-values";
 import { filtersNaming, type NamedField } from "#server/features/fleet/saved-filters/filters-naming";
 import type { Call } from "#server/http/call";
@@ -26,5 +27,6 @@ export async function removeField(call: RemoveCall) {
 /** A filter that named a field that is gone would match what nobody meant. */
 async function refuseUsed(call: RemoveCall, tx: Tx, field: NamedField): Promise<void> {
   const filterIds = await filtersNaming(tx, call.services.store.dialect, field);
-  if (filterIds.length > 0) throw problem("IN_USE", { details: { filterIds } });
+  const groupIds = await groupsNaming(tx, call.services.store.dialect, field);
+  if (filterIds.length + groupIds.length > 0) throw problem("IN_USE", { details: { groupIds, filterIds } });
 }

@@ -2,7 +2,7 @@ import { unseen } from "#server/access/site-access";
 import { lockText } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
-import { problem } from "#server/problem";
+import { problem, taken } from "#server/problem";
 import { GROUPS_MAX, keyOfName, mayStand, type Node } from "./rules.ts";
 
 type Placing = Pick<Call, "asSystem" | "services">;
@@ -26,7 +26,7 @@ export type HeldGroups = Awaited<ReturnType<typeof holdGroups>>;
 
 export function refuseTakenName(groups: HeldGroups, id: string, name: string): void {
   const nameKey = keyOfName(name);
-  if (groups.some((group) => group.nameKey === nameKey && group.id !== id)) throw problem("NAME_TAKEN");
+  if (groups.some((group) => group.nameKey === nameKey && group.id !== id)) throw taken("NAME_TAKEN", name);
 }
 
 export function refuseOverLimit(groups: HeldGroups): void {

@@ -3,7 +3,7 @@ import { unseen } from "#server/access/site-access";
 import { among } from "#server/db/dialect/json";
 import { held } from "#server/db/dialect/locks";
 import { preparedRows } from "#server/db/prepared";
-import type { DeviceGroupsTable } from "#server/db/tables/fleet";
+import type { DeviceGroupsTable } from "#server/db/tables/device-groups";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -62,3 +62,21 @@ const counted = preparedRows((db, { ids }: { ids: string[] }) =>
     .where((eb) => among(db, eb.ref("groupId"), ids))
     .groupBy("groupId"),
 );
+
+/** Dynamic groups of organizations that are not deleted; needs an unscoped handle. */
+export function dynamicGroups(db: Reader, narrowed: (query: Dynamic) => Dynamic) {
+  return narrowed(dynamicOf(db))
+    .select(["deviceGroups.id", "deviceGroups.orgId", "deviceGroups.siteId", "deviceGroups.name"])
+    .select(["deviceGroups.filterConditions", "deviceGroups.filterFieldsUsed", "deviceGroups.filterGroupIds"])
+    .select(["deviceGroups.filterVersion", "deviceGroups.lastEvaluationError", "deviceGroups.createdBy"])
+    .execute();
+}
+
+const dynamicOf = (db: Reader) =>
+  db
+    .selectFrom("deviceGroups")
+    .innerJoin("organizations", "organizations.id", "deviceGroups.orgId")
+    .where("organizations.deletedAt", "is", null)
+    .where("deviceGroups.type", "=", "dynamic");
+
+type Dynamic = ReturnType<typeof dynamicOf>;

@@ -1,24 +1,36 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { deviceGroups } from "#contract/resources/fleet/device-groups";
 import { getWritableOrg } from "#server/access/org-access";
+import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { holdGroups } from "./place.ts";
+import { noteFields } from "./note-fields.ts";
+import { type HeldGroups, holdGroups } from "./place.ts";
 import { getGroup, holdGroup } from "./queries.ts";
 
 type RemoveCall = typeof deviceGroups.remove extends Endpoint<infer T> ? Call<T> : never;
 
+/** Groups whose conditions name it; of these the refusal lists what the caller sees. */
+async function refuseNamed(tx: Tx, groups: HeldGroups, id: string): Promise<void> {
+  const naming = groups.filter(({ filterGroupIds }) => filterGroupIds.includes(id)).map((one) => one.id);
+  if (naming.length === 0) return;
+  const seen = await tx.selectFrom("deviceGroups").select("id").where("id", "in", naming).execute();
+  throw problem("IN_USE", { details: { filterGroupIds: seen.map((one) => one.id) } });
+}
+
 /** Deletes a group with its memberships and their log (docs/device-groups.md, "Deleting a group"). */
 export async function removeGroup(call: RemoveCall) {
   return call.transaction(async (tx) => {
-    const { id, name, orgId, siteId } = await getGroup(call, tx, call.params.id);
+    const { id, name, orgId, siteId, type } = await getGroup(call, tx, call.params.id);
     call.audit.note({ resource: { id, name }, owner: { orgId }, siteIds: [siteId] });
     await getWritableOrg(call, orgId, tx);
     const groups = await holdGroups(call, tx, orgId);
     await holdGroup(call, tx, id);
     const groupIds = groups.filter(({ parentId }) => parentId === id).map((child) => child.id);
     if (groupIds.length > 0) throw problem("HAS_CHILDREN", { details: { groupIds } });
+    await refuseNamed(tx, groups, id);
     await tx.deleteFrom("deviceGroups").where("id", "=", id).execute();
+    if (type === "dynamic") await call.asSystem("keep device groups", (all) => noteFields(all, orgId));
     return { success: true as const };
   });
 }

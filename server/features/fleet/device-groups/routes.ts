@@ -6,6 +6,8 @@ import { listMembers } from "./devices.ts";
 import { showGroup } from "./get.ts";
 import { listGroups } from "./list.ts";
 import { listLog } from "./log.ts";
+import { pinDevice, unpinDevice } from "./pins.ts";
+import { previewGroup } from "./preview.ts";
 import { removeGroup } from "./remove.ts";
 import { updateGroup } from "./update.ts";
 
@@ -18,5 +20,8 @@ export const routes = implement(deviceGroups, {
   devices: listMembers,
   addDevices,
   removeDevice,
+  preview: previewGroup,
+  pin: pinDevice,
+  unpin: unpinDevice,
   log: listLog,
 });

@@ -57,3 +57,8 @@ export function toldIds(added: readonly string[], removed: readonly string[]) {
     removedDeviceIds: removed.slice(0, ofRemoved),
   };
 }
+
+/** Groups that conditions lead through, one naming the next. */
+export const CHAIN_MAX = 5;
+/** JSON of the conditions of one group, which lists show. */
+export const FILTER_BYTES_MAX = 64 * 1024;

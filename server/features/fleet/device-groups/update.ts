@@ -5,49 +5,82 @@ import { refuseForeignSite } from "#server/access/site-access";
 import { changedFields } from "#server/audit/changed-fields";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
+import { afterAsking } from "#server/http/implement";
 import { problem } from "#server/problem";
-import { type GroupKey, type NamedDevice, removeMembers, toldOfMembers } from "./members.ts";
+import { changeMembers } from "./change-rule.ts";
+import { refuseNamedGroups } from "./named-groups.ts";
 import { holdGroups, refuseMisplaced, refuseTakenName } from "./place.ts";
-import { getGroup, holdGroup, shownGroup } from "./queries.ts";
+import { type Group, getGroup, holdGroup, shownGroup } from "./queries.ts";
+import { type JudgedRule, judgeRule, storedRule } from "./rule.ts";
 import { keyOfName } from "./rules.ts";
 
-type UpdateCall = typeof deviceGroups.update extends Endpoint<infer T> ? Call<T> : never;
+type Types = typeof deviceGroups.update extends Endpoint<infer T> ? T : never;
+export type UpdateCall = Call<Types>;
+
+/** What a change begins with: the rule as it will be, if the members follow another one from now on. */
+interface Judged {
+  readonly version: number;
+  readonly rule: JudgedRule | undefined;
+}
 
 /** Omitted fields keep their values (docs/device-groups.md, "Groups"). */
-export async function updateGroup(call: UpdateCall) {
+export const updateGroup = afterAsking<Types, Judged>(judge, writeGroup);
+
+async function judge(call: UpdateCall): Promise<Judged> {
+  const group = await getGroup(call, call.db, call.params.id);
+  await refuseWrite(call, call.db, group);
+  const { filterConditions: given, siteId = group.siteId } = call.body;
+  if (group.type === "static" && given) throw problem("FILTER_NOT_ALLOWED");
+  if (group.type === "dynamic" && given === null) throw problem("FILTER_REQUIRED");
+  const filterConditions = given ?? group.filterConditions;
+  const same = filterConditions === null || (given === undefined && siteId === group.siteId);
+  const rule = same ? undefined : await judgeRule(call, { orgId: group.orgId, siteId }, filterConditions);
+  return { version: group.filterVersion, rule };
+}
+
+async function refuseWrite(call: UpdateCall, db: Call["db"], { orgId, siteId }: Group): Promise<void> {
+  await getWritableOrg(call, orgId, db);
+  if (Object.keys(call.body).length === 0) throw problem("NO_UPDATES");
+  const to = call.body.siteId;
+  if (to !== undefined && to !== siteId)
+    await refuseForeignSite(call, db, { orgId, siteId: to, code: "SITE_NOT_IN_ORG" });
+}
+
+async function writeGroup(call: UpdateCall, { version, rule }: Judged) {
   return call.transaction(async (tx) => {
-    const { orgId, ...seen } = await getGroup(call, tx, call.params.id);
-    const siteId = call.body.siteId === undefined ? seen.siteId : call.body.siteId;
-    call.audit.note({ resource: { id: seen.id, name: seen.name }, owner: { orgId }, siteIds: [seen.siteId, siteId] });
-    await getWritableOrg(call, orgId, tx);
-    if (Object.keys(call.body).length === 0) throw problem("NO_UPDATES");
-    if (siteId !== seen.siteId) await refuseForeignSite(call, tx, { orgId, siteId, code: "SITE_NOT_IN_ORG" });
+    const { id, name, orgId, siteId } = await getGroup(call, tx, call.params.id);
+    const siteIds = [siteId, call.body.siteId === undefined ? siteId : call.body.siteId];
+    call.audit.note({ resource: { id, name }, owner: { orgId }, siteIds });
     const groups = await holdGroups(call, tx, orgId);
-    const before = await holdGroup(call, tx, seen.id);
+    const before = await holdGroup(call, tx, id);
+    await refuseWrite(call, tx, before);
+    // Who matches was looked up for what the group was then.
+    if (before.filterVersion !== version) throw problem("CONCURRENT_MODIFICATION");
     const after = { ...before, ...call.body };
     await refuseMisplaced(call, tx, groups, { ...after, named: call.body.parentId });
-    refuseTakenName(groups, before.id, after.name);
-    await tx
-      .updateTable("deviceGroups")
-      .set({ ...call.body, nameKey: keyOfName(after.name), updatedAt: call.clock.now() })
-      .where("id", "=", before.id)
-      .execute();
+    if (rule) await refuseNamedGroups(tx, groups, { id, orgId, filter: rule.filter }, before.filterGroupIds);
+    refuseTakenName(groups, id, after.name);
+    await store(call, tx, before, rule);
     call.audit.note({ details: { changedFields: changedFields(before, call.body) } });
-    const removed = after.siteId === before.siteId ? [] : await leaveForeign(call, tx, after);
-    if (removed.length > 0) call.emit("group.membership_changed", toldOfMembers(after, [], removed));
-    return shownGroup(tx, before.id);
+    await changeMembers(call, tx, { before, after, rule });
+    return shownGroup(tx, id);
   });
 }
 
-/** A group of a site has that site's devices alone. */
-async function leaveForeign(call: UpdateCall, tx: Tx, group: GroupKey): Promise<NamedDevice[]> {
-  if (group.siteId === null) return [];
-  const foreign = await tx
-    .selectFrom("deviceGroupMembers")
-    .innerJoin("devices", "devices.id", "deviceGroupMembers.deviceId")
-    .select(["devices.id", "devices.hostname", "devices.displayName"])
-    .where("deviceGroupMembers.groupId", "=", group.id)
-    .where("devices.siteId", "is distinct from", group.siteId)
+async function store(call: UpdateCall, tx: Tx, before: Group, rule: JudgedRule | undefined): Promise<void> {
+  const { filterConditions: _, ...plain } = call.body;
+  const now = call.clock.now();
+  const evaluated = rule && { lastEvaluatedAt: now, attemptedAt: now, lastEvaluationError: null };
+  const moved = plain.siteId !== undefined && plain.siteId !== before.siteId;
+  await tx
+    .updateTable("deviceGroups")
+    .set({
+      ...plain,
+      ...(plain.name === undefined ? {} : { nameKey: keyOfName(plain.name) }),
+      ...(rule ? { ...storedRule(rule.filter), ...evaluated } : {}),
+      ...(rule || moved ? { filterVersion: before.filterVersion + 1 } : {}),
+      updatedAt: now,
+    })
+    .where("id", "=", before.id)
     .execute();
-  return removeMembers(tx, call.services, group, foreign, { reason: "filter_unmatch" });
 }

@@ -243,6 +243,24 @@ describe.each(databases)("saved filters on %s", (database) => {
     expect((await send("DELETE", `/custom-fields/${shared}`)).status).toBe(200);
   });
 
+  it("never name a number that was deleted while they were saved", async () => {
+    const over = { operator: "AND", conditions: [{ field: "custom.units", operator: "greaterThan", value: 7 }] };
+    for (let round = 0; round < 5; round += 1) {
+      const field = { orgId: acme.orgId, name: "Units", fieldKey: "units", type: "number" };
+      const { id } = (await send("POST", "/custom-fields", field)).body;
+      const [saved, removed] = await Promise.all([
+        create({ orgId: acme.orgId, conditions: over }),
+        send("DELETE", `/custom-fields/${id}`),
+      ]);
+      expect([
+        [201, 409],
+        [400, 200],
+      ]).toContainEqual([saved.status, removed.status]);
+      await server.db.deleteFrom("savedFilters").execute();
+      await send("DELETE", `/custom-fields/${id}`);
+    }
+  });
+
   it("that are changed and deleted at once end as one of both, and each is told in the audit log", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id } = await made();

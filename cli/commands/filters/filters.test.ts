@@ -1,0 +1,150 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Stub } from "#sdk/stub-server";
+import { ids, stubApi } from "../../test-api.ts";
+import { type RunOptions, testCommand } from "../../test-shell.ts";
+
+const command = testCommand();
+let stub: Stub;
+const FILTER = "66666666-6666-4666-8666-666666666666";
+const filters = [{ id: FILTER, orgId: ids.contoso, orgName: "Contoso Dental", name: "Kiosks" }];
+let total: number;
+const previewOf = (limit: number) => ({
+  body: {
+    data: {
+      totalCount: total,
+      evaluatedAt: "2026-03-02T09:00:00.000Z",
+      devices: Array.from({ length: Math.min(limit, total) }, (_, at) => ({
+        ...{ id: `id-${at}`, hostname: `pc-${at}`, displayName: null, status: "online", osType: "linux" },
+        ...{ orgName: "Contoso Dental", siteName: "HQ" },
+      })),
+    },
+  },
+});
+
+beforeAll(async () => {
+  stub = await stubApi({
+    "POST /filters/preview": ({ body }) => previewOf((body as { limit?: number }).limit ?? 10),
+    [`POST /filters/${FILTER}/preview`]: (_seen, query) => previewOf(Number(query.get("limit") ?? 10)),
+    "GET /filters": () => ({ body: { data: filters, total: 1 } }),
+    "POST /filters": ({ body }) => ({ status: 201, body: { id: ids.twin, ...(body as object) } }),
+    [`PATCH /filters/${FILTER}`]: ({ body }) => ({ body: { ...filters[0], ...(body as object) } }),
+  });
+});
+beforeEach(() => {
+  stub.seen.length = 0;
+  total = 1_312;
+});
+afterAll(async () => {
+  await stub.close();
+  command.close();
+});
+
+const run = (argv: readonly string[], options: RunOptions = {}) =>
+  command.run(["filters", ...argv], { env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" }, ...options });
+const where = "osType = windows and (tags any [prod, web] or software.installed contains 'Chrome')";
+const conditions = {
+  operator: "AND",
+  conditions: [
+    { field: "osType", operator: "equals", value: "windows" },
+    {
+      operator: "OR",
+      conditions: [
+        { field: "tags", operator: "hasAny", value: ["prod", "web"] },
+        { field: "software.installed", operator: "contains", value: "Chrome" },
+      ],
+    },
+  ],
+};
+
+describe("rmm filters explain", () => {
+  const alone = { env: {} };
+
+  it("prints conditions of an expression, and the expression of conditions, without a server", async () => {
+    const there = await run(["explain", "--where", where], alone);
+    expect([there.code, JSON.parse(there.stdout)]).toEqual([0, conditions]);
+    const back = await run(["explain", "--conditions", "-"], { ...alone, stdin: there.stdout });
+    expect([back.code, back.stdout]).toEqual([0, `${where.replaceAll("'", "")}\n`]);
+  });
+
+  it("reads an expression from a file, and conditions out of a filter or a group", async () => {
+    const path = join(command.dir, "where.txt");
+    writeFileSync(path, `osType = windows\n  and (tags any [prod, web]\n  or software.installed contains 'Chrome')\n`);
+    const { stdout } = await run(["explain", "--where", `@${path}`, "--json"], alone);
+    expect(JSON.parse(stdout)).toEqual({ where: where.replaceAll("'", ""), conditions });
+    for (const holder of [
+      { name: "x", conditions },
+      { name: "x", type: "dynamic", filterConditions: conditions },
+    ]) {
+      const ran = await run(["explain", "--conditions", "-"], { ...alone, stdin: JSON.stringify(holder) });
+      expect(ran.stdout).toBe(`${where.replaceAll("'", "")}\n`);
+    }
+  });
+
+  it("points at what is wrong, in a terminal's width, and for programs with its place", async () => {
+    const wrong = `${"hostname contains 漢字 or ".repeat(20)}statsu = online`;
+    const shown = await run(["explain", "--where", wrong], { ...alone, tty: true, columns: 80 });
+    expect([shown.code, shown.stdout]).toEqual([2, ""]);
+    const lines = shown.stderr.split("\n");
+    expect(lines[0]).toBe("rmm: --where: There is no field statsu (did you mean status?)");
+    expect(lines[1]).toMatch(/^ {2}….*statsu = online$/);
+    expect(lines[2]).toMatch(/^ +\^{6}$/);
+    const told = await run(["explain", "--where", wrong, "--json"], alone);
+    const { error } = JSON.parse(told.stderr) as { error: { code: string; details: object[] } };
+    expect(error).toMatchObject({ code: "USAGE", details: [{ start: wrong.indexOf("statsu"), path: "--where" }] });
+  });
+
+  it("refuses conditions that are none, and says where", async () => {
+    const nested = { operator: "AND", conditions: [{ field: "osType", operator: "equals", value: "beos" }] };
+    const ran = await run(["explain", "--conditions", "-"], { ...alone, stdin: JSON.stringify(nested) });
+    expect([ran.code, ran.stdout, ran.stderr]).toEqual([2, "", expect.stringContaining("conditions[0]")]);
+    const deep = `${'{"operator":"AND","conditions":['.repeat(5_000)}{}${"]}".repeat(5_000)}`;
+    expect((await run(["explain", "--conditions", "-"], { ...alone, stdin: deep })).code).toBe(2);
+    expect((await run(["explain"], alone)).stderr).toContain("Missing: --where");
+  });
+});
+
+describe("rmm filters preview and run", () => {
+  it("show the first, and tell truthfully how many match", async () => {
+    const cut = await run(["preview", "--where", where, "--limit", "3", "--columns", "hostname"]);
+    expect([cut.code, cut.stdout]).toEqual([0, "pc-0\npc-1\npc-2\n"]);
+    expect(cut.stderr).toContain("1,312 devices match; the first 3 by hostname are shown");
+    expect(stub.seen[0]?.body).toEqual({ conditions, limit: 3 });
+    total = 2;
+    expect((await run(["run", "Kiosks"])).stderr).toContain("2 devices match\n");
+    total = 0;
+    const none = await run(["run", "kiosks", "--limit", "100"], { tty: true });
+    expect([none.code, none.stdout, none.stderr]).toEqual([0, "", "No device matches\n"]);
+    expect(stub.seen.at(-1)?.path).toContain("limit=100");
+  });
+
+  it("give programs the whole answer", async () => {
+    const { stdout } = await run(["preview", "--where", "status = online", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ data: { totalCount: 1_312, evaluatedAt: "2026-03-02T09:00:00.000Z" } });
+    const one = await run(["run", "Kiosks", "--jq", ".data.totalCount"]);
+    expect(one.stdout).toBe("1312\n");
+  });
+});
+
+describe("rmm filters save", () => {
+  it("saves an expression under a name that is free", async () => {
+    const ran = await run(["save", "Web", "--where", where, "--org", "contoso-dental", "--json"]);
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(stub.seen.at(-1)).toMatchObject({ method: "POST", body: { name: "Web", orgId: ids.contoso, conditions } });
+  });
+
+  it("changes the filter of that name with --replace alone", async () => {
+    const refused = await run(["save", "kiosks", "--where", where, "--org", "contoso-dental"]);
+    expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining("--replace")]);
+    expect(stub.seen.every(({ method }) => method === "GET")).toBe(true);
+    const ran = await run(["save", "kiosks", "--where", where, "--org", "contoso-dental", "--replace"]);
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(stub.seen.at(-1)).toMatchObject({ method: "PATCH", body: { conditions } });
+  });
+
+  it("sends nothing of an expression that is wrong", async () => {
+    const ran = await run(["save", "Web", "--where", "statsu = online"]);
+    expect([ran.code, stub.seen]).toEqual([2, []]);
+  });
+});

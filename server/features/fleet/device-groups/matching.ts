@@ -1,0 +1,115 @@
+import type { Kysely } from "kysely";
+import { type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
+import { boundedReadOf } from "#server/db/dialect/bounded-read";
+import { type ReadBounds, wasLate } from "#server/db/read-bounds";
+import type { Database } from "#server/db/tables";
+import { deviceCondition } from "#server/filters/device-condition";
+import { problem } from "#server/problem";
+import type { EventServices } from "#server/room-hooks";
+
+/** As long as one look at all devices may take, by the database. */
+const LOOK_MS = 5_000;
+
+/** What decides whom a dynamic group holds. */
+export interface Rule {
+  readonly orgId: string;
+  readonly siteId: string | null;
+  readonly filter: FilterGroup;
+}
+
+/** Ids of devices. */
+export interface Difference {
+  /** Match, and are no members. */
+  readonly joining: readonly string[];
+  /** Members that match no more, and are not pinned. */
+  readonly leaving: readonly string[];
+}
+
+type Services = Pick<EventServices, "store" | "clock">;
+type Db = Kysely<Database>;
+
+/** Needs an unscoped handle: what people see has no part in it. `only`: looks at these devices alone. */
+async function matchingOf(db: Db, { store, clock }: Services, rule: Rule, only?: readonly string[]) {
+  const { orgId, siteId, filter } = rule;
+  const options = { now: clock.now(), dialect: store.dialect, orgId, few: only !== undefined };
+  const condition = await deviceCondition(db, filter, options);
+  const matching = () => {
+    let query = db
+      .selectFrom("devices")
+      .select("devices.id as id")
+      .where("devices.orgId", "=", orgId)
+      .where("devices.status", "<>", "decommissioned")
+      .where(condition);
+    if (siteId !== null) query = query.where("devices.siteId", "=", siteId);
+    return only === undefined ? query : query.where("devices.id", "in", [...only]);
+  };
+  return matching;
+}
+
+/** Who matches the rule, whoever is a member now. */
+export async function matchesOf(db: Db, services: Services, rule: Rule): Promise<string[]> {
+  const matching = await matchingOf(db, services, rule);
+  return look(db, matching(), limits(undefined));
+}
+
+/**
+ * Who is to join and to leave a group, as of now (docs/device-groups.md, "Dynamic groups"). As differences of sets: both
+ * databases work them out in one pass, whatever they think how many devices there are. Conditions are never negated,
+ * since they may be null.
+ */
+export async function differenceOf(
+  db: Db,
+  services: Services,
+  groupId: string,
+  rule: Rule,
+  only?: readonly string[],
+): Promise<Difference> {
+  const within = limits(only);
+  const matching = await matchingOf(db, services, rule, only);
+  const members = () => {
+    const query = db.selectFrom("deviceGroupMembers").select("deviceId as id").where("groupId", "=", groupId);
+    return only === undefined ? query : query.where("deviceId", "in", [...only]);
+  };
+  return {
+    joining: await look(db, matching().except(members()), within),
+    leaving: await look(db, members().where("isPinned", "=", false).except(matching()), within),
+  };
+}
+
+/** A look at all devices has a thread of the embedded database for itself. */
+const limits = (only: readonly string[] | undefined): ReadBounds => ({
+  gone: new AbortController().signal,
+  untilMs: performance.now() + LOOK_MS,
+  apart: only === undefined,
+});
+
+interface Look {
+  compile(): { sql: string; parameters: readonly unknown[] };
+  execute(): Promise<{ id: string }[]>;
+}
+
+/** Outside a transaction it holds nobody up, and ends in time: 422 `FILTER_TIMEOUT`. */
+async function look(db: Db, query: Look, bounds: ReadBounds): Promise<string[]> {
+  const read = boundedReadOf(db);
+  if (!read) return idsOf(await query.execute());
+  const { sql, parameters } = query.compile();
+  try {
+    return idsOf(await read(sql, parameters, bounds));
+  } catch (error) {
+    throw wasLate(error) ? problem("FILTER_TIMEOUT", { cause: error }) : error;
+  }
+}
+
+const idsOf = (rows: readonly object[]): string[] => rows.map((row) => (row as { id: string }).id);
+
+const timed = /^(metrics\..*|uptimeSeconds|lastSeenAt|daysSince.*)$/;
+
+/** Whether time or a plain heartbeat alone changes whom it matches: the sweep looks then. */
+export function followsClock(filter: FilterGroup): boolean {
+  if ([...fieldsUsed(filter)].some((field) => timed.test(field))) return true;
+  return [...operatorsIn(filter)].some((operator) => operator === "withinLast" || operator === "notWithinLast");
+}
+
+function operatorsIn({ conditions }: FilterGroup): string[] {
+  return conditions.flatMap((part) => ("conditions" in part ? operatorsIn(part) : [part.operator]));
+}

@@ -1,0 +1,36 @@
+import { type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
+import { checkedFilter } from "#server/filters/checked-filter";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+import { followsClock, matchesOf } from "./matching.ts";
+import { groupsNamed } from "./named-groups.ts";
+import { FILTER_BYTES_MAX } from "./rules.ts";
+
+/** What somebody gave a dynamic group, checked, with whom it matches now. */
+export interface JudgedRule {
+  readonly filter: FilterGroup;
+  readonly matches: readonly string[];
+}
+
+/** Checks the filter and looks at all devices, before anything is held. */
+export async function judgeRule(
+  call: Pick<Call, "db" | "services" | "readAsSystem">,
+  place: { readonly orgId: string; readonly siteId: string | null },
+  given: unknown,
+): Promise<JudgedRule> {
+  const filter = await checkedFilter(call.db, given, { orgId: place.orgId });
+  if (Buffer.byteLength(JSON.stringify(filter)) > FILTER_BYTES_MAX)
+    throw problem("LIMIT_REACHED", { details: { limit: FILTER_BYTES_MAX } });
+  const matches = await call.readAsSystem("keep device groups", (db) =>
+    matchesOf(db as never, call.services, { ...place, filter }),
+  );
+  return { filter, matches };
+}
+
+/** What the row of a group keeps of its filter. */
+export const storedRule = (filter: FilterGroup) => ({
+  filterConditions: filter,
+  filterFieldsUsed: [...fieldsUsed(filter)].toSorted(),
+  filterGroupIds: groupsNamed(filter),
+  byClock: followsClock(filter),
+});
