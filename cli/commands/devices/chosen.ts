@@ -66,13 +66,18 @@ export async function namedDevices(context: Context, called: readonly string[]):
 export const listedDevices = async (context: Context, options: ChoiceOptions): Promise<Chosen[]> =>
   (await deviceReader(context, options))();
 
-/** Reads them, as often as one likes: names in the flags are looked up once. */
-export async function deviceReader(context: Context, options: ChoiceOptions): Promise<() => Promise<Chosen[]>> {
+/** Reads them, as often as one likes: names in the flags are looked up once. With what waits for each where asked for. */
+export async function deviceReader(
+  context: Context,
+  options: ChoiceOptions,
+  more: { readonly pending?: true } = {},
+): Promise<() => Promise<Chosen[]>> {
   const flags = await queryOf(context, options);
-  if (options.where !== undefined) return matchReader(context, options.where, conditionsOf(flags, options.tag));
+  if (options.where !== undefined) return matchReader(context, options.where, conditionsOf(flags, options.tag), more);
   const { signal } = context.shell;
   const client = await context.client();
-  const query = { ...flags, sort: "hostname" as const, limit: "1000" };
+  const pending = more.pending ? { includePending: "true" as const } : {};
+  const query = { ...flags, ...pending, sort: "hostname" as const, limit: "1000" };
   return async () => {
     const rows = await client.devices.list({ query }, { signal }).toArray();
     return options.tag === undefined ? rows : rows.filter(({ tags }) => tags.includes(options.tag as string));

@@ -57,7 +57,7 @@ async function listMatches(context: Context, { list, query }: ListSpecs, conditi
   if (globals.dryRun) return dryRun(context, query, [{ params: {}, query: {}, body: { conditions }, hasBody: true }]);
   const { devices, more } = await withSpinner(context, "Loading", async ({ say }) => {
     const found: Chosen[] = [];
-    for await (const { devices: page, hasMore } of matchPages(context, conditions, limit)) {
+    for await (const { devices: page, hasMore } of matchPages(context, conditions, { most: limit })) {
       found.push(...page);
       if (found.length >= limit) return { devices: found.slice(0, limit), more: hasMore || found.length > limit };
       say(`Loading: ${found.length}`);

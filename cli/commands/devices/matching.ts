@@ -40,28 +40,40 @@ export async function matchReader(
   context: Context,
   expression: string,
   more: readonly Part[],
+  asked: Asked = {},
 ): Promise<() => Promise<DeviceListItem[]>> {
   // Loaded for an expression alone, for speed.
   const { pointing, whereFor } = await import("../../where/read-where.ts");
   const where = narrowed(await whereFor(context, expression), more);
-  return () => pointing(context, where, () => allMatches(context, where.filter));
+  return () => pointing(context, where, () => allMatches(context, where.filter, asked));
 }
 
 /** Every device that a filter names. A page that fails makes the whole fail. */
-export async function allMatches(context: Context, conditions: FilterGroup): Promise<DeviceListItem[]> {
+export async function allMatches(
+  context: Context,
+  conditions: FilterGroup,
+  asked: Asked = {},
+): Promise<DeviceListItem[]> {
   const devices: DeviceListItem[] = [];
-  for await (const page of matchPages(context, conditions)) devices.push(...page.devices);
+  for await (const page of matchPages(context, conditions, asked)) devices.push(...page.devices);
   return devices;
 }
 
 /** As many as the server gives at once. */
 const PAGE = 500;
 
+interface Asked {
+  /** Devices of a page. */
+  readonly most?: number;
+  /** With how many commands each has not collected. */
+  readonly pending?: true;
+}
+
 /** The devices of a filter, page by page; where the server wants a pause, it is told and made. */
 export async function* matchPages(
   context: Context,
   conditions: FilterGroup,
-  most: number = PAGE,
+  { most = PAGE, pending }: Asked = {},
 ): AsyncGenerator<{ readonly devices: readonly DeviceListItem[]; readonly hasMore: boolean }> {
   const { signal, sleep } = context.shell;
   const client = await context.client();
@@ -70,7 +82,12 @@ export async function* matchPages(
   const limit = Math.min(PAGE, most);
   let cursor: string | undefined;
   do {
-    const body = { conditions, limit, ...(cursor !== undefined && { cursor }) };
+    const body = {
+      conditions,
+      limit,
+      ...(pending && { includePending: true }),
+      ...(cursor !== undefined && { cursor }),
+    };
     const page = await read((options) => client.devices.query({ body }, options));
     cursor = page.nextCursor ?? undefined;
     yield { devices: page.devices, hasMore: cursor !== undefined };

@@ -606,6 +606,8 @@ export interface DevicesListQuery {
   search?: string | undefined;
   /** Include decommissioned devices. */
   includeDecommissioned?: boolean | "true" | "false" | undefined;
+  /** Include how many commands each has not collected. */
+  includePending?: boolean | "true" | "false" | undefined;
 }
 
 export type DevicesListResult = {
@@ -635,6 +637,8 @@ export interface DevicesQueryBody {
   cursor?: string | undefined;
   /** Devices of a page; 1 to 500; default `50`. */
   limit?: number | undefined;
+  /** Include how many commands each has not collected. */
+  includePending?: boolean | undefined;
 }
 
 export interface DevicesQueryResult {
@@ -1041,6 +1045,8 @@ export interface DeviceDetail {
   /** The last 24 hours, at most 288. */
   recentMetrics: MetricSample[];
   siteTimezone: string | null;
+  /** Commands that its agent has not collected. */
+  pendingCommandCount: number;
 }
 
 export interface DeviceGroup {
@@ -1155,6 +1161,8 @@ export interface DeviceListItem {
     ramTotalMb: number | null;
     diskTotalGb: number | null;
   } | null;
+  /** Commands that its agent has not collected, where asked for. */
+  pendingCommandCount?: number;
 }
 
 export interface DiskReport {

@@ -21,6 +21,16 @@ export const among = (
     ? sql<SqlBool>`${column} = any(array(select id::uuid from jsonb_array_elements_text(${ids}::jsonb) as item(id)))`
     : sql<SqlBool>`${column} in (select item.value from json_each(${ids}) as item)`;
 
+/** Among the ids that a query finds, each of which is looked for: Postgres would walk an index to meet them. */
+export const amongFound = (
+  db: Pick<Kysely<Database>, "getExecutor">,
+  column: Expression<string | null>,
+  found: Expression<unknown>,
+) =>
+  db.getExecutor().adapter instanceof PostgresAdapter
+    ? sql<SqlBool>`${column} = any(array${found})`
+    : sql<SqlBool>`${column} in ${found}`;
+
 /**
  * The rows of these ids, one seek each. SQLite would look for every id in each of the caller's organizations, of which
  * there may be thousands: asked for them in the order of their ids, it uses the index of ids alone.
@@ -52,6 +62,12 @@ export function hasElement(
     ? sql<SqlBool>`${column} @> jsonb_build_array(${element}::text)`
     : sql<SqlBool>`exists (select 1 from json_each(${column}) as item where item.value = ${element})`;
 }
+
+/** What JSON text has under this name: null where it has nothing. */
+export const valueAt = (text: Expression<string>, name: string, dialect: DialectName) =>
+  dialect === "postgres"
+    ? sql<unknown>`${text}::jsonb ->> ${name}::text`
+    : sql<unknown>`json_extract(${text}, ${`$.${name}`})`;
 
 /** True for rows whose JSON text has an array under this name. */
 export const hasArray = (text: Expression<string>, name: string, dialect: DialectName): Expression<SqlBool> =>

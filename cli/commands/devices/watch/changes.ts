@@ -15,7 +15,7 @@ export interface Change {
 }
 
 const watched = ["status", "hostname", "displayName", "orgName", "siteName", "lastUser", "agentVersion"] as const;
-const more = ["pendingReboot", "watchdogStatus", "mainAgentSilentSince"] as const;
+const more = ["pendingReboot", "watchdogStatus", "mainAgentSilentSince", "pendingCommandCount"] as const;
 
 /** What differs between two looks at the same selection. That a device was heard of is told only where it is asked for. */
 export function changesBetween(

@@ -4,6 +4,7 @@ import { usageError } from "../../../errors/cli-error.ts";
 import { exitCode } from "../../../errors/exit-codes.ts";
 import { checkCredential } from "../../../generic/check-credential.ts";
 import { commandsOf } from "../../../generic/commands-of.ts";
+import type { CommandSpec } from "../../../manifest.ts";
 import { checkFields, isForPrograms, printResult } from "../../../output/print.ts";
 import type { Register } from "../../../register.ts";
 import { writeTo } from "../../../shell.ts";
@@ -64,19 +65,28 @@ async function watch(context: Context, called: readonly string[], options: Watch
   const first = called.length > 0 ? await namedDevices(context, called) : undefined;
   // A name may come to mean another device meanwhile; what was named first is what is watched.
   const ids = first?.map(({ id }) => id);
-  const read = ids === undefined ? await deviceReader(context, options) : () => namedDevices(context, ids);
+  const read =
+    ids === undefined ? await deviceReader(context, options, { pending: true }) : () => namedDevices(context, ids);
   const away = (message: string) => context.notice(`${message}. Looks again until the server is back (Ctrl-C ends)`);
   const { signal, now } = shell;
   const shows = shell.isTty.stdout && !isForPrograms(context) && globals.columns === undefined;
   for await (const { devices, changes } of rounds({ read, signal, now, pauseMs, away, seen: options.seen === true })) {
     if (changes === undefined && shows) {
-      await printResult(context, devices, { fields: spec.fields, columns: spec.columns });
+      await printResult(context, devices.map(withPending), shape(spec));
       await context.notice(`${countsOf(devices)}. Changes follow until Ctrl-C`);
     }
     for (const change of changes ?? []) await writeTo(shell, "stdout", `${lineOf(context, change, lines)}\n`);
   }
   return exitCode("interrupted");
 }
+
+/** The list's own columns with the number of commands that each has not collected, under a short heading. */
+const withPending = (device: Chosen) => ({ ...device, pending: device.pendingCommandCount ?? 0 });
+const shape = ({ fields, columns: [hostname = "hostname", status = "status", ...others] }: CommandSpec) => ({
+  fields: [...fields, "pending"],
+  columns: [hostname, status, "pending", ...others],
+  keep: ["pending"],
+});
 
 /** `12 online, 3 offline`. */
 function countsOf(devices: readonly Chosen[]): string {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { expect, it } from "vitest";
 import { ConnectionError } from "#sdk/errors";
 import { stubApi } from "../../../test-api.ts";
@@ -56,6 +57,13 @@ it("tells what changed, what came and what went; that a device was heard of only
   expect(seen.told[1]?.map(({ change }) => change)).toContain("lastSeenAt");
 });
 
+it("tells how many commands each device has not collected", async () => {
+  const looks = [[device("1", { pendingCommandCount: 0 })], [device("1", { pendingCommandCount: 2 })]];
+  const { told } = await watched([...looks, [device("1", { pendingCommandCount: 2 })]]);
+  expect(told[1]).toMatchObject([{ change: "pendingCommandCount", before: 0, after: 2, deviceId: "1" }]);
+  expect(told[2]).toEqual([]);
+});
+
 it("waits for a server that is away, says so once, and compares with what was before", async () => {
   const { told, away } = await watched([[device("1")], lost(), lost(), [device("1", { status: "offline" })]]);
   expect(away).toEqual(["The server is away"]);
@@ -65,12 +73,14 @@ it("waits for a server that is away, says so once, and compares with what was be
 
 it("rmm devices watch shows the devices at a terminal, nothing in a pipe, and ends with 130", async () => {
   const command = testCommand();
+  const asked: URLSearchParams[] = [];
   const looked = async (argv: readonly string[], tty: boolean) => {
     const stop = new AbortController();
     const stub = await stubApi({
-      "GET /devices": () => {
+      "GET /devices": (_seen, query) => {
+        asked.push(query);
         setTimeout(() => stop.abort(), 100);
-        return { body: { devices: [device("1")], nextCursor: null, limit: 1000 } };
+        return { body: { devices: [device("1", { pendingCommandCount: 3 })], nextCursor: null, limit: 1000 } };
       },
     });
     const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" };
@@ -80,6 +90,11 @@ it("rmm devices watch shows the devices at a terminal, nothing in a pipe, and en
   };
   const shown = await looked([], true);
   expect([shown.code, shown.stdout]).toEqual([130, expect.stringContaining("pc-1")]);
+  const table = stripVTControlCharacters(shown.stdout);
+  expect(table).toMatch(/HOSTNAME +STATUS +PENDING/);
+  expect(table).toMatch(/pc-1 +online +3\b/);
+  for (const line of table.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+  expect(asked.every((query) => query.get("includePending") === "true")).toBe(true);
   expect(await looked(["--ndjson"], false)).toMatchObject({ code: 130, stdout: "" });
   const often = await command.run(["devices", "watch", "--interval", "1s"]);
   expect([often.code, often.stderr]).toEqual([2, expect.stringContaining("5s or longer")]);

@@ -101,6 +101,7 @@ export const DeviceListItem = shape("DeviceListItem", () =>
     ...Device().shape,
     ...placed(),
     hardware: Hardware().pick({ cpuModel: true, cpuCores: true, ramTotalMb: true, diskTotalGb: true }).nullable(),
+    pendingCommandCount: z.int().optional().describe("commands that its agent has not collected, where asked for"),
   }),
 );
 
@@ -140,6 +141,7 @@ export const DeviceDetail = shape("DeviceDetail", () =>
     ),
     recentMetrics: z.array(MetricSample()).describe("the last 24 hours, at most 288"),
     siteTimezone: z.string().nullable(),
+    pendingCommandCount: z.int().describe("commands that its agent has not collected"),
   }),
 );
 
@@ -199,6 +201,7 @@ export const devices = resource(about, {
         role: z.enum(deviceRoles).optional().describe("only those with this role"),
         search: searchText().optional().describe("part of hostname or display name"),
         includeDecommissioned: flag().optional().describe("include decommissioned devices"),
+        includePending: flag().optional().describe("include how many commands each has not collected"),
       }),
     returns: () =>
       z.union([
@@ -226,6 +229,7 @@ export const devices = resource(about, {
         orgId: ref("organization").optional().describe("only devices of this organization"),
         cursor: storableText(4096).optional().describe("`nextCursor` of the page before"),
         limit: z.int().min(1).max(500).default(50).describe("devices of a page"),
+        includePending: z.boolean().optional().describe("include how many commands each has not collected"),
       }),
     returns: () => z.object({ devices: z.array(DeviceListItem()), nextCursor: z.string().nullable(), limit: z.int() }),
   }),

@@ -252,6 +252,35 @@ describe.each(databases)("device commands on %s", (database) => {
     expect(await mac.claim()).toEqual([{ id: first.body.id, type: "refresh_inventory", payload: {} }]);
   });
 
+  it("are counted with their device until its agent collects them", async () => {
+    const [busy, idle] = [await device("counted-busy"), await device("counted-idle")];
+    for (const type of ["lock", "collect_logs"]) await busy.queue(type);
+    const ask = async (path: string) => (await server.request("GET", path, { token: admin.token })).body;
+    const told = (rows: { id: string; pendingCommandCount?: number }[]) =>
+      [busy, idle].map(({ id }) => rows.find((row) => row.id === id)?.pendingCommandCount);
+    const conditions = {
+      operator: "AND",
+      conditions: [{ field: "hostname", operator: "startsWith", value: "counted-" }],
+    };
+    const matching = async (body: object) =>
+      (await server.request("POST", "/devices/query", { token: admin.token, body: { conditions, ...body } })).body;
+    const list = "/devices?search=counted-";
+    expect(told((await ask(`${list}&cursor=&includePending=true`)).devices)).toEqual([2, 0]);
+    expect(told((await ask(`${list}&includePending=true`)).data)).toEqual([2, 0]);
+    expect(told((await matching({ includePending: true })).devices)).toEqual([2, 0]);
+    const plain = [
+      ...(await ask(`${list}&cursor=`)).devices,
+      ...(await ask(list)).data,
+      ...(await matching({})).devices,
+    ];
+    expect(plain).toHaveLength(6);
+    for (const row of plain) expect(row).not.toHaveProperty("pendingCommandCount");
+    expect((await ask(`/devices/${busy.id}`)).pendingCommandCount).toBe(2);
+    await busy.claim();
+    expect((await ask(`/devices/${busy.id}`)).pendingCommandCount).toBe(0);
+    expect(told((await ask(`${list}&cursor=&includePending=true`)).devices)).toEqual([0, 0]);
+  });
+
   it("wakes a device through a neighbour that shares its network", async () => {
     const net = (ipAddress: string, macAddress?: string) => ({
       siteId,

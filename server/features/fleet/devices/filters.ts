@@ -3,7 +3,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { devices } from "#contract/resources/fleet/devices";
 import { getNamedOrg, visibleInLists } from "#server/access/org-access";
 import { isLongEnough, nameSearch } from "#server/db/dialect/device-names";
-import { among, withIds } from "#server/db/dialect/json";
+import { among, amongFound, withIds } from "#server/db/dialect/json";
 import { containsPattern, isLike, word } from "#server/db/dialect/text";
 import { namedIds } from "#server/db/named-devices";
 import type { Database } from "#server/db/tables";
@@ -73,7 +73,8 @@ export function filteredDevices(db: Kysely<Database>, asked: Asked) {
     query = query.where("devices.partnerId", "=", partnerId).where("devices.orgId", "not in", hidden());
   else query = query.where("devices.orgId", "in", organizations().where(visibleInLists));
   if (siteIds !== undefined) query = query.where((eb) => among(db, eb.ref("devices.siteId"), siteIds));
-  if (groupIds !== undefined) query = query.where("devices.id", "in", membersOf(db, groupIds));
+  if (groupIds !== undefined)
+    query = query.where((eb) => amongFound(db, eb.ref("devices.id"), membersOf(db, groupIds)));
   if (asked.nothing) query = query.where((eb) => eb.lit(false));
   if (status !== undefined) query = query.where("devices.status", "=", status as "online");
   else if (!asked.decommissioned) query = query.where("devices.status", "<>", word("decommissioned"));

@@ -1,6 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { devices } from "#contract/resources/fleet/devices";
 import { stretchOf } from "#server/db/dialect/ordering";
+import { withPending } from "#server/features/fleet/device-commands/pending-counts";
 import type { Call } from "#server/http/call";
 import { after, DAY } from "#server/platform/clock";
 import { lanIpOf } from "./lan-ip.ts";
@@ -15,7 +16,7 @@ const STRETCH_SECONDS = 300;
 export async function showDevice(call: GetCall) {
   const device = await getDevice(call, call.db, call.params.id);
   const mine = { orgId: device.orgId, deviceId: device.id };
-  const [site, hardware, disks, interfaces, groups, metrics, recentMetrics] = await Promise.all([
+  const [site, hardware, disks, interfaces, groups, metrics, recentMetrics, [pending]] = await Promise.all([
     findSite(call, device.siteId),
     findHardware(call, mine),
     listDisks(call, mine),
@@ -23,6 +24,7 @@ export async function showDevice(call: GetCall) {
     listGroups(call, mine),
     findNewest(call, mine),
     listRecent(call, mine),
+    withPending(call.db, [{ id: device.id }]),
   ]);
   return {
     ...device,
@@ -39,6 +41,7 @@ export async function showDevice(call: GetCall) {
     })),
     groups,
     recentMetrics,
+    pendingCommandCount: pending?.pendingCommandCount ?? 0,
   };
 }
 

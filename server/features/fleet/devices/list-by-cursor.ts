@@ -31,6 +31,7 @@ export async function listByCursor(call: ListCall) {
     devices: await listItems(
       call.db,
       shown.map(({ id }) => id),
+      { pending: call.query.includePending },
     ),
     nextCursor: last ? encodeCursor({ v: 1, sort, sortDir, key: last.key, id: last.id }) : null,
     limit,

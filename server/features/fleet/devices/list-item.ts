@@ -1,6 +1,7 @@
 import { withIds } from "#server/db/dialect/json";
 import { preparedRows } from "#server/db/prepared";
 import type { Reader } from "#server/db/unit-of-work";
+import { withPending } from "#server/features/fleet/device-commands/pending-counts";
 import { lanIpOf } from "./lan-ip.ts";
 import { deviceColumns } from "./queries.ts";
 
@@ -10,7 +11,7 @@ type Ids = { ids: string[] };
  * A page of devices in the order of these ids, with names, addresses, hardware and newest metrics (docs/fleet.md,
  * "Devices"). One query each for the whole page.
  */
-export async function listItems(db: Reader, ids: string[]) {
+export async function listItems(db: Reader, ids: string[], more: { pending?: boolean | undefined } = {}) {
   if (ids.length === 0) return [];
   const [rows, interfaces, hardware, metrics] = await Promise.all([
     rowsOf(db, { ids }, null),
@@ -32,7 +33,8 @@ export async function listItems(db: Reader, ids: string[]) {
     if (item) item.metrics = sample;
   }
   // A device may have been removed since its id was read.
-  return ids.flatMap((id) => items.get(id) ?? []);
+  const shown = ids.flatMap((id) => items.get(id) ?? []);
+  return more.pending === true ? withPending(db, shown) : shown;
 }
 
 function grouped<R extends { deviceId: string }>(rows: readonly R[]): ReadonlyMap<string, R[]> {

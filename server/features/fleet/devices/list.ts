@@ -20,6 +20,7 @@ async function listByPage(call: ListCall) {
   const data = await listItems(
     call.db,
     ids.map(({ id }) => id),
+    { pending: call.query.includePending },
   );
   return { data, pagination: { page, limit, total } };
 }

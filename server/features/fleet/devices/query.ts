@@ -14,7 +14,7 @@ const order = { sort: "hostname", sortDir: "asc" } as const;
 /** Every device of a filter, a page at a time in the order of hostnames (docs/filters.md, "Devices of a filter"). */
 export const queryDevices = (call: QueryCall) =>
   asPreview(call, async () => {
-    const { conditions, orgId, cursor, limit } = call.body;
+    const { conditions, orgId, cursor, limit, includePending: pending } = call.body;
     const filter = await checkedFilter(call.db, conditions, orgId === undefined ? {} : { orgId });
     const { from } = readCursor(cursor, order);
     if (from?.key === null) throw problem("INVALID_CURSOR");
@@ -26,6 +26,7 @@ export const queryDevices = (call: QueryCall) =>
       devices: await listItems(
         call.db,
         shown.map(({ id }) => id),
+        { pending },
       ),
       nextCursor: last ? encodeCursor({ v: 1, ...order, ...last }) : null,
       limit,
