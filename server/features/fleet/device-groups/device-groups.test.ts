@@ -6,6 +6,7 @@ import { after, DAY } from "#server/platform/clock";
 import { makeDevices } from "../../../test/devices.ts";
 import { eventsOf } from "../../../test/events-of.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
+import { evaluateDue } from "./due.ts";
 import { forgetLog } from "./forget-log.ts";
 import { GROUPS_MAX } from "./rules.ts";
 
@@ -258,6 +259,29 @@ describe.each(databases)("device groups on %s", (database) => {
       expect(await found(as)).toEqual([1, [two], [two]]);
       expect(await found(token)).toEqual([2, [one, two].toSorted(), [one, two].toSorted()]);
     }
+  });
+
+  it("follow the defaults of custom fields that are of one system alone", async () => {
+    const field = {
+      name: "Channel",
+      fieldKey: "channel",
+      type: "text",
+      defaultValue: "stable",
+      deviceTypes: ["linux"],
+    };
+    expect((await send("POST", "/custom-fields", { orgId: acme.orgId, ...field })).status).toBe(201);
+    const [id] = (await devices(1, { osType: "windows" })) as [string];
+    const condition = { field: "custom.channel", operator: "equals", value: "stable" };
+    const filterConditions = { operator: "AND", conditions: [condition] };
+    const group = await made({ name: "Stable", type: "dynamic", filterConditions });
+    await evaluateDue(server.services);
+    const becomes = async (osType: "windows" | "linux") => {
+      await server.db.updateTable("devices").set({ osType }).where("id", "=", id).execute();
+      await evaluateDue(server.services);
+      return (await membersOf(group.id)).includes(id);
+    };
+    expect(await becomes("linux")).toBe(true);
+    expect(await becomes("windows")).toBe(false);
   });
 
   it.runIf(database === "postgres")("of a site keep no device that gets another one at the same moment", async () => {

@@ -417,27 +417,6 @@ describe.each(databases)("dynamic groups on %s", (database) => {
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 400]);
   });
 
-  it("follow the defaults of custom fields that are of one system alone", async () => {
-    const field = {
-      name: "Channel",
-      fieldKey: "channel",
-      type: "text",
-      defaultValue: "stable",
-      deviceTypes: ["linux"],
-    };
-    expect((await send("POST", "/custom-fields", { orgId: acme.orgId, ...field })).status).toBe(201);
-    const id = await device({ osType: "windows", tags: ["channel"] });
-    const group = await made(all({ field: "custom.channel", operator: "equals", value: "stable" }));
-    await settle();
-    const becomes = async (osType: "windows" | "linux") => {
-      await server.db.updateTable("devices").set({ osType }).where("id", "=", id).execute();
-      await settle();
-      return (await membersOf(group.id)).includes(id);
-    };
-    expect(await becomes("linux")).toBe(true);
-    expect(await becomes("windows")).toBe(false);
-  });
-
   it("of people confined to a site follow no group that these do not see", async () => {
     const { token: as } = await server.signIn({ role: "Org Technician", orgId: acme.orgId, siteIds: [acme.siteId] });
     const hidden = await made(tagged("hidden"));
