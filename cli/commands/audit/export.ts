@@ -6,7 +6,7 @@ import { usageError } from "../../errors/cli-error.ts";
 import { namesOf } from "../../generic/names.ts";
 import type { Run } from "../../register.ts";
 import { proving, takes } from "../../taken-flags.ts";
-import { writeOutput } from "../provisioning/write-output.ts";
+import { refuseUnwritable, writeOutput } from "../provisioning/write-output.ts";
 import { addNarrowing, type Narrowing } from "./narrowing.ts";
 
 const formats = ["csv", "json"] as const;
@@ -59,6 +59,7 @@ interface Facts {
 
 async function exportEntries(context: Context, options: ExportOptions): Promise<number> {
   const format = formatFor(context, options);
+  await refuseUnwritable(context, options.output);
   const { org } = context.settings;
   const orgId = org.value === undefined ? undefined : await namesOf(context).orgId(org.value);
   const { from, to, user, action, resource } = options;
