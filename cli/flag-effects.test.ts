@@ -21,6 +21,12 @@ let other: Stub;
 let current: CommandSpec;
 let slow = false;
 
+/** Of a dynamic group. */
+const filterConditions = {
+  operator: "AND",
+  conditions: [{ field: "osType", operator: "equals", value: "linux" }],
+};
+
 /** Entries on the first page of any list. */
 let entries = 2;
 
@@ -34,6 +40,10 @@ function answer(path: string): unknown {
   const called = sites.map((site) => ({ ...site, hostname: site.name, domain: site.name }));
   if (/^\/(devices|webhooks|custom-fields|sso\/(providers|domains))$/.test(at) && at !== current.path)
     return { data: called, devices: called, pagination: { page: 1, limit: 100, total: 2 }, nextCursor: null };
+  if (at === "/devices/query" && at !== current.path)
+    return { devices: called.map((one) => ({ ...one, orgId: ids.contoso })), nextCursor: null, limit: 500 };
+  if (/^\/groups\/[^/]+$/.test(at) && current.path === "/groups/:id/preview")
+    return { id: ANY_ID, orgId: ids.contoso, siteId: null, name: "It", type: "dynamic", filterConditions };
   if (url.searchParams.get("limit") === "100" && !current.paging)
     return { data: sites, pagination: { page: 1, limit: 100, total: 2 } };
   const one = Object.fromEntries(current.fields.map((name) => [name, `a ${name}`]));

@@ -110,6 +110,7 @@ export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "audit-logs": async () => (await import("./audit/index.ts")).extendAuditLogs,
   "device-commands": async () => (await devices()).extendDeviceCommands,
 
+  "device-groups": async () => (await import("./groups/index.ts")).extendDeviceGroups,
   devices: async () => (await devices()).extendDevices,
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   mfa: async () => (await small()).extendMfa,

@@ -1,0 +1,77 @@
+import type { Command } from "commander";
+import { openContext } from "../../context.ts";
+import { declined, missingInput } from "../../errors/cli-error.ts";
+import { commandsOf } from "../../generic/commands-of.ts";
+import { runEndpoint } from "../../generic/run-endpoint.ts";
+import { placeText } from "../../generic/subject.ts";
+import type { CommandSpec } from "../../manifest.ts";
+import { withSpinner } from "../../output/spinner.ts";
+import { prompterOf } from "../../prompt.ts";
+import type { Register, Run } from "../../register.ts";
+import { pointing } from "../../where/read-where.ts";
+import { groupCalled } from "./called.ts";
+import { changeText, memberChange } from "./members.ts";
+import { showsChange } from "./preview.ts";
+
+const named = (group: Command, name: string): Command => group.commands.find((one) => one.name() === name)!;
+
+/** Who joins and who leaves, told before a group gets other conditions. */
+export const extendDeviceGroups: Register = async (group, run) => {
+  const specs = await commandsOf("device-groups");
+  const spec = (verb: string) => specs.find(({ name }) => name === verb)!;
+  makesDynamic(named(group, "create"), run, spec("create"));
+  asksBefore(named(group, "update"), run, spec("update"));
+  showsChange(named(group, "preview"), run, spec("preview"));
+  group.addHelpText("after", "\nAlso: groups is short for device-groups.\n");
+};
+
+function makesDynamic(command: Command, run: Run, spec: CommandSpec): void {
+  command.addHelpText("after", createHelp);
+  command.action(() =>
+    run(async (shell, globals) => {
+      const options = command.opts<Record<string, unknown>>();
+      const dynamic = options["where"] === undefined || options["type"] !== undefined ? {} : { type: "dynamic" };
+      return runEndpoint(await openContext(shell, globals), spec, { args: [], options: { ...options, ...dynamic } });
+    }),
+  );
+}
+
+const createHelp = `
+With --where the group is dynamic, and every device that matches joins:
+  rmm device-groups create --name Tills --where "hostname starts with till"
+`;
+
+/** Of one group; the conditions that were shown are those that are sent. */
+function asksBefore(command: Command, run: Run, spec: CommandSpec): void {
+  command.addHelpText("after", updateHelp);
+  command.action((called: string | undefined) =>
+    run(async (shell, globals) => {
+      const context = await openContext(shell, globals);
+      const { where: expression, ...options } = command.opts<Record<string, unknown>>();
+      if (expression === undefined || options["file"] !== undefined || globals.dryRun)
+        return runEndpoint(context, spec, { args: [called], options: command.opts() });
+      const { text, group, where } = await withSpinner(context, "Loading", async () => {
+        const found = await groupCalled(context, called, { ...options, where: expression });
+        // The server says why a static group gets none.
+        if (found.group.type !== "dynamic") return { ...found, text: undefined };
+        return { ...found, text: changeText(found.group, await memberChange(context, found.group, found.where)) };
+      });
+      if (text === undefined) return runEndpoint(context, spec, { args: [group.id], options: command.opts() });
+      if (!globals.yes) {
+        if (!context.interactive) throw missingInput(["--yes"], `It would do this: ${text}`);
+        await context.notice(text);
+        if (!(await prompterOf(shell).confirm(`Change the group ${group.name} ${placeText(context)}?`)))
+          throw declined("Nothing was changed");
+      } else await context.notice(text);
+      const filterConditions = JSON.stringify(where!.filter);
+      return pointing(context, where!, () =>
+        runEndpoint(context, spec, { args: [group.id], options: { ...options, filterConditions } }),
+      );
+    }),
+  );
+}
+
+const updateHelp = `
+With --where it tells who joins and who leaves, and asks; --yes answers:
+  rmm device-groups update Tills --where "hostname starts with till-"
+`;

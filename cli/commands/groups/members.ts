@@ -1,0 +1,54 @@
+import type { FilterGroup } from "#contract/core/filters/condition";
+import type { DeviceGroup, GroupMember } from "#sdk/generated/models/index";
+import type { Context } from "../../context.ts";
+import { counted } from "../../provisioning/budget.ts";
+import type { Where } from "../../where/parse.ts";
+import { pointing } from "../../where/read-where.ts";
+import type { Chosen } from "../devices/chosen.ts";
+import { allMatches, narrowed } from "../devices/matching.ts";
+
+/** What conditions would make of a group's members. */
+export interface MemberChange {
+  readonly joins: readonly Chosen[];
+  readonly leaves: readonly GroupMember[];
+  readonly stays: number;
+  /** Of those that stay: they would leave, and are pinned. */
+  readonly pinned: number;
+}
+
+/** Compares those who match now with those who are in the group, all of both. */
+export async function memberChange(context: Context, group: DeviceGroup, where?: Where): Promise<MemberChange> {
+  const client = await context.client();
+  const { signal } = context.shell;
+  const own = { source: "", filter: group.filterConditions as unknown as FilterGroup, places: new Map() };
+  const within = narrowed(where ?? own, [
+    { field: "orgId", operator: "equals", value: group.orgId },
+    ...(group.siteId === null ? [] : [{ field: "siteId", operator: "equals", value: group.siteId } as const]),
+  ]);
+  const matches = await pointing(context, within, () => allMatches(context, within.filter));
+  const members = await client.deviceGroups
+    .devices({ params: { id: group.id }, query: { limit: 100 } }, { signal })
+    .toArray();
+  const matching = new Set(matches.map(({ id }) => id));
+  const present = new Set(members.map(({ deviceId }) => deviceId));
+  const unmatched = members.filter(({ deviceId }) => !matching.has(deviceId));
+  const leaves = unmatched.filter(({ isPinned }) => !isPinned);
+  const joins = matches.filter(({ id }) => !present.has(id));
+  return { joins, leaves, stays: members.length - leaves.length, pinned: unmatched.length - leaves.length };
+}
+
+const NAMED_MAX = 5;
+
+/** `Tills: 2 devices join (till-3, till-4), 1 leaves (pc-1), 12 stay, 1 of them pinned`. */
+export function changeText({ name }: DeviceGroup, { joins, leaves, stays, pinned }: MemberChange): string {
+  const few = (all: readonly { readonly hostname: string }[]): string => {
+    const names = all.slice(0, NAMED_MAX).map(({ hostname }) => hostname);
+    return all.length === 0 ? "" : ` (${[...names, ...(all.length > NAMED_MAX ? ["…"] : [])].join(", ")})`;
+  };
+  const verb = (count: number, one: string, many: string) => `${count === 1 ? one : many}`;
+  return [
+    `${name}: ${counted(joins.length, "device")} ${verb(joins.length, "joins", "join")}${few(joins)}`,
+    `${leaves.length} ${verb(leaves.length, "leaves", "leave")}${few(leaves)}`,
+    `${stays} ${verb(stays, "stays", "stay")}${pinned > 0 ? `, ${pinned} of them pinned` : ""}`,
+  ].join(", ");
+}
