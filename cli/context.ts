@@ -27,6 +27,9 @@ export interface Context {
   client(use?: "credential" | "none", hooks?: Hooks): Promise<RmmClient>;
 }
 
+/** Conditions are too long for an address: what looks at devices by them is a POST that changes nothing. */
+const readsByPost = /\.(query|preview\w*)$/;
+
 /** Determines which server to call. `mayBeNew`: the command creates the profile if it does not exist. */
 export async function openContext(shell: Shell, globals: Globals, { mayBeNew = false } = {}): Promise<Context> {
   const settings = await readSettings(shell, globals, mayBeNew);
@@ -54,7 +57,7 @@ export async function openContext(shell: Shell, globals: Globals, { mayBeNew = f
       clientOf(context, use === "none" ? undefined : await getCredential(context), {
         ...hooks,
         onResponse: (event) => {
-          changed ||= event.method !== "GET" && event.status < 300;
+          changed ||= event.method !== "GET" && event.status < 300 && !readsByPost.test(event.operation);
           hooks.onResponse?.(event);
         },
       }),

@@ -48,6 +48,8 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     import: { argv: [`${dir}/customers.csv`] },
     "schema provisioning": { argv: [] },
     api: { argv: ["POST", "/enrollment-keys", "-f", "name=hq"], field: "id" },
+    "audit export": { argv: [] },
+    "audit report": { argv: ["stats"], field: "totalEvents" },
     "audit verify": { argv: [], field: "verdict" },
     "server start": { argv: ["--port", "0", ...place], long: true },
     "server migrate": { argv: place, field: "name" },

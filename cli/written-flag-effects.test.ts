@@ -71,6 +71,8 @@ const answers: Readonly<Record<string, unknown>> = {
   [`POST /enrollment-keys/${ids.twin}/rotate`]: { ...keys[0], key: "new-secret" },
   "POST /enrollment-keys": { ...keys[0], key: "new-secret" },
   "POST /audit-logs/verify": chain,
+  "POST /audit-logs/export": { data: [], total: 0, truncated: false, oldest: null },
+  "GET /audit-logs/stats": { totalEvents: 1, byCategory: [{ category: "device", count: 1 }], byUser: [] },
   "GET /devices": { devices: [device], nextCursor: null, limit: 100 },
   [`GET /devices/${ids.twin}`]: device,
   [`POST /devices/${ids.twin}/commands`]: ordered,

@@ -142,13 +142,18 @@ async function sendValid(
 
 /** Parses the body, validates it if configured, and stores a new token pair of the client's session. */
 async function read(core: Core, endpoint: EndpointInfo, answer: Answer, options: CallOptions): Promise<unknown> {
-  if (endpoint.transport !== "json" && endpoint.transport !== "redirect") return answer.text;
+  if (isText(endpoint, answer)) return answer.text;
   const result = parsed(core, endpoint, answer);
   await check(core, endpoint, answer, result, options);
   const { session } = core.credential;
   if (session !== undefined && endpoint.kinds.includes("user") && isTokenPair(result)) await session.adopt(result);
   return result;
 }
+
+const isText = ({ transport }: EndpointInfo, { response }: Answer): boolean =>
+  transport === "json-or-csv"
+    ? /^text\/csv\b/i.test(response.headers.get("content-type") ?? "")
+    : transport !== "json" && transport !== "redirect";
 
 function parsed(core: Core, endpoint: EndpointInfo, { response, text }: Answer): unknown {
   if (endpoint.transport === "redirect") return { location: response.headers.get("location") };

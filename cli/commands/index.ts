@@ -68,7 +68,7 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     load: async () => (await small()).registerApi,
   },
   audit: {
-    summary: "Verify the audit log",
+    summary: "Verify, export and count the audit log",
     area: "audit",
     load: async () => (await import("./audit/index.ts")).registerAudit,
   },

@@ -129,7 +129,8 @@ const byCode: Record<string, string> = {
   INVALID_PARENT: "A parent is of the same organization, of no other site, and not below the group itself",
   GROUP_NOT_IN_ORG: "`rmm device-groups list` shows the groups of an organization",
   FILTER_REQUIRED: "Say which devices: --where 'osType = windows and tags any [web]'",
-  FILTER_NOT_ALLOWED: "People choose the devices of a static group: `rmm device-groups add-devices`",
+  FILTER_NOT_ALLOWED:
+    "People choose the devices of a static group: `rmm device-groups add-devices`. With --type dynamic --where chooses",
   NOT_DYNAMIC: "People choose the devices of a static group: `rmm device-groups devices` lists them",
   NOT_PINNED: "`rmm device-groups devices` shows which are pinned",
   GROUP_EVALUATION_FAILED: "`rmm device-groups get` says what is wrong with its conditions",

@@ -38,5 +38,6 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "services": () => import("./services.ts"),
   "webhooks": () => import("./webhooks.ts"),
   "audit-logs": () => import("./audit-logs.ts"),
+  "audit-retention": () => import("./audit-retention.ts"),
   "service-status": () => import("./service-status.ts"),
 };

@@ -35,9 +35,19 @@ describe("a fault points at what is wrong and proposes what is right", () => {
     ["tags = prod", "=", "did you mean any?"],
     ["status = offlin", "offlin", "did you mean offline?"],
     ["lastSeenAt within 7 dys", "dys", "did you mean days?"],
+    ["status = online adn osType = linux", "adn", "did you mean and?"],
   ])("%s", (source, at, proposal) => {
     const [place, message] = pointed(source);
     expect([place, message]).toEqual([at, expect.stringContaining(proposal)]);
+  });
+
+  it("takes a second word for a part of the value where it joins nothing", () => {
+    expect(pointed("hostname = mac os")).toEqual([
+      "os",
+      expect.not.stringContaining("mean"),
+      expect.stringContaining("'mac os'"),
+    ]);
+    expect(pointed("status in online, offline")[2]).toBe("status in [online, …]");
   });
 
   it("says which values a field has, and which operators it takes", () => {

@@ -1,5 +1,6 @@
 import type { FilterCondition, FilterGroup } from "#contract/core/filters/condition";
 import { filterCaps } from "#contract/core/filters/condition";
+import { didYouMean } from "#contract/core/suggest";
 import { conditionAt } from "./condition.ts";
 import { type Cursor, cursorOf, isWord, type Place, takeMark, takeWord } from "./cursor.ts";
 import { type Span, shown, WhereFault } from "./fault.ts";
@@ -102,6 +103,9 @@ function notTheEnd(cursor: Cursor): WhereFault {
     return next.text === ")"
       ? new WhereFault("This parenthesis was not opened", next)
       : new WhereFault(`${next.text} is not expected here: and, or, or the end`, next);
+  const word = next.kind === "word" && cursor.next(1).kind === "word" ? next.text.slice(0, 60) : "";
+  const meantJoin = word === "" ? "" : didYouMean(word, ["and", "or"]);
+  if (meantJoin !== "") return new WhereFault(`Here stands and, or, or the end${meantJoin}`, next);
   const before = cursor.before();
   const whole = before === undefined ? next.text : `${before.text} ${next.text}`;
   const hint = `A value with blanks stands in quotes: '${shown(whole)}'`;

@@ -54,7 +54,7 @@ function listAt(cursor: Cursor, field: WhereField, operator: FilterOperator, one
   const said = spellings[operator][0];
   const open = cursor.next();
   if (!takeMark(cursor, "[")) {
-    const example = open.kind === "word" || open.kind === "text" ? shown(open.text) : "one, another";
+    const example = open.kind === "word" || open.kind === "text" ? `${shown(open.text)}, …` : "one, another";
     throw new WhereFault(`${said} takes a list in brackets`, open, `${field.name} ${said} [${example}]`);
   }
   const list: string[] = [];

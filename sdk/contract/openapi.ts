@@ -131,10 +131,12 @@ function parameters(place: "path" | "query", schema: JsonSchema | undefined): Js
 }
 
 /** A redirect has no body. */
-const mediaTypes: Record<Exclude<Transport, "redirect">, string> = {
-  json: "application/json",
-  text: "text/plain",
-  html: "text/html",
+const mediaTypes: Record<Exclude<Transport, "redirect">, readonly string[]> = {
+  json: ["application/json"],
+  text: ["text/plain"],
+  html: ["text/html"],
+  csv: ["text/csv"],
+  "json-or-csv": ["application/json", "text/csv"],
 };
 
 function success(endpoint: AnyEndpoint, schemas: Components): Json {
@@ -146,9 +148,12 @@ function success(endpoint: AnyEndpoint, schemas: Components): Json {
     ...(result === undefined || redirects
       ? {}
       : {
-          content: {
-            [mediaTypes[endpoint.transport]]: { schema: referenced(result, "output", schemas) },
-          },
+          content: Object.fromEntries(
+            mediaTypes[endpoint.transport].map((type, at) => [
+              type,
+              { schema: at === 0 ? referenced(result, "output", schemas) : { type: "string" } },
+            ]),
+          ),
         }),
   };
 }

@@ -267,8 +267,18 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     logs: {"noun":"audit-logs","verb":"logs","method":"GET","path":"/audit-logs/logs","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     search: {"noun":"audit-logs","verb":"search","method":"GET","path":"/audit-logs/search","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     anchors: {"noun":"audit-logs","verb":"anchors","method":"GET","path":"/audit-logs/anchors","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    export: {"noun":"audit-logs","verb":"export","method":"POST","path":"/audit-logs/export","uuids":[],"status":200,"transport":"json-or-csv","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    exportCsv: {"noun":"audit-logs","verb":"exportCsv","method":"GET","path":"/audit-logs/export","uuids":[],"status":200,"transport":"csv","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    userActivity: {"noun":"audit-logs","verb":"userActivity","method":"GET","path":"/audit-logs/reports/user-activity","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    securityEvents: {"noun":"audit-logs","verb":"securityEvents","method":"GET","path":"/audit-logs/reports/security-events","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    compliance: {"noun":"audit-logs","verb":"compliance","method":"GET","path":"/audit-logs/reports/compliance","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    stats: {"noun":"audit-logs","verb":"stats","method":"GET","path":"/audit-logs/stats","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     verify: {"noun":"audit-logs","verb":"verify","method":"POST","path":"/audit-logs/verify","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     getLog: {"noun":"audit-logs","verb":"getLog","method":"GET","path":"/audit-logs/logs/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  auditRetention: {
+    get: {"noun":"audit-retention","verb":"get","method":"GET","path":"/orgs/organizations/:id/audit-retention","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    set: {"noun":"audit-retention","verb":"set","method":"PUT","path":"/orgs/organizations/:id/audit-retention","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   serviceStatus: {
     health: {"noun":"service-status","verb":"health","method":"GET","path":"/health","uuids":[],"status":200,"transport":"json","kinds":["public"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

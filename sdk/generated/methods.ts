@@ -1526,6 +1526,50 @@ export interface AuditLogsMethods {
    */
   anchors: (input?: { query?: models.AuditLogsAnchorsQuery }, options?: CallOptions) => ListCall<models.AuditStatement, models.AuditLogsAnchorsResult>;
   /**
+   * Export audit entries as JSON or CSV, newest first.
+   * The newest 10,000 that match; `total` counts all, and `to` = `oldest` continues. As CSV the answer is the text, with X-Total-Count, X-Truncated and X-Oldest. 30 a minute and user.
+   *
+   * `POST /audit-logs/export` · user · needs audit:export
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  export: (input?: { body?: models.AuditLogsExportBody }, options?: CallOptions) => ApiCall<models.AuditLogsExportResult>;
+  /**
+   * Export audit entries as CSV, newest first.
+   * The newest 10,000 that match; X-Total-Count counts all, and `to` = X-Oldest continues. 30 a minute and user.
+   *
+   * `GET /audit-logs/export` · user · needs audit:export
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  exportCsv: (input?: { query?: models.AuditLogsExportCsvQuery }, options?: CallOptions) => ApiCall<string>;
+  /**
+   * Report who did how much.
+   *
+   * `GET /audit-logs/reports/user-activity` · user · needs audit:read
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  userActivity: (input?: { query?: models.AuditLogsUserActivityQuery }, options?: CallOptions) => ApiCall<models.UserActivityReport>;
+  /**
+   * Report sign-ins, changes of permissions, and policies.
+   *
+   * `GET /audit-logs/reports/security-events` · user · needs audit:read
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  securityEvents: (input?: { query?: models.AuditLogsSecurityEventsQuery }, options?: CallOptions) => ApiCall<models.SecurityEventsReport>;
+  /**
+   * Report data that was read, changed and exported.
+   *
+   * `GET /audit-logs/reports/compliance` · user · needs audit:read
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  compliance: (input?: { query?: models.AuditLogsComplianceQuery }, options?: CallOptions) => ApiCall<models.ComplianceReport>;
+  /**
+   * Count audit entries by category and by user.
+   *
+   * `GET /audit-logs/stats` · user · needs audit:read
+   * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  stats: (input?: { query?: models.AuditLogsStatsQuery }, options?: CallOptions) => ApiCall<models.AuditStats>;
+  /**
    * Verify a chain from its first entry to its head.
    * Name one chain; organization scope may leave it out. A broken chain is a 200 with `ok` false, and raises an incident. 30 per hour, user and chain; 2,000 per hour and user.
    *
@@ -1540,6 +1584,24 @@ export interface AuditLogsMethods {
    * Errors: NOT_FOUND, FILTER_TIMEOUT.
    */
   getLog: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.AuditLogEntry>;
+}
+
+export interface AuditRetentionMethods {
+  /**
+   * Show how long an organization's audit entries are kept.
+   *
+   * `GET /orgs/organizations/:id/audit-retention` · user · needs organizations:read
+   * Errors: NOT_FOUND.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.AuditRetention>;
+  /**
+   * Set how long an organization's audit entries are kept.
+   * Older entries are removed daily. A first value, and a lower one, takes partner or system scope, and everybody who may read the record there is told.
+   *
+   * `PUT /orgs/organizations/:id/audit-retention` · user · needs organizations:write, MFA
+   * Errors: NOT_FOUND, FORBIDDEN, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  set: (input: { params: { id: string }; body: models.AuditRetentionSetBody }, options?: CallOptions) => ApiCall<models.AuditRetention>;
 }
 
 export interface ServiceStatusMethods {
@@ -1658,6 +1720,8 @@ export interface Methods {
   webhooks: WebhooksMethods;
   /** The tamper-evident record of what was done. */
   auditLogs: AuditLogsMethods;
+  /** How long entries of an organization are kept. */
+  auditRetention: AuditRetentionMethods;
   /** Health, metrics and the description of this API. */
   serviceStatus: ServiceStatusMethods;
 }

@@ -210,8 +210,16 @@ export interface OperationErrors {
   "audit-logs.logs": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.search": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.anchors": "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.export": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Body | Permission;
+  "audit-logs.exportCsv": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.userActivity": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.securityEvents": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.compliance": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.stats": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.verify": "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Body | Permission;
   "audit-logs.getLog": "NOT_FOUND" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-retention.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-retention.set": "NOT_FOUND" | "FORBIDDEN" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
   "service-status.health": Always;
   "service-status.live": Always;
   "service-status.ready": Always;

@@ -1,4 +1,4 @@
-import type { anchorProblemReasons, auditBreakKinds } from "#contract/resources/audit/audit-logs";
+import type { anchorProblemReasons, auditBreakKinds } from "#contract/core/audit-proof";
 import type { Anchor } from "./anchor-format.ts";
 
 export interface AuditBreak {

@@ -164,6 +164,12 @@ export const systemReasons = {
     why: "devices change when nobody is signed in",
   },
   "prune audit": { covers: "auditRetention of every organization; auditIncidents read", why: "one run for all" },
+  "set audit retention": {
+    covers:
+      "auditRetention of one organization, notifications of whoever may read the partner's record; organizations, users, " +
+      "their memberships and rolePermissions: read",
+    why: "no tenant's connection may shorten what is recorded of it; the rule is the handler's",
+  },
   "tell of broken chains": {
     covers:
       "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read; " +

@@ -73,7 +73,12 @@ function compareField(at: Context, field: FilterFieldName, asked: Asked): Expres
       return isOneOf(eb.ref(`devices.${field}`), listOf(asked), at.dialect, "uuid");
     case "groupId":
       return hasRow(at, "deviceGroupMembers", (column) => [
-        isOneOf(column("groupId"), listOf(asked), at.dialect, "uuid"),
+        isOneOf(
+          column("groupId"),
+          listOf(asked).filter((id) => at.groups.has(id)),
+          at.dialect,
+          "uuid",
+        ),
       ]);
     case "software.installed":
     case "software.notInstalled":

@@ -21,6 +21,8 @@ export interface Context {
   /** Milliseconds. */
   readonly nowMs: number;
   readonly definitions: readonly Definition[];
+  /** Groups that the filter names and its reader sees. */
+  readonly groups: ReadonlySet<string>;
   readonly meets: Meets;
   /** What is compiled narrows the whole filter: it stands in no group and no negation that could let others pass. */
   readonly direct: boolean;

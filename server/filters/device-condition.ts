@@ -5,6 +5,7 @@ import type { Reader } from "#server/db/unit-of-work";
 import { compileCondition } from "./compile-condition.ts";
 import { type Context, type Devices, indirect, type Meets } from "./context.ts";
 import { definitionsFor } from "./definitions.ts";
+import { seenGroups } from "./seen-groups.ts";
 
 export interface ConditionOptions {
   /** ISO-8601: what `withinLast` and the days since a time count from. */
@@ -22,7 +23,7 @@ export type DeviceCondition = (eb: Devices) => Expression<SqlBool>;
 /**
  * A checked filter as a condition over `devices` (docs/filters.md). It does not narrow anything to a tenant: run it on a
  * scoped handle, or beside a condition on the organization. Definitions of custom fields are read through `db`, which
- * must reach those of all devices that the query looks at. Whether decommissioned devices may be seen is the caller's
+ * must reach those of all devices that the query looks at; groups that it does not reach have no devices. Whether decommissioned devices may be seen is the caller's
  * (`seesDecommissioned`).
  */
 export async function deviceCondition(
@@ -40,8 +41,9 @@ export async function conditionMaker(
   { now, dialect, orgId }: Omit<ConditionOptions, "few">,
 ): Promise<(meets: Meets) => DeviceCondition> {
   const definitions = await definitionsFor(db, filter, orgId);
-  const nowMs = Date.parse(now);
-  return (meets) => (eb) => compileGroup({ eb, dialect, nowMs, definitions, meets, orgId, direct: true }, filter);
+  const groups = await seenGroups(db, filter);
+  const known = { dialect, nowMs: Date.parse(now), definitions, groups, orgId };
+  return (meets) => (eb) => compileGroup({ eb, ...known, meets, direct: true }, filter);
 }
 
 function compileGroup(at: Context, { operator, conditions }: FilterGroup): Expression<SqlBool> {

@@ -80,10 +80,10 @@ export async function countedMatches(call: Call, filter: FilterGroup, { orgId, l
   const { evaluatedAt, find, few, walk } = await finderFor(call, filter, orgId);
   const all = await few();
   if (all) return { matches: all.slice(0, limit), totalCount: all.length, evaluatedAt };
-  const [count] = await find<{ total: number }>("all", (devices) =>
-    devices.select((eb) => eb.fn.countAll<number>().as("total")),
-  );
-  return { matches: await walk(undefined, limit), totalCount: Number(count?.total), evaluatedAt };
+  const count = () =>
+    find<{ total: number }>("all", (some) => some.select((eb) => eb.fn.countAll<number>().as("total")));
+  const [[counted], matches] = await Promise.all([count(), walk(undefined, limit)]);
+  return { matches, totalCount: Number(counted?.total), evaluatedAt };
 }
 
 /** A page of them behind one of them. */

@@ -36,7 +36,8 @@ import { routes as processes } from "../features/remote/processes/routes.ts";
 import { routes as services } from "../features/remote/services/routes.ts";
 import { routes as webhooks } from "../features/integrations/webhooks/routes.ts";
 import { routes as auditLogs } from "../features/audit/audit-logs/routes.ts";
+import { routes as auditRetention } from "../features/audit/audit-retention/routes.ts";
 import { routes as serviceStatus } from "../features/platform/service-status/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
-export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...deviceGroups, ...devices, ...savedFilters, ...search, ...tags, ...securityPosture, ...threats, ...patches, ...processes, ...services, ...webhooks, ...auditLogs, ...serviceStatus];
+export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...deviceGroups, ...devices, ...savedFilters, ...search, ...tags, ...securityPosture, ...threats, ...patches, ...processes, ...services, ...webhooks, ...auditLogs, ...auditRetention, ...serviceStatus];

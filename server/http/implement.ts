@@ -54,6 +54,20 @@ export function afterAsking<T extends EndpointTypes, A>(
   return Object.assign(handler, { prepare });
 }
 
+/**
+ * An answer that is sent as it is made. Nothing of it is kept: the next part is made when the caller has taken the one
+ * before. What fails on the way ends the connection, so that a part never passes for the whole.
+ */
+export class StreamedAnswer {
+  readonly type: string;
+  readonly parts: AsyncIterable<string>;
+
+  constructor(type: string, parts: AsyncIterable<string>) {
+    this.type = type;
+    this.parts = parts;
+  }
+}
+
 /** An answer that is JSON text already: what costs time to build and never changes is built once. */
 export class JsonText {
   readonly text: string;

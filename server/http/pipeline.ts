@@ -90,7 +90,7 @@ async function passKnown(passage: HttpPassage): Promise<void> {
     const call = makeCall(passage, unit, { ...input, sentBody: body });
     const result = await implementation.handler(call);
     await recordSuccess(passage, unit);
-    sendResult(endpoint, passage, result, passage.status);
+    sendResult(services, endpoint, passage, result, passage.status);
     return;
   }
   await passIdempotent(passage, unit, { key, input, body: input.body });
@@ -129,7 +129,7 @@ async function passIdempotent(passage: HttpPassage, unit: UnitOfWork, { key, inp
     await recordReplay(passage, unit, { input, remembered: memory });
     response.setHeader("Idempotency-Replayed", "true");
     if (state !== undefined) response.setHeader("Idempotency-Answer", state);
-    sendResult(endpoint, passage, memory.body, memory.status);
+    sendResult(services, endpoint, passage, memory.body, memory.status);
     return;
   }
   const run: IdempotentRun = memory;
@@ -141,7 +141,7 @@ async function passIdempotent(passage: HttpPassage, unit: UnitOfWork, { key, inp
     await unit.transaction(async () => {
       result = await implementation.handler(call);
     });
-    sendResult(endpoint, passage, result, passage.status);
+    sendResult(services, endpoint, passage, result, passage.status);
   } catch (error) {
     await run.abandon();
     throw error;

@@ -6,8 +6,9 @@ import { pageHeaders } from "#server/platform/html-page";
 import { Problem, problem } from "#server/problem";
 import type { Services } from "#server/services";
 import { errorPage } from "./error-page.ts";
-import { JsonText } from "./implement.ts";
+import { JsonText, StreamedAnswer } from "./implement.ts";
 import type { RequestFacts } from "./request-facts.ts";
+import { sendStream } from "./send-stream.ts";
 
 /** The response to write to. */
 interface Recipient {
@@ -18,15 +19,23 @@ interface Recipient {
 }
 
 export function sendResult(
+  services: Services,
   endpoint: AnyEndpoint,
   to: Recipient,
   result: unknown,
   status: number = endpoint.status,
 ): void {
+  if (result instanceof StreamedAnswer) {
+    to.response.writeHead(status, headersOf(to, result.type));
+    void sendStream(to.response, result.parts).catch((error) => void toldProblem(services, to.facts, error));
+    return;
+  }
   senders[endpoint.transport](to, status, result);
 }
 
 type Sender = (to: Recipient, status: number, result: unknown) => void;
+
+const CSV = "text/csv; charset=utf-8";
 
 /** How each transport of the contract is answered; one that cannot be does not compile. */
 const senders = {
@@ -35,6 +44,9 @@ const senders = {
   text: (to, status, result) => write(to, status, result as string, "text/plain; version=0.0.4; charset=utf-8"),
   html: (to, status, result) => write(to, status, result as string, "text/html; charset=utf-8"),
   redirect: (to, status, result) => redirect(to, status, result as { location: string }),
+  csv: (to, status, result) => write(to, status, result as string, CSV),
+  "json-or-csv": (to, status, result) =>
+    typeof result === "string" ? write(to, status, result, CSV) : senders.json(to, status, result),
 } satisfies Record<Transport, Sender>;
 
 /** The location may carry a one-time code: it is not cached and no page learns it from a `Referer`. */
@@ -85,13 +97,14 @@ function tell(error: unknown): Problem {
   return problem("INTERNAL_ERROR", { cause: error });
 }
 
-function write({ response, facts }: Recipient, status: number, text: string, type: string): void {
-  response.writeHead(status, {
-    "X-Request-Id": facts.requestId,
-    "Content-Type": type,
-    "Content-Length": Buffer.byteLength(text),
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-  });
-  response.end(text);
+function write(to: Recipient, status: number, text: string, type: string): void {
+  to.response.writeHead(status, { ...headersOf(to, type), "Content-Length": Buffer.byteLength(text) });
+  to.response.end(text);
 }
+
+const headersOf = ({ facts }: Recipient, type: string) => ({
+  "X-Request-Id": facts.requestId,
+  "Content-Type": type,
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+});

@@ -17,7 +17,7 @@ const previewOf = (limit: number) => ({
       evaluatedAt: "2026-03-02T09:00:00.000Z",
       devices: Array.from({ length: Math.min(limit, total) }, (_, at) => ({
         ...{ id: `id-${at}`, hostname: `pc-${at}`, displayName: null, status: "online", osType: "linux" },
-        ...{ orgName: "Contoso Dental", siteName: "HQ" },
+        lastSeenAt: "2026-03-02T08:59:00.000Z",
       })),
     },
   },
@@ -117,6 +117,24 @@ describe("rmm filters preview and run", () => {
     const none = await run(["run", "kiosks", "--limit", "100"], { tty: true });
     expect([none.code, none.stdout, none.stderr]).toEqual([0, "", "No device matches\n"]);
     expect(stub.seen.at(-1)?.path).toContain("limit=100");
+  });
+
+  it("have no column that a preview leaves empty", async () => {
+    const { stdout } = await run(["preview", "--where", where, "--limit", "1"]);
+    expect(stdout).toBe("pc-0\t\tonline\tlinux\t2026-03-02T08:59:00.000Z\tid-0\n");
+  });
+
+  it("shows at most 100, and calls the flag as it was typed", async () => {
+    const ran = await run(["preview", "--where", where, "--limit", "101"]);
+    expect([ran.code, stub.seen]).toEqual([2, []]);
+    expect(ran.stderr).toMatch(/^rmm: --limit must be at most 100\n.*rmm devices list --where/);
+  });
+
+  it("speaks of no change where a jq expression does not fit what was read", async () => {
+    const ran = await run(["preview", "--where", where, "--jq", ".data.devices.hostname"]);
+    expect([ran.code, ran.stdout, stub.seen.length]).toEqual([1, "", 1]);
+    expect(ran.stderr).toContain("Cannot index array");
+    expect(ran.stderr).not.toMatch(/change was made|Do not repeat/);
   });
 
   it("give programs the whole answer", async () => {

@@ -11,7 +11,7 @@ interface Preview {
 
 type Options = Readonly<Record<string, unknown>>;
 
-const columns = ["hostname", "displayName", "status", "osType", "orgName", "siteName", "id"];
+const columns = ["hostname", "displayName", "status", "osType", "lastSeenAt", "id"];
 
 /** Of `--json=…` and `--columns`. */
 export const previewFields = (context: Context, spec: CommandSpec): readonly string[] =>
@@ -19,8 +19,12 @@ export const previewFields = (context: Context, spec: CommandSpec): readonly str
 
 /** `--limit` is the field of the request. */
 export function withLimit({ globals }: Context, spec: CommandSpec, options: Options): Options {
-  const flag = fieldsOf(spec).find(({ spec: { name } }) => name === "limit")?.flag;
-  if (flag === undefined || globals.limit === undefined) return options;
+  const field = fieldsOf(spec).find(({ spec: { name } }) => name === "limit");
+  if (field === undefined || globals.limit === undefined) return options;
+  const { flag } = field;
+  const most = field.spec.maximum ?? Number.POSITIVE_INFINITY;
+  if (globals.limit > most)
+    throw usageError(`--limit must be at most ${most}`, "All of them: `rmm devices list --where` with --all");
   if (options[attributeOf(flag)] !== undefined) throw usageError(`Use either --limit or --${flag}`);
   return { ...options, [attributeOf(flag)]: String(globals.limit) };
 }

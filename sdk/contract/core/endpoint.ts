@@ -24,10 +24,10 @@ export function shape<S extends z.ZodType>(name: string, build: () => S): Shape<
 export type AuditRule = AuditAction | { readonly none: string };
 
 /**
- * How an endpoint answers; JSON unless it says otherwise. A `redirect` answers 302; its result is `{ location }`. What
- * the server cannot send is none: a new kind comes with its sender (`server/http/respond.ts`).
+ * How an endpoint answers; JSON unless it says otherwise. A `redirect` answers 302; its result is `{ location }`.
+ * `json-or-csv` is JSON, and text where CSV was asked for. What the server cannot send is none: a new kind comes with its sender (`server/http/respond.ts`).
  */
-export type Transport = "json" | "text" | "html" | "redirect";
+export type Transport = "json" | "text" | "html" | "redirect" | "csv" | "json-or-csv";
 
 /** What a successful call destroys for good, `work` being what runs: the command asks for confirmation and names it. */
 export type Loss = "nothing" | "work" | "row" | "secret" | "tenant";

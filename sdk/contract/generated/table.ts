@@ -36,6 +36,7 @@ import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
 import { webhooks } from "../resources/integrations/webhooks.ts";
 import { auditLogs } from "../resources/audit/audit-logs.ts";
+import { auditRetention } from "../resources/audit/audit-retention.ts";
 import { serviceStatus } from "../resources/platform/service-status.ts";
 
 /** Named noun by noun: an inferred type of them all is longer than the compiler writes into a declaration. */
@@ -76,11 +77,12 @@ export type Contract = {
   readonly services: typeof services;
   readonly webhooks: typeof webhooks;
   readonly auditLogs: typeof auditLogs;
+  readonly auditRetention: typeof auditRetention;
   readonly serviceStatus: typeof serviceStatus;
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -119,5 +121,6 @@ export const areaOf = {
   services: "remote",
   webhooks: "integrations",
   auditLogs: "audit",
+  auditRetention: "audit",
   serviceStatus: "platform",
 } as const satisfies Record<keyof Contract, Area>;

@@ -109,6 +109,84 @@ export interface AuditLogsAnchorsResult {
   publicKeys: string[];
 }
 
+export interface AuditLogsExportBody {
+  /** Form of the answer; default `"json"`. */
+  format?: "json" | "csv" | undefined;
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Parts of email or name, of the action, of the resource's type or name. */
+  filters?: {
+    /** Part of the actor's email or name; at most 255 characters. */
+    user?: string | undefined;
+    /** Part of the action; at most 255 characters. */
+    action?: string | undefined;
+    /** Resource type or name; at most 255 characters. */
+    resource?: string | undefined;
+  } | undefined;
+  /** Times or days, both included. */
+  dateRange?: {
+    /** Start time or day; date and time (RFC 3339). */
+    from?: string | undefined;
+    /** End time, or the end of this day; date and time (RFC 3339). */
+    to?: string | undefined;
+  } | undefined;
+}
+
+export type AuditLogsExportResult = AuditExport | string;
+
+export interface AuditLogsExportCsvQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Part of the actor's email or name; at most 255 characters. */
+  user?: string | undefined;
+  /** Part of the action; at most 255 characters. */
+  action?: string | undefined;
+  /** Resource type or name; at most 255 characters. */
+  resource?: string | undefined;
+  /** Start time or day; date and time (RFC 3339). */
+  from?: string | Date | undefined;
+  /** End time, or the end of this day; date and time (RFC 3339). */
+  to?: string | Date | undefined;
+  /** Only what this actor did; id of an user. */
+  userId?: string | undefined;
+}
+
+export interface AuditLogsUserActivityQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Start time or day; date and time (RFC 3339). */
+  from?: string | Date | undefined;
+  /** End time, or the end of this day; date and time (RFC 3339). */
+  to?: string | Date | undefined;
+}
+
+export interface AuditLogsSecurityEventsQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Start time or day; date and time (RFC 3339). */
+  from?: string | Date | undefined;
+  /** End time, or the end of this day; date and time (RFC 3339). */
+  to?: string | Date | undefined;
+}
+
+export interface AuditLogsComplianceQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Start time or day; date and time (RFC 3339). */
+  from?: string | Date | undefined;
+  /** End time, or the end of this day; date and time (RFC 3339). */
+  to?: string | Date | undefined;
+}
+
+export interface AuditLogsStatsQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Start time or day; date and time (RFC 3339). */
+  from?: string | Date | undefined;
+  /** End time, or the end of this day; date and time (RFC 3339). */
+  to?: string | Date | undefined;
+}
+
 export interface AuditLogsVerifyBody {
   /** The chain of this organization; id of an organization. */
   orgId?: string | undefined;
@@ -116,6 +194,11 @@ export interface AuditLogsVerifyBody {
   partnerId?: string | undefined;
   /** The chain of the installation. */
   chain?: "system" | undefined;
+}
+
+export interface AuditRetentionSetBody {
+  /** Days that an entry is kept; 1 to 3650. */
+  retentionDays: number;
 }
 
 export interface AuditAnchor {
@@ -131,6 +214,16 @@ export interface AuditAnchor {
   anchoredAt: string;
   signature: string | null;
   signingKeyId: string | null;
+}
+
+export interface AuditExport {
+  /** All that match, also beyond those exported. */
+  total: number;
+  /** True: only the newest 10,000 are here. */
+  truncated: boolean;
+  /** Continue with `to` = this; date and time (RFC 3339). */
+  oldest: string | null;
+  data: AuditLogEntry[];
 }
 
 export interface AuditLogEntry {
@@ -187,6 +280,21 @@ export interface AuditPrune {
   signingKeyId: string | null;
 }
 
+export interface AuditRetention {
+  /** Id of an organization. */
+  orgId: string;
+  /** 365 is only proposed while `configured` is false. */
+  retentionDays: number;
+  /** False: nothing is removed. */
+  configured: boolean;
+  /** Reserved. */
+  archiveToS3: false;
+  /** Date and time (RFC 3339). */
+  lastCleanupAt: string | null;
+  /** Present where this server removes nothing at all. */
+  enforced?: false;
+}
+
 export type AuditStatement = {
   type: "anchor";
   anchorSeq: number;
@@ -206,6 +314,29 @@ export type AuditStatement = {
   chainKind: "system" | "partner" | "organization";
   chainId: string;
 };
+
+export interface AuditStats {
+  totalEvents: number;
+  byCategory: ({
+    category: "authentication" | "device" | "automation" | "policy" | "alert" | "compliance" | "organization" | "system";
+    count: number;
+  })[];
+  byUser: {
+    userId: string;
+    userName: string;
+    actionCount: number;
+  }[];
+  range: {
+    /** Date and time (RFC 3339). */
+    from: string | null;
+    /** Date and time (RFC 3339). */
+    to: string | null;
+  };
+  /** True: only the newest 5,000 were counted. */
+  truncated: boolean;
+  /** Time of the oldest that was counted; date and time (RFC 3339). */
+  oldest: string | null;
+}
 
 export interface AuditVerify {
   /** Id of an organization. */
@@ -273,4 +404,66 @@ export interface AuditViewEntry {
     before: unknown;
     after: unknown;
   };
+}
+
+export interface ComplianceReport {
+  totalEvents: number;
+  dataAccess: number;
+  dataChanges: number;
+  exports: number;
+  byAction: {
+    action: string;
+    count: number;
+  }[];
+  /** The newest ten. */
+  recentEvents: AuditLogEntry[];
+  /** True: only the newest 5,000 were counted. */
+  truncated: boolean;
+  /** Time of the oldest that was counted; date and time (RFC 3339). */
+  oldest: string | null;
+}
+
+export interface SecurityEventsReport {
+  totalEvents: number;
+  loginAttempts: number;
+  failedLogins: number;
+  permissionChanges: number;
+  byAction: {
+    action: string;
+    count: number;
+  }[];
+  /** The newest ten. */
+  recentEvents: AuditLogEntry[];
+  /** True: only the newest 5,000 were counted. */
+  truncated: boolean;
+  /** Time of the oldest that was counted; date and time (RFC 3339). */
+  oldest: string | null;
+}
+
+export interface UserActivityReport {
+  totalUsers: number;
+  totalEvents: number;
+  actionsPerUser: ({
+    userId: string;
+    userName: string;
+    actionCount: number;
+    userEmail: string | null;
+    /** Date and time (RFC 3339). */
+    lastActiveAt: string;
+  })[];
+  /** The first five. */
+  topUsers: ({
+    userId: string;
+    userName: string;
+    actionCount: number;
+    userEmail: string | null;
+    /** Date and time (RFC 3339). */
+    lastActiveAt: string;
+  })[];
+  /** The newest ten. */
+  recentActivity: AuditLogEntry[];
+  /** True: only the newest 5,000 were counted. */
+  truncated: boolean;
+  /** Time of the oldest that was counted; date and time (RFC 3339). */
+  oldest: string | null;
 }

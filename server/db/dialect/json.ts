@@ -63,6 +63,12 @@ export function hasElement(
     : sql<SqlBool>`exists (select 1 from json_each(${column}) as item where item.value = ${element})`;
 }
 
+/** What JSON text has under this name: null where it has nothing. */
+export const valueAt = (text: Expression<string>, name: string, dialect: DialectName) =>
+  dialect === "postgres"
+    ? sql<unknown>`${text}::jsonb ->> ${name}::text`
+    : sql<unknown>`json_extract(${text}, ${`$.${name}`})`;
+
 /** True for rows whose JSON text has an array under this name. */
 export const hasArray = (text: Expression<string>, name: string, dialect: DialectName): Expression<SqlBool> =>
   dialect === "postgres"

@@ -151,4 +151,15 @@ const statements: Record<DialectName, (one: Watched) => string[]> = {
   ],
 };
 
+/** A default may be of some systems alone: another system gives a device another value, or none. */
+const systemChanged = (dialect: DialectName): Watched => ({
+  name: "devices_system",
+  when: "after update of os_type on devices",
+  on: differs(["os_type"]),
+  does: note(dialect, "new", "id", "f.field like 'custom.%'"),
+});
+
+/** The trigger of `202611291958-fleet-group-defaults`. */
+export const systemTrigger = (dialect: DialectName): string[] => statements[dialect](systemChanged(dialect));
+
 export const groupTriggers = (dialect: DialectName): string[] => watched(dialect).flatMap(statements[dialect]);

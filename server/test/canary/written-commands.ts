@@ -198,7 +198,9 @@ export const endless: readonly string[] = ["agent simulate", "webhooks listen"];
 
 /** Hand-written commands without secrets: they send no credential, or the generated commands cover what they send. */
 export const harmless: readonly string[] = [
+  "audit export",
   "audit keys",
+  "audit report",
   "audit verify",
   "audit verify-bundle",
   "auth memberships",

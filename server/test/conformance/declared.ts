@@ -38,7 +38,7 @@ function declarationOf(endpoint: AnyEndpoint): Declared {
   const known = declared.get(endpoint);
   if (known) return known;
   const { result } = endpoint.schemas();
-  const strict = result && endpoint.transport === "json" ? strictly(result) : undefined;
+  const strict = result && endpoint.transport.startsWith("json") ? strictly(result) : undefined;
   const made = { codes: possibleErrors(endpoint), result: strict };
   declared.set(endpoint, made);
   return made;

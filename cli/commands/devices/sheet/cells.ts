@@ -1,3 +1,4 @@
+import { csvLine, guarded } from "#contract/core/csv";
 import { cellText } from "../../../output/cell.ts";
 import type { Chosen } from "../chosen.ts";
 
@@ -37,17 +38,10 @@ export function tagsOf(cell: string): string[] | undefined {
   }
 }
 
-/** A spreadsheet would take what begins so for a formula; a plain number it would not. */
-const formula = /^'*[=+\-@\t\r]/;
 const number = /^-?\d+(\.\d+)?$/;
 
-/** A cell that no spreadsheet runs: an apostrophe before it, which `unguarded` takes away again. */
-export const guarded = (text: string): string => (formula.test(text) && !number.test(text) ? `'${text}` : text);
-export const unguarded = (cell: string): string => (/^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell);
+/** A plain number is no formula. */
+const cell = (text: string): string => (number.test(text) ? text : guarded(text));
 
-/** One line of CSV. */
-export const csvLine = (texts: readonly string[]): string =>
-  `${texts
-    .map(guarded)
-    .map((text) => (/[",;\t\r\n|]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text))
-    .join(",")}\n`;
+/** One line of the sheet. */
+export const sheetLine = (texts: readonly string[]): string => csvLine(texts.map(cell));

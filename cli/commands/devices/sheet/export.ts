@@ -10,7 +10,7 @@ import type { Register } from "../../../register.ts";
 import { proving, takes } from "../../../taken-flags.ts";
 import { writeOutput } from "../../provisioning/write-output.ts";
 import { addChoice, type ChoiceOptions, type Chosen, listedDevices } from "../chosen.ts";
-import { CUSTOM, csvLine, ownColumns, plainCell, textCell, toldColumns } from "./cells.ts";
+import { CUSTOM, ownColumns, plainCell, sheetLine, textCell, toldColumns } from "./cells.ts";
 
 const formats = ["csv", "ndjson", "json"] as const;
 type Format = (typeof formats)[number];
@@ -85,7 +85,7 @@ const columnsOf = (devices: readonly Chosen[]): string[] => {
 };
 
 function textOf(format: Format, columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  if (format === "csv") return [columns, ...rows.map((row) => row.map(textCell))].map(csvLine).join("");
+  if (format === "csv") return [columns, ...rows.map((row) => row.map(textCell))].map(sheetLine).join("");
   const objects = rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at] ?? null])));
   if (format === "json") return `${JSON.stringify(objects, null, 2)}\n`;
   return objects.map((one) => `${JSON.stringify(one)}\n`).join("");

@@ -1,7 +1,8 @@
+import { unguarded } from "#contract/core/csv";
 import { didYouMean } from "#contract/core/suggest";
 import { usageError } from "../../../errors/cli-error.ts";
 import { readTable } from "../../../input/csv-table.ts";
-import { CUSTOM, ownColumns, toldColumns, unguarded } from "./cells.ts";
+import { CUSTOM, ownColumns, toldColumns } from "./cells.ts";
 
 export interface SheetRow {
   readonly line: number;

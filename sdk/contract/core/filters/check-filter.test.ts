@@ -146,6 +146,16 @@ describe("structure", () => {
     expect(codeOf(all({ field: "hostname", operator: "equals", value: deep(50_000) }))).toBe("FILTER_TYPE_MISMATCH");
   });
 
+  it("judges a number of any length at once", () => {
+    for (const text of [`${"1".repeat(200_000)}x`, `${"1".repeat(100_000)}.${"1".repeat(100_000)}e1x`]) {
+      const begun = performance.now();
+      expect(codeOf(one("uptimeSeconds", "equals", text))).toBe("FILTER_TYPE_MISMATCH");
+      expect(performance.now() - begun).toBeLessThan(1_000);
+    }
+    for (const text of ["1", "1.", ".5", "+1.5e3", "-.5E-3"])
+      expect(codeOf(one("uptimeSeconds", "equals", text)), text).toBe("fine");
+  });
+
   it("has caps on conditions, bytes and the values of its lists", () => {
     const many = (count: number, condition: object = host) => all(...Array.from({ length: count }, () => condition));
     expect(codeOf(many(1_000))).toBe("fine");

@@ -77,7 +77,8 @@ function pattern(value: unknown): ReadValue {
   return read;
 }
 
-const numeric = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+/** Each character is read once: a text of any length is judged at once. */
+const numeric = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** A number, or the text of one. */
 export function numberOf(value: unknown): number | undefined {

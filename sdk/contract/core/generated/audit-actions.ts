@@ -105,6 +105,8 @@ export const auditActions = [
   "webhook.test",
   "webhook.retry",
   "audit_logs.verify",
+  "audit_logs.export",
+  "audit_retention.update",
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

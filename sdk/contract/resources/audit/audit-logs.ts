@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
+import { AuditStatement, AuditVerify } from "../../core/audit-proof.ts";
 import { get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
 import { bound, type FieldMeta, flag, idOf, instant, ref, searchText } from "../../core/fields.ts";
 import { pageQuery } from "../../core/page.ts";
@@ -59,114 +60,93 @@ export const AuditLogEntry = shape("AuditLogEntry", () =>
   }),
 );
 
-const ofChain = () => ({ chainKind: z.enum(["system", "partner", "organization"]), chainId: z.string() });
-const placed = () => ({ anchorSeq: z.int(), ...ofChain(), prevAnchorHash: z.string().nullable() });
-const signature = () => ({ signature: z.string().nullable(), signingKeyId: z.string().nullable() });
-const anchor = () => ({
-  ...placed(),
-  headChainSeq: z.int(),
-  headChainHash: z.string().nullable(),
-  entryCount: z.int(),
-  merkleRoot: z.string().nullable(),
-  anchoredAt: instant(),
-  ...signature(),
+const ofOrganization = () => ref("organization").optional().describe("only those of this organization");
+const ofUser = () => searchText().optional().describe("part of the actor's email or name");
+const ofAction = () => searchText().optional().describe("part of the action");
+const ofResource = () => searchText().optional().describe("resource type or name");
+const range = () => ({
+  from: bound("from").optional().describe("start time or day"),
+  to: bound("to").optional().describe("end time, or the end of this day"),
 });
-
-/** A signed statement of where a chain stood (docs/audit-format.md, "Statements"). */
-export const AuditAnchor = shape("AuditAnchor", () => z.object(anchor()));
-
-/** A signed record of what retention removed, in the sequence of the anchors. */
-export const AuditPrune = shape("AuditPrune", () =>
-  z.object({
-    type: z.literal("prune"),
-    ...placed(),
-    prunedThroughSeq: z.int(),
-    prunedThroughHash: z.string(),
-    prunedCount: z.int(),
-    cutoff: instant(),
-    prunedAt: instant(),
-    restates: z.literal(true).optional().describe("restates a record from before records were signed"),
-    breakCount: z.int().optional().describe("removed entries that failed verification"),
-    ...signature(),
-  }),
-);
-
-/** One of the statements about a chain; `none` where a chain has none yet. */
-const AuditStatement = shape("AuditStatement", () =>
-  z.discriminatedUnion("type", [
-    z.object({ type: z.literal("anchor"), ...anchor() }),
-    AuditPrune(),
-    z.object({ type: z.literal("none"), ...ofChain() }),
-  ]),
-);
-
-export const auditBreakKinds = [
-  "sequence_gap",
-  "link_mismatch",
-  "prefix_unexplained",
-  "chain_hash_mismatch",
-  "missing_row",
-  "content_mismatch",
-  "unsealed_row",
-] as const;
-export const anchorProblemReasons = [
-  "signature_invalid",
-  "seq_regressed",
-  "anchored_entry_missing",
-  "hash_diverged",
-  "count_shrank",
-] as const;
-
-/** Result of a verification (docs/audit.md, "Verification"). `ok: false` is an answer, not an error. */
-export const AuditVerify = shape("AuditVerify", () =>
-  z.object({
-    orgId: idOf("organization").nullable(),
-    partnerId: idOf("partner").nullable(),
-    ok: z.boolean(),
-    entriesChecked: z.int(),
-    first: z.object({ chainSeq: z.int(), prevHash: z.string().nullable() }).nullable(),
-    head: z.object({ chainSeq: z.int(), chainHash: z.string() }).nullable(),
-    prunedPrefix: z.boolean(),
-    breakCount: z.int(),
-    breaks: z
-      .array(
-        z.object({
-          kind: z.enum(auditBreakKinds),
-          chainSeq: z.int().nullable(),
-          auditId: idOf("audit-log").nullable(),
-          expected: z.string().nullable(),
-          actual: z.string().nullable(),
-        }),
-      )
-      .describe("the first 100"),
-    anchors: z.object({
-      checked: z.int(),
-      signedCount: z.int(),
-      latest: AuditAnchor().nullable(),
-      problems: z.array(
-        z.object({
-          anchorSeq: z.int(),
-          reason: z.enum(anchorProblemReasons),
-          anchoredHeadSeq: z.int(),
-          liveHeadSeq: z.int().nullable(),
-        }),
-      ),
-    }),
-    verifiedAt: instant(),
-    durationMs: z.number(),
-  }),
-);
+const narrowing = () => ({
+  orgId: ofOrganization(),
+  user: ofUser(),
+  action: ofAction(),
+  resource: ofResource(),
+  ...range(),
+});
 
 const filters = () => ({
   ...pageQuery(),
-  orgId: ref("organization").optional().describe("only those of this organization"),
-  user: searchText().optional().describe("part of the actor's email or name"),
-  action: searchText().optional().describe("part of the action"),
-  resource: searchText().optional().describe("resource type or name"),
-  from: bound("from").optional().describe("start time or day"),
-  to: bound("to").optional().describe("end time, or the end of this day"),
+  ...narrowing(),
   skipCount: flag().optional().describe("true: total and totalPages are -1"),
 });
+
+/** Entries as a file would have them; `oldest` is where the next export ends (docs/audit.md, "Exports"). */
+export const AuditExport = shape("AuditExport", () =>
+  z.object({
+    total: z.int().describe("all that match, also beyond those exported"),
+    truncated: z.boolean().describe("true: only the newest 10,000 are here"),
+    oldest: instant().nullable().describe("continue with `to` = this"),
+    data: z.array(AuditLogEntry()),
+  }),
+);
+
+const capped = () => ({
+  truncated: z.boolean().describe("true: only the newest 5,000 were counted"),
+  oldest: instant().nullable().describe("time of the oldest that was counted"),
+});
+const byAction = () => z.array(z.object({ action: z.string(), count: z.int() }));
+const countedUser = () => ({ userId: z.string(), userName: z.string(), actionCount: z.int() });
+
+/** What people and keys did (docs/audit.md, "Reports"). */
+export const UserActivityReport = shape("UserActivityReport", () => {
+  const active = z.object({ ...countedUser(), userEmail: z.string().nullable(), lastActiveAt: instant() });
+  return z.object({
+    totalUsers: z.int(),
+    totalEvents: z.int(),
+    actionsPerUser: z.array(active),
+    topUsers: z.array(active).describe("the first five"),
+    recentActivity: z.array(AuditLogEntry()).describe("the newest ten"),
+    ...capped(),
+  });
+});
+
+/** Sign-ins, permissions and policies. */
+export const SecurityEventsReport = shape("SecurityEventsReport", () =>
+  z.object({
+    totalEvents: z.int(),
+    loginAttempts: z.int(),
+    failedLogins: z.int(),
+    permissionChanges: z.int(),
+    byAction: byAction(),
+    recentEvents: z.array(AuditLogEntry()).describe("the newest ten"),
+    ...capped(),
+  }),
+);
+
+/** Data that was read, changed and exported. */
+export const ComplianceReport = shape("ComplianceReport", () =>
+  z.object({
+    totalEvents: z.int(),
+    dataAccess: z.int(),
+    dataChanges: z.int(),
+    exports: z.int(),
+    byAction: byAction(),
+    recentEvents: z.array(AuditLogEntry()).describe("the newest ten"),
+    ...capped(),
+  }),
+);
+
+export const AuditStats = shape("AuditStats", () =>
+  z.object({
+    totalEvents: z.int(),
+    byCategory: z.array(z.object({ category: z.enum(auditCategories), count: z.int() })),
+    byUser: z.array(z.object(countedUser())),
+    range: z.object({ from: instant().nullable(), to: instant().nullable() }),
+    ...capped(),
+  }),
+);
 
 /** The other way round nothing would ever be found. */
 const inOrder = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
@@ -194,6 +174,7 @@ const onlyOne = (chosen: Selector) => howMany(chosen) <= 1;
 const onlyOneMessage = "name one of orgId, partnerId and chain";
 
 const readers = staff().needs("audit:read");
+const reported = () => z.object({ orgId: ofOrganization(), ...range() }).refine(inOrder, inOrderMessage);
 const chainErrors = [
   "ORG_ACCESS_DENIED",
   "PARTNER_ACCESS_DENIED",
@@ -207,7 +188,7 @@ const about: Noun = {
   summary: "The tamper-evident record of what was done",
   thing: "audit-log",
   kinds: { "audit-log": { listedBy: "logs", trail: true } },
-  audits: ["audit_logs.verify"],
+  audits: ["audit_logs.verify", "audit_logs.export"],
 };
 
 export const auditLogs = resource(about, {
@@ -266,6 +247,74 @@ export const auditLogs = resource(about, {
         publicKey: z.string().nullable().describe("current signing key: Ed25519, SPKI in base64"),
         publicKeys: z.array(z.string()).describe("all trusted keys, including earlier ones"),
       }),
+  }),
+  export: post("/audit-logs/export", {
+    summary: "Export audit entries as JSON or CSV, newest first",
+    description:
+      "The newest 10,000 that match; `total` counts all, and `to` = `oldest` continues. As CSV the answer is the text, with X-Total-Count, X-Truncated and X-Oldest. 30 a minute and user.",
+    access: staff().needs("audit:export"),
+    audit: "audit_logs.export",
+    loses: "nothing",
+    transport: "json-or-csv",
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    bodyOptional: true,
+    body: () =>
+      z.strictObject({
+        format: z.enum(["json", "csv"]).default("json").describe("form of the answer"),
+        orgId: ofOrganization(),
+        filters: z
+          .strictObject({ user: ofUser(), action: ofAction(), resource: ofResource() })
+          .optional()
+          .describe("parts of email or name, of the action, of the resource's type or name"),
+        dateRange: z
+          .strictObject(range())
+          .refine(inOrder, inOrderMessage)
+          .optional()
+          .describe("times or days, both included"),
+      }),
+    returns: () => z.union([AuditExport(), z.string()]),
+  }),
+  exportCsv: get("/audit-logs/export", {
+    summary: "Export audit entries as CSV, newest first",
+    description:
+      "The newest 10,000 that match; X-Total-Count counts all, and `to` = X-Oldest continues. 30 a minute and user.",
+    access: staff().needs("audit:export"),
+    audit: "audit_logs.export",
+    transport: "csv",
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    query: () =>
+      z
+        .object({ ...narrowing(), userId: ref("user").optional().describe("only what this actor did") })
+        .refine(inOrder, inOrderMessage),
+    returns: () => z.string(),
+  }),
+  userActivity: get("/audit-logs/reports/user-activity", {
+    summary: "Report who did how much",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    query: reported,
+    returns: UserActivityReport,
+  }),
+  securityEvents: get("/audit-logs/reports/security-events", {
+    summary: "Report sign-ins, changes of permissions, and policies",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    query: reported,
+    returns: SecurityEventsReport,
+  }),
+  compliance: get("/audit-logs/reports/compliance", {
+    summary: "Report data that was read, changed and exported",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    query: reported,
+    returns: ComplianceReport,
+  }),
+  stats: get("/audit-logs/stats", {
+    summary: "Count audit entries by category and by user",
+    access: readers,
+    errors: ["ORG_ACCESS_DENIED", "FILTER_TIMEOUT"],
+    query: reported,
+    returns: AuditStats,
   }),
   verify: post("/audit-logs/verify", {
     summary: "Verify a chain from its first entry to its head",

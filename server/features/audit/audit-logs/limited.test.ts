@@ -6,7 +6,17 @@ import { type SignedInUser, seedPartner, startTestServer, type TestServer } from
 import { limited } from "./limited.ts";
 
 const NO_ID = "0190c0de-0000-7000-8000-000000000000";
-const paths = ["/audit-logs", "/audit-logs/logs", "/audit-logs/search?q=x", `/audit-logs/logs/${NO_ID}`];
+const paths = [
+  "/audit-logs",
+  "/audit-logs/logs",
+  "/audit-logs/search?q=x",
+  `/audit-logs/logs/${NO_ID}`,
+  "/audit-logs/export",
+  "/audit-logs/stats",
+  "/audit-logs/reports/user-activity",
+  "/audit-logs/reports/security-events",
+  "/audit-logs/reports/compliance",
+];
 
 describe("reads of the audit log on Postgres", () => {
   let server: TestServer;

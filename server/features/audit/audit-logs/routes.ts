@@ -1,8 +1,10 @@
 import { auditLogs } from "#contract/resources/audit/audit-logs";
 import { implement } from "#server/http/implement";
 import { listChainAnchors } from "./anchors.ts";
+import { exportAuditCsv, exportAuditLogs } from "./export.ts";
 import { limited } from "./limited.ts";
 import { getAuditLog, listAuditEntries, listAuditLogs, searchAuditLogs } from "./list.ts";
+import { reportCompliance, reportSecurityEvents, reportStats, reportUserActivity } from "./reports.ts";
 import { verifyAuditChain } from "./verify.ts";
 
 export const routes = implement(auditLogs, {
@@ -10,6 +12,12 @@ export const routes = implement(auditLogs, {
   logs: limited(listAuditLogs),
   search: limited(searchAuditLogs),
   getLog: limited(getAuditLog),
+  export: exportAuditLogs,
+  exportCsv: exportAuditCsv,
+  userActivity: limited(reportUserActivity),
+  securityEvents: limited(reportSecurityEvents),
+  compliance: limited(reportCompliance),
+  stats: limited(reportStats),
   verify: verifyAuditChain,
   anchors: listChainAnchors,
 });

@@ -1,6 +1,6 @@
 import type { RoomHooks } from "#server/room-hooks";
 
-const RETENTION_DAYS_DEFAULT = 365;
+export const RETENTION_DAYS_DEFAULT = 365;
 
 /** Every organization has a retention from its first moment on. */
 export const hooks: RoomHooks = {

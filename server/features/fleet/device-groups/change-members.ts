@@ -5,6 +5,7 @@ import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { addMembers, holdDevices, removeMembers, toldOfMembers } from "./members.ts";
+import { noteDevices } from "./note-devices.ts";
 import { countsOf, type Group, getGroup, holdGroup } from "./queries.ts";
 
 type AddCall = typeof deviceGroups.addDevices extends Endpoint<infer T> ? Call<T> : never;
@@ -16,7 +17,7 @@ export async function addDevices(call: AddCall) {
     const group = await holdStatic(call, tx);
     const devices = await holdDevices(call, tx, group, call.body.deviceIds);
     const added = await addMembers(tx, call.services, group, devices, { addedBy: "manual", reason: "manual" });
-    call.audit.note({ details: { deviceIds: added.map(({ id }) => id) } });
+    await noteDevices(call, tx, group, { deviceIds: added.map(({ id }) => id) });
     if (added.length > 0) call.emit("group.membership_changed", toldOfMembers(group, added, []));
     const total = (await countsOf(tx, [group.id])).get(group.id) ?? 0;
     return { added: added.length, skipped: devices.length - added.length, total };
@@ -35,7 +36,7 @@ export async function removeDevice(call: RemoveCall) {
       .executeTakeFirst();
     const removed = device ? await removeMembers(tx, call.services, group, [device], { reason: "manual" }) : [];
     if (removed.length === 0) throw problem("NOT_FOUND");
-    call.audit.note({ details: { deviceId } });
+    await noteDevices(call, tx, group, { deviceId });
     call.emit("group.membership_changed", toldOfMembers(group, [], removed));
     return { success: true as const };
   });

@@ -1,3 +1,4 @@
+import { shared } from "#server/db/dialect/locks";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { applyDifference } from "./apply.ts";
@@ -23,6 +24,7 @@ export async function changeMembers(call: Call, tx: Tx, { before, after, rule }:
 /** A group of a site has that site's devices alone, pinned or not. */
 async function leaveForeign(call: Call, tx: Tx, group: GroupKey): Promise<NamedDevice[]> {
   if (group.siteId === null) return [];
+  await holdMembers(call, tx, group);
   const foreign = await tx
     .selectFrom("deviceGroupMembers")
     .innerJoin("devices", "devices.id", "deviceGroupMembers.deviceId")
@@ -31,6 +33,17 @@ async function leaveForeign(call: Call, tx: Tx, group: GroupKey): Promise<NamedD
     .where("devices.siteId", "is distinct from", group.siteId)
     .execute();
   return removeMembers(tx, call.services, group, foreign, { reason: "filter_unmatch" });
+}
+
+/** Who is getting another site at this moment is waited for; whoever gets one later finds the group at its new site. */
+async function holdMembers(call: Call, tx: Tx, group: GroupKey): Promise<void> {
+  const members = tx
+    .selectFrom("devices")
+    .select("id")
+    .where("orgId", "=", group.orgId)
+    .where("id", "in", (eb) => eb.selectFrom("deviceGroupMembers").select("deviceId").where("groupId", "=", group.id))
+    .orderBy("id");
+  await shared(members, call.services.store.dialect).execute();
 }
 
 async function follow(call: Call, tx: Tx, group: GroupKey, { matches }: JudgedRule) {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { plainGroup } from "#fixtures/nouns/fleet/device-groups";
 import { seedTenant, type Tenant } from "#fixtures/world";
@@ -5,6 +6,7 @@ import { after, DAY } from "#server/platform/clock";
 import { makeDevices } from "../../../test/devices.ts";
 import { eventsOf } from "../../../test/events-of.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
+import { evaluateDue } from "./due.ts";
 import { forgetLog } from "./forget-log.ts";
 import { GROUPS_MAX } from "./rules.ts";
 
@@ -234,6 +236,65 @@ describe.each(databases)("device groups on %s", (database) => {
       name: "Theirs",
       deviceCount: 0,
     });
+  });
+
+  it("tell nobody by a condition who is in a group that they do not see", async () => {
+    const { token: as } = await server.signIn({ role: "Org Technician", orgId: acme.orgId, siteIds: [acme.siteId] });
+    const [one, two] = (await devices(2)) as [string, string];
+    const wide = await made({ name: "Of all sites", deviceIds: [one] });
+    const mine = await made({ name: "Of their site", siteId: acme.siteId, deviceIds: [two] });
+    for (const [operator, value] of [
+      ["in", [wide.id, mine.id]],
+      ["in", [wide.id.toUpperCase(), mine.id.toUpperCase()]],
+    ]) {
+      const conditions = { operator: "AND", conditions: [{ field: "groupId", operator, value }] };
+      const found = async (token: string) => {
+        const preview = await send("POST", "/filters/preview", { conditions }, token);
+        const query = await send("POST", "/devices/query", { conditions }, token);
+        const ids = [preview.body.data.devices, query.body.devices].map((rows: { id: string }[]) =>
+          rows.map(({ id }) => id).toSorted(),
+        );
+        return [preview.body.data.totalCount, ...ids];
+      };
+      expect(await found(as)).toEqual([1, [two], [two]]);
+      expect(await found(token)).toEqual([2, [one, two].toSorted(), [one, two].toSorted()]);
+    }
+  });
+
+  it("follow the defaults of custom fields that are of one system alone", async () => {
+    const field = {
+      name: "Channel",
+      fieldKey: "channel",
+      type: "text",
+      defaultValue: "stable",
+      deviceTypes: ["linux"],
+    };
+    expect((await send("POST", "/custom-fields", { orgId: acme.orgId, ...field })).status).toBe(201);
+    const [id] = (await devices(1, { osType: "windows" })) as [string];
+    const condition = { field: "custom.channel", operator: "equals", value: "stable" };
+    const filterConditions = { operator: "AND", conditions: [condition] };
+    const group = await made({ name: "Stable", type: "dynamic", filterConditions });
+    await evaluateDue(server.services);
+    const becomes = async (osType: "windows" | "linux") => {
+      await server.db.updateTable("devices").set({ osType }).where("id", "=", id).execute();
+      await evaluateDue(server.services);
+      return (await membersOf(group.id)).includes(id);
+    };
+    expect(await becomes("linux")).toBe(true);
+    expect(await becomes("windows")).toBe(false);
+  });
+
+  it.runIf(database === "postgres")("of a site keep no device that gets another one at the same moment", async () => {
+    const [one, two] = (await devices(2)) as [string, string];
+    const group = await made({ name: "Getting a site", deviceIds: [one, two] });
+    let change: ReturnType<typeof send> | undefined;
+    await server.db.transaction().execute(async (tx) => {
+      await tx.updateTable("devices").set({ siteId: depot }).where("id", "=", one).execute();
+      change = send("PATCH", `/groups/${group.id}`, { siteId: acme.siteId });
+      await pause(500);
+    });
+    expect((await change)?.status).toBe(200);
+    expect(await membersOf(group.id)).toEqual([two]);
   });
 
   it("are at most 500 in an organization, however many are made at once", async () => {

@@ -1,16 +1,9 @@
-import { conditionsOf, type FilterGroup } from "#contract/core/filters/condition";
+import type { FilterGroup } from "#contract/core/filters/condition";
 import type { Tx } from "#server/db/unit-of-work";
+import { groupsNamed } from "#server/filters/seen-groups";
 import { problem } from "#server/problem";
 import type { HeldGroups } from "./place.ts";
 import { CHAIN_MAX } from "./rules.ts";
-
-/** Groups that the conditions of a filter name. */
-export function groupsNamed(filter: FilterGroup): string[] {
-  const values = [...conditionsOf(filter)]
-    .filter(({ field }) => field === "groupId")
-    .flatMap(({ value }) => (Array.isArray(value) ? value : [String(value)]));
-  return [...new Set(values.map((id) => id.toLowerCase()))];
-}
 
 /**
  * Refuses conditions that name what the caller does not see, or that lead back to the group itself or through too many

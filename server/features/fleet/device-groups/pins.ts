@@ -9,6 +9,7 @@ import { namesOf } from "./apply.ts";
 import { ruleOf } from "./evaluate.ts";
 import { differenceOf } from "./matching.ts";
 import { addMembers, holdDevices, type NamedDevice, removeMembers, toldOfMembers } from "./members.ts";
+import { noteDevices } from "./note-devices.ts";
 import { type Group, getGroup, holdGroup } from "./queries.ts";
 
 type PinCall = typeof deviceGroups.pin extends Endpoint<infer T> ? Call<T> : never;
@@ -66,7 +67,7 @@ const setPinned = async (tx: Tx, { id }: Group, deviceId: string, isPinned: bool
 async function holdDynamic(call: PinCall | UnpinCall, tx: Tx): Promise<Group> {
   const { id, name, orgId, siteId, type } = await getGroup(call, tx, call.params.id);
   call.audit.note({ resource: { type: "device_group", id, name }, owner: { orgId }, siteIds: [siteId] });
-  call.audit.note({ details: { deviceId: call.params.deviceId } });
+  await noteDevices(call, tx, { orgId, siteId }, { deviceId: call.params.deviceId });
   await getWritableOrg(call, orgId, tx);
   if (type !== "dynamic") throw problem("NOT_DYNAMIC");
   return holdGroup(call, tx, id);

@@ -1,9 +1,9 @@
 import { type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
 import { checkedFilter } from "#server/filters/checked-filter";
+import { groupsNamed } from "#server/filters/seen-groups";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 import { followsClock, matchesOf } from "./matching.ts";
-import { groupsNamed } from "./named-groups.ts";
 import { FILTER_BYTES_MAX } from "./rules.ts";
 
 /** What somebody gave a dynamic group, checked, with whom it matches now. */

@@ -85,7 +85,7 @@ function namedBy(item: Case, { tenant, person, ...options }: Ready, answer: Answ
   const asked = idsIn([params, query, body, options.params, options.query, options.body]);
   const device = item.endpoint.access.kinds.includes("agent") ? [tenant.deviceId] : [];
   // An export has no single row, a filter that nobody saved has none.
-  const unsaved = ["partner_api.export", "filter.preview"].includes(String(item.endpoint.audit));
+  const unsaved = ["partner_api.export", "audit_logs.export", "filter.preview"].includes(String(item.endpoint.audit));
   const everything = unsaved ? [null] : [];
   const whose = [...(person ? [person.userId] : []), tenant.partnerId];
   return [...asked, ...idsIn(answer.body), ...device, ...everything, ...whose];

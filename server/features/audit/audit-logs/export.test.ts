@@ -1,0 +1,246 @@
+import { parse } from "csv-parse/sync";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { csvLine, guarded, unguarded } from "#contract/core/csv";
+import { seedWorld, type World } from "#fixtures/world";
+import { auditEntry } from "#server/audit/entry";
+import { auditHandle } from "#server/audit/handle";
+import { enqueueAudit } from "#server/audit/outbox";
+import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
+import { EXPORTED_MAX } from "./export.ts";
+
+const header =
+  "id,timestamp,actorId,actorName,actorEmail,action,resourceType,resourceId,resourceName,category,result,ipAddress,userAgent,details";
+
+interface CsvRow {
+  id: string;
+  [column: string]: string;
+}
+const rowsOf = (text: string): CsvRow[] =>
+  (parse(text, { columns: true, bom: false, record_delimiter: "\n" }) as CsvRow[]).map(
+    (row) => Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, unguarded(cell)])) as CsvRow,
+  );
+
+describe("a line of CSV", () => {
+  const cell = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.string({ unit: fc.constantFrom("=", "+", "-", "@", "'", '"', ",", ";", "\t", "\r", "\n", " ", "a", "1") }),
+  );
+
+  it("is read back as it was, whatever the cells hold, and no cell of it is a formula", () => {
+    fc.assert(
+      fc.property(fc.array(cell, { minLength: 2, maxLength: 5 }), (cells) => {
+        const line = csvLine(cells.map(guarded));
+        const [read, ...more] = parse(line, { record_delimiter: "\n" }) as string[][];
+        expect(more).toEqual([]);
+        expect(read?.map(unguarded)).toEqual(cells);
+        for (const one of read ?? []) expect(one).not.toMatch(/^[=+\-@\t\r\n]/);
+      }),
+    );
+  });
+});
+
+describe.each(databases)("exports of the audit log on %s", (database) => {
+  let server: TestServer;
+  let world: World;
+  let admin: SignedInUser;
+
+  beforeAll(async () => {
+    server = await startTestServer(database);
+    world = await seedWorld(server.db, server.services);
+    admin = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
+  });
+  afterAll(() => server?.stop());
+
+  const send = (method: string, path: string, body?: object, who = admin) =>
+    server.request(method, path, { token: who.token, ...(body ? { body } : {}) });
+  const asJson = (body: object = {}, who = admin) => send("POST", "/audit-logs/export", body, who);
+  const asCsv = (query = "", who = admin) => send("GET", `/audit-logs/export${query}`, undefined, who);
+  const listed = (query: string, who = admin) =>
+    send("GET", `/audit-logs/logs?limit=100${query}`, undefined, who).then(({ body }) => body);
+  /** Entries that are written as they are. */
+  const plant = async (events: Partial<Parameters<typeof auditEntry>[0]>[]) => {
+    const entries = events.map((event, at) =>
+      auditEntry(
+        { orgId: world.a.orgId, action: "site.update", actorType: "user", result: "success", ...event },
+        { now: new Date(server.clock.nowMs() + at) },
+      ),
+    );
+    for (let at = 0; at < entries.length; at += 500)
+      await server.db.transaction().execute((tx) => enqueueAudit(auditHandle(tx), entries.slice(at, at + 500)));
+    server.services.wakeAuditWriter();
+    await server.settled();
+    return entries.map(({ id }) => id);
+  };
+  const recorded = async () => {
+    await server.settled();
+    const { data } = await listed("&action=audit_logs.export");
+    return data as { user: { id: string }; result: string; details: Record<string, unknown> }[];
+  };
+
+  it("has the columns, a download's name, and every entry that the list has, in its order", async () => {
+    await plant([{ resourceName: 'Branch "one", two' }, { resourceName: "line\nend" }, { resourceName: null }]);
+    const { data, pagination } = await listed("&action=site.update");
+    const csv = await asCsv("?action=site.update");
+    expect([csv.status, csv.headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
+    expect(csv.headers.get("content-disposition")).toMatch(/^attachment; filename="audit-logs-\d{4}-\d\d-\d\d\.csv"$/);
+    expect(csv.body.split("\n")[0]).toBe(header);
+    const rows = rowsOf(csv.body);
+    expect(rows.map(({ id }) => id)).toEqual(data.map(({ id }: { id: string }) => id));
+    for (const [at, entry] of data.entries())
+      expect(rows[at]).toEqual({
+        ...{ id: entry.id, timestamp: entry.timestamp, action: entry.action, category: entry.category },
+        ...{ actorId: entry.user.id, actorName: entry.user.name, actorEmail: entry.user.email ?? "" },
+        ...{ resourceType: entry.resource.type, resourceId: entry.resource.id ?? "" },
+        ...{ resourceName: entry.resource.name ?? "", result: entry.result, ipAddress: entry.ipAddress ?? "" },
+        ...{ userAgent: entry.userAgent ?? "", details: expect.any(String) },
+      });
+    expect(rows.map(({ details }) => JSON.parse(details as string))).toEqual(
+      data.map(({ details }: { details: object }) => details),
+    );
+    expect(csv.headers.get("x-total-count")).toBe(String(pagination.total));
+    expect([csv.headers.get("x-truncated"), csv.headers.get("x-oldest")]).toEqual(["false", data.at(-1).timestamp]);
+    const json = await asJson({ filters: { action: "site.update" } });
+    expect(json.body).toEqual({ data, total: pagination.total, truncated: false, oldest: data.at(-1).timestamp });
+    const posted = await asJson({ format: "csv", filters: { action: "site.update" } });
+    expect([posted.headers.get("content-type"), posted.body]).toEqual(["text/csv; charset=utf-8", csv.body]);
+  });
+
+  it("runs no formula in a spreadsheet", async () => {
+    const names = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\nx", "'=1", "plain"];
+    await plant(names.map((resourceName) => ({ action: "contact.update", resourceName })));
+    const { body } = await asCsv("?action=contact.update");
+    const cells = (parse(body, { columns: true, record_delimiter: "\n" }) as CsvRow[]).map(
+      (row) => row["resourceName"],
+    );
+    expect(cells.toReversed()).toEqual([...names.slice(0, 7).map((name) => `'${name}`), ...["''=1", "plain"]]);
+    expect(
+      rowsOf(body)
+        .map((row) => row["resourceName"])
+        .toReversed(),
+    ).toEqual(names);
+  });
+
+  it("is recorded itself, with what it held and what was asked", async () => {
+    const range = { from: "2020-01-01", to: "2020-01-02" };
+    await asJson({ filters: { action: "site", user: "ana" }, dateRange: range });
+    await asCsv(`?orgId=${world.a.orgId}&action=site.update`);
+    const [second, first] = await recorded();
+    expect(first).toMatchObject({ user: { id: admin.userId }, result: "success" });
+    expect(first?.details).toMatchObject({
+      ...{ format: "json", rowCount: 0, total: 0, truncated: false, filters: { action: "site", user: "ana" } },
+      dateRange: { from: "2020-01-01T00:00:00.000Z", to: "2020-01-02T23:59:59.999Z" },
+    });
+    const total = (await listed(`&orgId=${world.a.orgId}&action=site.update`)).pagination.total;
+    expect(second?.details).toMatchObject({
+      ...{ format: "csv", rowCount: total, total, dateRange: {} },
+      filters: { action: "site.update", orgId: world.a.orgId },
+    });
+  });
+
+  it("takes one actor, and everything that a list takes", async () => {
+    const other = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
+    await plant([
+      { action: "role.update", actorId: other.userId, resourceName: "by other" },
+      { action: "role.update", actorId: admin.userId, resourceName: "by admin" },
+      { action: "role.update", actorId: admin.userId, orgId: world.a.secondOrgId, resourceName: "elsewhere" },
+    ]);
+    const names = async (query: string) =>
+      rowsOf((await asCsv(`?action=role.update${query}`)).body)
+        .map((row) => row["resourceName"])
+        .toReversed();
+    expect(await names("")).toEqual(["by other", "by admin", "elsewhere"]);
+    expect(await names(`&userId=${other.userId}`)).toEqual(["by other"]);
+    expect(await names(`&userId=${admin.userId}&orgId=${world.a.orgId}`)).toEqual(["by admin"]);
+    expect(await names("&resource=elsew")).toEqual(["elsewhere"]);
+    expect(await names("&to=2020-01-01")).toEqual([]);
+  });
+
+  it("refuses what is wrong, and another tenant's organization, with nothing recorded as exported", async () => {
+    const before = (await recorded()).length;
+    expect((await asCsv("?from=2026-02-02&to=2026-02-01")).status).toBe(400);
+    expect((await asJson({ dateRange: { from: "2026-02-02", to: "2026-02-01" } })).status).toBe(400);
+    expect((await asJson({ format: "xml" })).status).toBe(400);
+    expect((await asJson({ filter: {} })).status).toBe(400);
+    const foreign = [await asJson({ orgId: world.b.orgId }), await asCsv(`?orgId=${world.b.orgId}`)];
+    expect(foreign.map(({ status, body }) => [status, body.code])).toEqual([
+      [403, "ORG_ACCESS_DENIED"],
+      [403, "ORG_ACCESS_DENIED"],
+    ]);
+    const reader = await server.signIn({
+      ...{ role: "Reader", partnerId: world.a.partnerId, permissions: ["audit:read"] },
+    });
+    for (const refused of [await asJson({}, reader), await asCsv("", reader)])
+      expect([refused.status, refused.body.code]).toEqual([403, "PERMISSION_DENIED"]);
+    const after = await recorded();
+    expect(after.slice(0, after.length - before).map(({ result }) => result)).toEqual(Array(4).fill("denied"));
+  });
+
+  it("holds what the caller sees in lists: totals, rows, deleted organizations, and nothing else", async () => {
+    const site = (siteId: string) => ({ details: { siteIds: [siteId] } });
+    await plant([
+      { action: "script.update", resourceType: "site", resourceName: "hq", ...site(world.a.siteId) },
+      {
+        action: "script.update",
+        resourceType: "site",
+        resourceName: "elsewhere",
+        ...site(server.services.random.uuid()),
+      },
+      { action: "script.update", resourceType: "site", resourceName: "unplaced" },
+      { action: "script.update", orgId: world.a.secondOrgId, resourceName: "second" },
+      { action: "script.update", orgId: null, partnerId: world.a.partnerId, resourceName: "partner" },
+      { action: "script.update", orgId: world.b.orgId, resourceName: "foreign" },
+    ]);
+    const { orgId, secondOrgId, partnerId, siteId } = world.a;
+    const role = "Partner Admin";
+    const callers: [SignedInUser, string[]][] = [
+      [admin, ["hq", "elsewhere", "unplaced", "second", "partner"]],
+      [
+        await server.signIn({ role, partnerId, orgAccess: "selected", orgIds: [orgId] }),
+        ["hq", "elsewhere", "unplaced"],
+      ],
+      [await server.signIn({ role, partnerId, orgAccess: "none", orgIds: [] }), []],
+      [await server.signIn({ role: "Org Admin", orgId }), ["hq", "elsewhere", "unplaced"]],
+      [await server.signIn({ role: "Org Admin", orgId, siteIds: [siteId] }), ["hq"]],
+    ];
+    for (const [who, names] of callers) {
+      const json = (await asJson({ filters: { action: "script.update" } }, who)).body;
+      expect(json.data.map(({ resource }: { resource: { name: string } }) => resource.name).toReversed()).toEqual(
+        names,
+      );
+      expect(json.total).toBe(names.length);
+      const csv = await asCsv("?action=script.update", who);
+      expect(
+        rowsOf(csv.body)
+          .map((row) => row["resourceName"])
+          .toReversed(),
+      ).toEqual(names);
+      expect(csv.headers.get("x-total-count")).toBe(String(names.length));
+    }
+    await server.db
+      .updateTable("organizations")
+      .set({ deletedAt: server.clock.now() })
+      .where("id", "=", secondOrgId)
+      .execute();
+    const rest = await asJson({ orgId: secondOrgId, filters: { action: "script.update" } });
+    expect([rest.body.total, rest.body.data[0].resource.name]).toEqual([1, "second"]);
+  });
+
+  it("ends at its most, says so, and goes on from its oldest without a gap", async () => {
+    const more = 250;
+    const ids = await plant(
+      Array.from({ length: EXPORTED_MAX + more }, (_, at) => ({ action: "device.update", resourceName: `pc-${at}` })),
+    );
+    const first = (await asJson({ filters: { action: "device.update" } })).body;
+    expect([first.data.length, first.total, first.truncated]).toEqual([EXPORTED_MAX, ids.length, true]);
+    expect(first.oldest).toBe(first.data.at(-1).timestamp);
+    const csv = await asCsv(`?action=device.update&to=${first.oldest}`);
+    const rest = rowsOf(csv.body);
+    expect([csv.headers.get("x-total-count"), csv.headers.get("x-truncated")]).toEqual([String(more + 1), "false"]);
+    const all = [...first.data.map(({ id }: { id: string }) => id), ...rest.map(({ id }) => id)];
+    expect([...new Set(all)]).toEqual(ids.toReversed());
+    expect((await recorded())[1]?.details).toMatchObject({
+      ...{ rowCount: EXPORTED_MAX, total: ids.length, truncated: true },
+    });
+  }, 120_000);
+});
