@@ -24,6 +24,14 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   "webhooks verify --body-file": ["--secret-file", at("key"), "--request-header", "X-Webhook-Signature: v1=00"],
 };
 
+/** What a flag stands instead of, with its value. */
+const instead: Readonly<Record<string, string>> = { "saved-filters explain --conditions": "--where" };
+
+const without = (argv: readonly string[], flag: string | undefined): string[] => {
+  const at = flag === undefined ? -1 : argv.indexOf(flag);
+  return at < 0 ? [...argv] : [...argv.slice(0, at), ...argv.slice(at + 2)];
+};
+
 const me = {
   ...{ id: "u", scope: "partner", partnerId: ids.twin, orgId: null, permissions: ["*:*"], mfaEnabled: true },
   ...{ orgAccess: "all", mfaSatisfied: true, roleName: "Partner Admin", siteIds: null, orgIds: null },
@@ -78,7 +86,7 @@ it("a file flag that names no file is refused with path and reason in words, and
     for (const flag of flagsOf(leaf)) {
       const name = `${leaf.path.join(" ")} ${flag}`;
       const { argv, stdin, credential } = lineOf(leaf);
-      const rest = argv.filter((one) => one !== flag.replace(/-file$/, "-stdin"));
+      const rest = without(argv, instead[name]).filter((one) => one !== flag.replace(/-file$/, "-stdin"));
       stub.seen.length = 0;
       const ran = await command.run([...rest, ...(besides[name] ?? []), flag, path], {
         env: { RMM_SERVER: stub.url, RMM_TOKEN: credential },
