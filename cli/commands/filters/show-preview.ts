@@ -24,7 +24,7 @@ export function withLimit({ globals }: Context, spec: CommandSpec, options: Opti
   const { flag } = field;
   const most = field.spec.maximum ?? Number.POSITIVE_INFINITY;
   if (globals.limit > most)
-    throw usageError(`--limit must be at most ${most}`, "All of them: `rmm devices list --where` with --all");
+    throw usageError(`--limit must be at most ${most}`, "All of them: `rmm devices list --all` with the same --where");
   if (options[attributeOf(flag)] !== undefined) throw usageError(`Use either --limit or --${flag}`);
   return { ...options, [attributeOf(flag)]: String(globals.limit) };
 }

@@ -80,6 +80,7 @@ it("the SDK has a method for every endpoint, and for nothing else", () => {
 const beside = [
   ...["devices run", "devices set", "devices export", "devices import", "devices watch"],
   ...["webhooks listen", "webhooks verify"],
+  ...["saved-filters explain", "saved-filters fields", "saved-filters save"],
 ];
 
 it("the command line has a command for every endpoint, and the nouns have no other", async () => {
