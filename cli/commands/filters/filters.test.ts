@@ -127,7 +127,7 @@ describe("rmm filters preview and run", () => {
   it("shows at most 100, and calls the flag as it was typed", async () => {
     const ran = await run(["preview", "--where", where, "--limit", "101"]);
     expect([ran.code, stub.seen]).toEqual([2, []]);
-    expect(ran.stderr).toMatch(/^rmm: --limit must be at most 100\n.*rmm devices list --where/);
+    expect(ran.stderr).toMatch(/^rmm: --limit must be at most 100\n.*rmm devices list --all/);
   });
 
   it("speaks of no change where a jq expression does not fit what was read", async () => {

@@ -86,8 +86,9 @@ describe.each(databases)("the retention of an organization on %s", (database) =>
     expect((await set(orgId, 200, customer)).status).toBe(200);
     const refused = await set(orgId, 199, customer);
     expect([refused.status, refused.body.code, await stored(orgId)]).toEqual([403, "FORBIDDEN", 200]);
-    const denied = (await entriesOf(orgId)).filter(({ result }) => result === "denied");
-    expect(denied).toMatchObject([{ details: { from: 200, to: 199 } }]);
+    // A refusal is recorded after its answer.
+    const denied = async () => (await entriesOf(orgId)).filter(({ result }) => result === "denied");
+    await expect.poll(denied).toMatchObject([{ details: { from: 200, to: 199 } }]);
     await old(orgId);
     expect((await set(orgId, 3_650, customer)).body.code).toBe("FORBIDDEN");
     expect(await stored(orgId)).toBeUndefined();
