@@ -30,8 +30,8 @@ const claim = { name: "claim of ten commands", method: "GET", path: "commands", 
 
 /** What agents do all the time, against Express answering a constant to the same body. */
 export const agents: readonly Bench[] = [
-  bench({ ...heartbeat, database: "SQLite", least: 0.1 }),
-  bench({ ...heartbeat, database: "Postgres", least: 0.05 }),
+  bench({ ...heartbeat, database: "SQLite", least: 0.08 }),
+  bench({ ...heartbeat, database: "Postgres", least: 0.04 }),
   bench({ ...claim, database: "SQLite", least: 0.02 }),
   bench({ ...claim, database: "Postgres", least: 0.01 }),
 ];
