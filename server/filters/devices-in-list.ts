@@ -1,6 +1,6 @@
-import { expressionBuilder, type Kysely } from "kysely";
+import type { Kysely } from "kysely";
 import type { FilterGroup } from "#contract/core/filters/condition";
-import { visibleInLists } from "#server/access/org-access";
+import { orgsInList, orgsNotInLists } from "#server/access/org-access";
 import { word } from "#server/db/dialect/text";
 import type { Scope } from "#server/db/scope";
 import type { Database } from "#server/db/tables";
@@ -26,25 +26,12 @@ export function devicesInList(
   if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
   else if (scope.kind === "partner")
     query = query.where("devices.partnerId", "=", scope.partnerId).where(byKey ? isShown : isNotHidden);
-  else query = query.where("devices.orgId", "in", organizations().where(visibleInLists));
+  else query = query.where("devices.orgId", "in", orgsInList(undefined));
   if (!seesDecommissioned(filter)) query = query.where("devices.status", "<>", word("decommissioned"));
   return query.where(condition);
 }
 
-/** Built without a handle: the outer query narrows it to the caller's scope. */
-const organizations = () => expressionBuilder<Database, never>().selectFrom("organizations").select("organizations.id");
-
-/** Few of a partner's organizations are hidden: each device is soon looked for among them. */
-const isNotHidden = (eb: Devices) =>
-  eb(
-    "devices.orgId",
-    "not in",
-    organizations().where((inner) => inner.not(visibleInLists(inner))),
-  );
+const isNotHidden = (eb: Devices) => eb("devices.orgId", "not in", orgsNotInLists());
 
 const isShown = (eb: Devices) =>
-  eb.exists(
-    organizations()
-      .where(visibleInLists)
-      .whereRef("organizations.id", "=", "devices.orgId" as never),
-  );
+  eb.exists(orgsInList(undefined).whereRef("organizations.id", "=", "devices.orgId" as never));

@@ -1,7 +1,7 @@
 import { expressionBuilder, type Kysely } from "kysely";
 import type { Endpoint } from "#contract/core/endpoint";
 import type { devices } from "#contract/resources/fleet/devices";
-import { getNamedOrg, visibleInLists } from "#server/access/org-access";
+import { getNamedOrg, orgsInList, orgsNotInLists } from "#server/access/org-access";
 import { isLongEnough, nameSearch } from "#server/db/dialect/device-names";
 import { among, amongFound, withIds } from "#server/db/dialect/json";
 import { containsPattern, isLike, word } from "#server/db/dialect/text";
@@ -70,8 +70,8 @@ export function filteredDevices(db: Kysely<Database>, asked: Asked) {
   if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
   else if (orgIds !== undefined) query = query.where((eb) => among(db, eb.ref("devices.orgId"), orgIds));
   else if (partnerId !== undefined)
-    query = query.where("devices.partnerId", "=", partnerId).where("devices.orgId", "not in", hidden());
-  else query = query.where("devices.orgId", "in", organizations().where(visibleInLists));
+    query = query.where("devices.partnerId", "=", partnerId).where("devices.orgId", "not in", orgsNotInLists());
+  else query = query.where("devices.orgId", "in", orgsInList(undefined));
   if (siteIds !== undefined) query = query.where((eb) => among(db, eb.ref("devices.siteId"), siteIds));
   if (groupIds !== undefined)
     query = query.where((eb) => amongFound(db, eb.ref("devices.id"), membersOf(db, groupIds)));
@@ -95,15 +95,6 @@ const membersOf = (db: Kysely<Database>, groupIds: readonly string[]) =>
     .innerJoin("deviceGroups", "deviceGroups.id", "deviceGroupMembers.groupId")
     .select("deviceGroupMembers.deviceId")
     .where((eb) => among(db, eb.ref("deviceGroups.id"), groupIds));
-
-/** Built without a handle: the outer query narrows it to the caller's scope. */
-const organizations = () => expressionBuilder<Database, never>().selectFrom("organizations").select("organizations.id");
-
-/**
- * Few of a partner's organizations are hidden: looking for each device among these costs less than among all others,
- * and leaves the devices in the order of their index.
- */
-const hidden = () => organizations().where((eb) => eb.not(visibleInLists(eb)));
 
 /**
  * What `orgId` and `orgIds` leave, each of them reachable; undefined without either. An organization that is named is
