@@ -31,6 +31,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "saved-filters": () => import("./saved-filters.ts"),
   "search": () => import("./search.ts"),
   "tags": () => import("./tags.ts"),
+  "elevation-requests": () => import("./elevation-requests.ts"),
   "security-posture": () => import("./security-posture.ts"),
   "threats": () => import("./threats.ts"),
   "patches": () => import("./patches.ts"),

@@ -135,6 +135,13 @@ export const systemReasons = {
       "rooms' hooks change for them",
     why: "the row that a command was queued for may belong to another tenant than the agent's connection serves",
   },
+  "decide elevations": {
+    covers:
+      "elevationRequests and elevationAudit; deviceCommands about them, the devices, organizations and partners above " +
+      "them, elevationServerDevices: read; notifications of whoever may approve, with users, their memberships and " +
+      "rolePermissions: read",
+    why: "no tenant's connection may decide: the server does, once it has judged the caller",
+  },
   "move device": {
     covers:
       "a device with what describes it, the two organizations and their sites, number of devices, customFields of the " +

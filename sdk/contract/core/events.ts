@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { accessControlEvents } from "./events/access-control.ts";
 import type { EventSpec } from "./events/define.ts";
 import { fleetEvents } from "./events/fleet.ts";
 import { peopleEvents } from "./events/people.ts";
@@ -9,6 +10,7 @@ import { tenancyEvents } from "./events/tenancy.ts";
 /** Kinds of events by the area of the nouns that tell them. */
 export const eventsByArea = {
   fleet: fleetEvents,
+  "access-control": accessControlEvents,
   tenancy: tenancyEvents,
   people: peopleEvents,
   security: securityEvents,
@@ -16,7 +18,14 @@ export const eventsByArea = {
 } as const;
 
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
-const table = { ...fleetEvents, ...securityEvents, ...softwareEvents, ...tenancyEvents, ...peopleEvents };
+const table = {
+  ...fleetEvents,
+  ...accessControlEvents,
+  ...securityEvents,
+  ...softwareEvents,
+  ...tenancyEvents,
+  ...peopleEvents,
+};
 
 export type EventKind = keyof typeof table;
 /** What an event of this kind tells. */

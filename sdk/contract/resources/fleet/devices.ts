@@ -278,7 +278,14 @@ export const devices = resource(about, {
       "`siteId` and `quarantined` need a second factor; `quarantined: true` also `devices:execute`, `false` also `devices:delete`. Maintenance lasts 8 hours unless `maintenanceUntil` says otherwise, at most 7 days.",
     access: staff().needs("devices:write"),
     audit: "device.update",
-    mayEmit: ["device.updated", "device.online", "device.offline", "device.command.failed"],
+    mayEmit: [
+      "device.updated",
+      "device.online",
+      "device.offline",
+      "device.command.failed",
+      "elevation.expired",
+      "elevation.revoked",
+    ],
     errors: [
       "NOT_FOUND",
       "SITE_ACCESS_DENIED",
@@ -311,7 +318,7 @@ export const devices = resource(about, {
     audit: "device.move_org.source",
     loses: "row",
     emits: ["device.moved"],
-    mayEmit: ["device.command.failed"],
+    mayEmit: ["device.command.failed", "elevation.expired", "elevation.revoked"],
     errors: [
       "NOT_FOUND",
       "ORG_ACCESS_DENIED",
@@ -336,7 +343,7 @@ export const devices = resource(about, {
     access: staff().needs("devices:delete").withMfa(),
     audit: "device.delete",
     emits: ["device.decommissioned"],
-    mayEmit: ["device.command.failed"],
+    mayEmit: ["device.command.failed", "elevation.expired", "elevation.revoked"],
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "ALREADY_DECOMMISSIONED", "CONCURRENT_MODIFICATION"],
     query: () => z.object({ uninstall: flag().optional().describe("leave it one command: to remove its agent") }),
     returns: success,
