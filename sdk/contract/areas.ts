@@ -5,6 +5,7 @@ export const areas = {
   "sign-in": "Sessions, second factors, single sign-on",
   credentials: "Keys and principals of machines",
   fleet: "Devices and their agents",
+  "access-control": "Elevated rights on devices",
   security: "What protects devices, and what was found on them",
   software: "What is installed on devices, and what is to be",
   remote: "What runs on a device, asked and changed while it is online",

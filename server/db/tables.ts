@@ -1,6 +1,7 @@
 import type { Area } from "#contract/areas";
 import type { AuditTables } from "../audit/tables.ts";
 import type { Ownership, TableDeclaration } from "./table-declaration.ts";
+import { type AccessControlTables, accessControlTables } from "./tables/access-control.ts";
 import { type AuditAreaTables, auditTables } from "./tables/audit.ts";
 import { type CredentialTables, credentialTables } from "./tables/credentials.ts";
 import { type FleetTables, fleetTables } from "./tables/fleet.ts";
@@ -24,6 +25,7 @@ export interface Database
     SignInTables,
     CredentialTables,
     FleetTables,
+    AccessControlTables,
     SecurityTables,
     SoftwareTables,
     IntegrationTables,
@@ -40,6 +42,7 @@ export const tablesByArea = {
   "sign-in": signInTables,
   credentials: credentialTables,
   fleet: fleetTables,
+  "access-control": accessControlTables,
   security: securityTables,
   software: softwareTables,
   // Nothing of it is kept.
@@ -56,6 +59,7 @@ export const tables = {
   ...signInTables,
   ...credentialTables,
   ...fleetTables,
+  ...accessControlTables,
   ...securityTables,
   ...softwareTables,
   ...integrationTables,
