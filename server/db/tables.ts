@@ -3,6 +3,7 @@ import type { AuditTables } from "../audit/tables.ts";
 import type { Ownership, TableDeclaration } from "./table-declaration.ts";
 import { type AccessControlTables, accessControlTables } from "./tables/access-control.ts";
 import { type AuditAreaTables, auditTables } from "./tables/audit.ts";
+import { type AutomationTables, automationTables } from "./tables/automation.ts";
 import { type CredentialTables, credentialTables } from "./tables/credentials.ts";
 import { type FleetTables, fleetTables } from "./tables/fleet.ts";
 import { type IntegrationTables, integrationTables } from "./tables/integrations.ts";
@@ -27,6 +28,7 @@ export interface Database
     FleetTables,
     AccessControlTables,
     SecurityTables,
+    AutomationTables,
     SoftwareTables,
     IntegrationTables,
     AuditTables,
@@ -44,6 +46,7 @@ export const tablesByArea = {
   fleet: fleetTables,
   "access-control": accessControlTables,
   security: securityTables,
+  automation: automationTables,
   software: softwareTables,
   // Nothing of it is kept.
   remote: {},
@@ -61,6 +64,7 @@ export const tables = {
   ...fleetTables,
   ...accessControlTables,
   ...securityTables,
+  ...automationTables,
   ...softwareTables,
   ...integrationTables,
   ...auditTables,

@@ -23,6 +23,6 @@ export type NegatedCriterion = (typeof negatedCriteria)[number];
 export interface TimeWindow {
   readonly start: string;
   readonly end: string;
-  readonly days?: readonly number[] | undefined;
+  readonly days?: number[] | undefined;
   readonly timezone?: string | undefined;
 }

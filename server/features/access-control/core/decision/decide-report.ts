@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { attempt } from "#server/db/attempt";
-import type { DialectName } from "#server/db/dialect/index";
+import type { Store } from "#server/db/dialect/index";
 import { shared } from "#server/db/dialect/locks";
 import type { PamRule } from "#server/db/tables/pam-rules";
 import type { Reader, Tx } from "#server/db/unit-of-work";
@@ -8,6 +8,7 @@ import type { Log } from "#server/platform/log";
 import type { Candidate } from "./candidate.ts";
 import { decide } from "./decide.ts";
 import { type Decision, pendingBecause } from "./decision.ts";
+import { effectiveSoftwarePolicy } from "./effective-policy.ts";
 import { foldName } from "./fold.ts";
 import type { SignerGroups } from "./rule.ts";
 import type { SoftwarePolicy } from "./software-policy.ts";
@@ -18,9 +19,10 @@ export type SoftwarePolicyOf = (db: Reader, deviceId: string) => Promise<Softwar
 
 /** What a decision is made with. */
 export interface Deciding {
-  readonly dialect: DialectName;
+  readonly store: Pick<Store, "dialect">;
   readonly log: Log;
-  readonly softwarePolicyOf: SoftwarePolicyOf;
+  /** What stands in for the policies of the device, in tests. */
+  readonly softwarePolicyOf?: SoftwarePolicyOf;
 }
 
 /** How often it begins again when the rule that matched has changed meanwhile. */
@@ -42,12 +44,13 @@ async function decideOnce(tx: Tx, candidate: Candidate, deciding: Deciding): Pro
     const book = await readRulebook(tx, candidate, deciding);
     const decision = await inTurns(decide(book, candidate));
     const matched = book.rules.find(({ id }) => id === decision.pamRuleId);
-    if (!matched || (await stillStands(tx, matched, book.groups, deciding.dialect))) return decision;
+    if (!matched || (await stillStands(tx, matched, book.groups, deciding.store))) return decision;
   }
   return pendingBecause("rules_changed");
 }
 
-async function readRulebook(tx: Tx, { orgId, deviceId }: Candidate, { softwarePolicyOf }: Deciding) {
+async function readRulebook(tx: Tx, { orgId, deviceId }: Candidate, deciding: Deciding) {
+  const { softwarePolicyOf = effectiveSoftwarePolicy } = deciding;
   if (deviceId === null) throw new Error("a report is of a device");
   const config = await tx.selectFrom("pamConfigs").selectAll().where("orgId", "=", orgId).executeTakeFirst();
   const enabled = tx.selectFrom("pamRules").selectAll().where("orgId", "=", orgId).where("enabled", "=", true);
@@ -75,9 +78,9 @@ export async function signersOf(
 }
 
 /** Whether rule and group are what they were; the rule stays so until the transaction ends. */
-async function stillStands(tx: Tx, rule: PamRule, groups: SignerGroups, dialect: DialectName): Promise<boolean> {
+async function stillStands(tx: Tx, rule: PamRule, groups: SignerGroups, store: Deciding["store"]): Promise<boolean> {
   const query = tx.selectFrom("pamRules").selectAll().where("id", "=", rule.id);
-  if (!isDeepStrictEqual(await shared(query, dialect).executeTakeFirst(), rule)) return false;
+  if (!isDeepStrictEqual(await shared(query, store.dialect).executeTakeFirst(), rule)) return false;
   const now = await signersOf(tx, [rule]);
   return [...now].every(([id, signers]) => isDeepStrictEqual(signers, groups.get(id)));
 }
