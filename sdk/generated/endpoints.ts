@@ -234,7 +234,24 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     respond: {"noun":"elevation-requests","verb":"respond","method":"POST","path":"/pam/elevation-requests/:id/respond","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["reauthPassword","reauthMfaCode"],"secretResult":[]},
     revoke: {"noun":"elevation-requests","verb":"revoke","method":"POST","path":"/pam/elevation-requests/:id/revoke","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     actuate: {"noun":"elevation-requests","verb":"actuate","method":"POST","path":"/devices/:id/actuate-elevation","uuids":["id"],"status":201,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    report: {"noun":"elevation-requests","verb":"report","method":"POST","path":"/agents/:id/elevation-requests","uuids":[],"status":201,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     status: {"noun":"elevation-requests","verb":"status","method":"GET","path":"/agents/:id/elevation-requests/:requestId","uuids":["requestId"],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  pamConfig: {
+    get: {"noun":"pam-config","verb":"get","method":"GET","path":"/pam/config","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    replace: {"noun":"pam-config","verb":"replace","method":"PUT","path":"/pam/config","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  pamRules: {
+    list: {"noun":"pam-rules","verb":"list","method":"GET","path":"/pam/rules","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"rules"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"pam-rules","verb":"create","method":"POST","path":"/pam/rules","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"pam-rules","verb":"update","method":"PATCH","path":"/pam/rules/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"pam-rules","verb":"remove","method":"DELETE","path":"/pam/rules/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  signerGroups: {
+    list: {"noun":"signer-groups","verb":"list","method":"GET","path":"/pam/signer-groups","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"signerGroups"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"signer-groups","verb":"create","method":"POST","path":"/pam/signer-groups","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"signer-groups","verb":"update","method":"PATCH","path":"/pam/signer-groups/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"signer-groups","verb":"remove","method":"DELETE","path":"/pam/signer-groups/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   securityPosture: {
     list: {"noun":"security-posture","verb":"list","method":"GET","path":"/security/status","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},

@@ -115,6 +115,22 @@ export interface EventData {
     /** Date and time (RFC 3339). */
     expiresAt: string | null;
   };
+  /** A rule or a software policy approved elevated rights. */
+  "elevation.auto_approved": {
+    /** Uuid. */
+    elevationRequestId: string;
+    /** Uuid. */
+    deviceId: string | null;
+    deviceHostname: string | null;
+    flowType: string;
+    status: string;
+    subjectUsername: string;
+    toolName: string | null;
+    riskTier: number | null;
+    decisionSource: string | null;
+    /** Date and time (RFC 3339). */
+    expiresAt: string | null;
+  };
   /** Elevated rights were denied. */
   "elevation.denied": {
     /** Uuid. */

@@ -189,7 +189,18 @@ export interface OperationErrors {
   "elevation-requests.respond": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | "SELF_APPROVAL" | "DEVICE_DECOMMISSIONED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "HOME_SESSION_REQUIRED" | "ASSERTION_FAILED" | "reauth_required" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "elevation-requests.revoke": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
   "elevation-requests.actuate": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "DEVICE_DECOMMISSIONED" | "INVALID_STATE" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "ACTUATOR_DISABLED" | "wrong_status" | "race_lost" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
+  "elevation-requests.report": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
   "elevation-requests.status": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "NOT_FOUND" | Always | Authenticated | Tenancy | User;
+  "pam-config.get": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "pam-config.replace": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
+  "pam-rules.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "pam-rules.create": "PAM_RULE_INVALID_SHAPE" | "pam_rule_risk_tier_unreachable" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "SIGNER_GROUP_NOT_IN_ORG" | "ORG_READ_ONLY" | "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "LIMIT_REACHED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "pam-rules.update": "PAM_RULE_INVALID_SHAPE" | "pam_rule_risk_tier_unreachable" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "SIGNER_GROUP_NOT_IN_ORG" | "ORG_READ_ONLY" | "NOT_FOUND" | "NO_UPDATES" | "NOT_SUSPENDED" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
+  "pam-rules.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "signer-groups.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "signer-groups.create": "SITE_ACCESS_DENIED" | "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_READ_ONLY" | "LIMIT_REACHED" | "NAME_TAKEN" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "signer-groups.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "NO_UPDATES" | "NAME_TAKEN" | "PERMISSION_DENIED" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
+  "signer-groups.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "IN_USE" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "security-posture.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "security-posture.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "threats.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

@@ -110,6 +110,8 @@ export interface EndpointSpec<
   readonly transport?: Transport;
   /** Default 1 MB. */
   readonly bodyLimitBytes?: number;
+  /** Of an agent: its handler has a limit, and that of the device's other requests does not count it. */
+  readonly ownLimit?: true;
   /** Mounted at the host root as well as under /api/v1. */
   readonly alsoAtRoot?: boolean;
   /** An agent or user may send nothing at all where the body is optional as a whole. */
@@ -142,6 +144,7 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly idempotent: boolean;
   readonly transport: Transport;
   readonly bodyLimitBytes: number;
+  readonly ownLimit: boolean;
   readonly alsoAtRoot: boolean;
   readonly bodyOptional: boolean;
   /** Builds the schemas on first use. */
@@ -229,6 +232,7 @@ function define<
     idempotent: spec.idempotent ?? false,
     transport: spec.transport ?? "json",
     bodyLimitBytes: spec.bodyLimitBytes ?? MEGABYTE,
+    ownLimit: spec.ownLimit ?? false,
     alsoAtRoot: spec.alsoAtRoot ?? false,
     bodyOptional: spec.bodyOptional ?? false,
     schemas() {

@@ -30,6 +30,9 @@ import { savedFilters } from "../resources/fleet/saved-filters.ts";
 import { search } from "../resources/fleet/search.ts";
 import { tags } from "../resources/fleet/tags.ts";
 import { elevationRequests } from "../resources/access-control/elevation-requests.ts";
+import { pamConfig } from "../resources/access-control/pam-config.ts";
+import { pamRules } from "../resources/access-control/pam-rules.ts";
+import { signerGroups } from "../resources/access-control/signer-groups.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
 import { threats } from "../resources/security/threats.ts";
 import { patches } from "../resources/software/patches.ts";
@@ -72,6 +75,9 @@ export type Contract = {
   readonly search: typeof search;
   readonly tags: typeof tags;
   readonly elevationRequests: typeof elevationRequests;
+  readonly pamConfig: typeof pamConfig;
+  readonly pamRules: typeof pamRules;
+  readonly signerGroups: typeof signerGroups;
   readonly securityPosture: typeof securityPosture;
   readonly threats: typeof threats;
   readonly patches: typeof patches;
@@ -84,7 +90,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, elevationRequests, securityPosture, threats, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, elevationRequests, pamConfig, pamRules, signerGroups, securityPosture, threats, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -117,6 +123,9 @@ export const areaOf = {
   search: "fleet",
   tags: "fleet",
   elevationRequests: "access-control",
+  pamConfig: "access-control",
+  pamRules: "access-control",
+  signerGroups: "access-control",
   securityPosture: "security",
   threats: "security",
   patches: "software",

@@ -176,6 +176,12 @@ export interface ElevationRequestsActuateResult {
   createdAt: string;
 }
 
+export interface ElevationRequestsReportResult {
+  /** Null: an ignore rule matched; id of an elevation request. */
+  id: string | null;
+  status: "pending" | "approved" | "auto_approved" | "denied" | "expired" | "revoked" | "actuating" | "ignored";
+}
+
 export interface ElevationRequestsStatusResult {
   /** Id of an elevation request. */
   id: string;
@@ -189,6 +195,204 @@ export interface ElevationRequestsStatusResult {
   commandLine: string | null;
   /** Date and time (RFC 3339). */
   expiresAt: string | null;
+}
+
+export interface PamConfigGetQuery {
+  /** Organization that is asked about; default: your own; id of an organization. */
+  orgId?: string | undefined;
+}
+
+export interface PamConfigGetResult {
+  success: true;
+  config: PamConfig;
+}
+
+export interface PamConfigReplaceBody {
+  /** Organization that it holds for; default: your own; id of an organization. */
+  orgId?: string | undefined;
+  /** People decide, or nobody is elevated. */
+  defaultUnmatchedVerdict: "require_approval" | "auto_deny";
+}
+
+export interface PamConfigReplaceResult {
+  success: true;
+  config: PamConfig;
+}
+
+export interface PamRulesListQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+}
+
+export interface PamRulesListResult {
+  success: true;
+  rules: ListedPamRule[];
+}
+
+export interface PamRulesCreateBody {
+  /** Organization that it decides for; default: your own; id of an organization. */
+  orgId?: string | undefined;
+  /** Site whose devices it is about; null: all of the organization's; id of a site; default `null`. */
+  siteId?: string | null | undefined;
+  /** What it is called; 1 to 255 characters. */
+  name: string;
+  /** What it is for; 1 to 2000 characters; default `null`. */
+  description?: string | null | undefined;
+  /** What happens to what it matches. */
+  verdict: "auto_approve" | "auto_deny" | "require_approval" | "ignore";
+  /** The least is asked first; 0 to 100000; default `100`. */
+  priority?: number | undefined;
+  /** Whether it is asked; default `true`. */
+  enabled?: boolean | undefined;
+  /** Common name of the certificate that signed the file; at most 255 characters; default `null`. */
+  matchSigner?: string | null | undefined;
+  /** Signer group that has the signer; id of a signer group; default `null`. */
+  matchSignerGroupId?: string | null | undefined;
+  /** SHA-256 of that certificate, in hexadecimal; at most 255 characters; default `null`. */
+  matchSignerThumbprint?: string | null | undefined;
+  /** SHA-256 of the file, in hexadecimal; at most 255 characters; default `null`. */
+  matchHash?: string | null | undefined;
+  /** Where the file lies: * within a folder, ** across; at most 4096 characters; default `null`. */
+  matchPathGlob?: string | null | undefined;
+  /** Image of the parent process, as a whole; at most 4096 characters; default `null`. */
+  matchParentImage?: string | null | undefined;
+  /** Part of the command line, or all of it with * and ?; at most 4096 characters; default `null`. */
+  matchCommandLine?: string | null | undefined;
+  /** Account that is to be elevated; at most 255 characters; default `null`. */
+  matchUser?: string | null | undefined;
+  /** Directory group of that account; at most 255 characters; default `null`. */
+  matchAdGroup?: string | null | undefined;
+  /** Tool that a key calls; at most 100 characters; default `null`. */
+  matchToolName?: string | null | undefined;
+  /** Tier of what a key calls, this one alone; 0 to 4; default `null`. */
+  matchRiskTier?: number | null | undefined;
+  /** Criteria that must not hold; at most 10 items; default `null`. */
+  matchNegate?: ("signer" | "signerGroup" | "hash" | "pathGlob" | "parentImage" | "commandLine" | "user" | "adGroup" | "toolName" | "riskTier")[] | null | undefined;
+  /** When the rule holds; null: always; default `null`. */
+  timeWindow?: {
+    /** First minute, as HH:MM; matches `^([01]\d|2[0-3]):[0-5]\d$`. */
+    start: string;
+    /** Minute at which it has ended; matches `^([01]\d|2[0-3]):[0-5]\d$`. */
+    end: string;
+    /** Days on which it starts, 0 is Sunday; absent: all; 1 to 7 items. */
+    days?: number[] | undefined;
+    /** IANA time zone of these times, UTC unless given; at most 50 characters. */
+    timezone?: string | undefined;
+  } | null | undefined;
+  /** Minutes of an approval; null: 15; 1 to 1440; default `null`. */
+  approvalDurationMinutes?: number | null | undefined;
+}
+
+export interface PamRulesCreateResult {
+  success: true;
+  rule: PamRule;
+}
+
+export interface PamRulesUpdateBody {
+  /** Site whose devices it is about; null: all of the organization's; id of a site. */
+  siteId?: string | null | undefined;
+  /** What it is called; 1 to 255 characters. */
+  name?: string | undefined;
+  /** What it is for; 1 to 2000 characters. */
+  description?: string | null | undefined;
+  /** What happens to what it matches. */
+  verdict?: "auto_approve" | "auto_deny" | "require_approval" | "ignore" | undefined;
+  /** The least is asked first; 0 to 100000. */
+  priority?: number | undefined;
+  /** Whether it is asked. */
+  enabled?: boolean | undefined;
+  /** Common name of the certificate that signed the file; at most 255 characters. */
+  matchSigner?: string | null | undefined;
+  /** Signer group that has the signer; id of a signer group. */
+  matchSignerGroupId?: string | null | undefined;
+  /** SHA-256 of that certificate, in hexadecimal; at most 255 characters. */
+  matchSignerThumbprint?: string | null | undefined;
+  /** SHA-256 of the file, in hexadecimal; at most 255 characters. */
+  matchHash?: string | null | undefined;
+  /** Where the file lies: * within a folder, ** across; at most 4096 characters. */
+  matchPathGlob?: string | null | undefined;
+  /** Image of the parent process, as a whole; at most 4096 characters. */
+  matchParentImage?: string | null | undefined;
+  /** Part of the command line, or all of it with * and ?; at most 4096 characters. */
+  matchCommandLine?: string | null | undefined;
+  /** Account that is to be elevated; at most 255 characters. */
+  matchUser?: string | null | undefined;
+  /** Directory group of that account; at most 255 characters. */
+  matchAdGroup?: string | null | undefined;
+  /** Tool that a key calls; at most 100 characters. */
+  matchToolName?: string | null | undefined;
+  /** Tier of what a key calls, this one alone; 0 to 4. */
+  matchRiskTier?: number | null | undefined;
+  /** Criteria that must not hold; at most 10 items. */
+  matchNegate?: ("signer" | "signerGroup" | "hash" | "pathGlob" | "parentImage" | "commandLine" | "user" | "adGroup" | "toolName" | "riskTier")[] | null | undefined;
+  /** When the rule holds; null: always. */
+  timeWindow?: {
+    /** First minute, as HH:MM; matches `^([01]\d|2[0-3]):[0-5]\d$`. */
+    start: string;
+    /** Minute at which it has ended; matches `^([01]\d|2[0-3]):[0-5]\d$`. */
+    end: string;
+    /** Days on which it starts, 0 is Sunday; absent: all; 1 to 7 items. */
+    days?: number[] | undefined;
+    /** IANA time zone of these times, UTC unless given; at most 50 characters. */
+    timezone?: string | undefined;
+  } | null | undefined;
+  /** Minutes of an approval; null: 15; 1 to 1440. */
+  approvalDurationMinutes?: number | null | undefined;
+  /** Approve by itself again what an upgrade suspended; alone. */
+  reapprove?: true | undefined;
+}
+
+export interface PamRulesUpdateResult {
+  success: true;
+  rule: PamRule;
+}
+
+export interface PamRulesRemoveResult {
+  success: true;
+}
+
+export interface SignerGroupsListQuery {
+  /** Only those of this organization; id of an organization. */
+  orgId?: string | undefined;
+}
+
+export interface SignerGroupsListResult {
+  success: true;
+  signerGroups: SignerGroup[];
+}
+
+export interface SignerGroupsCreateBody {
+  /** Organization whose rules may name it; default: your own; id of an organization. */
+  orgId?: string | undefined;
+  /** Unique in the organization, without case; 1 to 255 characters. */
+  name: string;
+  /** What it is for; 1 to 2000 characters; default `null`. */
+  description?: string | null | undefined;
+  /** Common names of certificates, at most 500; those that differ in case alone count once; at most 500 items; default `[]`. */
+  signers?: string[] | undefined;
+}
+
+export interface SignerGroupsCreateResult {
+  success: true;
+  signerGroup: SignerGroup;
+}
+
+export interface SignerGroupsUpdateBody {
+  /** Unique in the organization, without case; 1 to 255 characters. */
+  name?: string | undefined;
+  /** What it is for; 1 to 2000 characters. */
+  description?: string | null | undefined;
+  /** Common names of certificates, at most 500; those that differ in case alone count once; at most 500 items. */
+  signers?: string[] | undefined;
+}
+
+export interface SignerGroupsUpdateResult {
+  success: true;
+  signerGroup: SignerGroup;
+}
+
+export interface SignerGroupsRemoveResult {
+  success: true;
 }
 
 export interface Elevation {
@@ -277,4 +481,139 @@ export interface ElevationProof {
   signature: string;
   /** Whose credential it is; at most 256 characters; matches `^[\w-]+$`. */
   userHandle?: string;
+}
+
+export interface ElevationReport {
+  /** User who is to be elevated; 1 to 255 characters. */
+  subject_username: string;
+  /** Final path of the opened file; at most 4096 characters. */
+  target_executable_path?: string;
+  /** SHA-256 of the opened file, in hexadecimal. */
+  target_executable_hash?: string;
+  /** Common name of the certificate that signed it; at most 255 characters. */
+  target_executable_signer?: string;
+  /** SHA-256 of that certificate, in hexadecimal. */
+  target_executable_signer_thumbprint?: string;
+  /** Organization of that certificate; at most 255 characters. */
+  target_publisher?: string;
+  /** Directory groups of the user: judged, never stored; at most 200 items. */
+  subject_groups?: string[];
+  /** Id of the process; 0 to 4294967295. */
+  pid?: number;
+  /** Image of the process that started it; at most 4096 characters. */
+  parent_image?: string;
+  /** Its command line; at most 24000 characters. */
+  command_line?: string;
+  /** When the agent saw it, by its own clock: for display alone; date and time (RFC 3339). */
+  observed_at?: string;
+}
+
+export interface ListedPamRule {
+  /** Id of a pam rule. */
+  id: string;
+  /** Id of an organization. */
+  orgId: string;
+  /** Null: of the whole organization; id of a site. */
+  siteId: string | null;
+  name: string;
+  description: string | null;
+  verdict: "auto_approve" | "auto_deny" | "require_approval" | "ignore";
+  priority: number;
+  enabled: boolean;
+  matchSigner: string | null;
+  matchSignerGroupId: string | null;
+  matchSignerThumbprint: string | null;
+  matchHash: string | null;
+  matchPathGlob: string | null;
+  matchParentImage: string | null;
+  matchCommandLine: string | null;
+  matchUser: string | null;
+  matchAdGroup: string | null;
+  matchToolName: string | null;
+  matchRiskTier: number | null;
+  matchNegate: ("signer" | "signerGroup" | "hash" | "pathGlob" | "parentImage" | "commandLine" | "user" | "adGroup" | "toolName" | "riskTier")[] | null;
+  timeWindow: {
+    start: string;
+    end: string;
+    days?: number[];
+    timezone?: string;
+  } | null;
+  /** Null: the organization's default. */
+  approvalDurationMinutes: number | null;
+  /** What an upgrade took from it until it is approved anew. */
+  suspendedVerdict: "auto_approve" | null;
+  /** Date and time (RFC 3339). */
+  reapprovedAt: string | null;
+  reapprovedByUserId: string | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+  /** Its tool never has this tier, so it matches nothing. */
+  matchRiskTierStale: boolean;
+  /** Tiers that its tool may have; null: not known. */
+  matchRiskTierValidTiers: number[] | null;
+}
+
+export interface PamConfig {
+  /** Id of an organization. */
+  orgId: string;
+  defaultUnmatchedVerdict: "require_approval" | "auto_deny";
+}
+
+export interface PamRule {
+  /** Id of a pam rule. */
+  id: string;
+  /** Id of an organization. */
+  orgId: string;
+  /** Null: of the whole organization; id of a site. */
+  siteId: string | null;
+  name: string;
+  description: string | null;
+  verdict: "auto_approve" | "auto_deny" | "require_approval" | "ignore";
+  priority: number;
+  enabled: boolean;
+  matchSigner: string | null;
+  matchSignerGroupId: string | null;
+  matchSignerThumbprint: string | null;
+  matchHash: string | null;
+  matchPathGlob: string | null;
+  matchParentImage: string | null;
+  matchCommandLine: string | null;
+  matchUser: string | null;
+  matchAdGroup: string | null;
+  matchToolName: string | null;
+  matchRiskTier: number | null;
+  matchNegate: ("signer" | "signerGroup" | "hash" | "pathGlob" | "parentImage" | "commandLine" | "user" | "adGroup" | "toolName" | "riskTier")[] | null;
+  timeWindow: {
+    start: string;
+    end: string;
+    days?: number[];
+    timezone?: string;
+  } | null;
+  /** Null: the organization's default. */
+  approvalDurationMinutes: number | null;
+  /** What an upgrade took from it until it is approved anew. */
+  suspendedVerdict: "auto_approve" | null;
+  /** Date and time (RFC 3339). */
+  reapprovedAt: string | null;
+  reapprovedByUserId: string | null;
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
+}
+
+export interface SignerGroup {
+  /** Id of a signer group. */
+  id: string;
+  /** Id of an organization. */
+  orgId: string;
+  name: string;
+  description: string | null;
+  signers: string[];
+  /** Date and time (RFC 3339). */
+  createdAt: string;
+  /** Date and time (RFC 3339). */
+  updatedAt: string;
 }

@@ -1,13 +1,25 @@
 import type { Declared } from "../table-declaration.ts";
 import type { ElevationAuditTable, ElevationRequestsTable, ElevationServerDevicesTable } from "./elevation-requests.ts";
+import type { PamConfigsTable, PamRulesTable, SignerGroupsTable } from "./pam-rules.ts";
 
 export interface AccessControlTables {
+  pamRules: PamRulesTable;
+  signerGroups: SignerGroupsTable;
+  pamConfigs: PamConfigsTable;
   elevationRequests: ElevationRequestsTable;
   elevationAudit: ElevationAuditTable;
   elevationServerDevices: ElevationServerDevicesTable;
 }
 
 export const accessControlTables = {
+  pamRules: {
+    owner: "org+site",
+    writtenBy: "access-control/pam-rules",
+    booleans: ["enabled"],
+    json: ["matchNegate", "timeWindow"],
+  },
+  signerGroups: { owner: "org", writtenBy: "access-control/signer-groups", json: ["signers"] },
+  pamConfigs: { owner: "org", writtenBy: "access-control/pam-config" },
   // A tenant's own connection decides nothing: the server does, once it has judged the caller.
   elevationRequests: {
     owner: "org",

@@ -37,6 +37,10 @@ export const elsewhere: Readonly<Record<string, Partial<Record<EventKind, string
   },
   "devices.remove": leaving,
   "devices.moveOrg": leaving,
+  "elevationRequests.report": {
+    "elevation.auto_approved": "access-control/elevation-requests/report.test.ts",
+    "elevation.denied": "access-control/elevation-requests/report.test.ts",
+  },
   "elevationRequests.respond": {
     "elevation.approved": "access-control/elevation-requests/deciding.test.ts",
     "elevation.expired": "access-control/elevation-requests/deciding.test.ts",

@@ -36,6 +36,7 @@ function elevationTold(summary: string): EventSpec<ElevationData> {
 export const accessControlEvents = {
   "elevation.requested": elevationTold("Elevated rights were asked for, and somebody must decide."),
   "elevation.approved": elevationTold("A person approved elevated rights."),
+  "elevation.auto_approved": elevationTold("A rule or a software policy approved elevated rights."),
   "elevation.denied": elevationTold("Elevated rights were denied."),
   "elevation.activated": elevationTold("A device has carried an approval out."),
   "elevation.expired": elevationTold("A request or a window of elevated rights ended by the clock."),

@@ -23,6 +23,8 @@ export const refs = {
   "device": "devices",
   "saved-filter": "saved-filters",
   "elevation-request": "elevation-requests",
+  "pam-rule": "pam-rules",
+  "signer-group": "signer-groups",
   "threat": "threats",
   "patch": "patches",
   "webhook": "webhooks",

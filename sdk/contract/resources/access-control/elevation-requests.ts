@@ -10,6 +10,7 @@ import {
   WINDOW_MINUTES,
   WINDOW_MINUTES_MAX,
 } from "../../core/elevation.ts";
+import { ElevationReport, REPORT_BYTES_MAX } from "../../core/elevation-report.ts";
 import { create, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
 import { bound, type FieldMeta, idOf, instant, ref, secret, text } from "../../core/fields.ts";
 import { pageQuery } from "../../core/page.ts";
@@ -27,6 +28,8 @@ const about: Noun = {
     "pam.elevation_request.expired",
     "device.elevation.actuate",
     "device.elevation.actuate.rejected",
+    "agent.elevation_request.submit",
+    "agent.elevation_request.ignored",
   ],
 };
 
@@ -198,6 +201,35 @@ export const elevationRequests = resource(about, {
         status: z.string(),
         elevationRequestId: idOf("elevation-request"),
         createdAt: instant(),
+      }),
+  }),
+  report: post("/agents/:id/elevation-requests", {
+    summary: "Report a prompt for elevated rights, and learn what is decided of it",
+    description:
+      "Nothing of it is cut or left out: what is malformed or too long is refused as a whole. The same report again, within ten minutes, is answered with the first one's request.",
+    from: "person",
+    access: agent(),
+    audit: "agent.elevation_request.submit",
+    mayEmit: ["elevation.requested", "elevation.auto_approved", "elevation.denied"],
+    loses: "nothing",
+    status: 201,
+    foundStatus: 200,
+    errors: [
+      "INVALID_AGENT_CREDENTIALS",
+      "DEVICE_DECOMMISSIONED",
+      "DEVICE_QUARANTINED",
+      "TENANT_OFFBOARDING",
+      "NOT_FOUND",
+    ],
+    bodyLimitBytes: REPORT_BYTES_MAX,
+    ownLimit: true,
+    refs: { id: "device" },
+    params: () => z.object({ id: z.string().min(1).max(128) }),
+    body: ElevationReport,
+    returns: () =>
+      z.object({
+        id: idOf("elevation-request").nullable().describe("null: an ignore rule matched"),
+        status: z.enum([...elevationStatuses, "ignored"]),
       }),
   }),
   status: get("/agents/:id/elevation-requests/:requestId", {

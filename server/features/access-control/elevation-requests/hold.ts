@@ -41,6 +41,12 @@ export async function refuseOutOfUse(tx: Tx, services: Stores, orgId: string): P
   if (partnerStatus !== "active") throw problem("PARTNER_INACTIVE");
 }
 
+/** Whether anything may be approved there. */
+export async function isInUse(tx: Tx, services: Stores, orgId: string): Promise<boolean> {
+  const { status, partnerStatus } = await holdTenant(tx, services, orgId);
+  return (status === "active" || status === "trial") && partnerStatus === "active";
+}
+
 /** Undefined: deleted. */
 async function holdTenant(tx: Tx, services: Stores, orgId: string) {
   const org = await holdOrganization(tx, services, orgId);

@@ -4,6 +4,7 @@ import { actuate } from "./actuate.ts";
 import { createElevation } from "./create.ts";
 import { showElevation } from "./get.ts";
 import { listActive, listElevations } from "./list.ts";
+import { reportElevation } from "./report.ts";
 import { respond } from "./respond.ts";
 import { revoke } from "./revoke.ts";
 import { readStatus } from "./status-for-agent.ts";
@@ -16,5 +17,6 @@ export const routes = implement(elevationRequests, {
   respond,
   revoke,
   actuate,
+  report: reportElevation,
   status: readStatus,
 });

@@ -1,8 +1,19 @@
 import { plainElevation } from "#fixtures/nouns/access-control/elevation-requests";
+import { reportLimit } from "#server/features/access-control/elevation-requests/report";
 import { cheapHash } from "../../cheap-password.ts";
-import { always, type Burst, UNKNOWN } from "./burst.ts";
+import { always, type Burst, UNKNOWN, useUp } from "./burst.ts";
 
 export const elevationBursts: readonly Burst[] = [
+  {
+    limit: "elevation-report",
+    noun: "elevation-requests",
+    left: 3,
+    async ready(swept) {
+      const tenant = await swept.freshTenant();
+      await useUp(swept, reportLimit, tenant.deviceId, 3);
+      return always("elevationRequests.report", { tenant, token: tenant.agentToken });
+    },
+  },
   {
     limit: "elevation-reauth",
     noun: "elevation-requests",
