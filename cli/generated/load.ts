@@ -27,6 +27,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "custom-fields": () => import("./custom-fields.ts"),
   "device-commands": () => import("./device-commands.ts"),
   "device-groups": () => import("./device-groups.ts"),
+  "device-logs": () => import("./device-logs.ts"),
   "devices": () => import("./devices.ts"),
   "saved-filters": () => import("./saved-filters.ts"),
   "search": () => import("./search.ts"),

@@ -201,6 +201,12 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     unpin: {"noun":"device-groups","verb":"unpin","method":"DELETE","path":"/groups/:id/devices/:deviceId/pin","uuids":["id","deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     log: {"noun":"device-groups","verb":"log","method":"GET","path":"/groups/:id/membership-log","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
   },
+  deviceLogs: {
+    submit: {"noun":"device-logs","verb":"submit","method":"POST","path":"/agents/:id/logs","uuids":[],"status":201,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    submitEvents: {"noun":"device-logs","verb":"submitEvents","method":"PUT","path":"/agents/:id/eventlogs","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    diagnostic: {"noun":"device-logs","verb":"diagnostic","method":"GET","path":"/devices/:id/diagnostic-logs","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"logs"},"secretBody":[],"secretResult":[]},
+    events: {"noun":"device-logs","verb":"events","method":"GET","path":"/devices/:id/eventlogs","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+  },
   devices: {
     list: {"noun":"devices","verb":"list","method":"GET","path":"/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"cursor","items":"devices"},"secretBody":[],"secretResult":[]},
     query: {"noun":"devices","verb":"query","method":"POST","path":"/devices/query","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

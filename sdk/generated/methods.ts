@@ -1153,6 +1153,39 @@ export interface DeviceGroupsMethods {
   log: (input: { params: { id: string }; query?: models.DeviceGroupsLogQuery }, options?: CallOptions) => ListCall<models.MembershipEntry, models.DeviceGroupsLogResult>;
 }
 
+export interface DeviceLogsMethods {
+  /**
+   * Report what the agent logged.
+   * Entries are stored in groups of 100, in order. 207 with `partial` where a later group could not be stored: send again from index `received`.
+   *
+   * `POST /agents/:id/logs` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  submit: (input: { params: { id: string }; body?: models.DeviceLogsSubmitBody }, options?: CallOptions) => ApiCall<models.DeviceLogsSubmitResult>;
+  /**
+   * Report entries of the device's event logs.
+   * Entries below the organization's minimum level are left out, and so are those that are stored already. Beyond the organization's hourly number nothing is stored: 429 says how many may be sent now, and when more may.
+   *
+   * `PUT /agents/:id/eventlogs` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  submitEvents: (input: { params: { id: string }; body?: models.DeviceLogsSubmitEventsBody }, options?: CallOptions) => ApiCall<models.DeviceLogsSubmitEventsResult>;
+  /**
+   * List what a device's agent logged, the newest first.
+   *
+   * `GET /devices/:id/diagnostic-logs` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  diagnostic: (input: { params: { id: string }; query?: models.DeviceLogsDiagnosticQuery }, options?: CallOptions) => ListCall<models.DiagnosticLog, models.DeviceLogsDiagnosticResult>;
+  /**
+   * List stored events of a device, the newest first.
+   *
+   * `GET /devices/:id/eventlogs` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  events: (input: { params: { id: string }; query?: models.DeviceLogsEventsQuery }, options?: CallOptions) => ListCall<models.DeviceEvent, models.DeviceLogsEventsResult>;
+}
+
 export interface DevicesMethods {
   /**
    * List devices.
@@ -1698,6 +1731,8 @@ export interface Methods {
   deviceCommands: DeviceCommandsMethods;
   /** Groups of devices. */
   deviceGroups: DeviceGroupsMethods;
+  /** What agents log, and the event logs of devices. */
+  deviceLogs: DeviceLogsMethods;
   /** Managed machines. */
   devices: DevicesMethods;
   /** Filters of devices that are kept under a name. */

@@ -13,7 +13,7 @@ export const systemReasons = {
   },
   "tell of suspect agents": {
     covers:
-      "rateLimits, an entry in auditOutbox, notifications of whoever may delete the device; organizations, users, their " +
+      "rateLimits, an entry in auditOutbox, notifications of whoever may change or delete the device; organizations, users, their " +
       "memberships and rolePermissions: read",
     why: "a token that is void has no tenant, and people are out of an agent's scope",
   },
@@ -118,7 +118,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, replacedAgentTokens, exportRemovals, deviceGroupLog, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "eventCursors, setAsideEvents, webhookDeliveries, notifications, patches, devicePatches; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "eventCursors, setAsideEvents, webhookDeliveries, notifications, patches, devicePatches, deviceLogs, deviceEventLogs with the organizations' settings of them; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {
@@ -144,6 +144,14 @@ export const systemReasons = {
   "share patches": {
     covers: "patches: rows that devices report are made",
     why: "a patch is called the same by all tenants: its row is nobody's",
+  },
+  "read event log settings": {
+    covers: "what an organization's own policies and those of its partner say of event logs: read",
+    why: "an agent's connection reaches no policies",
+  },
+  "sum up submissions": {
+    covers: "deviceLogHours whose hour is over, and their entries in auditOutbox; sites of their devices: read",
+    why: "an hour ends whether or not its device comes back",
   },
   "sweep devices": {
     covers:

@@ -25,6 +25,7 @@ import { agents } from "../resources/fleet/agents.ts";
 import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { deviceGroups } from "../resources/fleet/device-groups.ts";
+import { deviceLogs } from "../resources/fleet/device-logs.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { savedFilters } from "../resources/fleet/saved-filters.ts";
 import { search } from "../resources/fleet/search.ts";
@@ -66,6 +67,7 @@ export type Contract = {
   readonly customFields: typeof customFields;
   readonly deviceCommands: typeof deviceCommands;
   readonly deviceGroups: typeof deviceGroups;
+  readonly deviceLogs: typeof deviceLogs;
   readonly devices: typeof devices;
   readonly savedFilters: typeof savedFilters;
   readonly search: typeof search;
@@ -82,7 +84,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -110,6 +112,7 @@ export const areaOf = {
   customFields: "fleet",
   deviceCommands: "fleet",
   deviceGroups: "fleet",
+  deviceLogs: "fleet",
   devices: "fleet",
   savedFilters: "fleet",
   search: "fleet",
