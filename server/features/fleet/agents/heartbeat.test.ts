@@ -67,7 +67,12 @@ describe.each(databases)("agent reports on %s", (database) => {
         config: {
           heartbeatIntervalSeconds: 60,
           metricsIntervalSeconds: 60,
-          policies: { pam: null, event_log: null, monitoring: null, backup: null },
+          policies: {
+            pam: { uacInterceptionEnabled: false },
+            event_log: { retentionDays: 30, minimumLevel: "info", collectionIntervalMinutes: 15 },
+            monitoring: null,
+            backup: null,
+          },
         },
         serverTime: server.clock.now(),
         draining: false,
