@@ -145,10 +145,6 @@ export const systemReasons = {
     covers: "patches: rows that devices report are made",
     why: "a patch is called the same by all tenants: its row is nobody's",
   },
-  "read event log settings": {
-    covers: "what an organization's own policies and those of its partner say of event logs: read",
-    why: "an agent's connection reaches no policies",
-  },
   "sum up submissions": {
     covers: "deviceLogHours whose hour is over, and their entries in auditOutbox; sites of their devices: read",
     why: "an hour ends whether or not its device comes back",

@@ -1,4 +1,5 @@
-import type { eventCategories, eventLevels, logLevels } from "#contract/resources/fleet/device-logs";
+import type { eventCategories, eventLevels } from "#contract/core/policy-features/event-log";
+import type { logLevels } from "#contract/resources/fleet/device-logs";
 import type { Fixed, Json } from "../column-types.ts";
 
 /** What an agent logged; it stays with the organization that the device leaves. */

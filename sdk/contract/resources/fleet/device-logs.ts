@@ -3,6 +3,7 @@ import { agent, staff } from "../../core/access.ts";
 import { get, type Noun, post, put, resource, shape } from "../../core/endpoint.ts";
 import { bound, type FieldMeta, instant, searchText } from "../../core/fields.ts";
 import { lenientInt, pageOf, pageQuery } from "../../core/page.ts";
+import { eventCategories, eventLevels } from "../../core/policy-features/event-log.ts";
 
 const MEGABYTE = 1024 * 1024;
 export const LOGS_MAX = 500;
@@ -10,9 +11,6 @@ export const EVENTS_MAX = 5_000;
 const agentParams = () => z.object({ id: z.string().min(1).max(128) });
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
-/** The least severe first. */
-export const eventLevels = ["info", "warning", "error", "critical"] as const;
-export const eventCategories = ["security", "hardware", "application", "system"] as const;
 
 /** Published as `item`, and read by its room: what is malformed is repaired or left out. */
 const unread = <S extends z.ZodType>(item: S) => {

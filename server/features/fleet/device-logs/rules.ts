@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { withoutInvisible } from "#contract/core/characters";
-import { eventCategories, eventLevels, logLevels } from "#contract/resources/fleet/device-logs";
+import { eventCategories, eventLevels } from "#contract/core/policy-features/event-log";
+import { logLevels } from "#contract/resources/fleet/device-logs";
 import { MINUTE } from "#server/platform/clock";
 import { maskSecrets, maskSecretsIn } from "#server/platform/mask-secrets";
 

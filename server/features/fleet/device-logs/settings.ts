@@ -1,16 +1,14 @@
-import type { eventLevels } from "#contract/resources/fleet/device-logs";
+import { type FeatureSettings, policyFeatures } from "#contract/generated/policy-features";
 import type { Reader } from "#server/db/unit-of-work";
+import { organizationFeature } from "#server/features/automation/configuration-policies/effective";
 
-/** What an organization's policy says of event logs (docs/device-logs.md, "Settings"). */
-export interface EventLogSettings {
-  readonly retentionDays: number;
-  readonly minimumLevel: (typeof eventLevels)[number];
-  readonly rateLimitPerHour: number;
-}
+export type EventLogSettings = Pick<
+  FeatureSettings<"event_log">,
+  "retentionDays" | "minimumLevel" | "rateLimitPerHour"
+>;
 
-export const defaults: EventLogSettings = { retentionDays: 30, minimumLevel: "info", rateLimitPerHour: 12_000 };
+export const defaults: EventLogSettings = policyFeatures.event_log.fallback;
 
-/** Under an unscoped handle: a policy may be the partner's. */
-export async function eventLogSettings(_db: Reader, _orgId: string): Promise<EventLogSettings> {
-  return defaults;
-}
+/** What holds for an organization as a whole (docs/device-logs.md, "Settings"). */
+export const eventLogSettings = async (db: Reader, orgId: string): Promise<EventLogSettings> =>
+  (await organizationFeature(db, orgId, "event_log")).settings;
