@@ -240,6 +240,9 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     list: {"noun":"threats","verb":"list","method":"GET","path":"/security/threats","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     ofDevice: {"noun":"threats","verb":"ofDevice","method":"GET","path":"/security/threats/:deviceId","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
   },
+  incidents: {
+    feed: {"noun":"incidents","verb":"feed","method":"GET","path":"/incidents/feed","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+  },
   patches: {
     list: {"noun":"patches","verb":"list","method":"GET","path":"/patches","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     sources: {"noun":"patches","verb":"sources","method":"GET","path":"/patches/sources","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},

@@ -1362,6 +1362,17 @@ export interface ThreatsMethods {
   ofDevice: (input: { params: { deviceId: string }; query?: models.ThreatsOfDeviceQuery }, options?: CallOptions) => ListCall<models.Threat, models.ThreatsOfDeviceResult>;
 }
 
+export interface IncidentsMethods {
+  /**
+   * List incidents, the gravest first.
+   * Those that are closed leave the list after 30 days. No endpoint-detection provider is connected, so there are no findings.
+   *
+   * `GET /incidents/feed` · user · needs alerts:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  feed: (input?: { query?: models.IncidentsFeedQuery }, options?: CallOptions) => ListCall<models.IncidentFeedRow, models.IncidentsFeedResult>;
+}
+
 export interface PatchesMethods {
   /**
    * List patches.
@@ -1745,6 +1756,8 @@ export interface Methods {
   securityPosture: SecurityPostureMethods;
   /** Threats that were found on devices. */
   threats: ThreatsMethods;
+  /** What needs somebody's attention now. */
+  incidents: IncidentsMethods;
   /** Patches that wait or are installed on devices. */
   patches: PatchesMethods;
   /** Processes that run on a device. */

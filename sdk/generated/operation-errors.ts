@@ -190,6 +190,7 @@ export interface OperationErrors {
   "security-posture.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "threats.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "threats.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "incidents.feed": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "patches.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "patches.sources": Always | Authenticated | Tenancy | User | Permission;
   "patches.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;

@@ -176,7 +176,8 @@ export const systemReasons = {
   },
   "tell of broken chains": {
     covers:
-      "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read; " +
+      "auditIncidents, incidents with their events, an entry in auditOutbox, mailOutbox and jobs; addresses of platform " +
+      "administrators: read; " +
       "notifications of whoever may verify the chain, with users, their memberships and rolePermissions: read",
     why: "a chain that was tampered with concerns the installation, whoever's it is",
   },

@@ -59,6 +59,7 @@ import { migration as m55 } from "../db/migrations/202611291938-credentials-expo
 import { migration as m56 } from "../db/migrations/202611291958-fleet-group-defaults.ts";
 import { migration as m57 } from "../db/migrations/202611292201-automation-configuration-policies.ts";
 import { migration as m58 } from "../db/migrations/202611292230-fleet-device-logs.ts";
+import { migration as m59 } from "../db/migrations/202611292231-alerting-incidents.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -121,4 +122,5 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611291958-fleet-group-defaults", ...m56 },
   { name: "202611292201-automation-configuration-policies", ...m57 },
   { name: "202611292230-fleet-device-logs", ...m58 },
+  { name: "202611292231-alerting-incidents", ...m59 },
 ];
