@@ -5,7 +5,7 @@
 
 export const MASK = "********";
 
-const names = String.raw`passwords?|passwd|passphrase|pwd|secrets?|tokens?|credentials?|authorization|cookie|api[_-]?key|access[_-]?key|private[_-]?key|signature|sharedkey|accountkey`;
+const names = `passwords?|passwd|passphrase|pwd|secrets?|tokens?|credentials?|authorization|cookie|api[_-]?key|access[_-]?key|private[_-]?key|signature|sharedkey|accountkey`;
 
 /** Quoted as in JSON within JSON, quoted, or up to the next blank or sign that ends a value. */
 const value = String.raw`(?:\\+"(?:[^"\\]|\\(?!"))*(?:\\+")?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?|(?:Bearer|Basic|Digest|Negotiate|NTLM)\s{1,4}[^\s"',;<>]+|[^\s"',;&<>)}\]]+)`;

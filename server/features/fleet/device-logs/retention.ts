@@ -18,14 +18,12 @@ export async function dropOldLogs(services: Services): Promise<number> {
   const db = asSystem(services, "purge expired");
   const now = services.clock.now();
   let dropped = 0;
+  const before = (days: number) => after(now, -days * DAY);
   for await (const orgId of organizationsIn(db, "deviceLogs"))
-    dropped += await dropBefore(db, "deviceLogs", {
-      orgId,
-      before: after(now, -services.config.agentLogRetentionDays * DAY),
-    });
+    dropped += await dropLogs(db, { orgId, before: before(services.config.agentLogRetentionDays) });
   for await (const orgId of organizationsIn(db, "deviceEventLogs")) {
     const { retentionDays } = await eventLogSettings(db, orgId);
-    dropped += await dropBefore(db, "deviceEventLogs", { orgId, before: after(now, -retentionDays * DAY) });
+    dropped += await dropEvents(db, { orgId, before: before(retentionDays) });
   }
   return dropped;
 }
@@ -43,24 +41,43 @@ async function* organizationsIn(db: Kysely<Database>, table: LogTable): AsyncGen
   }
 }
 
+interface Old {
+  readonly orgId: string;
+  readonly before: string;
+}
+
 /** Small statements: whoever writes meanwhile does not wait for long. */
-async function dropBefore(db: Kysely<Database>, table: LogTable, { orgId, before }: { orgId: string; before: string }) {
-  const name = table as "deviceLogs";
-  const end = firstIdAt(Date.parse(before));
+async function inBatches(remove: () => Promise<{ numDeletedRows: bigint }>): Promise<number> {
   for (let dropped = 0; ; ) {
-    const old = db
-      .selectFrom(name)
-      .select("id")
-      .where("orgId", "=", orgId)
-      .where("id", "<", end)
-      .orderBy("id")
-      .limit(BATCH);
-    const { numDeletedRows } = await db
-      .deleteFrom(name)
-      .where("orgId", "=", orgId)
-      .where("id", "in", old)
-      .executeTakeFirst();
-    dropped += Number(numDeletedRows);
-    if (Number(numDeletedRows) < BATCH) return dropped;
+    const count = Number((await remove()).numDeletedRows);
+    dropped += count;
+    if (count < BATCH) return dropped;
   }
 }
+
+const idsOf = (db: Kysely<Database>, table: LogTable, { orgId, before }: Old) =>
+  db
+    .selectFrom(table as "deviceLogs")
+    .select("id")
+    .where("orgId", "=", orgId)
+    .where("id", "<", firstIdAt(Date.parse(before)))
+    .orderBy("id")
+    .limit(BATCH);
+
+const dropLogs = (db: Kysely<Database>, old: Old) =>
+  inBatches(() =>
+    db
+      .deleteFrom("deviceLogs")
+      .where("orgId", "=", old.orgId)
+      .where("id", "in", idsOf(db, "deviceLogs", old))
+      .executeTakeFirstOrThrow(),
+  );
+
+const dropEvents = (db: Kysely<Database>, old: Old) =>
+  inBatches(() =>
+    db
+      .deleteFrom("deviceEventLogs")
+      .where("orgId", "=", old.orgId)
+      .where("id", "in", idsOf(db, "deviceEventLogs", old))
+      .executeTakeFirstOrThrow(),
+  );

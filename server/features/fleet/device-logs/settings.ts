@@ -3,7 +3,10 @@ import type { FeatureSettings } from "#contract/generated/policy-features";
 import type { Reader } from "#server/db/unit-of-work";
 import { organizationFeature } from "#server/features/automation/configuration-policies/effective";
 
-export type EventLogSettings = Pick<FeatureSettings<"event_log">, "retentionDays" | "minimumLevel" | "rateLimitPerHour">;
+export type EventLogSettings = Pick<
+  FeatureSettings<"event_log">,
+  "retentionDays" | "minimumLevel" | "rateLimitPerHour"
+>;
 
 export const defaults: EventLogSettings = policyFeature.fallback!;
 
