@@ -1586,6 +1586,14 @@ export interface AuditLogsMethods {
    */
   exportCsv: (input?: { query?: models.AuditLogsExportCsvQuery }, options?: CallOptions) => ApiCall<string>;
   /**
+   * Export a whole chain as a bundle that is verified without the server.
+   * Lines of JSON with chain positions, anchors and prune records. Name the chain, as for verify. 20 an hour and user.
+   *
+   * `GET /audit-logs/bundle` · user · needs audit:export
+   * Errors: ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, FORBIDDEN.
+   */
+  bundle: (input?: { query?: models.AuditLogsBundleQuery }, options?: CallOptions) => ApiCall<string>;
+  /**
    * Report who did how much.
    *
    * `GET /audit-logs/reports/user-activity` · user · needs audit:read

@@ -217,6 +217,7 @@ export interface OperationErrors {
   "audit-logs.anchors": "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.export": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Body | Permission;
   "audit-logs.exportCsv": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.bundle": "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.userActivity": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.securityEvents": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.compliance": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;

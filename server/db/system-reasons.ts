@@ -192,7 +192,7 @@ export const systemReasons = {
   },
   "export audit bundle": {
     covers: "auditOutbox, auditLogs, auditChain, auditAnchors, auditPrunes of one chain, ids of its owner: read",
-    why: "for whoever holds the database itself; no server need run",
+    why: "for whoever holds the database itself, when no server need run; a chain is no tenant row, and the endpoint checks whose it is",
   },
 } as const satisfies Record<string, { readonly covers: string; readonly why: string }>;
 

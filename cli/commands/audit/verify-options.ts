@@ -7,5 +7,7 @@ export interface VerifyOptions {
   bundle?: string;
   anchorFile?: string;
   publicKey: string[];
+  /** Files of keys. */
+  trust: string[];
   requireAnchor?: RequiredAnchor;
 }

@@ -8,7 +8,7 @@ import { wrapWords } from "../../output/wrap.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { proving, tabular, takes } from "../../taken-flags.ts";
-import { readPublicKeys } from "./anchor-keys.ts";
+import { keysIn, readPublicKeys } from "./anchor-keys.ts";
 import { type ChainReport, reportFields, reportText, totalText } from "./report.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
@@ -25,12 +25,15 @@ export function registerVerify(group: Command, run: Run): void {
     )
     .option("--partner <partner>", "the chain of a partner: slug, name or id")
     .option("--system", "the chain of the installation itself")
-    .option("--bundle <path>", "verify a bundle of rmm server audit-bundle, without server and sign-in")
+    .argument("[bundle]", "a bundle: the same as --bundle")
+    .usage("[bundle] [flags]")
+    .option("--bundle <path>", "verify a bundle, in gzip too, without server and sign-in")
     .option(
       "--anchor-file <path>",
       "compare with anchors kept outside the database: a copy of the server's NDJSON file",
     )
     .option("--public-key <key>", "key that anchors are signed with: base64, or a file; repeatable", collect, [])
+    .option("--trust <path>", "file with such keys, one a line; repeatable", collect, [])
     .addOption(
       command
         .createOption("--require-anchor [coverage]", "exit 12 unless signed anchors cover the chain up to its head")
@@ -39,14 +42,20 @@ export function registerVerify(group: Command, run: Run): void {
     )
     .addHelpText("before", examples)
     .addHelpText("after", meaning)
-    .action(() =>
+    .action((file: string | undefined) =>
       run(async (shell, globals) => {
         // A bundle needs no server, so the profile need not exist.
-        const options = command.opts<VerifyOptions>();
+        const options = bundleIn(command.opts<VerifyOptions>(), file);
         const context = await openContext(shell, globals, { mayBeNew: options.bundle !== undefined });
         return verify(context, options);
       }),
     );
+}
+
+function bundleIn(options: VerifyOptions, file: string | undefined): VerifyOptions {
+  if (file === undefined) return options;
+  if (options.bundle !== undefined) throw usageError("Use either a file or --bundle");
+  return { ...options, bundle: file };
 }
 
 const examples = `Examples:
@@ -55,6 +64,7 @@ const examples = `Examples:
   rmm audit verify --all
   rmm audit verify --anchor-file anchors-copy.ndjson --public-key anchor.pub --require-anchor
   rmm audit verify --bundle contoso-dental.ndjson --public-key anchor.pub --require-anchor=any
+  rmm audit verify contoso-dental.ndjson.gz --trust anchors.pub
 `;
 
 const meaning = `
@@ -82,7 +92,7 @@ Audit:      audit_logs.verify
 async function verify(context: Context, options: VerifyOptions): Promise<number> {
   checkOptions(context, options);
   checkFields(context.globals, { fields: reportFields });
-  const publicKeys = await readPublicKeys(options.publicKey);
+  const publicKeys = await readPublicKeys([...options.publicKey, ...(await keysIn(options.trust))]);
   if (options.bundle !== undefined) {
     const { verifyBundleFile } = await import("./verify-bundle.ts");
     return show(context, [await verifyBundleFile(context, options.bundle, options, publicKeys)]);

@@ -151,6 +151,15 @@ export interface AuditLogsExportCsvQuery {
   userId?: string | undefined;
 }
 
+export interface AuditLogsBundleQuery {
+  /** The chain of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** The chain of this partner; id of a partner. */
+  partnerId?: string | undefined;
+  /** The chain of the installation. */
+  chain?: "system" | undefined;
+}
+
 export interface AuditLogsUserActivityQuery {
   /** Only those of this organization; id of an organization. */
   orgId?: string | undefined;

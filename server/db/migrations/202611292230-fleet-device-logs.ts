@@ -33,7 +33,7 @@ create table device_event_logs (
   source text not null,
   event_id text not null,
   message text not null,
-  details {json},
+  fields {json},
   created_at {ts} not null,
   primary key (org_id, id),
   check (level in ('info', 'warning', 'error', 'critical')),

@@ -28,7 +28,8 @@ export interface DeviceEventLogsTable {
   source: Fixed<string>;
   eventId: Fixed<string>;
   message: Fixed<string>;
-  details: Fixed<Json | null>;
+  /** `details` of the API. */
+  fields: Fixed<Json | null>;
   createdAt: Fixed<string>;
 }
 

@@ -355,6 +355,6 @@ export const fleetTables = {
   deviceGroupDue: { owner: "system", writtenBy: "fleet/device-groups" },
   savedFilters: { owner: "org", writtenBy: "fleet/saved-filters", json: ["conditions", "customKeys"] },
   deviceLogs: { owner: "org", writtenBy: "fleet/device-logs", json: ["fields"] },
-  deviceEventLogs: { owner: "org", writtenBy: "fleet/device-logs", json: ["details"] },
+  deviceEventLogs: { owner: "org", writtenBy: "fleet/device-logs", json: ["fields"] },
   deviceLogHours: { owner: "org", writtenBy: "fleet/device-logs" },
 } as const satisfies Declared<FleetTables>;

@@ -288,6 +288,18 @@ export const auditLogs = resource(about, {
         .refine(inOrder, inOrderMessage),
     returns: () => z.string(),
   }),
+  bundle: get("/audit-logs/bundle", {
+    summary: "Export a whole chain as a bundle that is verified without the server",
+    own: "an auditor verifies a chain without the server, and beyond 10,000 entries: `rmm audit export --bundle`",
+    description:
+      "Lines of JSON with chain positions, anchors and prune records. Name the chain, as for verify. 20 an hour and user.",
+    access: staff().needs("audit:export"),
+    audit: "audit_logs.export",
+    transport: "text",
+    errors: chainErrors,
+    query: () => z.object(selector()).refine(onlyOne, onlyOneMessage),
+    returns: () => z.string(),
+  }),
   userActivity: get("/audit-logs/reports/user-activity", {
     summary: "Report who did how much",
     access: readers,

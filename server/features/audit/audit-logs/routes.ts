@@ -1,6 +1,7 @@
 import { auditLogs } from "#contract/resources/audit/audit-logs";
 import { implement } from "#server/http/implement";
 import { listChainAnchors } from "./anchors.ts";
+import { exportChainBundle } from "./bundle.ts";
 import { exportAuditCsv, exportAuditLogs } from "./export.ts";
 import { limited } from "./limited.ts";
 import { getAuditLog, listAuditEntries, listAuditLogs, searchAuditLogs } from "./list.ts";
@@ -14,6 +15,7 @@ export const routes = implement(auditLogs, {
   getLog: limited(getAuditLog),
   export: exportAuditLogs,
   exportCsv: exportAuditCsv,
+  bundle: exportChainBundle,
   userActivity: limited(reportUserActivity),
   securityEvents: limited(reportSecurityEvents),
   compliance: limited(reportCompliance),

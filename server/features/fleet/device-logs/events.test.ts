@@ -81,9 +81,9 @@ describe.each(databases)("event logs of devices on %s", (database) => {
     expect(answer.body).toEqual({ success: true, count: 3, filtered: 0, invalid: 4 });
     const rows = await server.db.selectFrom("deviceEventLogs").selectAll().orderBy("id").execute();
     expect(rows).toMatchObject([
-      { category: "system", source: "unknown", details: null },
-      { details: { CommandLine: "x --password ********" } },
-      { details: { small: 1, truncated: true, originalTimestamp: "2999-01-01T00:00:00Z" } },
+      { category: "system", source: "unknown", fields: null },
+      { fields: { CommandLine: "x --password ********" } },
+      { fields: { small: 1, truncated: true, originalTimestamp: "2999-01-01T00:00:00Z" } },
     ]);
     expect([rows[0]?.message.length, JSON.stringify(rows).includes("hunter2")]).toEqual([2_000, false]);
     for (const none of [undefined, "none", []])

@@ -10,7 +10,9 @@ type ListCall = typeof deviceLogs.events extends Endpoint<infer T> ? Call<T> : n
 export async function listEvents(call: ListCall) {
   const { id: deviceId, orgId } = await getTarget(call, call.db, call.params.id);
   const { page, limit, category, level, source, startDate, endDate } = call.query;
-  return pageOf(call.db, { page, limit }, { orgId, deviceId, category, level, source, startDate, endDate }, null);
+  const asked = { orgId, deviceId, category, level, source, startDate, endDate };
+  const found = await pageOf(call.db, { page, limit }, asked, null);
+  return { ...found, data: found.data.map(({ fields, ...event }) => ({ ...event, details: fields })) };
 }
 
 type Asked = { orgId: string; deviceId: string } & Omit<ListCall["query"], "page" | "limit">;
@@ -19,8 +21,8 @@ const pageOf = preparedPage((db, asked: Asked) => {
   const { orgId, deviceId, category, level, source, startDate, endDate } = asked;
   let query = db
     .selectFrom("deviceEventLogs")
-    .select(["id", "deviceId", "orgId", "timestamp", "level", "category", "source", "eventId", "message", "details"])
-    .select("createdAt")
+    .select(["id", "deviceId", "orgId", "timestamp", "level", "category", "source", "eventId", "message"])
+    .select(["fields", "createdAt"])
     .where("deviceEventLogs.orgId", "=", orgId)
     .where("deviceEventLogs.deviceId", "=", deviceId);
   if (category !== undefined) query = query.where("deviceEventLogs.category", "=", category);

@@ -84,7 +84,16 @@ async function insertNew(call: SubmitCall, tx: Tx, { orgId, deviceId }: AgentPri
     const group = events.slice(at, at + GROUP);
     const { numInsertedOrUpdatedRows = 0n } = await tx
       .insertInto("deviceEventLogs")
-      .values(group.map((event) => ({ id: call.random.uuid(), orgId, deviceId, ...event, createdAt })))
+      .values(
+        group.map(({ details: fields, ...event }) => ({
+          id: call.random.uuid(),
+          orgId,
+          deviceId,
+          ...event,
+          fields,
+          createdAt,
+        })),
+      )
       .onConflict((conflict) => conflict.columns(["orgId", "deviceId", "source", "eventId"]).doNothing())
       .executeTakeFirst();
     count += Number(numInsertedOrUpdatedRows);
