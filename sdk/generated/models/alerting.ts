@@ -37,7 +37,6 @@ export interface IncidentFeedRow {
   deviceId: string | null;
   /** Date and time (RFC 3339). */
   detectedAt: string;
-  /** Id of an incident. */
   trackedIncidentId: string | null;
   /** Where its provider shows a finding. */
   linkOut: string | null;

@@ -23,7 +23,6 @@ export const refs = {
   "device": "devices",
   "saved-filter": "saved-filters",
   "threat": "threats",
-  "incident": "incidents",
   "patch": "patches",
   "webhook": "webhooks",
   "webhook-delivery": "webhooks",

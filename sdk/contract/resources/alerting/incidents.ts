@@ -21,7 +21,7 @@ const FeedRow = shape("IncidentFeedRow", () =>
     status: z.enum(incidentStatuses).nullable().describe("of an incident"),
     deviceId: idOf("device").nullable(),
     detectedAt: instant(),
-    trackedIncidentId: idOf("incident").nullable(),
+    trackedIncidentId: z.string().nullable(),
     linkOut: z.string().nullable().describe("where its provider shows a finding"),
     orgId: idOf("organization").nullable().describe("null: of a whole partner, or of the installation"),
     orgName: z.string().nullable(),
@@ -31,8 +31,6 @@ const FeedRow = shape("IncidentFeedRow", () =>
 const about: Noun = {
   name: "incidents",
   summary: "What needs somebody's attention now",
-  thing: "incident",
-  kinds: { incident: { label: "title" } },
   audits: [],
 };
 

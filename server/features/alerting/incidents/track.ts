@@ -1,4 +1,5 @@
 import type { Insertable } from "kysely";
+import { word } from "#server/db/dialect/text";
 import type { Database } from "#server/db/tables";
 import type { Tx } from "#server/db/unit-of-work";
 import { emitEvents } from "#server/events/emit";
@@ -22,7 +23,9 @@ export async function trackIncident(tx: Tx, services: EventServices, tracked: Tr
       ...{ id: services.random.uuid(), status: "detected", detectedAt: now, closedAt: null },
       ...{ createdAt: now, updatedAt: now },
     })
-    .onConflict((conflict) => conflict.columns(["sourceType", "sourceRef"]).where("status", "<>", "closed").doNothing())
+    .onConflict((conflict) =>
+      conflict.columns(["sourceType", "sourceRef"]).where("status", "<>", word("closed")).doNothing(),
+    )
     .returning(["id", "orgId", "title", "severity", "classification"])
     .executeTakeFirst();
   if (!opened || opened.orgId === null) return;
