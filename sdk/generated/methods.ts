@@ -1570,6 +1570,14 @@ export interface AuditLogsMethods {
    */
   anchors: (input?: { query?: models.AuditLogsAnchorsQuery }, options?: CallOptions) => ListCall<models.AuditStatement, models.AuditLogsAnchorsResult>;
   /**
+   * Show an entry with the proof that it stood in its chain.
+   * About 1 KB beside the entry. 409 until an anchor covers it: one is taken hourly, and by a verification.
+   *
+   * `GET /audit-logs/logs/:id/proof` · user · needs audit:read
+   * Errors: NOT_FOUND, INVALID_STATE, FILTER_TIMEOUT, ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, FORBIDDEN.
+   */
+  proof: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.AuditProof>;
+  /**
    * Export audit entries as JSON or CSV, newest first.
    * The newest 10,000 that match; `total` counts all, and `to` = `oldest` continues. As CSV the answer is the text, with X-Total-Count, X-Truncated and X-Oldest. 30 a minute and user.
    *

@@ -215,6 +215,7 @@ export interface OperationErrors {
   "audit-logs.logs": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.search": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.anchors": "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.proof": "NOT_FOUND" | "INVALID_STATE" | "FILTER_TIMEOUT" | "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.export": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Body | Permission;
   "audit-logs.exportCsv": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.bundle": "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Permission;

@@ -14,7 +14,7 @@ import { lineColumnsOf, lineOf } from "../webhooks/line-of.ts";
 const specOf = (name: string) => commands.find((one) => one.name === name)!;
 
 /** Names by which entries are read here, of those of `rmm audit-logs`. */
-const readings = { list: "logs", search: "search", show: "get-log" } as const;
+const readings = { list: "logs", search: "search", show: "get-log", prove: "proof" } as const;
 
 /** `rmm audit list|search|show|tail`. */
 export function registerReading(group: Command, run: Run): void {

@@ -49,7 +49,10 @@ async function readHead(path: string): Promise<Head> {
     if (head?.type === "bundle" && (head.format === 1 || head.format === 2)) return head;
     break;
   }
-  throw usageError(`${path} is no audit bundle of format 1 or 2`, "Bundles are written by `rmm audit export --bundle` and `rmm server audit-bundle`");
+  throw usageError(
+    `${path} is no audit bundle of format 1 or 2`,
+    "Bundles are written by `rmm audit export --bundle` and `rmm server audit-bundle`",
+  );
 }
 
 function parse(line: string): (Head & { type?: string; format?: number }) | undefined {

@@ -5,6 +5,7 @@ export interface VerifyOptions {
   partner?: string;
   system?: boolean;
   bundle?: string;
+  proof?: string;
   anchorFile?: string;
   publicKey: string[];
   /** Files of keys. */

@@ -27,6 +27,7 @@ export function registerVerify(group: Command, run: Run): void {
     .option("--system", "the chain of the installation itself")
     .argument("[bundle]", "a bundle: the same as --bundle")
     .usage("[bundle] [flags]")
+    .option("--proof <path>", "verify what rmm audit prove wrote, without server and sign-in")
     .option("--bundle <path>", "verify a bundle, in gzip too, without server and sign-in")
     .option(
       "--anchor-file <path>",
@@ -46,7 +47,9 @@ export function registerVerify(group: Command, run: Run): void {
       run(async (shell, globals) => {
         // A bundle needs no server, so the profile need not exist.
         const options = bundleIn(command.opts<VerifyOptions>(), file);
-        const context = await openContext(shell, globals, { mayBeNew: options.bundle !== undefined });
+        const context = await openContext(shell, globals, {
+          mayBeNew: (options.bundle ?? options.proof) !== undefined,
+        });
         return verify(context, options);
       }),
     );
@@ -65,6 +68,7 @@ const examples = `Examples:
   rmm audit verify --anchor-file anchors-copy.ndjson --public-key anchor.pub --require-anchor
   rmm audit verify --bundle contoso-dental.ndjson --public-key anchor.pub --require-anchor=any
   rmm audit verify contoso-dental.ndjson.gz --trust anchors.pub
+  rmm audit prove ENTRY-ID --json > entry.proof; rmm audit verify --proof entry.proof --trust anchors.pub
 `;
 
 const meaning = `
@@ -85,7 +89,7 @@ recently; where the limit ends it, the next run goes on with the rest, and
 --wait waits.
 
 Permission: audit:read
-Credential: a signed-in user; none with --bundle
+Credential: a signed-in user; none with --bundle and --proof
 Audit:      audit_logs.verify
 `;
 
@@ -93,6 +97,10 @@ async function verify(context: Context, options: VerifyOptions): Promise<number>
   checkOptions(context, options);
   checkFields(context.globals, { fields: reportFields });
   const publicKeys = await readPublicKeys([...options.publicKey, ...(await keysIn(options.trust))]);
+  if (options.proof !== undefined) {
+    const { verifyProofFile } = await import("./verify-proof.ts");
+    return verifyProofFile(context, options.proof, publicKeys);
+  }
   if (options.bundle !== undefined) {
     const { verifyBundleFile } = await import("./verify-bundle.ts");
     return show(context, [await verifyBundleFile(context, options.bundle, options, publicKeys)]);
@@ -114,6 +122,7 @@ function checkOptions({ globals }: Context, options: VerifyOptions): void {
     ...(options.system ? ["--system"] : []),
     ...(globals.all ? ["--all"] : []),
     ...(options.bundle === undefined ? [] : ["--bundle"]),
+    ...(options.proof === undefined ? [] : ["--proof"]),
   ];
   if (chosen.length > 1) throw usageError(`Use only one of ${chosen.join(", ")}`);
   if (options.bundle !== undefined && globals.dryRun) throw usageError("--dry-run has no meaning with --bundle");

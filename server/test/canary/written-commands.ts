@@ -201,6 +201,7 @@ export const harmless: readonly string[] = [
   "audit export",
   "audit keys",
   "audit list",
+  "audit prove",
   "audit report",
   "audit search",
   "audit show",

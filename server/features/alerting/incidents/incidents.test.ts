@@ -7,7 +7,7 @@ import { eventsAfter, lastEvent } from "../../../test/events-of.ts";
 import { databases, type SignedInUser, seedPartner, startTestServer, type TestServer } from "../../../test/harness.ts";
 import { closeIncident, trackIncident } from "./track.ts";
 
-describe.each(databases)("incidents on %s", (database) => {
+describe.each(databases)("incidents on %s", { timeout: 120_000 }, (database) => {
   let server: TestServer;
   let acme: Tenant;
   let admin: SignedInUser;
@@ -98,6 +98,7 @@ describe.each(databases)("incidents on %s", (database) => {
 
   it("are listed the gravest first and of these the newest, in pages", async () => {
     const { orgId } = acme;
+    await server.db.deleteFrom("incidents").execute();
     await track("older p2", { orgId });
     server.clock.advance(60_000);
     await track("newer p2", { orgId });

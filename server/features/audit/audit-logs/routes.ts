@@ -5,6 +5,7 @@ import { exportChainBundle } from "./bundle.ts";
 import { exportAuditCsv, exportAuditLogs } from "./export.ts";
 import { limited } from "./limited.ts";
 import { getAuditLog, listAuditEntries, listAuditLogs, searchAuditLogs } from "./list.ts";
+import { proveEntry } from "./prove.ts";
 import { reportCompliance, reportSecurityEvents, reportStats, reportUserActivity } from "./reports.ts";
 import { verifyAuditChain } from "./verify.ts";
 
@@ -13,6 +14,7 @@ export const routes = implement(auditLogs, {
   logs: limited(listAuditLogs),
   search: limited(searchAuditLogs),
   getLog: limited(getAuditLog),
+  proof: limited(proveEntry),
   export: exportAuditLogs,
   exportCsv: exportAuditCsv,
   bundle: exportChainBundle,
