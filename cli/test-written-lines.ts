@@ -50,6 +50,7 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     api: { argv: ["POST", "/enrollment-keys", "-f", "name=hq"], field: "id" },
     "audit export": { argv: [] },
     "audit list": { argv: [], field: "action" },
+    "audit prove": { argv: [ids.twin], field: "proof" },
     "audit search": { argv: ["--q", "device"], field: "action" },
     "audit show": { argv: [ids.twin], field: "action" },
     "audit tail": { argv: [], field: "action" },

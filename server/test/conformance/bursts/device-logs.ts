@@ -40,19 +40,25 @@ export const deviceLogBursts: readonly Burst[] = [
   burst(logKilobytes, "deviceId", (tenant) => sending("submit", tenant, "a ".repeat(500))),
   burst(eventsOfOrganization(defaults), "orgId", (tenant) => sending("submitEvents", tenant)),
   burst(eventsOfDevice(defaults), "deviceId", (tenant) => sending("submitEvents", tenant)),
-  {
+  tellingOnce(),
+];
+
+/** Each is refused; the entries show how often it was told. */
+function tellingOnce(): Burst {
+  let deviceId = "";
+  return {
     limit: refusalTold.name,
     noun: "device-logs",
     left: 1,
     async ready(swept) {
       const tenant = await swept.freshTenant();
+      ({ deviceId } = tenant);
       await useUpWithin(swept, eventsOfDevice(defaults), tenant.deviceId, 0);
       return sending("submitEvents", tenant);
     },
-    // Each is refused; the entries show how often it was told.
     async admitted(swept) {
-      const told = await auditOf(swept.server, ({ details }) => details["reason"] === "rate_limited");
-      return told.length;
+      const told = await auditOf(swept.server, (entry) => entry.details["reason"] === "rate_limited");
+      return told.filter(({ resourceId }) => resourceId === deviceId).length;
     },
-  },
-];
+  };
+}
