@@ -5,5 +5,6 @@ export const nounAliases: Readonly<Record<string, string>> = {
   filters: "saved-filters",
   groups: "device-groups",
   pam: "elevation-requests",
+  logs: "device-logs",
   security: "security-posture",
 };

@@ -27,6 +27,8 @@ export async function unusedFaults(files: readonly Source[] = sources()): Promis
     // Paths and events call a group of devices a group, and events what is given to a request an elevation.
     "group",
     "elevation",
+    // The rows of their feed are findings as well.
+    "incident",
   ]);
   return [
     ...Object.keys(errorTable)

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { accessControlEvents } from "./events/access-control.ts";
+import { alertingEvents } from "./events/alerting.ts";
 import type { EventSpec } from "./events/define.ts";
 import { fleetEvents } from "./events/fleet.ts";
 import { peopleEvents } from "./events/people.ts";
@@ -15,6 +16,7 @@ export const eventsByArea = {
   people: peopleEvents,
   security: securityEvents,
   software: softwareEvents,
+  alerting: alertingEvents,
 } as const;
 
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
@@ -23,6 +25,7 @@ const table = {
   ...accessControlEvents,
   ...securityEvents,
   ...softwareEvents,
+  ...alertingEvents,
   ...tenancyEvents,
   ...peopleEvents,
 };
