@@ -66,7 +66,7 @@ describe.each(databases)("rules of elevations on %s", (database) => {
     ["ignoring only what is not meant", { matchUser: "pat", matchNegate: ["user"], verdict: "ignore" }],
     ["ignoring tools", { matchToolName: "run_script", verdict: "ignore" }],
     ["33 wildcards", { matchPathGlob: `c:/${"*/".repeat(33)}` }],
-  ])("of %s is refused, and nothing is stored", async (_, body) => {
+  ])("of %s is refused, and nothing is stored (C27)", async (_, body) => {
     const before = await count();
     expect(await create(body)).toMatchObject({ status: 400, body: { code: "PAM_RULE_INVALID_SHAPE" } });
     expect(await count()).toBe(before);
@@ -125,7 +125,7 @@ describe.each(databases)("rules of elevations on %s", (database) => {
     });
   });
 
-  it("that is suspended approves again only once somebody approves it anew", async () => {
+  it("that is suspended approves again only once somebody approves it anew (C28)", async () => {
     const id = await suspended();
     const technician = await server.signIn({ role: "Org Technician", orgId: world.a.orgId });
     const without = await server.signIn({ role: "Org Admin", orgId: world.a.orgId, mfa: false });
