@@ -92,7 +92,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C23: held({ [ssoLogins]: 1 }),
   C24: held({ "sdk/node/file-store.test.ts": 1, "sdk/session.test.ts": 2, [sessions]: 1, [twoProcesses]: 1 }),
   C25: waitsFor("elevation-requests"),
-  C26: waitsFor("pam-rules"),
+  C26: held({ [`${decision}/reading.test.ts`]: 1, [pamRules]: 1 }),
   C27: held({
     [pamRules]: 1,
     [`${decision}/criteria.test.ts`]: 1,

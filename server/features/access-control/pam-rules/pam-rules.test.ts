@@ -74,12 +74,14 @@ describe.each(databases)("rules of elevations on %s", (database) => {
 
   it.each([
     ["an unknown zone", { matchUser: "pat", timeWindow: { start: "08:00", end: "17:00", timezone: "Mars/Base" } }],
+    ["a day that is none", { matchUser: "pat", timeWindow: { start: "08:00", end: "17:00", days: [7] } }],
+    ["a time without its 0", { matchUser: "pat", timeWindow: { start: "9:00", end: "17:00" } }],
     ["no time of day", { matchUser: "pat", timeWindow: { start: "24:00", end: "17:00" } }],
     ["a negated thumbprint", { matchUser: "pat", matchNegate: ["signerThumbprint"] }],
     ["a longer window than a day", { matchUser: "pat", approvalDurationMinutes: 1_441 }],
     ["an unknown field", { matchUser: "pat", orgWide: true }],
     ["a suspended verdict", { matchUser: "pat", suspendedVerdict: "auto_approve" }],
-  ])("with %s is no request, and nothing is stored", async (_, body) => {
+  ])("with %s is no request, and nothing is stored (C26)", async (_, body) => {
     const before = await count();
     expect(await create(body)).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
     expect(await count()).toBe(before);
