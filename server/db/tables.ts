@@ -2,6 +2,7 @@ import type { Area } from "#contract/areas";
 import type { AuditTables } from "../audit/tables.ts";
 import type { Ownership, TableDeclaration } from "./table-declaration.ts";
 import { type AccessControlTables, accessControlTables } from "./tables/access-control.ts";
+import { type AlertingTables, alertingTables } from "./tables/alerting.ts";
 import { type AuditAreaTables, auditTables } from "./tables/audit.ts";
 import { type AutomationTables, automationTables } from "./tables/automation.ts";
 import { type CredentialTables, credentialTables } from "./tables/credentials.ts";
@@ -30,6 +31,7 @@ export interface Database
     SecurityTables,
     AutomationTables,
     SoftwareTables,
+    AlertingTables,
     IntegrationTables,
     AuditTables,
     AuditAreaTables,
@@ -46,6 +48,7 @@ export const tablesByArea = {
   fleet: fleetTables,
   "access-control": accessControlTables,
   security: securityTables,
+  alerting: alertingTables,
   automation: automationTables,
   software: softwareTables,
   // Nothing of it is kept.
@@ -64,6 +67,7 @@ export const tables = {
   ...fleetTables,
   ...accessControlTables,
   ...securityTables,
+  ...alertingTables,
   ...automationTables,
   ...softwareTables,
   ...integrationTables,

@@ -25,6 +25,7 @@ import { agents } from "../resources/fleet/agents.ts";
 import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { deviceGroups } from "../resources/fleet/device-groups.ts";
+import { deviceLogs } from "../resources/fleet/device-logs.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { savedFilters } from "../resources/fleet/saved-filters.ts";
 import { search } from "../resources/fleet/search.ts";
@@ -34,6 +35,7 @@ import { pamRules } from "../resources/access-control/pam-rules.ts";
 import { signerGroups } from "../resources/access-control/signer-groups.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
 import { threats } from "../resources/security/threats.ts";
+import { incidents } from "../resources/alerting/incidents.ts";
 import { patches } from "../resources/software/patches.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
@@ -69,6 +71,7 @@ export type Contract = {
   readonly customFields: typeof customFields;
   readonly deviceCommands: typeof deviceCommands;
   readonly deviceGroups: typeof deviceGroups;
+  readonly deviceLogs: typeof deviceLogs;
   readonly devices: typeof devices;
   readonly savedFilters: typeof savedFilters;
   readonly search: typeof search;
@@ -78,6 +81,7 @@ export type Contract = {
   readonly signerGroups: typeof signerGroups;
   readonly securityPosture: typeof securityPosture;
   readonly threats: typeof threats;
+  readonly incidents: typeof incidents;
   readonly patches: typeof patches;
   readonly processes: typeof processes;
   readonly services: typeof services;
@@ -88,7 +92,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, pamConfig, pamRules, signerGroups, securityPosture, threats, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -116,6 +120,7 @@ export const areaOf = {
   customFields: "fleet",
   deviceCommands: "fleet",
   deviceGroups: "fleet",
+  deviceLogs: "fleet",
   devices: "fleet",
   savedFilters: "fleet",
   search: "fleet",
@@ -125,6 +130,7 @@ export const areaOf = {
   signerGroups: "access-control",
   securityPosture: "security",
   threats: "security",
+  incidents: "alerting",
   patches: "software",
   processes: "remote",
   services: "remote",
