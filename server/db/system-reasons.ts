@@ -189,6 +189,10 @@ export const systemReasons = {
       "notifications of whoever may verify the chain, with users, their memberships and rolePermissions: read",
     why: "a chain that was tampered with concerns the installation, whoever's it is",
   },
+  "look for stale rules": {
+    covers: "pamRules of every organization that name a risk tier: read",
+    why: "one look for all, when the server starts",
+  },
   "report health": {
     covers:
       "leases, jobs, auditOutbox, events, eventCursors, number of devices by status, migrations that ran: read; a lease that is written and taken back",

@@ -66,7 +66,7 @@ describe.each(databases)("rules of elevations on %s", (database) => {
     ["ignoring only what is not meant", { matchUser: "pat", matchNegate: ["user"], verdict: "ignore" }],
     ["ignoring tools", { matchToolName: "run_script", verdict: "ignore" }],
     ["33 wildcards", { matchPathGlob: `c:/${"*/".repeat(33)}` }],
-  ])("of %s is refused, and nothing is stored", async (_, body) => {
+  ])("of %s is refused, and nothing is stored (C27)", async (_, body) => {
     const before = await count();
     expect(await create(body)).toMatchObject({ status: 400, body: { code: "PAM_RULE_INVALID_SHAPE" } });
     expect(await count()).toBe(before);
@@ -74,12 +74,14 @@ describe.each(databases)("rules of elevations on %s", (database) => {
 
   it.each([
     ["an unknown zone", { matchUser: "pat", timeWindow: { start: "08:00", end: "17:00", timezone: "Mars/Base" } }],
+    ["a day that is none", { matchUser: "pat", timeWindow: { start: "08:00", end: "17:00", days: [7] } }],
+    ["a time without its 0", { matchUser: "pat", timeWindow: { start: "9:00", end: "17:00" } }],
     ["no time of day", { matchUser: "pat", timeWindow: { start: "24:00", end: "17:00" } }],
     ["a negated thumbprint", { matchUser: "pat", matchNegate: ["signerThumbprint"] }],
     ["a longer window than a day", { matchUser: "pat", approvalDurationMinutes: 1_441 }],
     ["an unknown field", { matchUser: "pat", orgWide: true }],
     ["a suspended verdict", { matchUser: "pat", suspendedVerdict: "auto_approve" }],
-  ])("with %s is no request, and nothing is stored", async (_, body) => {
+  ])("with %s is no request, and nothing is stored (C26)", async (_, body) => {
     const before = await count();
     expect(await create(body)).toMatchObject({ status: 400, body: { code: "VALIDATION_ERROR" } });
     expect(await count()).toBe(before);
@@ -125,7 +127,7 @@ describe.each(databases)("rules of elevations on %s", (database) => {
     });
   });
 
-  it("that is suspended approves again only once somebody approves it anew", async () => {
+  it("that is suspended approves again only once somebody approves it anew (C28)", async () => {
     const id = await suspended();
     const technician = await server.signIn({ role: "Org Technician", orgId: world.a.orgId });
     const without = await server.signIn({ role: "Org Admin", orgId: world.a.orgId, mfa: false });

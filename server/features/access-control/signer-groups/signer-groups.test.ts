@@ -23,7 +23,7 @@ describe.each(databases)("signer groups and the default of an organization on %s
   const groups = "/pam/signer-groups";
   const stored = () => server.db.selectFrom("signerGroups").selectAll().orderBy("id").execute();
 
-  it("keep signers once, whatever their case, and a name of their own", async () => {
+  it("keep signers once, whatever their case, and a name of their own (C27)", async () => {
     const body = { name: "Installers", signers: [" Contoso ", "CONTOSO", "Fabrikam"] };
     const { status, body: answer } = await send("POST", groups, body);
     expect([status, answer.signerGroup.signers]).toEqual([201, ["Contoso", "Fabrikam"]]);

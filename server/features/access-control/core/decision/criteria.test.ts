@@ -123,10 +123,14 @@ it("a signer group without signers is never met, turned round or not", () => {
       expect(verdict([{ ...denies, matchNegate }], {}, { groups })).toBe("pending");
 });
 
-it("criteria hold together", () => {
+it("criteria hold together: the right name without its thumbprint is another signer (C27)", () => {
   const both = { matchSigner: "Tool Maker", matchHash: HASH, matchUser: "pat" };
   expect(verdict([both])).toBe("auto_approved");
   expect(verdict([both], { targetExecutableHash: PRINT })).toBe("pending");
+  const pinned = { matchSigner: "Tool Maker", matchSignerThumbprint: PRINT };
+  expect(verdict([pinned])).toBe("auto_approved");
+  for (const other of [null, HASH])
+    expect(verdict([pinned], { targetExecutableSignerThumbprint: other })).toBe("pending");
 });
 
 describe("a user", () => {

@@ -39,7 +39,7 @@ describe.each(databases)("a decision in its transaction on %s", (database) => {
       );
   };
 
-  it("rests on rules, groups and default of the device's organization and site", async () => {
+  it("rests on rules, groups and default of the device's organization and site (C28)", async () => {
     expect(await decided()).toMatchObject({ verdict: "pending", evidence: [] });
     const id = await insert({ matchSignerGroupId: world.a.signerGroupId, siteId: world.a.siteId });
     const signed = { targetExecutableSigner: "CONTOSO LTD" };
@@ -59,7 +59,7 @@ describe.each(databases)("a decision in its transaction on %s", (database) => {
     expect(await decided(signed)).toMatchObject({ verdict: "ignored" });
   });
 
-  it("is pending by a rule that is suspended, off or broken, and when the policies cannot be read", async () => {
+  it("is pending by a rule that is suspended, off or broken, and when the policies cannot be read (C28)", async () => {
     const suspended = { verdict: "require_approval", suspendedVerdict: "auto_approve" } as const;
     const id = await insert({ matchUser: "pat", ...suspended });
     expect(await decided()).toMatchObject({ verdict: "pending", pamRuleId: id, decisionSource: null });

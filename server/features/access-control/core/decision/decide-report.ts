@@ -35,7 +35,7 @@ const STARTS_MAX = 4;
 export async function decideReport(tx: Tx, candidate: Candidate, deciding: Deciding): Promise<Decision> {
   const tried = await attempt(tx, () => decideOnce(tx, candidate, deciding));
   if ("done" in tried) return tried.done;
-  deciding.log.error("an elevation could not be decided and is left to people", { error: tried.error });
+  deciding.log.error("pam.evaluation_failed", { error: tried.error });
   return pendingBecause("evaluation_failed");
 }
 

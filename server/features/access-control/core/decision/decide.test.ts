@@ -169,7 +169,7 @@ describe("a path that is not canonical", () => {
 });
 
 describe("work without end", () => {
-  it("is pending, whatever comes after it", () => {
+  it("is pending, whatever comes after it (C14)", () => {
     const heavy = { matchCommandLine: `${"*a".repeat(32)}*b`, verdict: "auto_deny" } as const;
     const commandLine = "a".repeat(24_000);
     const one = decided({ rules: [rule({ ...heavy, priority: 1 }), rule(byTool)] }, { commandLine });
@@ -233,7 +233,7 @@ const anyPolicy = fc.option(
   { nil: undefined },
 );
 
-it("approves nothing without a decider that really matched, whatever comes in", () => {
+it("approves nothing without a decider that really matched, whatever comes in (C28)", () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 5 }), anyCandidate, anyPolicy, (given, candidate, given2) => {
       const rules = given.map(rule);

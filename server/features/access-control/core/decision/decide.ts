@@ -75,9 +75,12 @@ function* policyDecision(policy: SoftwarePolicy, judging: Judging): Stepwise<Dec
 }
 
 function* firstMatch(book: Rulebook, { orgId, siteId }: Candidate, judging: Judging): Stepwise<Decision | undefined> {
-  for (const rule of inOrder(book.rules, orgId)) {
-    if (!isAbout(rule, "executable") || (rule.siteId !== null && rule.siteId !== siteId)) continue;
-    const outcome = yield* judgeRule(readRule(rule, book.groups), judging.facts, judging.steps);
+  const asked = inOrder(book.rules, orgId).filter(
+    (rule) => isAbout(rule, "executable") && (rule.siteId === null || rule.siteId === siteId),
+  );
+  // All are read first: one that cannot be understood might have denied.
+  for (const { rule, read } of asked.map((rule) => ({ rule, read: readRule(rule, book.groups) }))) {
+    const outcome = yield* judgeRule(read, judging.facts, judging.steps);
     const denies = rule.verdict === "auto_deny" || rule.verdict === "require_approval";
     if (outcome.kind === "lacking" && denies) noteLacking(judging, rule.name, outcome.missing);
     if (outcome.kind === "match") return ruleDecision(rule, outcome.asserted, judging);

@@ -80,7 +80,7 @@ describe("cost", () => {
     expect(() => matchesCommand(`${"a*".repeat(30)}b`, "a".repeat(20_000), new Steps(10_000))).toThrow(OutOfSteps);
   });
 
-  it("lets others on within 50 ms while it goes to the end of a preview's steps", async () => {
+  it("lets others on within 50 ms while it goes to the end of a preview's steps (C14)", async () => {
     const steps = new Steps(PREVIEW_STEPS_MAX);
     const glob = commandGlob(`${"*a".repeat(32)}*b`);
     const text = foldText("a".repeat(24_000));

@@ -45,40 +45,48 @@ export function* judge(tests: readonly Test[], facts: Facts, steps: Steps): Step
 
 type Compare = Test["compare"];
 
-export const name = (wanted: string, of: (facts: Facts) => string | undefined): Compare =>
-  function* (facts) {
-    return compared(of(facts), (value) => value === folded(wanted));
-  };
+export function name(wanted: string, of: (facts: Facts) => string | undefined): Compare {
+  const folded = foldedName(wanted);
+  return plain(of, (value) => value === folded);
+}
 
-export const digest = (wanted: string, of: (facts: Facts) => string | undefined): Compare =>
-  function* (facts) {
-    if (!/^[0-9a-f]{64}$/i.test(wanted)) throw new Error("a criterion holds a malformed digest");
-    return compared(of(facts), (value) => value === wanted.toLowerCase());
-  };
+export function digest(wanted: string, of: (facts: Facts) => string | undefined): Compare {
+  if (!/^[0-9a-f]{64}$/i.test(wanted)) throw new Error("a criterion holds a malformed digest");
+  return plain(of, (value) => value === wanted.toLowerCase());
+}
 
 /** A name of an account meets the last part of the reported one too, unless it says which domain it means. */
-export const account = (wanted: string): Compare =>
-  function* ({ user }) {
-    const account = folded(wanted);
-    const isWhole = /[\\@]/.test(account);
-    return compared(user, ({ whole, last }) => whole === account || (!isWhole && last === account));
-  };
+export function account(wanted: string): Compare {
+  const folded = foldedName(wanted);
+  const isWhole = /[\\@]/.test(folded);
+  return plain(
+    ({ user }) => user,
+    ({ whole, last }) => whole === folded || (!isWhole && last === folded),
+  );
+}
 
 /** One of several signers. Of none it is never met, negated or not. */
 export const oneOf = (wanted: ReadonlySet<string>): Compare =>
-  function* ({ signer }) {
-    return wanted.size === 0 ? "never" : compared(signer, (value) => wanted.has(value));
-  };
+  wanted.size === 0
+    ? () => instantly("never")
+    : plain(
+        (facts) => facts.signer,
+        (signer) => wanted.has(signer),
+      );
 
-export const groupOf = (wanted: string): Compare =>
-  function* ({ groups }) {
-    return compared(groups, (all) => all.has(folded(wanted)));
-  };
+export function groupOf(wanted: string): Compare {
+  const folded = foldedName(wanted);
+  return plain(
+    ({ groups }) => groups,
+    (all) => all.has(folded),
+  );
+}
 
 export const tier = (wanted: number): Compare =>
-  function* ({ riskTier }) {
-    return compared(riskTier, (value) => value === wanted);
-  };
+  plain(
+    ({ riskTier }) => riskTier,
+    (value) => value === wanted,
+  );
 
 /** Patterns are read when they are first compared, which costs as long as they are. */
 export function glob(pattern: string, read: (pattern: string) => Glob, of: (facts: Facts) => Text): Compare {
@@ -94,12 +102,20 @@ export function glob(pattern: string, read: (pattern: string) => Glob, of: (fact
 
 type Text = readonly number[] | undefined;
 
-const compared = <T>(value: T | undefined, isMet: (value: T) => boolean): Compared => {
-  if (value === undefined) return "absent";
-  return isMet(value) ? "met" : "unmet";
-};
+function plain<T>(of: (facts: Facts) => T | undefined, isMet: (value: T) => boolean): Compare {
+  return (facts) => {
+    const value = of(facts);
+    if (value === undefined) return instantly("absent");
+    return instantly(isMet(value) ? "met" : "unmet");
+  };
+}
 
-function folded(wanted: string): string {
+// biome-ignore lint/correctness/useYield: it takes no steps
+function* instantly(compared: Compared): Stepwise<Compared> {
+  return compared;
+}
+
+function foldedName(wanted: string): string {
   const name = foldName(wanted);
   if (name === "") throw new Error("a criterion is blank");
   return name;

@@ -97,6 +97,22 @@ describe("a time window", () => {
     expect(at("2026-09-06T07:30:00Z", santiago)).toBe(false);
   });
 
+  it("of office hours and of a night follow their zone in summer, in winter and as the clocks change (C26)", () => {
+    const office = { start: "09:00", end: "17:00", days: [1, 2, 3, 4, 5], timezone: "Europe/Paris" };
+    expect(at("2026-07-14T07:30:00Z", office)).toBe(true);
+    expect(at("2026-01-13T07:30:00Z", office)).toBe(false);
+    const night = { start: "22:00", end: "06:00", days: [5], timezone: "America/New_York" };
+    expect(at("2026-06-06T03:00:00Z", night)).toBe(true);
+    expect(at("2026-06-06T05:00:00Z", night)).toBe(true);
+    expect(at("2026-06-06T11:00:00Z", night)).toBe(false);
+    const saturday = { ...night, days: [6] };
+    // 8 March and 1 November are Sundays: 05:59 there is 09:59Z in summer, 10:59Z in winter.
+    expect(at("2026-03-08T09:59:00Z", saturday)).toBe(true);
+    expect(at("2026-03-08T10:00:00Z", saturday)).toBe(false);
+    expect(at("2026-11-01T10:59:00Z", saturday)).toBe(true);
+    expect(at("2026-11-01T11:00:00Z", saturday)).toBe(false);
+  });
+
   it("that cannot be read throws", () => {
     for (const window of [
       { start: "24:00", end: "01:00" },

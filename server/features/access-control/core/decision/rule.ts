@@ -5,7 +5,7 @@ import { trimAscii } from "./fold.ts";
 import { commandGlob, pathGlob } from "./glob.ts";
 import { account, digest, glob, groupOf, judge, name, type Outcome, oneOf, type Test, tier } from "./judge.ts";
 import type { Steps, Stepwise } from "./steps.ts";
-import { isWithin } from "./time-window.ts";
+import { readWindow } from "./time-window.ts";
 
 /** The criteria of a rule, and when it holds. */
 export type Criteria = Pick<PamRule, "timeWindow" | "matchNegate" | Extract<keyof PamRule, `match${string}`>>;
@@ -15,7 +15,7 @@ export type SignerGroups = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** A rule that candidates are compared with. */
 export interface ReadRule {
-  readonly timeWindow: Criteria["timeWindow"];
+  isOn(at: Date): boolean;
   readonly tests: readonly Test[];
 }
 
@@ -52,11 +52,11 @@ export function readRule(rule: Criteria, groups: SignerGroups): ReadRule {
   add("commandLine", "commandLine", rule.matchCommandLine, (wanted) =>
     glob(wanted, commandGlob, (facts) => facts.commandLine),
   );
-  return { timeWindow: rule.timeWindow, tests };
+  return { isOn: rule.timeWindow ? readWindow(rule.timeWindow) : () => true, tests };
 }
 
 /** Whether a candidate meets a rule. */
-export function* judgeRule({ timeWindow, tests }: ReadRule, facts: Facts, steps: Steps): Stepwise<Outcome> {
-  if (timeWindow && !isWithin(timeWindow, facts.at)) return { kind: "none" };
+export function* judgeRule({ isOn, tests }: ReadRule, facts: Facts, steps: Steps): Stepwise<Outcome> {
+  if (!isOn(facts.at)) return { kind: "none" };
   return yield* judge(tests, facts, steps);
 }

@@ -4,11 +4,24 @@ import type { TimeWindow } from "#contract/core/pam-words";
  * Whether an instant lies in the window (docs/privileged-access.md, "Time windows"): start inclusive, end exclusive, and a
  * window over midnight is of the day on which it starts. A zone or time that cannot be read throws.
  */
-export function isWithin(window: TimeWindow, at: Date): boolean {
-  const { day, minute } = wallClock(window.timezone ?? "UTC", at);
+export const isWithin = (window: TimeWindow, at: Date): boolean => readWindow(window)(at);
+
+/** The window, ready to be asked. */
+export function readWindow(window: TimeWindow): (at: Date) => boolean {
+  const clock = clockOf(window.timezone ?? "UTC");
   const start = minuteOf(window.start);
   const end = minuteOf(window.end);
-  const isOn = (one: number) => window.days === undefined || window.days.includes(one);
+  return (at) => holdsAt({ start, end, days: window.days }, wallClock(clock, at));
+}
+
+interface Minutes {
+  readonly start: number;
+  readonly end: number;
+  readonly days: readonly number[] | undefined;
+}
+
+function holdsAt({ start, end, days }: Minutes, { day, minute }: { day: number; minute: number }): boolean {
+  const isOn = (one: number) => days === undefined || days.includes(one);
   if (start === end) return isOn(day);
   if (start < end) return minute >= start && minute < end && isOn(day);
   if (minute >= start) return isOn(day);
@@ -24,12 +37,8 @@ function minuteOf(time: string): number {
 const dayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 /** Day and minute as a clock on the wall shows them: what summer time leaves out is never shown, what it repeats is shown twice. */
-function wallClock(timeZone: string, at: Date): { day: number; minute: number } {
-  const parts = Object.fromEntries(
-    clockOf(timeZone)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  );
+function wallClock(clock: Intl.DateTimeFormat, at: Date): { day: number; minute: number } {
+  const parts = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, value]));
   return { day: dayNames.indexOf(parts.weekday ?? ""), minute: Number(parts.hour) * 60 + Number(parts.minute) };
 }
 
