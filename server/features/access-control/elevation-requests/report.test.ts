@@ -177,7 +177,6 @@ describe.each(databases)("reports of prompts for elevated rights on %s", (databa
 
   it("so many wait of a device, then 429; what was decided makes room", async () => {
     const device = await world.device();
-    await world.server.db.transaction().execute(async () => undefined);
     const waiting: string[] = [];
     for (let count = 0; count < PENDING_MAX; count += 1) waiting.push(await world.pending(device.deviceId));
     expect((await device.report(full)).status).toBe(429);
@@ -242,7 +241,8 @@ describe.each(databases)("reports of prompts for elevated rights on %s", (databa
         if (status >= 500 || answer.status === "auto_approved")
           throw new Error(`${status} ${JSON.stringify(answer)} for ${JSON.stringify(one)}`);
       }
-      expect([...seen.keys()].toSorted()).toEqual([201, 400]);
+      expect(seen.get(201)).toBeGreaterThan(0);
+      for (const status of seen.keys()) expect([201, 400, 413]).toContain(status);
       expect((await rows(device.deviceId)).filter((row) => row.approvedAt !== null)).toEqual([]);
       await removeRules();
     },
