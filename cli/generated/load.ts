@@ -36,6 +36,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "threats": () => import("./threats.ts"),
   "incidents": () => import("./incidents.ts"),
   "patches": () => import("./patches.ts"),
+  "event-logs": () => import("./event-logs.ts"),
   "processes": () => import("./processes.ts"),
   "services": () => import("./services.ts"),
   "webhooks": () => import("./webhooks.ts"),

@@ -38,11 +38,15 @@ const service = {
   path: "spoolsv.exe --password hunter2",
   dependencies: ["RPCSS"],
 };
+const record = { recordId: 4711, timestamp: "2026-01-01T08:00:00Z", level: "Warning", source: "disk", eventId: 7 };
 const data: Readonly<Record<string, unknown>> = {
   list_processes: { processes: [process] },
   get_process: process,
   list_services: { services: [service] },
   get_service: service,
+  event_logs_list: { logs: [{ name: "System", recordCount: 200 }] },
+  event_logs_query: { events: [record], total: 1 },
+  event_log_get: record,
 };
 
 export const wellAnswers: Answers = ({ type }) => ({ status: "completed", result: data[type] ?? {} });

@@ -34,6 +34,7 @@ import { securityPosture } from "../resources/security/security-posture.ts";
 import { threats } from "../resources/security/threats.ts";
 import { incidents } from "../resources/alerting/incidents.ts";
 import { patches } from "../resources/software/patches.ts";
+import { eventLogs } from "../resources/remote/event-logs.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
 import { webhooks } from "../resources/integrations/webhooks.ts";
@@ -77,6 +78,7 @@ export type Contract = {
   readonly threats: typeof threats;
   readonly incidents: typeof incidents;
   readonly patches: typeof patches;
+  readonly eventLogs: typeof eventLogs;
   readonly processes: typeof processes;
   readonly services: typeof services;
   readonly webhooks: typeof webhooks;
@@ -86,7 +88,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, securityPosture, threats, incidents, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, securityPosture, threats, incidents, patches, eventLogs, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -123,6 +125,7 @@ export const areaOf = {
   threats: "security",
   incidents: "alerting",
   patches: "software",
+  eventLogs: "remote",
   processes: "remote",
   services: "remote",
   webhooks: "integrations",
