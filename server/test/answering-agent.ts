@@ -45,11 +45,16 @@ const data: Readonly<Record<string, unknown>> = {
   list_services: { services: [service] },
   get_service: service,
   event_logs_list: { logs: [{ name: "System", recordCount: 200 }] },
-  event_logs_query: { events: [record], total: 1 },
   event_log_get: record,
 };
 
-export const wellAnswers: Answers = ({ type }) => ({ status: "completed", result: data[type] ?? {} });
+export const wellAnswers: Answers = ({ type, payload }) => ({
+  status: "completed",
+  result: type === "event_logs_query" ? pageOfRecords(payload) : (data[type] ?? {}),
+});
+
+/** Records are paged by the agent. */
+const pageOfRecords = ({ page }: Told["payload"]) => ({ events: page === 1 ? [record] : [], total: 1 });
 
 /** Claims what waits for one device, as its signals tell, and answers it, through the agent's routes, until stopped. */
 export function startAgent(
