@@ -136,6 +136,7 @@ describe.each(databases)("event logs of devices on %s", (database) => {
 
   it("follow what the organization's policy says, or else its partner's, and are kept as long", async () => {
     await server.db.deleteFrom("configurationPolicies").execute();
+    await server.db.deleteFrom("deviceLogs").execute();
     await assignPolicy(
       { partnerId: acme.partnerId },
       { minimumLevel: "error", rateLimitPerHour: 12_000, retentionDays: 7 },
