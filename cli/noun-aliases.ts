@@ -4,5 +4,6 @@ export const nounAliases: Readonly<Record<string, string>> = {
   commands: "device-commands",
   filters: "saved-filters",
   groups: "device-groups",
+  policies: "configuration-policies",
   security: "security-posture",
 };

@@ -25,6 +25,7 @@ export const kinds: { readonly [R in RefName]?: KindSpec } = {
   "device": {"noun":"devices","list":"list","names":["hostname","displayName"],"labels":["hostname","displayName"],"example":"reception-pc","searched":true,"org":"taken","partner":false},
   "saved-filter": {"noun":"saved-filters","list":"list","names":["name"],"labels":["name"],"example":"Windows servers","searched":false,"org":"taken","partner":false},
   "threat": {"noun":"threats","list":"list","names":[],"labels":["name"],"searched":false,"org":"taken","partner":false},
+  "configuration-policy": {"noun":"configuration-policies","list":"list","names":["name"],"labels":["name"],"example":"Elevation prompts","searched":false,"org":"taken","partner":false},
   "patch": {"noun":"patches","list":"list","names":[],"labels":["title"],"searched":false,"org":"taken","partner":false},
   "webhook": {"noun":"webhooks","list":"list","names":["name"],"labels":["name"],"example":"ticketing","searched":false,"org":"taken","partner":false},
   "webhook-delivery": {"noun":"webhooks","list":"deliveries","names":[],"labels":[],"searched":false,"org":"unknown","partner":false},

@@ -33,6 +33,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "tags": () => import("./tags.ts"),
   "security-posture": () => import("./security-posture.ts"),
   "threats": () => import("./threats.ts"),
+  "configuration-policies": () => import("./configuration-policies.ts"),
   "patches": () => import("./patches.ts"),
   "processes": () => import("./processes.ts"),
   "services": () => import("./services.ts"),

@@ -31,6 +31,7 @@ import { routes as search } from "../features/fleet/search/routes.ts";
 import { routes as tags } from "../features/fleet/tags/routes.ts";
 import { routes as securityPosture } from "../features/security/security-posture/routes.ts";
 import { routes as threats } from "../features/security/threats/routes.ts";
+import { routes as configurationPolicies } from "../features/automation/configuration-policies/routes.ts";
 import { routes as patches } from "../features/software/patches/routes.ts";
 import { routes as processes } from "../features/remote/processes/routes.ts";
 import { routes as services } from "../features/remote/services/routes.ts";
@@ -40,4 +41,4 @@ import { routes as auditRetention } from "../features/audit/audit-retention/rout
 import { routes as serviceStatus } from "../features/platform/service-status/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
-export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...deviceGroups, ...devices, ...savedFilters, ...search, ...tags, ...securityPosture, ...threats, ...patches, ...processes, ...services, ...webhooks, ...auditLogs, ...auditRetention, ...serviceStatus];
+export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...deviceGroups, ...devices, ...savedFilters, ...search, ...tags, ...securityPosture, ...threats, ...configurationPolicies, ...patches, ...processes, ...services, ...webhooks, ...auditLogs, ...auditRetention, ...serviceStatus];

@@ -31,6 +31,7 @@ import { search } from "../resources/fleet/search.ts";
 import { tags } from "../resources/fleet/tags.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
 import { threats } from "../resources/security/threats.ts";
+import { configurationPolicies } from "../resources/automation/configuration-policies.ts";
 import { patches } from "../resources/software/patches.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
@@ -72,6 +73,7 @@ export type Contract = {
   readonly tags: typeof tags;
   readonly securityPosture: typeof securityPosture;
   readonly threats: typeof threats;
+  readonly configurationPolicies: typeof configurationPolicies;
   readonly patches: typeof patches;
   readonly processes: typeof processes;
   readonly services: typeof services;
@@ -82,7 +84,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, securityPosture, threats, configurationPolicies, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -116,6 +118,7 @@ export const areaOf = {
   tags: "fleet",
   securityPosture: "security",
   threats: "security",
+  configurationPolicies: "automation",
   patches: "software",
   processes: "remote",
   services: "remote",

@@ -23,6 +23,7 @@ export const refs = {
   "device": "devices",
   "saved-filter": "saved-filters",
   "threat": "threats",
+  "configuration-policy": "configuration-policies",
   "patch": "patches",
   "webhook": "webhooks",
   "webhook-delivery": "webhooks",

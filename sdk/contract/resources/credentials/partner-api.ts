@@ -4,6 +4,7 @@ import { namesOneRegion, regionMismatch, withRegion } from "../../core/address.t
 import { create, get, type Noun, resource, shape } from "../../core/endpoint.ts";
 import { type FieldMeta, idOf, instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
+import { ConfigurationPolicy } from "../automation/configuration-policies.ts";
 import { CustomField, customFieldTypes, customValue } from "../fleet/custom-fields.ts";
 import { EnrollmentKey } from "./enrollment-keys.ts";
 
@@ -128,6 +129,24 @@ export const ExportedCustomValue = shape("ExportedCustomValue", () =>
     value: customValue(),
   }),
 );
+
+const ofPartner = () => idOf("organization").nullable().describe("null: of the whole partner");
+
+export const ExportedPolicy = shape("ExportedPolicy", () => {
+  const { name, description, status, features } = ConfigurationPolicy().shape;
+  return z.object({ ...sourced(), orgId: ofPartner(), name, description, status, features });
+});
+
+export const ExportedAssignment = shape("ExportedAssignment", () => {
+  const { level, targetId, priority, roleFilter, osFilter } = ConfigurationPolicy().shape.assignments.element.shape;
+  return z.object({
+    ...sourced(),
+    orgId: ofPartner().describe("organization of the target; null: the whole partner is the target"),
+    policyId: idOf("configuration-policy"),
+    policyName: z.string(),
+    ...{ level, targetId, priority, roleFilter, osFilter },
+  });
+});
 
 /** A row that went away: deleted, decommissioned, or out of the principal's reach (docs/credentials.md, "Exports"). */
 export const RemovedRow = shape("RemovedRow", () =>
@@ -278,6 +297,28 @@ export const partnerApi = resource(about, {
     columns: ["fieldKey", "value", "type", "deviceId", "sourceUpdatedAt", "orgId", "siteId", "id"],
     query: () => z.strictObject(walk()),
     returns: () => pageOf(ExportedCustomValue(), z.string()),
+  }),
+  configurationPolicies: get("/partner-api/configuration-policies", {
+    summary: "Export configuration policies",
+    description: "Those of the partner as well, which have no orgId, also where an organization is named.",
+    access: partnerKey("configuration:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    columns: ["name", "status", "features", "sourceUpdatedAt", "orgId", "id"],
+    query: () => z.strictObject(walk()),
+    returns: () => pageOf(ExportedPolicy(), z.string().nullable()),
+  }),
+  configurationAssignments: get("/partner-api/configuration-assignments", {
+    summary: "Export what configuration policies are assigned to",
+    description: "Of a partner's policy those to organizations within reach, and to the partner itself.",
+    access: partnerKey("configuration:read"),
+    audit: "partner_api.export",
+    errors: exportErrors,
+    paging: byCursor,
+    columns: ["policyName", "level", "targetId", "priority", "sourceUpdatedAt", "orgId", "id"],
+    query: () => z.strictObject(walk()),
+    returns: () => pageOf(ExportedAssignment(), z.string().nullable()),
   }),
   createOrganization: create("/partner-api/organizations", {
     summary: "Create an organization",
