@@ -82,7 +82,7 @@ const given = (type: FeatureType) =>
 
 const givenFeature = () =>
   z.discriminatedUnion("type", featureTypes.map(given) as [ReturnType<typeof given>], {
-    error: () => `type: must be one of ${featureTypes.join(", ")}`,
+    error: () => `must be one of ${featureTypes.join(", ")}`,
   }) as z.ZodType as z.ZodType<GivenFeature, { type: FeatureType; settings: Record<string, unknown> }>;
 
 const givenFilter = <const W extends readonly [string, ...string[]]>(words: W) =>
@@ -107,7 +107,7 @@ const givenAssignment = () =>
       assignedTo("organization", ref("organization").describe("organization whose devices it covers")),
       assignedTo("partner", ref("partner").optional().describe("the partner that owns the policy")),
     ],
-    { error: () => `level: must be one of ${policyLevels.join(", ")}` },
+    { error: () => `must be one of ${policyLevels.join(", ")}` },
   );
 
 const isOnce = (keys: readonly string[]): boolean => new Set(keys).size === keys.length;
@@ -209,7 +209,7 @@ export const configurationPolicies = resource(about, {
   }),
   effective: get("/policies/effective/device/:deviceId", {
     summary: "Show the settings that hold for a device, and which policy says so",
-    own: "the compliance rows that the specification shows beside them do not exist yet",
+    own: "effective settings by themselves, since there are no compliance rows to show beside them yet",
     access: readers,
     refs: { deviceId: "device" },
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],

@@ -112,7 +112,8 @@ describe.each(databases)("who sees configuration policies, and what they cover, 
     const chosen = await server.signIn({
       ...{ role: "Partner Technician", partnerId: acme.partnerId, orgAccess: "selected", orgIds: [acme.orgId] },
     });
-    const [here, there] = [await device(), await device({ orgId: acme.secondOrgId, siteId: null })];
+    const away = await makeSite(server, acme.secondOrgId, "Away");
+    const [here, there] = [await device(), await device({ orgId: acme.secondOrgId, siteId: away })];
     const shared = await made(ofPartner, [
       { level: "device", targetId: here },
       { level: "device", targetId: there },
@@ -251,7 +252,8 @@ describe.each(databases)("who sees configuration policies, and what they cover, 
     expect(await beat()).toMatchObject({ pam: off.settings, event_log: events.settings });
     await send("POST", `/policies/${wide.id}/deactivate`);
     expect(await beat()).toMatchObject({ event_log: { minimumLevel: "info", rateLimitPerHour: 12_000 } });
-    expect((await send("DELETE", `/devices/${pc.deviceId}`)).status).toBe(200);
+    const leaving = { status: "offboarding" as const, offboardingTarget: "archived" as const };
+    await server.db.updateTable("organizations").set(leaving).where("id", "=", acme.secondOrgId).execute();
     expect(await beat()).toEqual({ pam: null, event_log: null, monitoring: null, backup: null });
   });
 
