@@ -58,7 +58,9 @@ import { migration as m54 } from "../db/migrations/202611291937-fleet-group-eval
 import { migration as m55 } from "../db/migrations/202611291938-credentials-exported-groups.ts";
 import { migration as m56 } from "../db/migrations/202611291958-fleet-group-defaults.ts";
 import { migration as m57 } from "../db/migrations/202611292201-automation-configuration-policies.ts";
-import { migration as m58 } from "../db/migrations/202611292203-credentials-exported-policies.ts";
+import { migration as m58 } from "../db/migrations/202611292230-fleet-device-logs.ts";
+import { migration as m59 } from "../db/migrations/202611292231-alerting-incidents.ts";
+import { migration as m60 } from "../db/migrations/202611292232-credentials-exported-policies.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -120,5 +122,7 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611291938-credentials-exported-groups", ...m55 },
   { name: "202611291958-fleet-group-defaults", ...m56 },
   { name: "202611292201-automation-configuration-policies", ...m57 },
-  { name: "202611292203-credentials-exported-policies", ...m58 },
+  { name: "202611292230-fleet-device-logs", ...m58 },
+  { name: "202611292231-alerting-incidents", ...m59 },
+  { name: "202611292232-credentials-exported-policies", ...m60 },
 ];
