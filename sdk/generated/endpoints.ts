@@ -234,6 +234,22 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
   },
+  pamConfig: {
+    get: {"noun":"pam-config","verb":"get","method":"GET","path":"/pam/config","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    replace: {"noun":"pam-config","verb":"replace","method":"PUT","path":"/pam/config","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  pamRules: {
+    list: {"noun":"pam-rules","verb":"list","method":"GET","path":"/pam/rules","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"rules"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"pam-rules","verb":"create","method":"POST","path":"/pam/rules","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"pam-rules","verb":"update","method":"PATCH","path":"/pam/rules/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"pam-rules","verb":"remove","method":"DELETE","path":"/pam/rules/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  signerGroups: {
+    list: {"noun":"signer-groups","verb":"list","method":"GET","path":"/pam/signer-groups","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"signerGroups"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"signer-groups","verb":"create","method":"POST","path":"/pam/signer-groups","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"signer-groups","verb":"update","method":"PATCH","path":"/pam/signer-groups/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"signer-groups","verb":"remove","method":"DELETE","path":"/pam/signer-groups/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   securityPosture: {
     list: {"noun":"security-posture","verb":"list","method":"GET","path":"/security/status","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     ofDevice: {"noun":"security-posture","verb":"ofDevice","method":"GET","path":"/security/status/:deviceId","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -1342,6 +1342,85 @@ export interface TagsMethods {
   devices: (input: { query: models.TagsDevicesQuery }, options?: CallOptions) => ListCall<models.TaggedDevice, models.TagsDevicesResult>;
 }
 
+export interface PamConfigMethods {
+  /**
+   * Show what happens to elevated rights that no rule decides.
+   *
+   * `GET /pam/config` · user · needs devices:read
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED.
+   */
+  get: (input?: { query?: models.PamConfigGetQuery }, options?: CallOptions) => ApiCall<models.PamConfigGetResult>;
+  /**
+   * Say what happens to elevated rights that no rule decides.
+   *
+   * `PUT /pam/config` · user · needs devices:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  replace: (input: { body: models.PamConfigReplaceBody }, options?: CallOptions) => ApiCall<models.PamConfigReplaceResult>;
+}
+
+export interface PamRulesMethods {
+  /**
+   * List the rules that decide elevated rights, in the order in which they are asked.
+   *
+   * `GET /pam/rules` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.PamRulesListQuery }, options?: CallOptions) => ListCall<models.ListedPamRule, models.PamRulesListResult>;
+  /**
+   * Make a rule that decides elevated rights.
+   *
+   * `POST /pam/rules` · user · needs pam:manage_policy, MFA
+   * Errors: PAM_RULE_INVALID_SHAPE, pam_rule_risk_tier_unreachable, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, SIGNER_GROUP_NOT_IN_ORG, ORG_READ_ONLY, ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, LIMIT_REACHED.
+   */
+  create: (input: { body: models.PamRulesCreateBody }, options?: CallOptions) => ApiCall<models.PamRulesCreateResult>;
+  /**
+   * Change a rule, or approve it anew after an upgrade suspended it.
+   *
+   * `PATCH /pam/rules/:id` · user · needs pam:manage_policy, MFA
+   * Errors: PAM_RULE_INVALID_SHAPE, pam_rule_risk_tier_unreachable, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, SIGNER_GROUP_NOT_IN_ORG, ORG_READ_ONLY, NOT_FOUND, NO_UPDATES, NOT_SUSPENDED.
+   */
+  update: (input: { params: { id: string }; body?: models.PamRulesUpdateBody }, options?: CallOptions) => ApiCall<models.PamRulesUpdateResult>;
+  /**
+   * Delete a rule that decides elevated rights.
+   *
+   * `DELETE /pam/rules/:id` · user · needs pam:manage_policy, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.PamRulesRemoveResult>;
+}
+
+export interface SignerGroupsMethods {
+  /**
+   * List signer groups, by name.
+   *
+   * `GET /pam/signer-groups` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED, SITE_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.SignerGroupsListQuery }, options?: CallOptions) => ListCall<models.SignerGroup, models.SignerGroupsListResult>;
+  /**
+   * Make a group of signers.
+   *
+   * `POST /pam/signer-groups` · user · needs devices:write, MFA
+   * Errors: SITE_ACCESS_DENIED, ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, ORG_READ_ONLY, LIMIT_REACHED, NAME_TAKEN.
+   */
+  create: (input: { body: models.SignerGroupsCreateBody }, options?: CallOptions) => ApiCall<models.SignerGroupsCreateResult>;
+  /**
+   * Change a group of signers; those that rules name also take pam:manage_policy.
+   *
+   * `PATCH /pam/signer-groups/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, NO_UPDATES, NAME_TAKEN, PERMISSION_DENIED.
+   */
+  update: (input: { params: { id: string }; body?: models.SignerGroupsUpdateBody }, options?: CallOptions) => ApiCall<models.SignerGroupsUpdateResult>;
+  /**
+   * Delete a group of signers that no rule names.
+   *
+   * `DELETE /pam/signer-groups/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, IN_USE.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.SignerGroupsRemoveResult>;
+}
+
 export interface SecurityPostureMethods {
   /**
    * List how devices are protected, by name.
@@ -1844,6 +1923,12 @@ export interface Methods {
   search: SearchMethods;
   /** Tags of devices. */
   tags: TagsMethods;
+  /** What happens to elevated rights that no rule decides. */
+  pamConfig: PamConfigMethods;
+  /** Rules that decide elevated rights. */
+  pamRules: PamRulesMethods;
+  /** Signers of programs that rules name together. */
+  signerGroups: SignerGroupsMethods;
   /** What protects devices. */
   securityPosture: SecurityPostureMethods;
   /** Threats that were found on devices. */

@@ -188,6 +188,16 @@ export interface OperationErrors {
   "search.find": Always | Authenticated | Tenancy | User;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
+  "pam-config.get": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "pam-config.replace": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
+  "pam-rules.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "pam-rules.create": "PAM_RULE_INVALID_SHAPE" | "pam_rule_risk_tier_unreachable" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "SIGNER_GROUP_NOT_IN_ORG" | "ORG_READ_ONLY" | "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "LIMIT_REACHED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "pam-rules.update": "PAM_RULE_INVALID_SHAPE" | "pam_rule_risk_tier_unreachable" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "SIGNER_GROUP_NOT_IN_ORG" | "ORG_READ_ONLY" | "NOT_FOUND" | "NO_UPDATES" | "NOT_SUSPENDED" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
+  "pam-rules.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "signer-groups.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "signer-groups.create": "SITE_ACCESS_DENIED" | "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_READ_ONLY" | "LIMIT_REACHED" | "NAME_TAKEN" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "signer-groups.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "NO_UPDATES" | "NAME_TAKEN" | "PERMISSION_DENIED" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
+  "signer-groups.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "IN_USE" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "security-posture.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "security-posture.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "threats.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

@@ -72,6 +72,10 @@ export const errorTable = {
   OIDC_ISSUER_REQUIRED: [400, "OIDC issuer required"],
   PROVIDER_INCOMPLETE: [400, "Provider incomplete"],
   PROVIDER_INVALID: [400, "Provider cannot be used for login"],
+  PAM_RULE_INVALID_SHAPE: [400, "PAM rule invalid shape"],
+  pam_rule_risk_tier_unreachable: [400, "Risk tier is unreachable"],
+  NOT_SUSPENDED: [400, "Rule is not suspended pending re-approval"],
+  SIGNER_GROUP_NOT_IN_ORG: [400, "Signer group not in organization"],
   // 401
   UNAUTHENTICATED: [401, "Authentication required"],
   INVALID_CREDENTIALS: [401, "Invalid email or password"],

@@ -30,6 +30,9 @@ import { devices } from "../resources/fleet/devices.ts";
 import { savedFilters } from "../resources/fleet/saved-filters.ts";
 import { search } from "../resources/fleet/search.ts";
 import { tags } from "../resources/fleet/tags.ts";
+import { pamConfig } from "../resources/access-control/pam-config.ts";
+import { pamRules } from "../resources/access-control/pam-rules.ts";
+import { signerGroups } from "../resources/access-control/signer-groups.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
 import { threats } from "../resources/security/threats.ts";
 import { incidents } from "../resources/alerting/incidents.ts";
@@ -74,6 +77,9 @@ export type Contract = {
   readonly savedFilters: typeof savedFilters;
   readonly search: typeof search;
   readonly tags: typeof tags;
+  readonly pamConfig: typeof pamConfig;
+  readonly pamRules: typeof pamRules;
+  readonly signerGroups: typeof signerGroups;
   readonly securityPosture: typeof securityPosture;
   readonly threats: typeof threats;
   readonly incidents: typeof incidents;
@@ -88,7 +94,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, securityPosture, threats, incidents, configurationPolicies, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, configurationPolicies, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -121,6 +127,9 @@ export const areaOf = {
   savedFilters: "fleet",
   search: "fleet",
   tags: "fleet",
+  pamConfig: "access-control",
+  pamRules: "access-control",
+  signerGroups: "access-control",
   securityPosture: "security",
   threats: "security",
   incidents: "alerting",

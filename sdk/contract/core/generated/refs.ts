@@ -22,6 +22,8 @@ export const refs = {
   "device-group": "device-groups",
   "device": "devices",
   "saved-filter": "saved-filters",
+  "pam-rule": "pam-rules",
+  "signer-group": "signer-groups",
   "threat": "threats",
   "configuration-policy": "configuration-policies",
   "patch": "patches",
