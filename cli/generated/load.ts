@@ -38,6 +38,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "security-posture": () => import("./security-posture.ts"),
   "threats": () => import("./threats.ts"),
   "incidents": () => import("./incidents.ts"),
+  "configuration-policies": () => import("./configuration-policies.ts"),
   "patches": () => import("./patches.ts"),
   "event-logs": () => import("./event-logs.ts"),
   "processes": () => import("./processes.ts"),

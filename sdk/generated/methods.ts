@@ -771,6 +771,22 @@ export interface PartnerApiMethods {
    */
   customFieldValues: (input?: { query?: models.PartnerApiCustomFieldValuesQuery }, options?: CallOptions) => ListCall<models.PartnerApiCustomFieldValuesItem, models.PartnerApiCustomFieldValuesResult>;
   /**
+   * Export configuration policies.
+   * Those of the partner as well, which have no orgId, also where an organization is named.
+   *
+   * `GET /partner-api/configuration-policies` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  configurationPolicies: (input?: { query?: models.PartnerApiConfigurationPoliciesQuery }, options?: CallOptions) => ListCall<models.PartnerApiConfigurationPoliciesItem, models.PartnerApiConfigurationPoliciesResult>;
+  /**
+   * Export what configuration policies are assigned to.
+   * Of a partner's policy those to organizations within reach, and to the partner itself.
+   *
+   * `GET /partner-api/configuration-assignments` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  configurationAssignments: (input?: { query?: models.PartnerApiConfigurationAssignmentsQuery }, options?: CallOptions) => ListCall<models.PartnerApiConfigurationAssignmentsItem, models.PartnerApiConfigurationAssignmentsResult>;
+  /**
    * Create an organization.
    * A key confined to chosen organizations reaches the new one as well.
    *
@@ -1452,6 +1468,66 @@ export interface IncidentsMethods {
   feed: (input?: { query?: models.IncidentsFeedQuery }, options?: CallOptions) => ListCall<models.IncidentFeedRow, models.IncidentsFeedResult>;
 }
 
+export interface ConfigurationPoliciesMethods {
+  /**
+   * List configuration policies, newest first.
+   * Of a whole partner's policies, members of an organization see those that cover it.
+   *
+   * `GET /policies` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.ConfigurationPoliciesListQuery }, options?: CallOptions) => ListCall<models.ListedConfigurationPolicy, models.ConfigurationPoliciesListResult>;
+  /**
+   * Create a configuration policy.
+   *
+   * `POST /policies` · user · needs devices:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, ORG_READ_ONLY, PERMISSION_DENIED, TARGET_NOT_IN_SCOPE, LIMIT_REACHED.
+   */
+  create: (input: { body: models.ConfigurationPoliciesCreateBody }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+  /**
+   * Show the settings that hold for a device, and which policy says so.
+   *
+   * `GET /policies/effective/device/:deviceId` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  effective: (input: { params: { deviceId: string } }, options?: CallOptions) => ApiCall<models.EffectiveSettings>;
+  /**
+   * Show a configuration policy with its settings and what it covers.
+   *
+   * `GET /policies/:id` · user · needs devices:read
+   * Errors: NOT_FOUND.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ConfigurationPolicyDetail>;
+  /**
+   * Replace a configuration policy; what is left out is emptied.
+   *
+   * `PUT /policies/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED, TARGET_NOT_IN_SCOPE, CONCURRENT_MODIFICATION.
+   */
+  replace: (input: { params: { id: string }; body: models.ConfigurationPoliciesReplaceBody }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+  /**
+   * Change a configuration policy; settings and assignments are replaced as a whole.
+   *
+   * `PATCH /policies/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED, TARGET_NOT_IN_SCOPE, CONCURRENT_MODIFICATION, NO_UPDATES.
+   */
+  update: (input: { params: { id: string }; body?: models.ConfigurationPoliciesUpdateBody }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+  /**
+   * Delete a configuration policy with its settings and assignments.
+   *
+   * `DELETE /policies/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ConfigurationPoliciesRemoveResult>;
+  /**
+   * Stop a configuration policy; it keeps its settings and assignments.
+   *
+   * `POST /policies/:id/deactivate` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED, INVALID_STATE.
+   */
+  deactivate: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+}
+
 export interface PatchesMethods {
   /**
    * List patches.
@@ -1892,6 +1968,8 @@ export interface Methods {
   threats: ThreatsMethods;
   /** What needs somebody's attention now. */
   incidents: IncidentsMethods;
+  /** Settings for devices, assigned from the whole partner down to one device. */
+  configurationPolicies: ConfigurationPoliciesMethods;
   /** Patches that wait or are installed on devices. */
   patches: PatchesMethods;
   /** Event logs of a device, asked while it is online. */

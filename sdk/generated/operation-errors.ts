@@ -116,6 +116,8 @@ export interface OperationErrors {
   "partner-api.deviceRelationships": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
   "partner-api.customFields": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
   "partner-api.customFieldValues": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
+  "partner-api.configurationPolicies": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
+  "partner-api.configurationAssignments": "INVALID_CURSOR" | "SINCE_TOO_OLD" | "NOT_FOUND" | Always | Authenticated | Tenancy | PartnerKey;
   "partner-api.createOrganization": "ORG_ACCESS_DENIED" | "ORG_LIMIT_REACHED" | "SLUG_TAKEN" | Always | Authenticated | Tenancy | PartnerKey | Body | Idempotent;
   "partner-api.createSite": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | PartnerKey | Body | Idempotent;
   "partner-api.createEnrollmentKey": "ORG_ACCESS_DENIED" | "partner_provisioning_principal_restrictions_required" | "SITE_NOT_IN_ORG" | "TTL_EXCEEDS_CAP" | Always | Authenticated | Tenancy | PartnerKey | Body | Idempotent;
@@ -201,6 +203,14 @@ export interface OperationErrors {
   "threats.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "threats.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "incidents.feed": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "configuration-policies.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "configuration-policies.create": "ORG_ID_REQUIRED" | "ORG_ACCESS_DENIED" | "ORG_CONTEXT_REQUIRED" | "PARTNER_ID_REQUIRED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "PERMISSION_DENIED" | "TARGET_NOT_IN_SCOPE" | "LIMIT_REACHED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "configuration-policies.effective": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "configuration-policies.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
+  "configuration-policies.replace": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | "PERMISSION_DENIED" | "TARGET_NOT_IN_SCOPE" | "CONCURRENT_MODIFICATION" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
+  "configuration-policies.update": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | "PERMISSION_DENIED" | "TARGET_NOT_IN_SCOPE" | "CONCURRENT_MODIFICATION" | "NO_UPDATES" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
+  "configuration-policies.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | "PERMISSION_DENIED" | Always | Authenticated | Tenancy | User | Permission | Mfa;
+  "configuration-policies.deactivate": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "ORG_READ_ONLY" | "PERMISSION_DENIED" | "INVALID_STATE" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "patches.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "patches.sources": Always | Authenticated | Tenancy | User | Permission;
   "patches.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
