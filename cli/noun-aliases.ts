@@ -6,5 +6,6 @@ export const nounAliases: Readonly<Record<string, string>> = {
   groups: "device-groups",
   pam: "elevation-requests",
   logs: "device-logs",
+  policies: "configuration-policies",
   security: "security-posture",
 };

@@ -28,6 +28,7 @@ export const kinds: { readonly [R in RefName]?: KindSpec } = {
   "pam-rule": {"noun":"pam-rules","list":"list","names":["name"],"labels":["name"],"example":"Known installers","searched":false,"org":"taken","partner":false},
   "signer-group": {"noun":"signer-groups","list":"list","names":["name"],"labels":["name"],"example":"Trusted vendors","searched":false,"org":"taken","partner":false},
   "threat": {"noun":"threats","list":"list","names":[],"labels":["name"],"searched":false,"org":"taken","partner":false},
+  "configuration-policy": {"noun":"configuration-policies","list":"list","names":["name"],"labels":["name"],"example":"Elevation prompts","searched":false,"org":"taken","partner":false},
   "patch": {"noun":"patches","list":"list","names":[],"labels":["title"],"searched":false,"org":"taken","partner":false},
   "webhook": {"noun":"webhooks","list":"list","names":["name"],"labels":["name"],"example":"ticketing","searched":false,"org":"taken","partner":false},
   "webhook-delivery": {"noun":"webhooks","list":"deliveries","names":[],"labels":[],"searched":false,"org":"unknown","partner":false},

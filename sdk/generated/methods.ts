@@ -771,6 +771,22 @@ export interface PartnerApiMethods {
    */
   customFieldValues: (input?: { query?: models.PartnerApiCustomFieldValuesQuery }, options?: CallOptions) => ListCall<models.PartnerApiCustomFieldValuesItem, models.PartnerApiCustomFieldValuesResult>;
   /**
+   * Export configuration policies.
+   * Those of the partner as well, which have no orgId, also where an organization is named.
+   *
+   * `GET /partner-api/configuration-policies` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  configurationPolicies: (input?: { query?: models.PartnerApiConfigurationPoliciesQuery }, options?: CallOptions) => ListCall<models.PartnerApiConfigurationPoliciesItem, models.PartnerApiConfigurationPoliciesResult>;
+  /**
+   * Export what configuration policies are assigned to.
+   * Of a partner's policy those to organizations within reach, and to the partner itself.
+   *
+   * `GET /partner-api/configuration-assignments` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  configurationAssignments: (input?: { query?: models.PartnerApiConfigurationAssignmentsQuery }, options?: CallOptions) => ListCall<models.PartnerApiConfigurationAssignmentsItem, models.PartnerApiConfigurationAssignmentsResult>;
+  /**
    * Create an organization.
    * A key confined to chosen organizations reaches the new one as well.
    *
@@ -1522,6 +1538,66 @@ export interface IncidentsMethods {
   feed: (input?: { query?: models.IncidentsFeedQuery }, options?: CallOptions) => ListCall<models.IncidentFeedRow, models.IncidentsFeedResult>;
 }
 
+export interface ConfigurationPoliciesMethods {
+  /**
+   * List configuration policies, newest first.
+   * Of a whole partner's policies, members of an organization see those that cover it.
+   *
+   * `GET /policies` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.ConfigurationPoliciesListQuery }, options?: CallOptions) => ListCall<models.ListedConfigurationPolicy, models.ConfigurationPoliciesListResult>;
+  /**
+   * Create a configuration policy.
+   *
+   * `POST /policies` · user · needs devices:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, ORG_READ_ONLY, PERMISSION_DENIED, TARGET_NOT_IN_SCOPE, LIMIT_REACHED.
+   */
+  create: (input: { body: models.ConfigurationPoliciesCreateBody }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+  /**
+   * Show the settings that hold for a device, and which policy says so.
+   *
+   * `GET /policies/effective/device/:deviceId` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  effective: (input: { params: { deviceId: string } }, options?: CallOptions) => ApiCall<models.EffectiveSettings>;
+  /**
+   * Show a configuration policy with its settings and what it covers.
+   *
+   * `GET /policies/:id` · user · needs devices:read
+   * Errors: NOT_FOUND.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ConfigurationPolicyDetail>;
+  /**
+   * Replace a configuration policy; what is left out is emptied.
+   *
+   * `PUT /policies/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED, TARGET_NOT_IN_SCOPE, CONCURRENT_MODIFICATION.
+   */
+  replace: (input: { params: { id: string }; body: models.ConfigurationPoliciesReplaceBody }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+  /**
+   * Change a configuration policy; settings and assignments are replaced as a whole.
+   *
+   * `PATCH /policies/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED, TARGET_NOT_IN_SCOPE, CONCURRENT_MODIFICATION, NO_UPDATES.
+   */
+  update: (input: { params: { id: string }; body?: models.ConfigurationPoliciesUpdateBody }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+  /**
+   * Delete a configuration policy with its settings and assignments.
+   *
+   * `DELETE /policies/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ConfigurationPoliciesRemoveResult>;
+  /**
+   * Stop a configuration policy; it keeps its settings and assignments.
+   *
+   * `POST /policies/:id/deactivate` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED, INVALID_STATE.
+   */
+  deactivate: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+}
+
 export interface PatchesMethods {
   /**
    * List patches.
@@ -1544,6 +1620,39 @@ export interface PatchesMethods {
    * Errors: NOT_FOUND.
    */
   get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.PatchDetail>;
+}
+
+export interface EventLogsMethods {
+  /**
+   * List the event logs of a device.
+   * Asks the agent and waits for its answer, at most 30 seconds. On Windows alone.
+   *
+   * `GET /system-tools/devices/:deviceId/eventlogs` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT, UNSUPPORTED_OS.
+   */
+  list: (input: { params: { deviceId: string }; query?: models.EventLogsListQuery }, options?: CallOptions) => ListCall<models.EventLog, models.EventLogsListResult>;
+  /**
+   * Show an event log of a device.
+   *
+   * `GET /system-tools/devices/:deviceId/eventlogs/:name` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT, UNSUPPORTED_OS.
+   */
+  get: (input: { params: { deviceId: string; name: string } }, options?: CallOptions) => ApiCall<models.EventLog>;
+  /**
+   * List the records of an event log of a device, the newest first.
+   * The agent filters and pages them. What was reported before is `rmm logs events`.
+   *
+   * `GET /system-tools/devices/:deviceId/eventlogs/:name/events` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT, UNSUPPORTED_OS.
+   */
+  records: (input: { params: { deviceId: string; name: string }; query?: models.EventLogsRecordsQuery }, options?: CallOptions) => ListCall<models.EventRecord, models.EventLogsRecordsResult>;
+  /**
+   * Show a record of an event log of a device.
+   *
+   * `GET /system-tools/devices/:deviceId/eventlogs/:name/events/:recordId` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT, UNSUPPORTED_OS.
+   */
+  record: (input: { params: { deviceId: string; name: string; recordId: string } }, options?: CallOptions) => ApiCall<models.EventRecord>;
 }
 
 export interface ProcessesMethods {
@@ -1931,8 +2040,12 @@ export interface Methods {
   threats: ThreatsMethods;
   /** What needs somebody's attention now. */
   incidents: IncidentsMethods;
+  /** Settings for devices, assigned from the whole partner down to one device. */
+  configurationPolicies: ConfigurationPoliciesMethods;
   /** Patches that wait or are installed on devices. */
   patches: PatchesMethods;
+  /** Event logs of a device, asked while it is online. */
+  eventLogs: EventLogsMethods;
   /** Processes that run on a device. */
   processes: ProcessesMethods;
   /** Services of a device. */

@@ -62,7 +62,8 @@ import { migration as m58 } from "../db/migrations/202611292230-fleet-device-log
 import { migration as m59 } from "../db/migrations/202611292231-alerting-incidents.ts";
 import { migration as m60 } from "../db/migrations/202611292250-access-control-pam-rules.ts";
 import { migration as m61 } from "../db/migrations/202611292251-access-control-suspended-rules.ts";
-import { migration as m62 } from "../db/migrations/202611292252-access-control-elevation-requests.ts";
+import { migration as m62 } from "../db/migrations/202611292252-credentials-exported-policies.ts";
+import { migration as m63 } from "../db/migrations/202611292320-access-control-elevation-requests.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -128,5 +129,6 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611292231-alerting-incidents", ...m59 },
   { name: "202611292250-access-control-pam-rules", ...m60 },
   { name: "202611292251-access-control-suspended-rules", ...m61 },
-  { name: "202611292252-access-control-elevation-requests", ...m62 },
+  { name: "202611292252-credentials-exported-policies", ...m62 },
+  { name: "202611292320-access-control-elevation-requests", ...m63 },
 ];

@@ -21,6 +21,7 @@ export const errorTable = {
   SAME_ORG: [400, "Device is already in this organization"],
   SITE_NOT_IN_ORG: [400, "Site is not in this organization"],
   "site-not-in-org": [400, "Site is not in this organization"],
+  TARGET_NOT_IN_SCOPE: [400, "Target not in scope"],
   DEVICE_NOT_IN_ORG: [400, "Device not in organization"],
   INVALID_PARENT: [400, "Invalid parent"],
   GROUP_NOT_IN_ORG: [400, "Group not in organization"],

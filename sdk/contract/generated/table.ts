@@ -37,7 +37,9 @@ import { signerGroups } from "../resources/access-control/signer-groups.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
 import { threats } from "../resources/security/threats.ts";
 import { incidents } from "../resources/alerting/incidents.ts";
+import { configurationPolicies } from "../resources/automation/configuration-policies.ts";
 import { patches } from "../resources/software/patches.ts";
+import { eventLogs } from "../resources/remote/event-logs.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
 import { webhooks } from "../resources/integrations/webhooks.ts";
@@ -84,7 +86,9 @@ export type Contract = {
   readonly securityPosture: typeof securityPosture;
   readonly threats: typeof threats;
   readonly incidents: typeof incidents;
+  readonly configurationPolicies: typeof configurationPolicies;
   readonly patches: typeof patches;
+  readonly eventLogs: typeof eventLogs;
   readonly processes: typeof processes;
   readonly services: typeof services;
   readonly webhooks: typeof webhooks;
@@ -94,7 +98,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, elevationRequests, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, elevationRequests, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, configurationPolicies, patches, eventLogs, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -134,7 +138,9 @@ export const areaOf = {
   securityPosture: "security",
   threats: "security",
   incidents: "alerting",
+  configurationPolicies: "automation",
   patches: "software",
+  eventLogs: "remote",
   processes: "remote",
   services: "remote",
   webhooks: "integrations",

@@ -2,6 +2,7 @@
 export type * from "./access-control.ts";
 export type * from "./alerting.ts";
 export type * from "./audit.ts";
+export type * from "./automation.ts";
 export type * from "./credentials.ts";
 export type * from "./fleet.ts";
 export type * from "./integrations.ts";

@@ -80,6 +80,10 @@ const accepted: readonly Accepted[] = [
     ),
   },
   {
+    because: "no deployment can name a policy until there are deployments",
+    differences: ["DELETE /policies/:id errors: IN_USE is not declared"],
+  },
+  {
     because: "no policy can forbid remote tools until there are policies, and without one they are allowed",
     differences: [
       "GET /system-tools/devices/:deviceId/processes",
@@ -90,6 +94,10 @@ const accepted: readonly Accepted[] = [
       "POST /system-tools/devices/:deviceId/services/:name/start",
       "POST /system-tools/devices/:deviceId/services/:name/stop",
       "POST /system-tools/devices/:deviceId/services/:name/restart",
+      "GET /system-tools/devices/:deviceId/eventlogs",
+      "GET /system-tools/devices/:deviceId/eventlogs/:name",
+      "GET /system-tools/devices/:deviceId/eventlogs/:name/events",
+      "GET /system-tools/devices/:deviceId/eventlogs/:name/events/:recordId",
     ].map((endpoint) => `${endpoint} errors: REMOTE_ACCESS_POLICY_DENIED is not declared`),
   },
 ];

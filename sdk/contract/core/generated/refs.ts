@@ -26,6 +26,7 @@ export const refs = {
   "pam-rule": "pam-rules",
   "signer-group": "signer-groups",
   "threat": "threats",
+  "configuration-policy": "configuration-policies",
   "patch": "patches",
   "webhook": "webhooks",
   "webhook-delivery": "webhooks",
