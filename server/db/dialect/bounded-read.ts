@@ -21,7 +21,7 @@ export const boundedReadOf = (db: Kysely<Database>): BoundedRead | undefined =>
 export interface StoppableClient extends PostgresPoolClient {
   stop(): Promise<void>;
   /** Closed where it may not be lent again. */
-  release(error?: Error): void;
+  release(destroy?: boolean): void;
 }
 
 /**
@@ -33,7 +33,7 @@ export function boundedPostgresReads(pool: PostgresPool): BoundedRead {
     const { untilMs, gone } = bounds;
     const client = (await pool.connect()) as StoppableClient;
     let stopped: Promise<void> | undefined;
-    let broken: Error | undefined;
+    let broken = false;
     const stop = () => {
       stopped ??= client.stop().catch(() => undefined);
     };
@@ -50,7 +50,7 @@ export function boundedPostgresReads(pool: PostgresPool): BoundedRead {
       ]);
       gone.removeEventListener("abort", stop);
       if (stopped) {
-        broken = await untouched(client, stopped);
+        broken = !(await isUntouched(client, stopped));
         throw new ReadGivenUp("RMM_READ_LEFT");
       }
       for (const one of [set, read, reset]) if (one.status === "rejected") throw one.reason;
@@ -61,14 +61,14 @@ export function boundedPostgresReads(pool: PostgresPool): BoundedRead {
   };
 }
 
-/** The word to stop may meet a later statement: nobody else's, and the limit is off afterwards. */
-async function untouched(client: StoppableClient, stopped: Promise<void>): Promise<Error | undefined> {
+/** The word to stop may meet a later statement: then nobody else's, and the limit is off afterwards. */
+async function isUntouched(client: StoppableClient, stopped: Promise<void>): Promise<boolean> {
   await stopped;
   const reset = () => client.query("reset statement_timeout", []);
   return reset()
     .catch(reset)
     .then(
-      () => undefined,
-      (error: Error) => error,
+      () => true,
+      () => false,
     );
 }

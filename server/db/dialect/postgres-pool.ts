@@ -136,7 +136,7 @@ function adapt(client: ServerClient, pool: pg.Pool): PostgresPoolClient {
       }
     },
     stop: () => stopStatement(client.pid, pool),
-    release: (error?: Error) => client.release(error),
+    release: (destroy?: boolean) => client.release(destroy),
   } as unknown as StoppableClient;
   adapted.set(client, made);
   return made;

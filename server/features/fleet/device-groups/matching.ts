@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { expressionBuilder, type Kysely } from "kysely";
 import { type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
 import { boundedReadOf } from "#server/db/dialect/bounded-read";
 import { idList } from "#server/db/dialect/json";
@@ -75,24 +75,19 @@ export async function differenceOf(
 ): Promise<Difference> {
   const { dialect } = services.store;
   const matching = await matchingOf(db, services, rule, only);
-  const member = (from: Pick<Db, "selectFrom">) => {
-    const query = from.selectFrom("deviceGroupMembers").select("deviceId as id").where("groupId", "=", groupId);
+  const members = () => {
+    const query = db.selectFrom("deviceGroupMembers").select("deviceId as id").where("groupId", "=", groupId);
     return only === undefined ? query : query.where("deviceId", "in", [...only]);
   };
-  const found = db
-    .with(
-      (cte) => cte("matching").materialized(),
-      () => matching(),
-    )
-    .selectNoFrom((eb) => [
-      idList(eb.selectFrom("matching").select("matching.id").except(member(eb)), dialect).as("joining"),
-      idList(
-        member(eb)
-          .where("isPinned", "=", false)
-          .except((or) => or.selectFrom("matching").select("matching.id")),
-        dialect,
-      ).as("leaving"),
-    ]);
+  const one = db.with(
+    (cte) => cte("matching").materialized(),
+    () => matching(),
+  );
+  const matched = () => expressionBuilder<{ matching: { id: string } }, never>().selectFrom("matching").select("id");
+  const found = one.selectNoFrom([
+    idList(matched().except(members()), dialect).as("joining"),
+    idList(members().where("isPinned", "=", false).except(matched()), dialect).as("leaving"),
+  ]);
   const [lists] = await look(db, found, limits(only));
   return { joining: idsOf(lists?.joining), leaving: idsOf(lists?.leaving) };
 }

@@ -49,7 +49,7 @@ describe("looks at devices that nobody waits for any more, on postgres", () => {
       () => "system",
     ],
   ])("end in the database: %s", async (_, path, body, wall) => {
-    const ask = (signal?: AbortSignal) =>
+    const ask = (signal?: AbortSignal): Promise<Response> =>
       fetch(`${server.url}/api/v1${path}`, {
         method: "POST",
         headers: { authorization: `Bearer ${admin.token}`, "content-type": "application/json" },
