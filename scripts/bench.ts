@@ -8,6 +8,7 @@ import { coldBuild } from "./bench/cold-build.ts";
 import { commandStart } from "./bench/command-start.ts";
 import { eventMutation } from "./bench/event-mutation.ts";
 import { filters } from "./bench/filters.ts";
+import { groupSweep } from "./bench/group-sweep.ts";
 import { listsLarge } from "./bench/lists-large.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 import { search } from "./bench/search.ts";
@@ -21,6 +22,7 @@ const benches: readonly Bench[] = [
   ...authenticatedRead,
   ...listsLarge,
   ...filters,
+  ...groupSweep,
   ...search,
   ...agents,
   ...serverStart,

@@ -40,7 +40,7 @@ describe("looks at devices that nobody waits for any more, on postgres", () => {
     return rows[0]?.limit;
   };
 
-  it.each([
+  const cases: readonly [name: string, path: string, body: () => object, wall: () => string][] = [
     ["previews", "/filters/preview", () => ({ conditions }), () => `partner:${acme.partnerId}`],
     [
       "new groups",
@@ -48,7 +48,8 @@ describe("looks at devices that nobody waits for any more, on postgres", () => {
       () => ({ orgId: acme.orgId, name: "Left", type: "dynamic", filterConditions: conditions }),
       () => "system",
     ],
-  ])("end in the database: %s", async (_, path, body, wall) => {
+  ];
+  it.each(cases)("end in the database: %s", async (_, path, body, wall) => {
     const ask = (signal?: AbortSignal): Promise<Response> =>
       fetch(`${server.url}/api/v1${path}`, {
         method: "POST",
