@@ -49,13 +49,14 @@ async function finderFor(call: Call, filter: FilterGroup, orgId: string | undefi
   // Postgres would count the set of organizations anew for each device, and rather read all of these.
   const keyed = (meets: Meets) => options.dialect === "postgres" && meets === "wanted";
   const conditionFor = await conditionMaker(db, filter, options);
-  const find = <Row>(meets: Meets, build: (devices: ReturnType<typeof devicesInList>) => Compilable<Row>) =>
-    runOnce<Row>(
+  const find = async <Row>(meets: Meets, build: (devices: ReturnType<typeof devicesInList>) => Compilable<Row>) => {
+    const condition = await conditionFor(meets);
+    return runOnce<Row>(
       db,
-      (handle) =>
-        build(devicesInList(handle, scope, { filter, condition: conditionFor(meets), orgId, byKey: keyed(meets) })),
+      (handle) => build(devicesInList(handle, scope, { filter, condition, orgId, byKey: keyed(meets) })),
       { by: orgId !== undefined ? "key" : keyed(meets) ? "devices by key" : "devices" },
     );
+  };
   /** All of them, unless they are too many to sort. */
   const few = async () => {
     const found = await find<Match>("wanted", (all) => all.select(columns).limit((eb) => eb.lit(FEW + 1)));
