@@ -99,10 +99,13 @@ function listener(services: Services): Server {
   return server;
 }
 
+/** Connections that wait to be taken: after a restart a fleet comes back at once. The system may allow fewer. */
+const BACKLOG = 4_096;
+
 const listen = (server: Server, port: number, host: string) =>
   new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off("error", reject);
       resolve();
     });

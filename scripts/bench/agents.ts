@@ -20,7 +20,7 @@ interface Act {
 
 /** So many agents that none meets its limit of requests a minute. */
 const beating = { count: 6_000, commands: 0 };
-const claiming = { count: 6_000, commands: 50 };
+const claiming = { count: 6_000, commands: 20 };
 const report = {
   ...{ agentVersion: "1.4.0", hostname: "reception-pc", osVersion: "Windows 11 24H2", uptimeSeconds: 86_400 },
   ...{ lastUser: "ana", pendingReboot: false, metrics: { cpuPercent: 12.5, ramPercent: 48, diskPercent: 61 } },

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { fixtureTable } from "./fixture-registry.ts";
 import { migrationTable } from "./migrations.ts";
+import { policyFeatureTable } from "./policy-features.ts";
 import { backgroundTable, hookTable, upgradeTable } from "./room-registries.ts";
 import { type NounFile, nounFiles } from "./tree.ts";
 
@@ -15,6 +16,7 @@ export function registries(): Map<string, string> {
   const nouns = nounFiles();
   return new Map([
     ["sdk/contract/generated/table.ts", contractTable(nouns)],
+    ["sdk/contract/generated/policy-features.ts", policyFeatureTable(banner)],
     ["server/generated/routes.ts", routeTable(nouns)],
     ["server/generated/background.ts", backgroundTable(banner)],
     ["server/generated/hooks.ts", hookTable(banner)],

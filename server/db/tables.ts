@@ -2,6 +2,7 @@ import type { Area } from "#contract/areas";
 import type { AuditTables } from "../audit/tables.ts";
 import type { Ownership, TableDeclaration } from "./table-declaration.ts";
 import { type AuditAreaTables, auditTables } from "./tables/audit.ts";
+import { type AutomationTables, automationTables } from "./tables/automation.ts";
 import { type CredentialTables, credentialTables } from "./tables/credentials.ts";
 import { type FleetTables, fleetTables } from "./tables/fleet.ts";
 import { type IntegrationTables, integrationTables } from "./tables/integrations.ts";
@@ -25,6 +26,7 @@ export interface Database
     CredentialTables,
     FleetTables,
     SecurityTables,
+    AutomationTables,
     SoftwareTables,
     IntegrationTables,
     AuditTables,
@@ -41,6 +43,7 @@ export const tablesByArea = {
   credentials: credentialTables,
   fleet: fleetTables,
   security: securityTables,
+  automation: automationTables,
   software: softwareTables,
   // Nothing of it is kept.
   remote: {},
@@ -57,6 +60,7 @@ export const tables = {
   ...credentialTables,
   ...fleetTables,
   ...securityTables,
+  ...automationTables,
   ...softwareTables,
   ...integrationTables,
   ...auditTables,

@@ -18,6 +18,8 @@ const AGENTS = Number(process.env["FLEET_AGENTS"] ?? (proving ? 2_000 : 40));
 const SECONDS = inProof({ long: 600, short: 6 });
 const KILLS = Number(process.env["FLEET_KILLS"] ?? inProof({ long: 30, short: 2 }));
 const INTERVAL_MS = proving ? 60_000 : 1_000;
+/** What devices report first is more than all else that they send: a larger fleet than a server takes in at once comes slower. */
+const SPREAD_MS = proving ? AGENTS * 30 : 0;
 const COMMANDS_PER_SECOND = Math.max(8, AGENTS / 60);
 
 /** Of one process; a server that does nothing has 100. */
@@ -49,11 +51,19 @@ async function story(installation: Installation, database: DatabaseName): Promis
   const servers = await KilledServers.start(installation, database === "postgres" ? 2 : 1);
   const seeded = await seedFleet(installation, AGENTS);
   const urls = servers.all.map(({ url }) => url);
-  const fleet = new RunningFleet({ urls, fleet: seeded, intervalMs: INTERVAL_MS, seed: faultSeed });
+  const fleet = new RunningFleet({
+    urls,
+    fleet: seeded,
+    intervalMs: INTERVAL_MS,
+    spreadMs: SPREAD_MS,
+    seed: faultSeed,
+  });
   const orders = new Orders(installation, seeded, random);
   const done = { installation, orders, fleet };
   const connected = () => fleet.total("connected");
-  const allConnected = () => until("half of them hold a socket", async () => connected() === Math.floor(AGENTS / 2));
+  const half = Math.floor(AGENTS / 2);
+  const allConnected = () =>
+    until("half of them hold a socket", async () => connected() === half, { timeoutMs: 120_000 + SPREAD_MS });
   let over = false;
   const kill = async () => {
     await servers.kill({ kills: KILLS, withinMs: (SECONDS / 2) * 1_000, random });

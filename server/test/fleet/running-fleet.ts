@@ -7,6 +7,7 @@ interface Options {
   readonly urls: readonly string[];
   readonly fleet: SeededFleet;
   readonly intervalMs: number;
+  readonly spreadMs: number;
   readonly seed: string;
 }
 
@@ -22,7 +23,7 @@ export class RunningFleet {
   readonly #stop = new AbortController();
   readonly #parts: readonly Simulation[];
 
-  constructor({ urls, fleet, intervalMs, seed }: Options) {
+  constructor({ urls, fleet, intervalMs, spreadMs, seed }: Options) {
     // Each part listens with several of its own.
     setMaxListeners(0, this.#stop.signal);
     const ways = urls.flatMap((baseUrl) => (["socket", "poll"] as const).map((transport) => ({ baseUrl, transport })));
@@ -30,7 +31,16 @@ export class RunningFleet {
       const own = fleet.records.filter(({ index }) => index % ways.length === part);
       const known = own.map((record, index) => ({ ...record, index }));
       return simulate({
-        ...{ baseUrl, transport, known, intervalMs, count: known.length, seed: `${seed} ${part}`, enrollmentKey: "" },
+        ...{
+          baseUrl,
+          transport,
+          known,
+          intervalMs,
+          spreadMs,
+          count: known.length,
+          seed: `${seed} ${part}`,
+          enrollmentKey: "",
+        },
         // Each has a poll of its own.
         sockets: Math.ceil((known.length * 4) / 3) + 4,
         signal: this.#stop.signal,

@@ -246,7 +246,7 @@ describe.each(databases)("an agent's connection on %s", (database) => {
     });
     const { type: _, ...ack } = await socket.next("heartbeat_ack");
     expect(ack).toMatchObject({
-      config: { heartbeatIntervalSeconds: 60, policies: { pam: null } },
+      config: { heartbeatIntervalSeconds: 60, policies: { pam: { uacInterceptionEnabled: false } } },
       draining: false,
       ignoredFields: ["uptimeSeconds"],
     });

@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agentReports } from "#contract/resources/fleet/agent-reports";
 import { tellIdentity } from "#server/features/fleet/agents/identity-change";
 import { ignoredFields } from "#server/features/fleet/agents/ignored-fields";
+import { noteSourceIp } from "#server/features/fleet/agents/source-ip";
 import { replaceDisks } from "#server/features/fleet/devices/disks";
 import { holdDevice } from "#server/features/fleet/devices/hold-device";
 import { replaceHardware, replaceInterfaces } from "#server/features/fleet/devices/inventory";
@@ -17,6 +18,7 @@ export async function reportInventory(call: InventoryCall) {
   const device = { id: who.deviceId, orgId: who.orgId };
   await call.transaction(async (tx) => {
     await holdDevice(tx, call.services, device.id);
+    await noteSourceIp(call, tx, who);
     const serial = hardware && (await replaceHardware(tx, device, hardware, call.clock.now()));
     if (disks) await replaceDisks(tx, device, disks, call.random);
     if (network) await replaceInterfaces(tx, device, network, call.random);

@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agentReports } from "#contract/resources/fleet/agent-reports";
 import { PATCHES_MAX } from "#contract/resources/software/patches";
 import { ignoredFields } from "#server/features/fleet/agents/ignored-fields";
+import { noteSourceIp } from "#server/features/fleet/agents/source-ip";
 import { holdDevice, leftMeanwhile } from "#server/features/fleet/devices/hold-device";
 import { storeReport } from "#server/features/software/patches/store-report";
 import type { Call } from "#server/http/call";
@@ -17,6 +18,7 @@ export async function reportPatches(call: PatchesCall) {
   const full = call.body.full === true && !isCut(call.sentBody);
   const left = await call.transaction(async (tx) => {
     await holdDevice(tx, call.services, who.deviceId);
+    await noteSourceIp(call, tx, who);
     const { siteId, ...device } = await tx
       .selectFrom("devices")
       .select(["id", "orgId", "siteId", "osType", "hostname", "displayName"])

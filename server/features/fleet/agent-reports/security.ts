@@ -2,6 +2,7 @@ import type { Endpoint } from "#contract/core/endpoint";
 import type { agentReports } from "#contract/resources/fleet/agent-reports";
 import type { Tx } from "#server/db/unit-of-work";
 import { ignoredFields } from "#server/features/fleet/agents/ignored-fields";
+import { noteSourceIp } from "#server/features/fleet/agents/source-ip";
 import { holdDevice } from "#server/features/fleet/devices/hold-device";
 import { toldOfDevice } from "#server/features/fleet/devices/told-of-device";
 import { storeStatus } from "#server/features/security/security-posture/store-status";
@@ -18,6 +19,7 @@ export async function reportSecurity(call: SecurityCall) {
   const device = { id: who.deviceId, orgId: who.orgId };
   await call.transaction(async (tx) => {
     await holdDevice(tx, call.services, device.id);
+    await noteSourceIp(call, tx, who);
     const stored =
       threats && (await storeThreats(tx, call, device, { threats, providerId: facts.provider?.id ?? null }));
     await storeStatus(tx, call.clock.now(), device, { facts, threatCount: stored?.inEffect });

@@ -1,8 +1,10 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { agentReports } from "#contract/resources/fleet/agent-reports";
+import type { AgentPrincipal } from "#server/access/principal";
 import { chunks } from "#server/db/chunks";
 import type { Tx } from "#server/db/unit-of-work";
 import { ignoredFields } from "#server/features/fleet/agents/ignored-fields";
+import { noteSourceIp } from "#server/features/fleet/agents/source-ip";
 import { holdDevice } from "#server/features/fleet/devices/hold-device";
 import { rowChanges } from "#server/features/fleet/devices/row-changes";
 import type { Call } from "#server/http/call";
@@ -15,12 +17,14 @@ type Reported = NonNullable<SoftwareCall["body"]["software"]>;
 export async function reportSoftware(call: SoftwareCall) {
   const who = await takeReport(call, "software");
   const { software } = call.body;
-  if (software) await call.transaction((tx) => replace(call, tx, { id: who.deviceId, orgId: who.orgId }, software));
+  if (software) await call.transaction((tx) => replace(call, tx, who, software));
   return { success: true as const, count: software?.length ?? 0, ...ignoredFields(call) };
 }
 
-async function replace(call: SoftwareCall, tx: Tx, device: { id: string; orgId: string }, report: Reported) {
+async function replace(call: SoftwareCall, tx: Tx, who: AgentPrincipal, report: Reported) {
+  const device = { id: who.deviceId, orgId: who.orgId };
   await holdDevice(tx, call.services, device.id);
+  await noteSourceIp(call, tx, who);
   const mine = { orgId: device.orgId, deviceId: device.id };
   await tx
     .insertInto("deviceSoftwareReports")

@@ -12,6 +12,7 @@ import { deviceTopic } from "#server/features/fleet/device-commands/signals";
 import type { Call } from "#server/http/call";
 import { SECOND } from "#server/platform/clock";
 import { mayOnlyUninstall, ownDevice } from "./own-device.ts";
+import { noteSourceIp } from "./source-ip.ts";
 
 type ClaimCall = typeof agents.claim extends Endpoint<infer T> ? Call<T> : never;
 
@@ -38,7 +39,10 @@ export async function claim(call: ClaimCall) {
 /** Looks whether there is any, before it claims. */
 export async function claimWaiting(call: Call, who: AgentPrincipal): Promise<Claim[]> {
   if (!(await hasWaiting(call.db, call.clock.now(), who.deviceId, who.credential))) return [];
-  return call.transaction((tx) => claimFor(call, tx, who));
+  return call.transaction(async (tx) => {
+    await noteSourceIp(call, tx, who);
+    return claimFor(call, tx, who);
+  });
 }
 
 /** What this credential may claim. */

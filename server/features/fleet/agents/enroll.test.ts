@@ -294,9 +294,23 @@ describe.each(databases)("enrollment on %s", (database) => {
       surprise: true,
     });
     expect(status).toBe(201);
-    expect(body.ignoredFields.toSorted()).toEqual(
-      ["hardware.cpuCores", "hardware.ramTotalMb", "network", "siteId", "surprise"].toSorted(),
-    );
+    expect(body.ignoredFields.toSorted()).toEqual([
+      "agentVersion",
+      "hardware.cpuCores",
+      "hardware.ramTotalMb",
+      "network",
+      "osVersion",
+      "siteId",
+      "surprise",
+    ]);
+    const whole = {
+      network: [
+        { interfaceName: "eth0" },
+        { interfaceName: "eth1", ipAddress: 7 },
+        { interfaceName: "eth2", ipAddress: 7 },
+      ],
+    };
+    expect((await enroll(server, key, whole)).body.ignoredFields).toEqual(["network[1].ipAddress"]);
     const row = server.db.selectFrom("devices").selectAll().where("id", "=", body.deviceId);
     expect(await row.executeTakeFirstOrThrow()).toMatchObject({
       hostname: "x".repeat(255),

@@ -15,7 +15,7 @@ it("simulated machines drift in what protects them, and seldom have a threat, wh
   for (let index = 0; index < 100; index += 1) {
     const machine = machineAt("office", index);
     const reports = days.map((day) => securityOf(machine, day));
-    for (const report of reports) expect(leftOut(report, schema?.parse(report))).toEqual([]);
+    for (const report of reports) expect([...leftOut(report, schema?.parse(report))]).toEqual([]);
     changes += new Set(
       reports.map(({ realTimeProtection, firewallEnabled }) => `${realTimeProtection} ${firewallEnabled}`),
     ).size;

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { asSystem } from "#server/db/as-system";
+import { insertCommand } from "#server/features/fleet/device-commands/insert-command";
 import { auditOf } from "../../../test/audit-of.ts";
 import { enroll, makeKey, type TestKey } from "../../../test/enroll.ts";
 import { eventsOf } from "../../../test/events-of.ts";
@@ -67,7 +69,12 @@ describe.each(databases)("agent reports on %s", (database) => {
         config: {
           heartbeatIntervalSeconds: 60,
           metricsIntervalSeconds: 60,
-          policies: { pam: null, event_log: null, monitoring: null, backup: null },
+          policies: {
+            pam: { uacInterceptionEnabled: false },
+            event_log: { retentionDays: 30, minimumLevel: "info", collectionIntervalMinutes: 15 },
+            monitoring: null,
+            backup: null,
+          },
         },
         serverTime: server.clock.now(),
         draining: false,
@@ -256,6 +263,39 @@ describe.each(databases)("agent reports on %s", (database) => {
     server.clock.advance(DAY);
     await pc.beat({}, { ip: "203.0.113.6" });
     expect(await moves()).toHaveLength(3);
+  });
+
+  it("audits the address of whoever uses its token elsewhere, whatever for", async () => {
+    const pc = await device("stolen");
+    const used = async (method: "GET" | "POST" | "PUT", path: string, ip: string, body?: object) => {
+      const headers = { "x-forwarded-for": ip };
+      const sent = { token: pc.agentToken, headers, ...(body === undefined ? {} : { body }) };
+      return (await server.request(method, `/agents/${pc.id}/${path}`, sent)).status;
+    };
+    const sample = { timestamp: server.clock.now(), cpuPercent: 1, ramPercent: 1, diskPercent: 1 };
+    const own = { id: pc.id, orgId, hostname: "stolen", watchdogStatus: null };
+    const commandId = await asSystem(server.services, "work commands")
+      .transaction()
+      .execute((tx) => insertCommand(tx, server.services, { device: own, type: "lock", payload: {} }));
+    const statuses = [
+      await used("GET", "commands", "203.0.113.10"),
+      await used("POST", `commands/${commandId}/result`, "203.0.113.11", { status: "completed" }),
+      await used("POST", "metrics", "203.0.113.12", { samples: [sample] }),
+      await used("PUT", "inventory", "203.0.113.13", { hardware: { serialNumber: "S" } }),
+      await used("PUT", "software", "203.0.113.14", { software: [{ name: "Editor" }] }),
+      await used("PUT", "patches", "203.0.113.15", { pending: [] }),
+      await used("PUT", "security", "203.0.113.16", { threats: [] }),
+      await used("POST", "rotate-token", "203.0.113.17"),
+    ];
+    expect(statuses).toEqual([200, 200, 201, 200, 200, 200, 200, 200]);
+    const moves = await auditOf(
+      server,
+      (entry) => entry.action === "agent.source.ip.changed" && entry.resourceId === pc.id,
+    );
+    expect(moves.map(({ details }) => details["to"])).toEqual(
+      Array.from({ length: 8 }, (_, at) => `203.0.113.${10 + at}`),
+    );
+    expect((await pc.row()).lastSeenIp).toBe("127.0.0.1");
   });
 
   it("asks for a rotation after thirty days, and accepts both generations for ten minutes", async () => {

@@ -2,14 +2,21 @@ import type { Call } from "#server/http/call";
 
 const PATHS_MAX = 20;
 
-/** Paths that were sent and are not in what was kept: unknown, malformed, or items past the end of a list. */
-export function leftOut(sent: unknown, kept: unknown, path = ""): string[] {
-  if (kept === undefined) return sent === null || path === "" ? [] : [path];
-  if (Array.isArray(sent)) return Array.isArray(kept) && kept.length === sent.length ? [] : [path];
-  if (!isObject(sent) || !isObject(kept)) return [];
-  return Object.entries(sent).flatMap(([name, value]) =>
-    leftOut(value, kept[name], path === "" ? name : `${path}.${name}`),
-  );
+/**
+ * Paths that were sent and are not in what was kept: unknown, malformed, or read as `unknown`. A list that was cut, or
+ * lost items, is named as a whole.
+ */
+export function* leftOut(sent: unknown, kept: unknown, path = ""): Generator<string> {
+  if (kept === undefined) {
+    if (sent !== null && path !== "") yield path;
+  } else if (Array.isArray(sent)) {
+    if (!Array.isArray(kept) || kept.length !== sent.length) yield path;
+    else for (const [at, item] of sent.entries()) yield* leftOut(item, kept[at], `${path}[${at}]`);
+  } else if (isObject(sent)) {
+    if (!isObject(kept)) return;
+    for (const name of Object.keys(sent))
+      yield* leftOut(sent[name], kept[name], path === "" ? name : `${path}.${name}`);
+  } else if (kept === "unknown" && sent !== kept) yield path;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -19,8 +26,15 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 export function ignoredFields(call: Pick<Call, "body" | "sentBody" | "log" | "requestId">): {
   ignoredFields?: string[];
 } {
-  const paths = leftOut(call.sentBody, call.body).slice(0, PATHS_MAX);
-  if (paths.length === 0) return {};
+  // Of a list whose items all lack the same, the first stands for all.
+  const kinds = new Map<string, string>();
+  for (const path of leftOut(call.sentBody, call.body)) {
+    const kind = path.replace(/\[\d+\]/g, "[]");
+    if (!kinds.has(kind)) kinds.set(kind, path);
+    if (kinds.size === PATHS_MAX) break;
+  }
+  if (kinds.size === 0) return {};
+  const paths = [...kinds.values()];
   call.log.info("agent.fields_ignored", { requestId: call.requestId, paths });
   return { ignoredFields: paths };
 }

@@ -9,6 +9,7 @@ import { after, MINUTE } from "#server/platform/clock";
 import { problem } from "#server/problem";
 import { ownDevice, refuseDraining } from "./own-device.ts";
 import { rememberReplaced } from "./replaced-tokens.ts";
+import { noteSourceIp } from "./source-ip.ts";
 import { hashesOf, newTokenPair } from "./tokens.ts";
 
 type RotateCall = typeof agents.rotateToken extends Endpoint<infer T> ? Call<T> : never;
@@ -35,6 +36,7 @@ export async function rotateToken(call: RotateCall) {
       .where("id", "=", who.deviceId)
       .executeTakeFirst();
     if (!before) throw leftMeanwhile();
+    await noteSourceIp(call, tx, who);
     // After that look: of two at the same moment the one that waits here finds what it read replaced.
     const allowance = await call.asSystem("rate limit", (all) =>
       call.services.limiter.takeWithin(all, rotations, who.deviceId),

@@ -7,6 +7,7 @@ import { enqueueJob } from "#server/jobs/queue";
 import { cutReport } from "./cut-report.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { ownDevice, refuseDraining } from "./own-device.ts";
+import { noteSourceIp } from "./source-ip.ts";
 
 type SubmitCall = typeof agents.submitResult extends Endpoint<infer T> ? Call<T> : never;
 
@@ -14,8 +15,9 @@ type SubmitCall = typeof agents.submitResult extends Endpoint<infer T> ? Call<T>
 export async function submitResult(call: SubmitCall) {
   const who = ownDevice(call);
   const { commandId } = call.params;
-  const answer = await call.transaction(() =>
-    call.asSystem("work commands", async (tx) => {
+  const answer = await call.transaction(async (own) => {
+    await noteSourceIp(call, own, who);
+    return call.asSystem("work commands", async (tx) => {
       const submitted = await submit(tx, call.services, {
         commandId,
         deviceId: who.deviceId,
@@ -40,8 +42,8 @@ export async function submitResult(call: SubmitCall) {
           payload: { orgId: who.orgId },
         });
       return { success: true as const };
-    }),
-  );
+    });
+  });
   call.services.store.signals.send(commandTopic(commandId));
   return { ...answer, ...ignoredFields(call) };
 }

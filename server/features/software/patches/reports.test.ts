@@ -118,7 +118,7 @@ describe.each(databases)("reports of patches on %s", (database) => {
     const acme = await fresh();
     const report = {
       pending: [
-        kb(1, { sizeBytes: 5_000_000_001, releaseDate: "2026-11-10", cveIds: ["CVE-2026-2", "CVE-2026-1"] }),
+        kb(1, { sizeBytes: 5_000_000_001, releaseDate: "2026-11-10", cveIds: ["CVE-2026-2222", "CVE-2026-1111"] }),
         kb(2),
       ],
       installed: [kb(5, { installedAt: "2026-10-01T08:00:00Z" }), kb(6)],
@@ -154,11 +154,9 @@ describe.each(databases)("reports of patches on %s", (database) => {
 
   it("of 5,000 waiting and 5,000 installed patches are taken whole, of more as much as may be and never as full", async () => {
     const acme = await fresh();
-    const many = (from: number, length: number) =>
-      Array.from({ length }, (_, at) =>
-        kb(from + at, { cveIds: ["CVE-2026-1234"], vendor: "Contoso", version: "1.0" }),
-      );
-    const answer = await put(acme, { pending: many(10_000, 5_000), installed: many(20_000, 5_000), full: true });
+    const many = (from: number, length: number, facts: object = { cveIds: ["CVE-2026-1234"], vendor: "Contoso" }) =>
+      Array.from({ length }, (_, at) => kb(from + at, { ...facts, version: "1.0" }));
+    const answer = await put(acme, { pending: many(10_000, 5_000), installed: many(20_000, 5_000, {}), full: true });
     expect([answer.status, answer.body]).toEqual([200, { success: true, count: 10_000 }]);
     const count = async (status: string) => (await rows(acme)).filter((row) => row.status === status).length;
     expect([await count("pending"), await count("installed")]).toEqual([5_000, 5_000]);
