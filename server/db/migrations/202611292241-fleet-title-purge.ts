@@ -12,8 +12,8 @@ const postgres = [
   `create function public.rmm_forget_titles(after text, most int) returns text language plpgsql security definer
 set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
 declare
-  some text[] := array(select title from rmm_private.software_titles where title > after order by title limit most);
-  unused text[] := array(select title from unnest(some) as one(title)
+  looked text[] := array(select title from rmm_private.software_titles where title > after order by title limit most);
+  unused text[] := array(select title from unnest(looked) as one(title)
     where not exists (select 1 from public.device_software s where s.name = one.title));
 begin
   if cardinality(unused) > 0 then
@@ -21,7 +21,7 @@ begin
     delete from rmm_private.software_titles t where t.title = any(unused)
       and not exists (select 1 from public.device_software s where s.name = t.title);
   end if;
-  return some[cardinality(some)];
+  return looked[cardinality(looked)];
 end $$`,
   "revoke all on function public.rmm_forget_titles(text, int) from public",
   "grant execute on function public.rmm_forget_titles(text, int) to rmm_system",
