@@ -4,5 +4,6 @@ export const nounAliases: Readonly<Record<string, string>> = {
   commands: "device-commands",
   filters: "saved-filters",
   groups: "device-groups",
+  logs: "device-logs",
   security: "security-posture",
 };

@@ -53,6 +53,10 @@ const device = {
 };
 const ordered = { id: ids.hq, deviceId: ids.twin, orgId: ids.contoso, type: "reboot", status: "pending", result: null };
 
+const entry = {
+  ...{ id: ids.twin, timestamp: "2026-01-01T00:00:00.000Z", action: "device.update", result: "success" },
+  ...{ user: { email: "a@b.example" }, resource: { type: "device", name: "pc-1" } },
+};
 const answers: Readonly<Record<string, unknown>> = {
   "GET /users/me": me,
   "GET /orgs/partners/me": { id: PARTNER, name: "Acme", slug: "acme" },
@@ -72,6 +76,10 @@ const answers: Readonly<Record<string, unknown>> = {
   "POST /enrollment-keys": { ...keys[0], key: "new-secret" },
   "POST /audit-logs/verify": chain,
   "POST /audit-logs/export": { data: [], total: 0, truncated: false, oldest: null },
+  "GET /audit-logs/logs": list([entry]),
+  "GET /audit-logs/search": { ...list([entry]), query: "device" },
+  [`GET /audit-logs/logs/${ids.twin}`]: entry,
+  [`GET /audit-logs/logs/${ids.twin}/proof`]: { entry: { id: ids.twin }, proof: { format: "ap1" } },
   "GET /audit-logs/stats": { totalEvents: 1, byCategory: [{ category: "device", count: 1 }], byUser: [] },
   "GET /devices": { devices: [device], nextCursor: null, limit: 100 },
   [`GET /devices/${ids.twin}`]: device,

@@ -1,6 +1,7 @@
 import { cpus } from "node:os";
 import { agents } from "./bench/agents.ts";
 import { auditAppend } from "./bench/audit-append.ts";
+import { auditExport } from "./bench/audit-export.ts";
 import { auditVerify } from "./bench/audit-verify.ts";
 import { authenticatedRead } from "./bench/authenticated-read.ts";
 import type { Bench } from "./bench/bench.ts";
@@ -10,6 +11,7 @@ import { eventMutation } from "./bench/event-mutation.ts";
 import { filters } from "./bench/filters.ts";
 import { groupSweep } from "./bench/group-sweep.ts";
 import { listsLarge } from "./bench/lists-large.ts";
+import { logIngest } from "./bench/log-ingest.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
 import { search } from "./bench/search.ts";
 import { serverStart } from "./bench/server-start.ts";
@@ -30,6 +32,8 @@ const benches: readonly Bench[] = [
   ...eventMutation,
   ...auditAppend,
   ...auditVerify,
+  ...auditExport,
+  ...logIngest,
   ...webhookDeliveries,
   ...webhookDelays,
   coldBuild,

@@ -91,6 +91,9 @@ function nextQuery(
     const more = total >= 0 ? page * limit < total : count >= limit;
     return more && count > 0 ? { page: page + 1 } : undefined;
   }
+  const { offset, limit, total } = body as Record<string, unknown>;
+  if (typeof offset === "number" && typeof limit === "number" && typeof total === "number")
+    return count > 0 && offset + count < total ? { page: Math.floor(offset / limit) + 2 } : undefined;
   const cursor = body["nextCursor"];
   if (typeof cursor !== "string") return undefined;
   if (cursor === query?.["cursor"]) throw noList(endpoint);

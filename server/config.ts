@@ -51,6 +51,7 @@ export interface Config {
   offboardingDrainWindowHours: number;
   /** Longest wait of an agent that asks for commands, in seconds. */
   agentPollMaxSeconds: number;
+  agentLogRetentionDays: number;
   /** Longest wait for the answer of an agent that somebody asks live, in seconds. */
   liveWaitSeconds: number;
   enrollmentKeyTtlMinutes: number;
@@ -134,6 +135,7 @@ export function readConfig(env: Environment, { makesSecrets = true } = {}): Conf
     apiRateLimitPerMinute: read.int("API_RATE_LIMIT_PER_MINUTE", 1000, 0),
     offboardingDrainWindowHours: read.int("OFFBOARDING_DRAIN_WINDOW_HOURS", 72, 0),
     agentPollMaxSeconds: read.int("AGENT_POLL_MAX_SECONDS", 30, 0),
+    agentLogRetentionDays: read.int("AGENT_LOG_RETENTION_DAYS", 7, 1),
     liveWaitSeconds: Math.min(30, read.int("LIVE_WAIT_SECONDS", 30, 1)),
     agentEnrollRateLimit: read.int("AGENT_ENROLL_RATE_LIMIT", 10, 1),
     enrollmentKeyTtlMinutes: read.int("ENROLLMENT_KEY_DEFAULT_TTL_MINUTES", 43_200, 1),

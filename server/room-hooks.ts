@@ -115,7 +115,7 @@ export interface ReplacedTokenEvent extends Happened {
   readonly asking: Asking;
 }
 
-/** Found broken, for the first time or still on another day; the transaction is unscoped. */
+/** Found broken, for the first time or still on another day, or in order again; the transaction is unscoped. */
 export interface ChainBrokenEvent extends Happened {
   readonly services: EventServices;
   readonly chain: ChainRef;
@@ -177,6 +177,8 @@ export interface RoomHooks {
   readonly onUserRemoved?: Hook<UserEvent>;
   /** Whoever may verify it is told at once and daily (docs/audit.md, "Verification"). */
   readonly onChainBroken?: Hook<ChainBrokenEvent>;
+  /** A chain that was found broken passed a verification. */
+  readonly onChainHolds?: Hook<ChainBrokenEvent>;
   /** Its receiver is told nothing more until somebody arms it (docs/integrations.md, "Deliveries"). */
   readonly onWebhookFailed?: Hook<WebhookFailedEvent>;
   /** It is being wound down: its people and keys lose access, its agents are told to uninstall. */
@@ -225,6 +227,7 @@ export function joinHooks(rooms: readonly RoomHooks[]): Hooks {
     onSiteRemoved: joined((room) => room.onSiteRemoved),
     onUserRemoved: joined((room) => room.onUserRemoved),
     onChainBroken: joined((room) => room.onChainBroken),
+    onChainHolds: joined((room) => room.onChainHolds),
     onWebhookFailed: joined((room) => room.onWebhookFailed),
     onOrganizationDraining: joined((room) => room.onOrganizationDraining),
     onDeviceGone: joined((room) => room.onDeviceGone),

@@ -68,7 +68,7 @@ export const commandGroups: Readonly<Record<string, Group>> = {
     load: async () => (await small()).registerApi,
   },
   audit: {
-    summary: "Verify, export and count the audit log",
+    summary: "Read, verify, export and count the audit log",
     area: "audit",
     load: async () => (await import("./audit/index.ts")).registerAudit,
   },
@@ -109,8 +109,8 @@ export const commandGroups: Readonly<Record<string, Group>> = {
 export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "audit-logs": async () => (await import("./audit/index.ts")).extendAuditLogs,
   "device-commands": async () => (await devices()).extendDeviceCommands,
-
   "device-groups": async () => (await import("./groups/index.ts")).extendDeviceGroups,
+  "device-logs": async () => (await import("./follow/device-logs.ts")).extendDeviceLogs,
   devices: async () => (await devices()).extendDevices,
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   mfa: async () => (await small()).extendMfa,

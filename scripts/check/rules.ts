@@ -180,6 +180,7 @@ export const otherRooms: readonly Room[] = [
       "server/audit/anchor-format.ts",
       "server/audit/anchor-signing.ts",
       "server/audit/bundle.ts",
+      "server/audit/inclusion.ts",
       "server/audit/lf-lines.ts",
       "server/audit/prune-checks.ts",
       "server/audit/statement-checks.ts",

@@ -26,6 +26,8 @@ export async function unusedFaults(files: readonly Source[] = sources()): Promis
     ...Object.keys(areas),
     // Paths and events call a group of devices a group.
     "group",
+    // The rows of their feed are findings as well.
+    "incident",
   ]);
   return [
     ...Object.keys(errorTable)

@@ -6,6 +6,7 @@ export const areas = {
   credentials: "Keys and principals of machines",
   fleet: "Devices and their agents",
   security: "What protects devices, and what was found on them",
+  alerting: "What needs somebody's attention",
   automation: "What devices are told to do by themselves",
   software: "What is installed on devices, and what is to be",
   remote: "What runs on a device, asked and changed while it is online",

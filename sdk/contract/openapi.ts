@@ -107,7 +107,11 @@ function operation(endpoint: AnyEndpoint, schemas: Components): Json {
         }),
     responses: {
       [endpoint.status]: success(endpoint, schemas),
-      ...(endpoint.foundStatus === undefined ? {} : { [endpoint.foundStatus]: success(endpoint, schemas) }),
+      ...Object.fromEntries(
+        [...endpoint.otherStatuses, ...(endpoint.foundStatus === undefined ? [] : [endpoint.foundStatus])].map(
+          (status) => [status, success(endpoint, schemas)],
+        ),
+      ),
       ...failures(endpoint),
     },
     "x-permission": access.permissions,

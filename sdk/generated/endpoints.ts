@@ -201,6 +201,12 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     unpin: {"noun":"device-groups","verb":"unpin","method":"DELETE","path":"/groups/:id/devices/:deviceId/pin","uuids":["id","deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     log: {"noun":"device-groups","verb":"log","method":"GET","path":"/groups/:id/membership-log","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
   },
+  deviceLogs: {
+    submit: {"noun":"device-logs","verb":"submit","method":"POST","path":"/agents/:id/logs","uuids":[],"status":201,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    submitEvents: {"noun":"device-logs","verb":"submitEvents","method":"PUT","path":"/agents/:id/eventlogs","uuids":[],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    diagnostic: {"noun":"device-logs","verb":"diagnostic","method":"GET","path":"/devices/:id/diagnostic-logs","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"logs"},"secretBody":[],"secretResult":[]},
+    events: {"noun":"device-logs","verb":"events","method":"GET","path":"/devices/:id/eventlogs","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+  },
   devices: {
     list: {"noun":"devices","verb":"list","method":"GET","path":"/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"cursor","items":"devices"},"secretBody":[],"secretResult":[]},
     query: {"noun":"devices","verb":"query","method":"POST","path":"/devices/query","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
@@ -233,6 +239,9 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   threats: {
     list: {"noun":"threats","verb":"list","method":"GET","path":"/security/threats","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     ofDevice: {"noun":"threats","verb":"ofDevice","method":"GET","path":"/security/threats/:deviceId","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+  },
+  incidents: {
+    feed: {"noun":"incidents","verb":"feed","method":"GET","path":"/incidents/feed","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
   },
   patches: {
     list: {"noun":"patches","verb":"list","method":"GET","path":"/patches","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
@@ -267,8 +276,10 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     logs: {"noun":"audit-logs","verb":"logs","method":"GET","path":"/audit-logs/logs","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     search: {"noun":"audit-logs","verb":"search","method":"GET","path":"/audit-logs/search","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     anchors: {"noun":"audit-logs","verb":"anchors","method":"GET","path":"/audit-logs/anchors","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    proof: {"noun":"audit-logs","verb":"proof","method":"GET","path":"/audit-logs/logs/:id/proof","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     export: {"noun":"audit-logs","verb":"export","method":"POST","path":"/audit-logs/export","uuids":[],"status":200,"transport":"json-or-csv","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     exportCsv: {"noun":"audit-logs","verb":"exportCsv","method":"GET","path":"/audit-logs/export","uuids":[],"status":200,"transport":"csv","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    bundle: {"noun":"audit-logs","verb":"bundle","method":"GET","path":"/audit-logs/bundle","uuids":[],"status":200,"transport":"text","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     userActivity: {"noun":"audit-logs","verb":"userActivity","method":"GET","path":"/audit-logs/reports/user-activity","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     securityEvents: {"noun":"audit-logs","verb":"securityEvents","method":"GET","path":"/audit-logs/reports/security-events","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     compliance: {"noun":"audit-logs","verb":"compliance","method":"GET","path":"/audit-logs/reports/compliance","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

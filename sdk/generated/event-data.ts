@@ -112,6 +112,14 @@ export interface EventData {
       severity: string;
     }[];
   };
+  /** An incident is tracked from now on. */
+  "incident.created": {
+    /** Uuid. */
+    incidentId: string;
+    incidentName: string;
+    severity: string;
+    classification: string;
+  };
   /** An organization was created. */
   "organization.created": {
     /** Uuid. */

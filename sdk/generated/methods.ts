@@ -1153,6 +1153,39 @@ export interface DeviceGroupsMethods {
   log: (input: { params: { id: string }; query?: models.DeviceGroupsLogQuery }, options?: CallOptions) => ListCall<models.MembershipEntry, models.DeviceGroupsLogResult>;
 }
 
+export interface DeviceLogsMethods {
+  /**
+   * Report what the agent logged.
+   * Entries are stored in groups of 100, in order. 207 with `partial` where a later group could not be stored: send again from index `received`.
+   *
+   * `POST /agents/:id/logs` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  submit: (input: { params: { id: string }; body?: models.DeviceLogsSubmitBody }, options?: CallOptions) => ApiCall<models.DeviceLogsSubmitResult>;
+  /**
+   * Report entries of the device's event logs.
+   * Entries below the organization's minimum level are left out, and so are those that are stored already. Beyond the organization's hourly number nothing is stored: 429 says how many may be sent now, and when more may.
+   *
+   * `PUT /agents/:id/eventlogs` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  submitEvents: (input: { params: { id: string }; body?: models.DeviceLogsSubmitEventsBody }, options?: CallOptions) => ApiCall<models.DeviceLogsSubmitEventsResult>;
+  /**
+   * List what a device's agent logged, the newest first.
+   *
+   * `GET /devices/:id/diagnostic-logs` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  diagnostic: (input: { params: { id: string }; query?: models.DeviceLogsDiagnosticQuery }, options?: CallOptions) => ListCall<models.DiagnosticLog, models.DeviceLogsDiagnosticResult>;
+  /**
+   * List stored events of a device, the newest first.
+   *
+   * `GET /devices/:id/eventlogs` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FILTER_TIMEOUT.
+   */
+  events: (input: { params: { id: string }; query?: models.DeviceLogsEventsQuery }, options?: CallOptions) => ListCall<models.DeviceEvent, models.DeviceLogsEventsResult>;
+}
+
 export interface DevicesMethods {
   /**
    * List devices.
@@ -1327,6 +1360,17 @@ export interface ThreatsMethods {
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
    */
   ofDevice: (input: { params: { deviceId: string }; query?: models.ThreatsOfDeviceQuery }, options?: CallOptions) => ListCall<models.Threat, models.ThreatsOfDeviceResult>;
+}
+
+export interface IncidentsMethods {
+  /**
+   * List incidents, the gravest first.
+   * Those that are closed leave the list after 30 days. No endpoint-detection provider is connected, so there are no findings.
+   *
+   * `GET /incidents/feed` · user · needs alerts:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  feed: (input?: { query?: models.IncidentsFeedQuery }, options?: CallOptions) => ListCall<models.IncidentFeedRow, models.IncidentsFeedResult>;
 }
 
 export interface PatchesMethods {
@@ -1526,6 +1570,14 @@ export interface AuditLogsMethods {
    */
   anchors: (input?: { query?: models.AuditLogsAnchorsQuery }, options?: CallOptions) => ListCall<models.AuditStatement, models.AuditLogsAnchorsResult>;
   /**
+   * Show an entry with the proof that it stood in its chain.
+   * About 1 KB beside the entry. 409 until an anchor covers it: one is taken hourly, and by a verification.
+   *
+   * `GET /audit-logs/logs/:id/proof` · user · needs audit:read
+   * Errors: NOT_FOUND, INVALID_STATE, FILTER_TIMEOUT, ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, FORBIDDEN.
+   */
+  proof: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.AuditProof>;
+  /**
    * Export audit entries as JSON or CSV, newest first.
    * The newest 10,000 that match; `total` counts all, and `to` = `oldest` continues. As CSV the answer is the text, with X-Total-Count, X-Truncated and X-Oldest. 30 a minute and user.
    *
@@ -1541,6 +1593,14 @@ export interface AuditLogsMethods {
    * Errors: ORG_ACCESS_DENIED, FILTER_TIMEOUT.
    */
   exportCsv: (input?: { query?: models.AuditLogsExportCsvQuery }, options?: CallOptions) => ApiCall<string>;
+  /**
+   * Export a whole chain as a bundle that is verified without the server.
+   * Lines of JSON with chain positions, anchors and prune records. Name the chain, as for verify. 20 an hour and user.
+   *
+   * `GET /audit-logs/bundle` · user · needs audit:export
+   * Errors: ORG_ACCESS_DENIED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, FORBIDDEN.
+   */
+  bundle: (input?: { query?: models.AuditLogsBundleQuery }, options?: CallOptions) => ApiCall<string>;
   /**
    * Report who did how much.
    *
@@ -1698,6 +1758,8 @@ export interface Methods {
   deviceCommands: DeviceCommandsMethods;
   /** Groups of devices. */
   deviceGroups: DeviceGroupsMethods;
+  /** What agents log, and the event logs of devices. */
+  deviceLogs: DeviceLogsMethods;
   /** Managed machines. */
   devices: DevicesMethods;
   /** Filters of devices that are kept under a name. */
@@ -1710,6 +1772,8 @@ export interface Methods {
   securityPosture: SecurityPostureMethods;
   /** Threats that were found on devices. */
   threats: ThreatsMethods;
+  /** What needs somebody's attention now. */
+  incidents: IncidentsMethods;
   /** Patches that wait or are installed on devices. */
   patches: PatchesMethods;
   /** Processes that run on a device. */

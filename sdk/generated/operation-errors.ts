@@ -165,6 +165,10 @@ export interface OperationErrors {
   "device-groups.pin": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "NOT_DYNAMIC" | Always | Authenticated | Tenancy | User | Permission | Idempotent;
   "device-groups.unpin": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | "NOT_DYNAMIC" | "NOT_PINNED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "device-groups.log": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "device-logs.submit": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
+  "device-logs.submitEvents": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body | Change;
+  "device-logs.diagnostic": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
+  "device-logs.events": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "devices.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "INVALID_CURSOR" | Always | Authenticated | Tenancy | User | Permission;
   "devices.query": "FILTER_INVALID_STRUCTURE" | "FILTER_UNKNOWN_FIELD" | "FILTER_OPERATOR_NOT_ALLOWED" | "FILTER_VALUE_REQUIRED" | "FILTER_TYPE_MISMATCH" | "FILTER_INVALID_REGEX" | "FILTER_TOO_DEEP" | "FILTER_TOO_LARGE" | "FILTER_TIMEOUT" | "ORG_ACCESS_DENIED" | "INVALID_CURSOR" | Always | Authenticated | Tenancy | User | Body | Permission;
   "devices.provision": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "HOSTNAME_TAKEN" | "DEVICE_LIMIT_REACHED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
@@ -186,6 +190,7 @@ export interface OperationErrors {
   "security-posture.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "threats.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "threats.ofDevice": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "incidents.feed": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "patches.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "patches.sources": Always | Authenticated | Tenancy | User | Permission;
   "patches.get": "NOT_FOUND" | Always | Authenticated | Tenancy | User | Permission;
@@ -210,8 +215,10 @@ export interface OperationErrors {
   "audit-logs.logs": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.search": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.anchors": "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.proof": "NOT_FOUND" | "INVALID_STATE" | "FILTER_TIMEOUT" | "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.export": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Body | Permission;
   "audit-logs.exportCsv": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
+  "audit-logs.bundle": "ORG_ACCESS_DENIED" | "PARTNER_ACCESS_DENIED" | "FULL_PARTNER_ACCESS_REQUIRED" | "SITE_ACCESS_DENIED" | "FORBIDDEN" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.userActivity": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.securityEvents": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;
   "audit-logs.compliance": "ORG_ACCESS_DENIED" | "FILTER_TIMEOUT" | Always | Authenticated | Tenancy | User | Permission;

@@ -19,11 +19,17 @@ const SHOWN = 5;
 export async function recordVerdict(services: Services, chain: ChainRef, result: AuditVerify): Promise<void> {
   if (!result.ok) return openIncident(services, chain, result);
   const closed = await asSystem(services, "tell of broken chains")
-    .deleteFrom("auditIncidents")
-    .where("chainKind", "=", chain.kind)
-    .where("chainId", "=", chain.id)
-    .returning("openedAt")
-    .executeTakeFirst();
+    .transaction()
+    .execute(async (tx) => {
+      const row = await tx
+        .deleteFrom("auditIncidents")
+        .where("chainKind", "=", chain.kind)
+        .where("chainId", "=", chain.id)
+        .returning("openedAt")
+        .executeTakeFirst();
+      if (row) await services.hooks.onChainHolds({ tx, now: services.clock.now(), chain, services });
+      return row;
+    });
   if (!closed) return;
   services.log.info("audit.chain_holds_again", { chain, openedAt: closed.openedAt });
   await countBrokenChains(services);

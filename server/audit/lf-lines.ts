@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { createReadStream } from "node:fs";
+import { createGunzip } from "node:zlib";
 
 const LF = 10;
 
@@ -11,14 +12,26 @@ export async function* fileLines(path: string, range: { start?: number; end?: nu
   yield* lfLines(createReadStream(path, range) as AsyncIterable<Buffer>);
 }
 
-/** The same of a file that others wrote: a byte that is no UTF-8 is an error with its place, and nothing is replaced. */
+/**
+ * The same of a file that others wrote, in gzip where its name ends in `.gz`: a byte that is no UTF-8 is an error with its
+ * place, and nothing is replaced.
+ */
 export async function* soundLines(path: string): AsyncGenerator<string> {
   let line = 0;
-  for await (const bytes of lfSlices(createReadStream(path) as AsyncIterable<Buffer>)) {
+  for await (const bytes of lfSlices(bytesOf(path))) {
     line += 1;
     if (!isUtf8(bytes)) throw new Error(`line ${line} is not UTF-8`);
     yield bytes.toString("utf8");
   }
+}
+
+/** Packed bytes come inflated; what is cut off, or no gzip, is an error. */
+async function* bytesOf(path: string): AsyncGenerator<Buffer> {
+  const file = createReadStream(path);
+  if (!path.endsWith(".gz")) return yield* file as AsyncIterable<Buffer>;
+  const inflated = createGunzip();
+  file.once("error", (error) => inflated.destroy(error));
+  yield* file.pipe(inflated) as AsyncIterable<Buffer>;
 }
 
 export async function* lfLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {

@@ -18,6 +18,26 @@ export async function latestAnchor(db: AuditDb, chain: ChainRef): Promise<Anchor
   return row && anchorOf(row);
 }
 
+/** The first anchor whose head is at this position or beyond, and the head of the one before: its tree is of what lies between. */
+export async function anchorCovering(
+  db: AuditDb,
+  chain: ChainRef,
+  chainSeq: number,
+): Promise<{ anchor: Anchor; since: number } | undefined> {
+  const row = await anchorsOf(db, chain)
+    .where("headChainSeq", ">=", chainSeq)
+    .orderBy("anchorSeq")
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const before = await anchorsOf(db, chain)
+    .where("anchorSeq", "<", row.anchorSeq)
+    .orderBy("anchorSeq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return { anchor: anchorOf(row), since: Number(before?.headChainSeq ?? 0) };
+}
+
 /** The record that covers most. */
 export async function latestPrune(db: AuditDb, chain: ChainRef): Promise<PruneRecord | undefined> {
   const row = await prunesOf(db, chain).orderBy("anchorSeq", "desc").limit(1).executeTakeFirst();

@@ -13,7 +13,7 @@ export const systemReasons = {
   },
   "tell of suspect agents": {
     covers:
-      "rateLimits, an entry in auditOutbox, notifications of whoever may delete the device; organizations, users, their " +
+      "rateLimits, an entry in auditOutbox, notifications of whoever may change or delete the device; organizations, users, their " +
       "memberships and rolePermissions: read",
     why: "a token that is void has no tenant, and people are out of an agent's scope",
   },
@@ -118,7 +118,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, replacedAgentTokens, exportRemovals, deviceGroupLog, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "eventCursors, setAsideEvents, webhookDeliveries, notifications, patches, devicePatches, titles of software; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "eventCursors, setAsideEvents, webhookDeliveries, notifications, patches, devicePatches, titles of software, deviceLogs, deviceEventLogs with the organizations' settings of them; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {
@@ -144,6 +144,10 @@ export const systemReasons = {
   "share patches": {
     covers: "patches: rows that devices report are made",
     why: "a patch is called the same by all tenants: its row is nobody's",
+  },
+  "sum up submissions": {
+    covers: "deviceLogHours whose hour is over, and their entries in auditOutbox; sites of their devices: read",
+    why: "an hour ends whether or not its device comes back",
   },
   "sweep devices": {
     covers:
@@ -172,7 +176,8 @@ export const systemReasons = {
   },
   "tell of broken chains": {
     covers:
-      "auditIncidents, an entry in auditOutbox, mailOutbox and jobs; addresses of platform administrators: read; " +
+      "auditIncidents, incidents with their events, an entry in auditOutbox, mailOutbox and jobs; addresses of platform " +
+      "administrators: read; " +
       "notifications of whoever may verify the chain, with users, their memberships and rolePermissions: read",
     why: "a chain that was tampered with concerns the installation, whoever's it is",
   },
@@ -187,7 +192,7 @@ export const systemReasons = {
   },
   "export audit bundle": {
     covers: "auditOutbox, auditLogs, auditChain, auditAnchors, auditPrunes of one chain, ids of its owner: read",
-    why: "for whoever holds the database itself; no server need run",
+    why: "for whoever holds the database itself, when no server need run; a chain is no tenant row, and the endpoint checks whose it is",
   },
 } as const satisfies Record<string, { readonly covers: string; readonly why: string }>;
 

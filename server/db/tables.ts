@@ -1,6 +1,7 @@
 import type { Area } from "#contract/areas";
 import type { AuditTables } from "../audit/tables.ts";
 import type { Ownership, TableDeclaration } from "./table-declaration.ts";
+import { type AlertingTables, alertingTables } from "./tables/alerting.ts";
 import { type AuditAreaTables, auditTables } from "./tables/audit.ts";
 import { type AutomationTables, automationTables } from "./tables/automation.ts";
 import { type CredentialTables, credentialTables } from "./tables/credentials.ts";
@@ -28,6 +29,7 @@ export interface Database
     SecurityTables,
     AutomationTables,
     SoftwareTables,
+    AlertingTables,
     IntegrationTables,
     AuditTables,
     AuditAreaTables,
@@ -43,6 +45,7 @@ export const tablesByArea = {
   credentials: credentialTables,
   fleet: fleetTables,
   security: securityTables,
+  alerting: alertingTables,
   automation: automationTables,
   software: softwareTables,
   // Nothing of it is kept.
@@ -60,6 +63,7 @@ export const tables = {
   ...credentialTables,
   ...fleetTables,
   ...securityTables,
+  ...alertingTables,
   ...automationTables,
   ...softwareTables,
   ...integrationTables,

@@ -15,6 +15,7 @@ import { schedules as agentReportsSchedules } from "../features/fleet/agent-repo
 import { schedules as agentsSchedules } from "../features/fleet/agents/schedules.ts";
 import { schedules as deviceCommandsSchedules } from "../features/fleet/device-commands/schedules.ts";
 import { schedules as deviceGroupsSchedules } from "../features/fleet/device-groups/schedules.ts";
+import { schedules as deviceLogsSchedules } from "../features/fleet/device-logs/schedules.ts";
 import { schedules as devicesSchedules } from "../features/fleet/devices/schedules.ts";
 import { schedules as patchesSchedules } from "../features/software/patches/schedules.ts";
 import { schedules as webhooksSchedules } from "../features/integrations/webhooks/schedules.ts";
@@ -29,7 +30,7 @@ import { consumers as webhooksConsumers } from "../features/integrations/webhook
 export const jobHandlers: JobHandlers = { ...organizationsJobs, ...passwordsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentReportsSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...deviceGroupsSchedules, ...devicesSchedules, ...patchesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentReportsSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...deviceGroupsSchedules, ...deviceLogsSchedules, ...devicesSchedules, ...patchesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
 
 /** Who is told of events. */
 export const consumers: readonly Consumer[] = [...webhooksConsumers];

@@ -58,8 +58,10 @@ import { migration as m54 } from "../db/migrations/202611291937-fleet-group-eval
 import { migration as m55 } from "../db/migrations/202611291938-credentials-exported-groups.ts";
 import { migration as m56 } from "../db/migrations/202611291958-fleet-group-defaults.ts";
 import { migration as m57 } from "../db/migrations/202611292201-automation-configuration-policies.ts";
-import { migration as m58 } from "../db/migrations/202611292240-fleet-partner-wall.ts";
-import { migration as m59 } from "../db/migrations/202611292241-fleet-title-purge.ts";
+import { migration as m58 } from "../db/migrations/202611292230-fleet-device-logs.ts";
+import { migration as m59 } from "../db/migrations/202611292231-alerting-incidents.ts";
+import { migration as m60 } from "../db/migrations/202611292240-fleet-partner-wall.ts";
+import { migration as m61 } from "../db/migrations/202611292241-fleet-title-purge.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -121,6 +123,8 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611291938-credentials-exported-groups", ...m55 },
   { name: "202611291958-fleet-group-defaults", ...m56 },
   { name: "202611292201-automation-configuration-policies", ...m57 },
-  { name: "202611292240-fleet-partner-wall", ...m58 },
-  { name: "202611292241-fleet-title-purge", ...m59 },
+  { name: "202611292230-fleet-device-logs", ...m58 },
+  { name: "202611292231-alerting-incidents", ...m59 },
+  { name: "202611292240-fleet-partner-wall", ...m60 },
+  { name: "202611292241-fleet-title-purge", ...m61 },
 ];

@@ -91,6 +91,8 @@ export interface Call<T extends EndpointTypes = EndpointTypes> {
   readonly gone: AbortSignal;
   /** A create found its row there already: it answers with the endpoint's `foundStatus`. */
   foundIt(): void;
+  /** One of the endpoint's `otherStatuses`. */
+  answerWith(status: 200 | 207): void;
   /** Runs when what this call wrote is durable. */
   afterCommit(step: () => void): void;
   header(name: string): string | undefined;

@@ -74,6 +74,10 @@ export function makeCall(passage: Passage, unit: UnitOfWork, input: CallInput): 
     foundIt() {
       passage.status = implementation.endpoint.foundStatus ?? passage.status;
     },
+    answerWith(status) {
+      if (!implementation.endpoint.otherStatuses.includes(status)) throw new Error(`${status} is not declared`);
+      passage.status = status;
+    },
     emit(kind, told) {
       if (!unit.closes) throw new Error(`${kind} is told outside the transaction of its change`);
       passage.events.add(kind, eventRow(services, kind, told));

@@ -74,6 +74,7 @@ async function passKnown(passage: HttpPassage): Promise<void> {
   authorize(passage.who, endpoint.access, { mfaGate: services.config.enable2fa });
   const body = await readJson(request, {
     limitBytes: endpoint.bodyLimitBytes,
+    inflatedBytes: endpoint.inflatedLimitBytes,
     scrub: endpoint.from === "machine",
   });
   const input = validate(endpoint, {

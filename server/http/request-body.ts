@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import { jsonFaults } from "#contract/core/exact-json";
 import { unstorable } from "#contract/core/storable";
 import { invalid, Problem, problem } from "#server/problem";
@@ -7,21 +9,32 @@ import { invalid, Problem, problem } from "#server/problem";
 const JSON_DEPTH_MAX = 150;
 
 export interface BodyRules {
+  /** Of the body as it is sent. */
   limitBytes: number;
+  /** Of one in gzip once it is inflated; undefined = none is read. */
+  inflatedBytes?: number | undefined;
   /** What machines report is kept with U+FFFD for what text cannot hold; what people send with it is refused. */
   scrub: boolean;
 }
 
 /** Reads a JSON body; `undefined` when there is none. */
-export async function readJson(request: IncomingMessage, { limitBytes, scrub }: BodyRules): Promise<unknown> {
+export async function readJson(
+  request: IncomingMessage,
+  { limitBytes, inflatedBytes, scrub }: BodyRules,
+): Promise<unknown> {
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limitBytes) throw tooLarge(request, limitBytes);
   const hasBody = declared > 0 || request.headers["transfer-encoding"] !== undefined;
   if (!hasBody) return undefined;
-  if (request.headers["content-encoding"] !== undefined && request.headers["content-encoding"] !== "identity") {
-    throw problem("INVALID_JSON", { message: "Compressed bodies are not read" });
+  const encoding = request.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  const zipped = encoding === "gzip" && inflatedBytes !== undefined;
+  if (encoding !== "identity" && !zipped) {
+    const message =
+      inflatedBytes === undefined ? "Compressed bodies are not read" : "Of compressed bodies gzip is read";
+    throw problem("INVALID_JSON", { message });
   }
-  const bytes = await readAll(request, limitBytes);
+  const sent = await readAll(request, limitBytes);
+  const bytes = zipped ? await inflated(sent, inflatedBytes) : sent;
   if (bytes.length === 0) return undefined;
   const type = request.headers["content-type"] ?? "";
   if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)) {
@@ -44,6 +57,19 @@ async function readAll(request: IncomingMessage, limitBytes: number): Promise<Bu
     throw error instanceof Problem ? error : problem("INVALID_JSON", { message: "The body ended early", cause: error });
   }
   return Buffer.concat(chunks);
+}
+
+const inflate = promisify(gunzip);
+
+/** Gives up where the limit is passed: a few bytes can stand for gigabytes. */
+async function inflated(bytes: Buffer, maxBytes: number): Promise<Buffer> {
+  try {
+    return await inflate(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE")
+      throw problem("PAYLOAD_TOO_LARGE", { details: { limitBytes: maxBytes } });
+    throw problem("INVALID_JSON", { message: "Body is not gzip", cause: error });
+  }
 }
 
 /** The rest of the body is not read: the connection is closed after the answer. */

@@ -9,6 +9,12 @@ export interface Random {
   uuid(): string;
 }
 
+/** No id that is made at this moment or later is smaller: what grows with time can be asked for by its ids. */
+export function firstIdAt(ms: number): string {
+  const hex = Math.max(0, ms).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
 const ID_POOL_BYTES = 4_096;
 
 export function secureRandom(clock: Clock): Random {

@@ -30,6 +30,26 @@ const keyIn = (path: string): Promise<string> =>
     throw usageError(`--public-key: cannot read ${path}: ${systemReason(error)}`);
   });
 
+/** `--trust`: keys of files, one a line, or PEM; a file without any is refused, since it would trust none. */
+export async function keysIn(paths: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const text = await readOwnText(path).catch((error: unknown) => {
+        throw usageError(`--trust: cannot read ${path}: ${systemReason(error)}`);
+      });
+      const keys = text.includes("-----BEGIN")
+        ? (text.match(/-----BEGIN[^-]*-----[\s\S]*?-----END[^-]*-----/g) ?? [])
+        : text
+            .split("\n")
+            .map((line) => line.trim())
+            .filter((line) => line !== "" && !line.startsWith("#"));
+      if (keys.length === 0) throw usageError(`--trust: ${path} holds no key`);
+      return keys;
+    }),
+  );
+  return found.flat();
+}
+
 /** `--public-key`: the base64 text that `rmm audit-logs anchors --json` prints, or a file with it or with PEM. */
 export async function readPublicKeys(given: readonly string[]): Promise<string[]> {
   return Promise.all(

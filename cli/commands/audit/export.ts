@@ -18,6 +18,7 @@ interface ExportOptions extends Narrowing {
   readonly user?: string;
   readonly action?: string;
   readonly resource?: string;
+  readonly bundle?: string;
 }
 
 /** `rmm audit export`: the newest entries as a file, with its checksum and where to go on. */
@@ -28,6 +29,7 @@ export function registerAuditExport(group: Command, run: Run): void {
     .description("Write the newest 10,000 entries that match; it says where the next export goes on")
     .option("-o, --output <path>", "write a file instead of stdout; --yes replaces one that exists")
     .option("--format <name>", `${formats.join(", ")} (default: by the file's ending, else csv)`)
+    .option("--bundle <path>", "write the whole chain, to be verified without the server; .gz packs it")
     .option("--user <text>", "only what this person did: part of email or name")
     .option("--action <text>", "only these actions: part of the name, such as device.")
     .option("--resource <text>", "only about these: resource type, or part of the name")
@@ -42,9 +44,12 @@ const examples = `Examples:
   rmm audit export -o audit.csv
   rmm audit export --org contoso-dental --from 2026-01-01 --to 2026-03-31 -o q1.csv
   rmm audit export --action user.login --format json
+  rmm audit export --bundle contoso.ndjson.gz --org contoso-dental
 `;
 const help = `
 What a spreadsheet would run as a formula begins with an apostrophe.
+--bundle writes every entry of one chain, with its place in it and the anchors;
+without --org it is your organization's. rmm audit verify FILE judges it.
 
 Permission: audit:export
 Credential: user
@@ -58,9 +63,15 @@ interface Facts {
 }
 
 async function exportEntries(context: Context, options: ExportOptions): Promise<number> {
+  const { org } = context.settings;
+  if (options.bundle !== undefined) {
+    const others = Object.keys(options).filter((name) => name !== "bundle");
+    if (others.length > 0) throw usageError(`--bundle writes a whole chain: it takes no --${others.join(", --")}`);
+    const { exportBundleFile } = await import("./export-bundle.ts");
+    return exportBundleFile(context, options.bundle, org.value && (await namesOf(context).orgId(org.value)));
+  }
   const format = formatFor(context, options);
   await refuseUnwritable(context, options.output);
-  const { org } = context.settings;
   const orgId = org.value === undefined ? undefined : await namesOf(context).orgId(org.value);
   const { from, to, user, action, resource } = options;
   const client = await context.client();

@@ -5,24 +5,26 @@ import type { Arguments } from "../../generic/invocation.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
 import type { Register } from "../../register.ts";
 import { registerAuditExport } from "./export.ts";
+import { registerReading } from "./reading.ts";
 import { registerAuditReport } from "./reports.ts";
 import { registerVerify } from "./verify.ts";
 
-/** `rmm audit verify|export|report`. Reading entries is `rmm audit-logs list|logs|search`; bundles come from `rmm server audit-bundle`. */
+/** `rmm audit list|search|show|tail|verify|export|report`. Bundles come from `rmm server audit-bundle`. */
 export const registerAudit: Register = (group, run) => {
   group.addHelpText(
     "before",
-    "Examples:\n  rmm audit verify\n  rmm audit verify --org contoso-dental\n  rmm audit export -o audit.csv\n  rmm audit report security-events\n",
+    "Examples:\n  rmm audit tail -f\n  rmm audit list --org contoso-dental --from 2026-01-01\n  rmm audit verify\n  rmm audit verify --org contoso-dental\n  rmm audit export -o audit.csv\n  rmm audit report security-events\n",
   );
   group.addHelpText("after", elsewhere);
+  registerReading(group, run);
   registerVerify(group, run);
   registerAuditExport(group, run);
   registerAuditReport(group, run);
 };
 
 const elsewhere = `
-Entries are read with rmm audit-logs list, logs and search; anchors with rmm
-audit-logs anchors; how long they are kept is rmm audit-retention get and set.
+Anchors are read with rmm audit-logs anchors; how long entries are kept is rmm
+audit-retention get and set.
 A bundle to verify elsewhere is written on the server's machine with rmm server
 audit-bundle.
 `;

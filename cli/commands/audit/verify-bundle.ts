@@ -49,7 +49,10 @@ async function readHead(path: string): Promise<Head> {
     if (head?.type === "bundle" && (head.format === 1 || head.format === 2)) return head;
     break;
   }
-  throw usageError(`${path} is no audit bundle of format 1 or 2`, "Bundles are written by `rmm server audit-bundle`");
+  throw usageError(
+    `${path} is no audit bundle of format 1 or 2`,
+    "Bundles are written by `rmm audit export --bundle` and `rmm server audit-bundle`",
+  );
 }
 
 function parse(line: string): (Head & { type?: string; format?: number }) | undefined {
@@ -65,7 +68,9 @@ const incomplete =
   (path: string) =>
   (error: unknown): never => {
     if (error instanceof CliError) throw error;
-    if (typeof (error as NodeJS.ErrnoException).code === "string")
+    const { code } = error as NodeJS.ErrnoException;
+    // What zlib finds wrong is in the file, not with it.
+    if (typeof code === "string" && !code.startsWith("Z_"))
       throw usageError(`--bundle: cannot read ${path}: ${systemReason(error)}`);
     const reason = error instanceof SyntaxError ? "a line of it cannot be read" : (error as Error).message;
     throw new CliError(`${path} cannot be judged: ${reason}`, {

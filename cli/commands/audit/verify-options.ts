@@ -5,7 +5,10 @@ export interface VerifyOptions {
   partner?: string;
   system?: boolean;
   bundle?: string;
+  proof?: string;
   anchorFile?: string;
   publicKey: string[];
+  /** Files of keys. */
+  trust: string[];
   requireAnchor?: RequiredAnchor;
 }

@@ -8,7 +8,7 @@ import { wrapWords } from "../../output/wrap.ts";
 import type { Run } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
 import { proving, tabular, takes } from "../../taken-flags.ts";
-import { readPublicKeys } from "./anchor-keys.ts";
+import { keysIn, readPublicKeys } from "./anchor-keys.ts";
 import { type ChainReport, reportFields, reportText, totalText } from "./report.ts";
 import type { VerifyOptions } from "./verify-options.ts";
 
@@ -25,12 +25,16 @@ export function registerVerify(group: Command, run: Run): void {
     )
     .option("--partner <partner>", "the chain of a partner: slug, name or id")
     .option("--system", "the chain of the installation itself")
-    .option("--bundle <path>", "verify a bundle of rmm server audit-bundle, without server and sign-in")
+    .argument("[bundle]", "a bundle: the same as --bundle")
+    .usage("[bundle] [flags]")
+    .option("--proof <path>", "verify what rmm audit prove wrote, without server and sign-in")
+    .option("--bundle <path>", "verify a bundle, in gzip too, without server and sign-in")
     .option(
       "--anchor-file <path>",
       "compare with anchors kept outside the database: a copy of the server's NDJSON file",
     )
     .option("--public-key <key>", "key that anchors are signed with: base64, or a file; repeatable", collect, [])
+    .option("--trust <path>", "file with such keys, one a line; repeatable", collect, [])
     .addOption(
       command
         .createOption("--require-anchor [coverage]", "exit 12 unless signed anchors cover the chain up to its head")
@@ -39,14 +43,22 @@ export function registerVerify(group: Command, run: Run): void {
     )
     .addHelpText("before", examples)
     .addHelpText("after", meaning)
-    .action(() =>
+    .action((file: string | undefined) =>
       run(async (shell, globals) => {
         // A bundle needs no server, so the profile need not exist.
-        const options = command.opts<VerifyOptions>();
-        const context = await openContext(shell, globals, { mayBeNew: options.bundle !== undefined });
+        const options = bundleIn(command.opts<VerifyOptions>(), file);
+        const context = await openContext(shell, globals, {
+          mayBeNew: (options.bundle ?? options.proof) !== undefined,
+        });
         return verify(context, options);
       }),
     );
+}
+
+function bundleIn(options: VerifyOptions, file: string | undefined): VerifyOptions {
+  if (file === undefined) return options;
+  if (options.bundle !== undefined) throw usageError("Use either a file or --bundle");
+  return { ...options, bundle: file };
 }
 
 const examples = `Examples:
@@ -55,6 +67,8 @@ const examples = `Examples:
   rmm audit verify --all
   rmm audit verify --anchor-file anchors-copy.ndjson --public-key anchor.pub --require-anchor
   rmm audit verify --bundle contoso-dental.ndjson --public-key anchor.pub --require-anchor=any
+  rmm audit verify contoso-dental.ndjson.gz --trust anchors.pub
+  rmm audit prove ENTRY-ID --json > entry.proof; rmm audit verify --proof entry.proof --trust anchors.pub
 `;
 
 const meaning = `
@@ -75,14 +89,18 @@ recently; where the limit ends it, the next run goes on with the rest, and
 --wait waits.
 
 Permission: audit:read
-Credential: a signed-in user; none with --bundle
+Credential: a signed-in user; none with --bundle and --proof
 Audit:      audit_logs.verify
 `;
 
 async function verify(context: Context, options: VerifyOptions): Promise<number> {
   checkOptions(context, options);
   checkFields(context.globals, { fields: reportFields });
-  const publicKeys = await readPublicKeys(options.publicKey);
+  const publicKeys = await readPublicKeys([...options.publicKey, ...(await keysIn(options.trust))]);
+  if (options.proof !== undefined) {
+    const { verifyProofFile } = await import("./verify-proof.ts");
+    return verifyProofFile(context, options.proof, publicKeys);
+  }
   if (options.bundle !== undefined) {
     const { verifyBundleFile } = await import("./verify-bundle.ts");
     return show(context, [await verifyBundleFile(context, options.bundle, options, publicKeys)]);
@@ -104,6 +122,7 @@ function checkOptions({ globals }: Context, options: VerifyOptions): void {
     ...(options.system ? ["--system"] : []),
     ...(globals.all ? ["--all"] : []),
     ...(options.bundle === undefined ? [] : ["--bundle"]),
+    ...(options.proof === undefined ? [] : ["--proof"]),
   ];
   if (chosen.length > 1) throw usageError(`Use only one of ${chosen.join(", ")}`);
   if (options.bundle !== undefined && globals.dryRun) throw usageError("--dry-run has no meaning with --bundle");

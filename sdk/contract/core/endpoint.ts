@@ -87,6 +87,8 @@ export interface EndpointSpec<
   readonly status?: 200 | 201 | 202 | 302;
   /** Of a create that may find its row there already. */
   readonly foundStatus?: 200;
+  /** Statuses of success beside `status`: the handler says when (`call.answerWith`). */
+  readonly otherStatuses?: readonly (200 | 207)[];
   /** Kind of the row that a create makes, where that is not its noun's own. */
   readonly makes?: RefName;
   /** Why the product has it although nothing demands it. */
@@ -108,8 +110,10 @@ export interface EndpointSpec<
    */
   readonly idempotent?: boolean;
   readonly transport?: Transport;
-  /** Default 1 MB. */
+  /** Default 1 MB; as it is sent. */
   readonly bodyLimitBytes?: number;
+  /** A body in gzip is read too, of at most so much once it is inflated; without it none is. */
+  readonly inflatedLimitBytes?: number;
   /** Mounted at the host root as well as under /api/v1. */
   readonly alsoAtRoot?: boolean;
   /** An agent or user may send nothing at all where the body is optional as a whole. */
@@ -129,6 +133,7 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly errors: readonly ErrorCode[];
   readonly status: 200 | 201 | 202 | 302;
   readonly foundStatus: 200 | undefined;
+  readonly otherStatuses: readonly (200 | 207)[];
   readonly makes: RefName | undefined;
   readonly own: string | undefined;
   readonly paging: Paging | undefined;
@@ -142,6 +147,7 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly idempotent: boolean;
   readonly transport: Transport;
   readonly bodyLimitBytes: number;
+  readonly inflatedLimitBytes: number | undefined;
   readonly alsoAtRoot: boolean;
   readonly bodyOptional: boolean;
   /** Builds the schemas on first use. */
@@ -218,6 +224,7 @@ function define<
     errors: spec.errors ?? [],
     status: spec.status ?? (spec.transport === "redirect" ? 302 : 200),
     foundStatus: spec.foundStatus,
+    otherStatuses: spec.otherStatuses ?? [],
     makes: spec.makes,
     own: spec.own,
     paging: spec.paging,
@@ -229,6 +236,7 @@ function define<
     idempotent: spec.idempotent ?? false,
     transport: spec.transport ?? "json",
     bodyLimitBytes: spec.bodyLimitBytes ?? MEGABYTE,
+    inflatedLimitBytes: spec.inflatedLimitBytes,
     alsoAtRoot: spec.alsoAtRoot ?? false,
     bodyOptional: spec.bodyOptional ?? false,
     schemas() {

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { alertingEvents } from "./events/alerting.ts";
 import type { EventSpec } from "./events/define.ts";
 import { fleetEvents } from "./events/fleet.ts";
 import { peopleEvents } from "./events/people.ts";
@@ -13,10 +14,18 @@ export const eventsByArea = {
   people: peopleEvents,
   security: securityEvents,
   software: softwareEvents,
+  alerting: alertingEvents,
 } as const;
 
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
-const table = { ...fleetEvents, ...securityEvents, ...softwareEvents, ...tenancyEvents, ...peopleEvents };
+const table = {
+  ...fleetEvents,
+  ...securityEvents,
+  ...softwareEvents,
+  ...alertingEvents,
+  ...tenancyEvents,
+  ...peopleEvents,
+};
 
 export type EventKind = keyof typeof table;
 /** What an event of this kind tells. */

@@ -25,12 +25,14 @@ import { agents } from "../resources/fleet/agents.ts";
 import { customFields } from "../resources/fleet/custom-fields.ts";
 import { deviceCommands } from "../resources/fleet/device-commands.ts";
 import { deviceGroups } from "../resources/fleet/device-groups.ts";
+import { deviceLogs } from "../resources/fleet/device-logs.ts";
 import { devices } from "../resources/fleet/devices.ts";
 import { savedFilters } from "../resources/fleet/saved-filters.ts";
 import { search } from "../resources/fleet/search.ts";
 import { tags } from "../resources/fleet/tags.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
 import { threats } from "../resources/security/threats.ts";
+import { incidents } from "../resources/alerting/incidents.ts";
 import { patches } from "../resources/software/patches.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
@@ -66,12 +68,14 @@ export type Contract = {
   readonly customFields: typeof customFields;
   readonly deviceCommands: typeof deviceCommands;
   readonly deviceGroups: typeof deviceGroups;
+  readonly deviceLogs: typeof deviceLogs;
   readonly devices: typeof devices;
   readonly savedFilters: typeof savedFilters;
   readonly search: typeof search;
   readonly tags: typeof tags;
   readonly securityPosture: typeof securityPosture;
   readonly threats: typeof threats;
+  readonly incidents: typeof incidents;
   readonly patches: typeof patches;
   readonly processes: typeof processes;
   readonly services: typeof services;
@@ -82,7 +86,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, devices, savedFilters, search, tags, securityPosture, threats, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, securityPosture, threats, incidents, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -110,12 +114,14 @@ export const areaOf = {
   customFields: "fleet",
   deviceCommands: "fleet",
   deviceGroups: "fleet",
+  deviceLogs: "fleet",
   devices: "fleet",
   savedFilters: "fleet",
   search: "fleet",
   tags: "fleet",
   securityPosture: "security",
   threats: "security",
+  incidents: "alerting",
   patches: "software",
   processes: "remote",
   services: "remote",

@@ -151,6 +151,15 @@ export interface AuditLogsExportCsvQuery {
   userId?: string | undefined;
 }
 
+export interface AuditLogsBundleQuery {
+  /** The chain of this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** The chain of this partner; id of a partner. */
+  partnerId?: string | undefined;
+  /** The chain of the installation. */
+  chain?: "system" | undefined;
+}
+
 export interface AuditLogsUserActivityQuery {
   /** Only those of this organization; id of an organization. */
   orgId?: string | undefined;
@@ -257,6 +266,49 @@ export interface AuditPagination {
   total: number;
   /** -1 when the count was skipped. */
   totalPages: number;
+}
+
+export interface AuditProof {
+  entry: {
+    id: string;
+    orgId: string | null;
+    partnerId: string | null;
+    /** Date and time (RFC 3339). */
+    timestamp: string;
+    actorType: string;
+    actorId: string | null;
+    actorEmail: string | null;
+    action: string;
+    resourceType: string | null;
+    resourceId: string | null;
+    resourceName: string | null;
+    details: string;
+    ipAddress: string | null;
+    userAgent: string | null;
+    result: string;
+    errorMessage: string | null;
+  };
+  proof: {
+    format: "ap1";
+    chainSeq: number;
+    /** Leaves of the anchor's tree. */
+    size: number;
+    /** Sibling hashes from the leaf to the root, 32 bytes each, in base64. */
+    path: string;
+    anchor: {
+      anchorSeq: number;
+      chainKind: "system" | "partner" | "organization";
+      chainId: string;
+      headChainSeq: number;
+      headChainHash: string | null;
+      entryCount: number;
+      prevAnchorHash: string | null;
+      /** Date and time (RFC 3339). */
+      anchoredAt: string;
+      signature: string | null;
+      signingKeyId: string | null;
+    };
+  };
 }
 
 export interface AuditPrune {

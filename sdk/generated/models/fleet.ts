@@ -573,6 +573,114 @@ export interface DeviceGroupsLogResult {
   };
 }
 
+export interface DeviceLogsSubmitBody {
+  /** What was logged, the oldest first; at most 500 items. */
+  logs?: ({
+    /** ISO-8601, of the device's clock. */
+    timestamp: string;
+    level: "debug" | "info" | "warn" | "error";
+    /** Part of the agent, 100 characters are kept. */
+    component?: string | undefined;
+    /** 10,000 characters are kept. */
+    message: string;
+    /** What else is known, 32 KB are kept. */
+    fields?: Record<string, unknown> | undefined;
+    /** 50 characters are kept. */
+    agentVersion?: string | undefined;
+  })[] | undefined;
+}
+
+export interface DeviceLogsSubmitResult {
+  /** So many entries of the list are done with. */
+  received: number;
+  /** Of so many that were sent. */
+  total?: number;
+  partial?: true;
+  /** Entries without a usable level or message: they are left out. */
+  invalid?: number;
+  ignoredFields?: string[];
+}
+
+export interface DeviceLogsSubmitEventsBody {
+  /** What happened, the oldest first; at most 5000 items. */
+  events?: ({
+    /** ISO-8601, of the device's clock. */
+    timestamp: string;
+    level: "info" | "warning" | "error" | "critical";
+    category: "security" | "hardware" | "application" | "system";
+    /** 255 characters are kept. */
+    source: string;
+    /** Of the record, such as System/4711/1790000000; 100 characters are kept. */
+    eventId?: string | undefined;
+    /** 2,000 characters are kept. */
+    message: string;
+    /** What else is known, 64 KB are kept. */
+    details?: Record<string, unknown> | undefined;
+  })[] | undefined;
+}
+
+export interface DeviceLogsSubmitEventsResult {
+  success: true;
+  /** Entries that were stored. */
+  count: number;
+  /** Entries below the minimum level. */
+  filtered: number;
+  /** Entries without a usable level or message: they are left out. */
+  invalid?: number;
+  ignoredFields?: string[];
+}
+
+export interface DeviceLogsDiagnosticQuery {
+  /** Page of the list, from 1; 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** Entries of a page; 1 to 1000; default `50`. */
+  limit?: number | string | undefined;
+  /** Only of these levels, separated by commas: debug, info, warn, error; unknown names are ignored; at most 200 characters. */
+  level?: string | undefined;
+  /** Only of this part of the agent; at most 100 characters. */
+  component?: string | undefined;
+  /** Written then or later; date and time (RFC 3339). */
+  since?: string | Date | undefined;
+  /** Written then or earlier; date and time (RFC 3339). */
+  until?: string | Date | undefined;
+  /** Part of the message; at most 255 characters. */
+  search?: string | undefined;
+}
+
+export interface DeviceLogsDiagnosticResult {
+  logs: DiagnosticLog[];
+  total: number;
+  limit: number;
+  /** Passed over. */
+  offset: number;
+}
+
+export interface DeviceLogsEventsQuery {
+  /** Page of the list, from 1; 1 to 1000000; default `1`. */
+  page?: number | string | undefined;
+  /** Entries of a page; 1 to 500; default `50`. */
+  limit?: number | string | undefined;
+  /** Only of this kind of log. */
+  category?: "security" | "hardware" | "application" | "system" | undefined;
+  /** Only of this level. */
+  level?: "info" | "warning" | "error" | "critical" | undefined;
+  /** Only of this source; at most 255 characters. */
+  source?: string | undefined;
+  /** Happened then or later; date and time (RFC 3339). */
+  startDate?: string | Date | undefined;
+  /** Happened then or earlier; date and time (RFC 3339). */
+  endDate?: string | Date | undefined;
+}
+
+export interface DeviceLogsEventsResult {
+  data: DeviceEvent[];
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+  };
+}
+
 export interface DevicesListQuery {
   /** Chooses paging by number. */
   page?: number | string | undefined;
@@ -1052,6 +1160,24 @@ export interface DeviceDetail {
   pendingCommandCount: number;
 }
 
+export interface DeviceEvent {
+  id: string;
+  deviceId: string;
+  orgId: string;
+  /** When it happened, by the device's clock; date and time (RFC 3339). */
+  timestamp: string;
+  level: "info" | "warning" | "error" | "critical";
+  category: "security" | "hardware" | "application" | "system";
+  source: string;
+  /** Of the record: it is stored once. */
+  eventId: string;
+  /** Secrets are masked. */
+  message: string;
+  details: Record<string, unknown> | null;
+  /** When the server took it; date and time (RFC 3339). */
+  createdAt: string;
+}
+
 export interface DeviceGroup {
   /** Id of a device group. */
   id: string;
@@ -1166,6 +1292,22 @@ export interface DeviceListItem {
   } | null;
   /** Commands that its agent has not collected, where asked for. */
   pendingCommandCount?: number;
+}
+
+export interface DiagnosticLog {
+  id: string;
+  deviceId: string;
+  orgId: string;
+  /** When it was written, by the device's clock; date and time (RFC 3339). */
+  timestamp: string;
+  level: "debug" | "info" | "warn" | "error";
+  component: string;
+  /** Secrets are masked. */
+  message: string;
+  fields: Record<string, unknown> | null;
+  agentVersion: string | null;
+  /** When the server took it; date and time (RFC 3339). */
+  createdAt: string;
 }
 
 export interface DiskReport {

@@ -13,6 +13,7 @@ import type {
   DeviceGroupMembersTable,
   DeviceGroupsTable,
 } from "./device-groups.ts";
+import type { DeviceEventLogsTable, DeviceLogHoursTable, DeviceLogsTable } from "./device-logs.ts";
 
 export type DeviceStatus =
   | "pending"
@@ -310,6 +311,9 @@ export interface FleetTables {
   deviceGroupFields: DeviceGroupFieldsTable;
   deviceGroupDue: DeviceGroupDueTable;
   savedFilters: SavedFiltersTable;
+  deviceLogs: DeviceLogsTable;
+  deviceEventLogs: DeviceEventLogsTable;
+  deviceLogHours: DeviceLogHoursTable;
 }
 
 export const fleetTables = {
@@ -350,4 +354,7 @@ export const fleetTables = {
   deviceGroupFields: { owner: "system", writtenBy: "fleet/device-groups" },
   deviceGroupDue: { owner: "system", writtenBy: "fleet/device-groups" },
   savedFilters: { owner: "org", writtenBy: "fleet/saved-filters", json: ["conditions", "customKeys"] },
+  deviceLogs: { owner: "org", writtenBy: "fleet/device-logs", json: ["fields"] },
+  deviceEventLogs: { owner: "org", writtenBy: "fleet/device-logs", json: ["fields"] },
+  deviceLogHours: { owner: "org", writtenBy: "fleet/device-logs" },
 } as const satisfies Declared<FleetTables>;

@@ -200,7 +200,12 @@ export const endless: readonly string[] = ["agent simulate", "webhooks listen"];
 export const harmless: readonly string[] = [
   "audit export",
   "audit keys",
+  "audit list",
+  "audit prove",
   "audit report",
+  "audit search",
+  "audit show",
+  "audit tail",
   "audit verify",
   "audit verify-bundle",
   "auth memberships",

@@ -21,7 +21,7 @@ export function refuseUndeclared(endpoint: AnyEndpoint, answer: Answer): void {
     if (!codes.includes(answer.body.code)) throw new Error(`${where} with the undeclared code ${answer.body.code}`);
     return;
   }
-  if (![endpoint.status, endpoint.foundStatus].includes(answer.status as 200))
+  if (![endpoint.status, endpoint.foundStatus, ...endpoint.otherStatuses].includes(answer.status as 200))
     throw new Error(`${where}, not ${endpoint.status}`);
   const parsed = result?.safeParse(answer.body);
   if (parsed?.error) throw new Error(`${where} with an undeclared shape: ${z.prettifyError(parsed.error)}`);

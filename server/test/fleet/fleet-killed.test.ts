@@ -22,8 +22,8 @@ const INTERVAL_MS = proving ? 60_000 : 1_000;
 const SPREAD_MS = proving ? AGENTS * 30 : 0;
 const COMMANDS_PER_SECOND = Math.max(8, AGENTS / 60);
 
-/** Of one process; a server that does nothing has 100. */
-const RESIDENT_MAX_MB = 500;
+/** Of one process; a server that does nothing has 100, and each agent holds a connection. */
+const RESIDENT_MAX_MB = Math.max(500, AGENTS / 12);
 const GROWTH_MAX_MB = 60;
 
 const proof = proving ? it.each(databases) : it.concurrent.each(databases);

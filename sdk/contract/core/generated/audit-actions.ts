@@ -85,6 +85,8 @@ export const auditActions = [
   "device_group.device.remove",
   "device_group.device.pin",
   "device_group.device.unpin",
+  "agent.logs.submit",
+  "agent.eventlogs.submit",
   "device.create",
   "device.update",
   "device.move_org.source",

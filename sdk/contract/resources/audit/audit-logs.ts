@@ -92,6 +92,31 @@ export const AuditExport = shape("AuditExport", () =>
   }),
 );
 
+/** An entry exactly as it was hashed, and what leads from it to an anchor (docs/audit-format.md, "Proofs"). */
+export const AuditProof = shape("AuditProof", () =>
+  z.object({
+    entry: z.object({
+      ...{ id: z.string(), orgId: z.string().nullable(), partnerId: z.string().nullable(), timestamp: instant() },
+      ...{ actorType: z.string(), actorId: z.string().nullable(), actorEmail: z.string().nullable() },
+      ...{ action: z.string(), resourceType: z.string().nullable(), resourceId: z.string().nullable() },
+      ...{ resourceName: z.string().nullable(), details: z.string(), ipAddress: z.string().nullable() },
+      ...{ userAgent: z.string().nullable(), result: z.string(), errorMessage: z.string().nullable() },
+    }),
+    proof: z.object({
+      format: z.literal("ap1"),
+      chainSeq: z.int(),
+      size: z.int().describe("leaves of the anchor's tree"),
+      path: z.string().describe("sibling hashes from the leaf to the root, 32 bytes each, in base64"),
+      anchor: z.object({
+        ...{ anchorSeq: z.int(), chainKind: z.enum(["system", "partner", "organization"]), chainId: z.string() },
+        ...{ headChainSeq: z.int(), headChainHash: z.string().nullable(), entryCount: z.int() },
+        ...{ prevAnchorHash: z.string().nullable(), anchoredAt: instant() },
+        ...{ signature: z.string().nullable(), signingKeyId: z.string().nullable() },
+      }),
+    }),
+  }),
+);
+
 const capped = () => ({
   truncated: z.boolean().describe("true: only the newest 5,000 were counted"),
   oldest: instant().nullable().describe("time of the oldest that was counted"),
@@ -248,6 +273,15 @@ export const auditLogs = resource(about, {
         publicKeys: z.array(z.string()).describe("all trusted keys, including earlier ones"),
       }),
   }),
+  proof: get("/audit-logs/logs/:id/proof", {
+    summary: "Show an entry with the proof that it stood in its chain",
+    own: "an auditor proves one entry without the rest of the chain: `rmm audit prove`",
+    description:
+      "About 1 KB beside the entry. 409 until an anchor covers it: one is taken hourly, and by a verification.",
+    access: readers,
+    errors: ["NOT_FOUND", "INVALID_STATE", "FILTER_TIMEOUT", ...chainErrors],
+    returns: AuditProof,
+  }),
   export: post("/audit-logs/export", {
     summary: "Export audit entries as JSON or CSV, newest first",
     description:
@@ -286,6 +320,18 @@ export const auditLogs = resource(about, {
       z
         .object({ ...narrowing(), userId: ref("user").optional().describe("only what this actor did") })
         .refine(inOrder, inOrderMessage),
+    returns: () => z.string(),
+  }),
+  bundle: get("/audit-logs/bundle", {
+    summary: "Export a whole chain as a bundle that is verified without the server",
+    own: "an auditor verifies a chain without the server, and beyond 10,000 entries: `rmm audit export --bundle`",
+    description:
+      "Lines of JSON with chain positions, anchors and prune records. Name the chain, as for verify. 20 an hour and user.",
+    access: staff().needs("audit:export"),
+    audit: "audit_logs.export",
+    transport: "text",
+    errors: chainErrors,
+    query: () => z.object(selector()).refine(onlyOne, onlyOneMessage),
     returns: () => z.string(),
   }),
   userActivity: get("/audit-logs/reports/user-activity", {

@@ -1,9 +1,11 @@
 import { auditLogs } from "#contract/resources/audit/audit-logs";
 import { implement } from "#server/http/implement";
 import { listChainAnchors } from "./anchors.ts";
+import { exportChainBundle } from "./bundle.ts";
 import { exportAuditCsv, exportAuditLogs } from "./export.ts";
 import { limited } from "./limited.ts";
 import { getAuditLog, listAuditEntries, listAuditLogs, searchAuditLogs } from "./list.ts";
+import { proveEntry } from "./prove.ts";
 import { reportCompliance, reportSecurityEvents, reportStats, reportUserActivity } from "./reports.ts";
 import { verifyAuditChain } from "./verify.ts";
 
@@ -12,8 +14,10 @@ export const routes = implement(auditLogs, {
   logs: limited(listAuditLogs),
   search: limited(searchAuditLogs),
   getLog: limited(getAuditLog),
+  proof: limited(proveEntry),
   export: exportAuditLogs,
   exportCsv: exportAuditCsv,
+  bundle: exportChainBundle,
   userActivity: limited(reportUserActivity),
   securityEvents: limited(reportSecurityEvents),
   compliance: limited(reportCompliance),

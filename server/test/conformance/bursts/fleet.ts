@@ -10,6 +10,7 @@ import { auditOf } from "../../audit-of.ts";
 import { caseOf } from "../cases.ts";
 import { ask, type CallOptions } from "../sweep.ts";
 import { ADDRESS, type Attempt, always, type Burst, useUp, useUpWithin } from "./burst.ts";
+import { deviceLogBursts } from "./device-logs.ts";
 import { searchBursts } from "./search.ts";
 
 /** Reports of a device, each with another name. */
@@ -22,6 +23,7 @@ const renaming =
 
 export const fleetBursts: readonly Burst[] = [
   ...searchBursts,
+  ...deviceLogBursts,
   {
     limit: "agent",
     noun: "agents",

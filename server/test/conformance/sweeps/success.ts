@@ -81,9 +81,9 @@ function namedBy(item: Case, { tenant, person, ...options }: Ready, answer: Answ
   const ofNoun = Object.entries((params ?? {}) as Record<string, string>)
     .filter(([name]) => refs[names[name] as keyof typeof refs] === noun)
     .map(([, id]) => id);
-  if (item.endpoint.status === 201) return [...idsIn(answer.body), ...ofNoun];
   const asked = idsIn([params, query, body, options.params, options.query, options.body]);
   const device = item.endpoint.access.kinds.includes("agent") ? [tenant.deviceId] : [];
+  if (item.endpoint.status === 201) return [...idsIn(answer.body), ...ofNoun, ...device];
   // An export has no single row, a filter that nobody saved has none.
   const unsaved = ["partner_api.export", "audit_logs.export", "filter.preview"].includes(String(item.endpoint.audit));
   const everything = unsaved ? [null] : [];

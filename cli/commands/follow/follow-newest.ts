@@ -1,0 +1,46 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Context } from "../../context.ts";
+import { exitCode } from "../../errors/exit-codes.ts";
+import { writeTo } from "../../shell.ts";
+import { type LineColumn, lineOf } from "../webhooks/line-of.ts";
+
+const EVERY_MS = 2_000;
+const REMEMBERED_MAX = 20_000;
+/** Between two looks; beyond that a list runs faster than anybody reads. */
+const NEW_MAX = 2_000;
+
+/** A list without end. */
+export interface Followed<Row extends { readonly id: string }> {
+  readonly columns: readonly LineColumn[];
+  /** Of the past, to begin with. */
+  readonly first: number;
+  /** The newest first. */
+  list(signal: AbortSignal): AsyncIterable<Row>;
+}
+
+/** A line for each of the last ones and for each that comes, the oldest first, until Ctrl-C. */
+export async function followNewest<Row extends { readonly id: string }>(
+  context: Context,
+  { columns, first, list }: Followed<Row>,
+): Promise<number> {
+  const { signal } = context.shell;
+  const known = new Set<string>();
+  for (let begins = true; !signal.aborted; begins = false) {
+    const fresh: Row[] = [];
+    const most = begins ? first : NEW_MAX;
+    for await (const row of list(signal)) {
+      if (known.has(row.id) || fresh.length >= most) break;
+      fresh.push(row);
+    }
+    for (const row of fresh.reverse()) {
+      known.add(row.id);
+      await writeTo(context.shell, "stdout", `${lineOf(context, row, columns)}\n`);
+    }
+    for (const id of known) {
+      if (known.size <= REMEMBERED_MAX) break;
+      known.delete(id);
+    }
+    await pause(EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return exitCode("interrupted");
+}

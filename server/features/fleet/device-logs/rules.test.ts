@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { maskSecrets, maskSecretsIn } from "#server/platform/mask-secrets";
+import { readEvent } from "./rules.ts";
+
+const now = "2026-11-29T08:00:00.000Z";
+const event = (more: object) => ({ timestamp: now, level: "info", category: "system", message: "x", ...more });
+
+describe("an event", () => {
+  it("less severe than the minimum is left out, whatever else is wrong with it", () => {
+    for (const [level, minimum, kept] of [
+      ["info", "info", true],
+      ["information", "warning", false],
+      ["warn", "warning", true],
+      ["warning", "error", false],
+      ["fatal", "critical", true],
+    ] as const)
+      expect(readEvent(event({ level }), now, minimum) !== "filtered", `${level} ${minimum}`).toBe(kept);
+    expect(readEvent(event({ level: "info", message: null }), now, "error")).toBe("filtered");
+  });
+
+  it("happened when its device says, unless that lies more than ten minutes ahead or cannot be read", () => {
+    const at = (timestamp: unknown) => {
+      const read = readEvent(event({ timestamp }), now, "info");
+      return typeof read === "object" ? [read.timestamp, read.details?.["originalTimestamp"]] : read;
+    };
+    expect(at("2026-11-29T10:00:00+02:00")).toEqual([now, undefined]);
+    expect(at("2026-11-29T08:09:59")).toEqual(["2026-11-29T08:09:59.000Z", undefined]);
+    expect(at("2026-11-29T08:10:01Z")).toEqual([now, "2026-11-29T08:10:01Z"]);
+    expect(at(5)).toEqual([now, "5"]);
+    expect(at("29/11/2026")).toEqual([now, "29/11/2026"]);
+    expect(at(undefined)).toEqual([now, ""]);
+  });
+});
+
+describe("what is masked", () => {
+  const secret = "hunter2hunter2hunter2";
+  const lines = [
+    `password=${secret} next`,
+    `{"user":"a","clientSecret":"${secret}"}`,
+    String.raw`body {\"apiKey\":\"${secret}\"}`,
+    `Authorization: Basic ${secret}`,
+    `sent with Bearer ${secret}`,
+    `<Password>${secret}</Password>`,
+    `cmd.exe /c net user bob ${secret} /add`,
+    `psql postgres://bob:${secret}@db/x`,
+    `tool --password ${secret} --verbose`,
+    `New-User -Password '${secret} two'`,
+    `schtasks /create /rp ${secret} /tn x`,
+    `Server=x;Pwd=${secret};Database=y`,
+    `https://x/?access_token=${secret}&y=1`,
+    `AWS_SECRET_ACCESS_KEY=${secret}`,
+    `-----BEGIN RSA PRIVATE KEY-----\n${secret}\n-----END RSA PRIVATE KEY-----`,
+    `-----BEGIN OPENSSH PRIVATE KEY-----\n${secret}`,
+    `agt_${"a1".repeat(32)}`.replace("a1a1", "a1a1"),
+  ];
+  it.each(lines)("%s", (line) => {
+    const masked = maskSecrets(line);
+    expect(masked).not.toContain(secret);
+    expect(masked).toContain("********");
+  });
+
+  it("is nothing else", () => {
+    for (const line of ["the service started", "C:\\Program Files\\x.exe /S /norestart", "a://b/c d@e", "user bob"])
+      expect(maskSecrets(line)).toBe(line);
+  });
+
+  it("in JSON goes by names as well, and by flags in lists of arguments", () => {
+    const given = {
+      args: ["run", "--token", secret, "-v"],
+      env: [{ name: "DB_PASSWORD", value: secret }],
+      deep: { privateKey: { pem: secret } },
+      line: `pwd=${secret}`,
+      plain: 7,
+    };
+    const masked = maskSecretsIn(given);
+    expect(JSON.stringify(masked)).not.toContain(secret);
+    expect(masked).toMatchObject({ args: ["run", "--token", "********", "-v"], plain: 7 });
+  });
+
+  it("is found in one pass however a text is made", () => {
+    const hostile = ['password="', "://a:", "net user ", " --password", `password:${"\\".repeat(40)}`, "eyJaaaaaaaa."];
+    for (const part of hostile) {
+      const started = performance.now();
+      maskSecrets(part.repeat(Math.ceil(200_000 / part.length)));
+      expect(performance.now() - started, part).toBeLessThan(1_000);
+    }
+  });
+});

@@ -1,0 +1,66 @@
+/**
+ * Secrets in texts that machines write: command lines, configuration, headers, keys. Every pattern consumes what it looks
+ * at, so that a text is gone through once however it is made.
+ */
+
+export const MASK = "********";
+
+const names = `passwords?|passwd|passphrase|pwd|secrets?|tokens?|credentials?|authorization|cookie|api[_-]?key|access[_-]?key|private[_-]?key|signature|sharedkey|accountkey`;
+
+/** Quoted as in JSON within JSON, quoted, or up to the next blank or sign that ends a value. */
+const value = String.raw`(?:\\+"(?:[^"\\]|\\(?!"))*(?:\\+")?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?|(?:Bearer|Basic|Digest|Negotiate|NTLM)\s{1,4}[^\s"',;<>]+|[^\s"',;&<>)}\]]+)`;
+
+/** Flags of programs that take a secret: `--password x`, `-Token x`, `/rp x`, `/p:x`. */
+const flags = String.raw`(?:-{1,2}|\/)(?:${names}|pass|pw|rp|sas|apikey)`;
+
+const patterns: readonly (readonly [RegExp, string])[] = [
+  [
+    /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY( BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY( BLOCK)?-----|$)/g,
+    MASK,
+  ],
+  // `password=x`, `"apiKey": "x"`, `<Secret>x</Secret>`, `Authorization: Bearer x`
+  [new RegExp(String.raw`((?:${names})[\w.-]{0,40}\\{0,4}["']?\s{0,4}[:=>]{1,2}\s{0,4})${value}`, "gi"), `$1${MASK}`],
+  [new RegExp(String.raw`((?:^|[\s"'])${flags}(?:\s{1,4}|[:=]))(?![-/])${value}`, "gi"), `$1${MASK}`],
+  // `net user NAME SECRET`
+  [/(\bnet1?(?:\.exe)?"?\s{1,4}user [^\s/]\S{0,99}\s{1,4})[^\s/]\S*/gi, `$1${MASK}`],
+  [/\b(Bearer|Basic|Negotiate|NTLM)(\s{1,4})[A-Za-z0-9._~+/=-]{16,}/g, `$1$2${MASK}`],
+  // `https://name:secret@host`
+  [/(:\/\/[^\s/:@]{0,200}:)[^\s/@]{1,500}(?=@)/g, `$1${MASK}`],
+  // Tokens that are known by how they look: JWT, ours, AWS, GitHub, Slack, Stripe.
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g, MASK],
+  [
+    /\b(?:agt_[0-9a-f]{64}|svc_[\w-]{16,}|AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{20,}|xox[abprs]-[\w-]{10,}|[sr]k_live_\w{10,})/g,
+    MASK,
+  ],
+];
+
+/** The text with each secret replaced by a mask; what stands around them stays. */
+export function maskSecrets(text: string): string {
+  let masked = text;
+  for (const [pattern, by] of patterns) masked = masked.replace(pattern, by);
+  return masked;
+}
+
+const secretName = new RegExp(`${names}|^pass$`, "i");
+const secretFlag = new RegExp(`^${flags}$`, "i");
+
+/**
+ * The same of JSON: what stands under a secret's name is masked whole, every other text by what it holds, and what follows
+ * a flag in a list of arguments.
+ */
+export function maskSecretsIn(json: unknown): unknown {
+  if (typeof json === "string") return maskSecrets(json);
+  if (Array.isArray(json))
+    return json.map((item, at) => (isFlag(json[at - 1]) && !isFlag(item) ? MASK : maskSecretsIn(item)));
+  if (json === null || typeof json !== "object") return json;
+  const { name, key = name } = json as Record<string, unknown>;
+  const pair = typeof key === "string" && secretName.test(key);
+  return Object.fromEntries(
+    Object.entries(json).map(([field, inner]) => {
+      const isSecret = inner !== null && (secretName.test(field) || (pair && field.toLowerCase() === "value"));
+      return [field, isSecret ? MASK : maskSecretsIn(inner)];
+    }),
+  );
+}
+
+const isFlag = (item: unknown): boolean => typeof item === "string" && secretFlag.test(item);
