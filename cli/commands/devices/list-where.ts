@@ -92,13 +92,12 @@ async function listMatches(context: Context, { list, query }: ListSpecs, conditi
   });
   await printResult(context, devices, { fields: list.fields, columns: list.columns });
   if (devices.length === 0 && formatOf(context) === "table") await context.notice("Nothing found");
-  const shown = devices.length.toLocaleString("en-US");
-  // An older server does not count.
-  if (more)
-    await context.notice(
-      total === undefined
-        ? `${shown} shown; use --all`
-        : `${shown} of ${total.toLocaleString("en-US")} shown; use --all`,
-    );
+  if (more) await context.notice(`${moreText(devices.length, total)}; use --all`);
   return 0;
+}
+
+/** An older server does not count. */
+function moreText(shown: number, total: number | undefined): string {
+  const counted = (count: number) => count.toLocaleString("en-US");
+  return total === undefined ? `${counted(shown)} shown` : `${counted(shown)} of ${counted(total)}`;
 }

@@ -52,15 +52,13 @@ function asksBefore(command: Command, run: Run, spec: CommandSpec): void {
       const { where: expression, ...options } = command.opts<Record<string, unknown>>();
       if (expression === undefined || options["file"] !== undefined || globals.dryRun)
         return runEndpoint(context, spec, { args: [called], options: command.opts() });
-      const { text, group, where } = await withSpinner(context, "Loading", async () => {
+      const { text, group, where, siteId } = await withSpinner(context, "Loading", async () => {
         const found = await groupCalled(context, called, { ...options, where: expression });
         // The server says why a static group gets none.
-        if (found.group.type !== "dynamic") return { ...found, text: undefined };
+        if (found.group.type !== "dynamic") return { ...found, text: undefined, siteId: undefined };
         const siteId = await siteAfter(context, found.group, options);
-        return {
-          ...found,
-          text: changeText(found.group, await memberChange(context, found.group, found.where, siteId)),
-        };
+        const change = await memberChange(context, found.group, found.where, siteId);
+        return { ...found, text: changeText(found.group, change), siteId };
       });
       if (text === undefined) return runEndpoint(context, spec, { args: [group.id], options: command.opts() });
       if (!globals.yes) {
@@ -70,8 +68,10 @@ function asksBefore(command: Command, run: Run, spec: CommandSpec): void {
           throw declined("Nothing was changed");
       } else await context.notice(text);
       const filterConditions = JSON.stringify(where!.filter);
+      // The site that was looked at, where several have its name.
+      const place = options["siteId"] === undefined ? {} : { siteId };
       return pointing(context, where!, () =>
-        runEndpoint(context, spec, { args: [group.id], options: { ...options, filterConditions } }),
+        runEndpoint(context, spec, { args: [group.id], options: { ...options, ...place, filterConditions } }),
       );
     }),
   );
