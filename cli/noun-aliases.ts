@@ -5,5 +5,6 @@ export const nounAliases: Readonly<Record<string, string>> = {
   filters: "saved-filters",
   groups: "device-groups",
   logs: "device-logs",
+  policies: "configuration-policies",
   security: "security-posture",
 };

@@ -3,6 +3,7 @@ import { completeAnchorFile } from "./audit/anchor-copies.ts";
 import { anchorGrowth, writerOf } from "./audit/keeper.ts";
 import { markRestated } from "./audit/restate.ts";
 import { startEvents } from "./events/runner.ts";
+import { warnOfDrift } from "./features/access-control/pam-rules/warn-of-drift.ts";
 import { startDeliveries } from "./features/integrations/webhooks/sending/start-deliveries.ts";
 import { consumers, jobHandlers, schedules } from "./generated/background.ts";
 import { startJobRunner } from "./jobs/queue.ts";
@@ -28,10 +29,12 @@ export function startBackground(
   const scheduler = options.schedules ? startScheduler(services, schedules) : undefined;
   const deliveries = options.schedules ? startDeliveries(services) : undefined;
   const copies = options.schedules ? startCopies(services) : undefined;
+  const drift = warnOfDrift(services).catch((error) => services.log.error("pam-rule-tier-drift", { error }));
   return {
     async stop() {
       await scheduler?.stop();
       await copies?.stop();
+      await drift;
       await runner.stop();
       await deliveries?.stop();
       await events.stop();

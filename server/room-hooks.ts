@@ -1,4 +1,5 @@
 import type { CommandType } from "#contract/core/command-types";
+import type { AuditAction } from "#contract/core/generated/audit-actions";
 import type { ChainRef } from "./audit/chain.ts";
 import type { Db, Store } from "./db/dialect/index.ts";
 import type { Tx } from "./db/unit-of-work.ts";
@@ -24,6 +25,18 @@ export interface PartnerEvent extends Happened {
 export interface SiteEvent extends Happened {
   readonly siteId: string;
   readonly orgId: string;
+}
+
+export interface SiteRemovedEvent extends SiteEvent {
+  /** An entry of its own for a row that goes with the site, written in the same transaction. */
+  record(entry: RemovedRow): void;
+}
+
+interface RemovedRow {
+  readonly action: AuditAction;
+  readonly resource: { readonly id: string; readonly name: string };
+  readonly owner: { readonly orgId: string };
+  readonly siteIds: readonly string[];
 }
 
 /** A membership that is gone, accepted or not; a partner's own one names no organization. */
@@ -172,7 +185,7 @@ export interface RoomHooks {
   /** Before anything leaves the site: what is about devices that are out of service there goes first. */
   readonly onSiteClearing?: Hook<SiteEvent>;
   /** Before its row goes, and with it what the database cascades. */
-  readonly onSiteRemoved?: Hook<SiteEvent>;
+  readonly onSiteRemoved?: Hook<SiteRemovedEvent>;
   /** Left a tenant, or declined its invitation (docs/people.md, "Own memberships"). */
   readonly onUserRemoved?: Hook<UserEvent>;
   /** Whoever may verify it is told at once and daily (docs/audit.md, "Verification"). */

@@ -8,6 +8,7 @@ import { sdkMethods } from "./methods.ts";
 import { sdkModels } from "./models.ts";
 import { openApiGoldens } from "./openapi-goldens.ts";
 import { sdkOperationErrors } from "./operation-errors.ts";
+import { policyFeatureTable } from "./policy-features.ts";
 import { withRoomTable } from "./room-table.ts";
 
 /** Every generated file, and the one with a generated part: path from the root of the repository to its text. */
@@ -15,6 +16,7 @@ export function generatedFiles(): Map<string, string> {
   const models = sdkModels();
   return new Map([
     ...closedLists(),
+    ["sdk/contract/core/generated/policy-features.ts", policyFeatureTable()],
     ["sdk/generated/endpoints.ts", sdkEndpoints()],
     ["sdk/generated/event-data.ts", sdkEventData()],
     ["sdk/generated/methods.ts", sdkMethods(models)],

@@ -16,7 +16,7 @@ export function registries(): Map<string, string> {
   const nouns = nounFiles();
   return new Map([
     ["sdk/contract/generated/table.ts", contractTable(nouns)],
-    ["sdk/contract/generated/policy-features.ts", policyFeatureTable(banner)],
+    ["sdk/contract/core/generated/policy-features.ts", policyFeatureTable()],
     ["server/generated/routes.ts", routeTable(nouns)],
     ["server/generated/background.ts", backgroundTable(banner)],
     ["server/generated/hooks.ts", hookTable(banner)],

@@ -5,6 +5,7 @@ export const areas = {
   "sign-in": "Sessions, second factors, single sign-on",
   credentials: "Keys and principals of machines",
   fleet: "Devices and their agents",
+  "access-control": "Elevated rights on devices",
   security: "What protects devices, and what was found on them",
   alerting: "What needs somebody's attention",
   automation: "What devices are told to do by themselves",

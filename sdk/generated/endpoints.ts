@@ -137,6 +137,8 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     deviceRelationships: {"noun":"partner-api","verb":"deviceRelationships","method":"GET","path":"/partner-api/device-relationships","uuids":[],"status":200,"transport":"json","kinds":["partnerKey"],"idempotent":false,"paging":{"kind":"cursor","items":"data"},"secretBody":[],"secretResult":[]},
     customFields: {"noun":"partner-api","verb":"customFields","method":"GET","path":"/partner-api/custom-fields","uuids":[],"status":200,"transport":"json","kinds":["partnerKey"],"idempotent":false,"paging":{"kind":"cursor","items":"data"},"secretBody":[],"secretResult":[]},
     customFieldValues: {"noun":"partner-api","verb":"customFieldValues","method":"GET","path":"/partner-api/custom-field-values","uuids":[],"status":200,"transport":"json","kinds":["partnerKey"],"idempotent":false,"paging":{"kind":"cursor","items":"data"},"secretBody":[],"secretResult":[]},
+    configurationPolicies: {"noun":"partner-api","verb":"configurationPolicies","method":"GET","path":"/partner-api/configuration-policies","uuids":[],"status":200,"transport":"json","kinds":["partnerKey"],"idempotent":false,"paging":{"kind":"cursor","items":"data"},"secretBody":[],"secretResult":[]},
+    configurationAssignments: {"noun":"partner-api","verb":"configurationAssignments","method":"GET","path":"/partner-api/configuration-assignments","uuids":[],"status":200,"transport":"json","kinds":["partnerKey"],"idempotent":false,"paging":{"kind":"cursor","items":"data"},"secretBody":[],"secretResult":[]},
     createOrganization: {"noun":"partner-api","verb":"createOrganization","method":"POST","path":"/partner-api/organizations","uuids":[],"status":201,"transport":"json","kinds":["partnerKey"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
     createSite: {"noun":"partner-api","verb":"createSite","method":"POST","path":"/partner-api/sites","uuids":[],"status":201,"transport":"json","kinds":["partnerKey"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
     createEnrollmentKey: {"noun":"partner-api","verb":"createEnrollmentKey","method":"POST","path":"/partner-api/enrollment-keys","uuids":[],"status":201,"transport":"json","kinds":["partnerKey"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":["key","enrollmentSecret"]},
@@ -232,6 +234,22 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
   },
+  pamConfig: {
+    get: {"noun":"pam-config","verb":"get","method":"GET","path":"/pam/config","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    replace: {"noun":"pam-config","verb":"replace","method":"PUT","path":"/pam/config","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  pamRules: {
+    list: {"noun":"pam-rules","verb":"list","method":"GET","path":"/pam/rules","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"rules"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"pam-rules","verb":"create","method":"POST","path":"/pam/rules","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"pam-rules","verb":"update","method":"PATCH","path":"/pam/rules/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"pam-rules","verb":"remove","method":"DELETE","path":"/pam/rules/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
+  signerGroups: {
+    list: {"noun":"signer-groups","verb":"list","method":"GET","path":"/pam/signer-groups","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"signerGroups"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"signer-groups","verb":"create","method":"POST","path":"/pam/signer-groups","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"signer-groups","verb":"update","method":"PATCH","path":"/pam/signer-groups/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"signer-groups","verb":"remove","method":"DELETE","path":"/pam/signer-groups/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   securityPosture: {
     list: {"noun":"security-posture","verb":"list","method":"GET","path":"/security/status","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     ofDevice: {"noun":"security-posture","verb":"ofDevice","method":"GET","path":"/security/status/:deviceId","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
@@ -242,6 +260,16 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   },
   incidents: {
     feed: {"noun":"incidents","verb":"feed","method":"GET","path":"/incidents/feed","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+  },
+  configurationPolicies: {
+    list: {"noun":"configuration-policies","verb":"list","method":"GET","path":"/policies","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"configuration-policies","verb":"create","method":"POST","path":"/policies","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    effective: {"noun":"configuration-policies","verb":"effective","method":"GET","path":"/policies/effective/device/:deviceId","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    get: {"noun":"configuration-policies","verb":"get","method":"GET","path":"/policies/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    replace: {"noun":"configuration-policies","verb":"replace","method":"PUT","path":"/policies/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    update: {"noun":"configuration-policies","verb":"update","method":"PATCH","path":"/policies/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    remove: {"noun":"configuration-policies","verb":"remove","method":"DELETE","path":"/policies/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    deactivate: {"noun":"configuration-policies","verb":"deactivate","method":"POST","path":"/policies/:id/deactivate","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
   patches: {
     list: {"noun":"patches","verb":"list","method":"GET","path":"/patches","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},

@@ -771,6 +771,22 @@ export interface PartnerApiMethods {
    */
   customFieldValues: (input?: { query?: models.PartnerApiCustomFieldValuesQuery }, options?: CallOptions) => ListCall<models.PartnerApiCustomFieldValuesItem, models.PartnerApiCustomFieldValuesResult>;
   /**
+   * Export configuration policies.
+   * Those of the partner as well, which have no orgId, also where an organization is named.
+   *
+   * `GET /partner-api/configuration-policies` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  configurationPolicies: (input?: { query?: models.PartnerApiConfigurationPoliciesQuery }, options?: CallOptions) => ListCall<models.PartnerApiConfigurationPoliciesItem, models.PartnerApiConfigurationPoliciesResult>;
+  /**
+   * Export what configuration policies are assigned to.
+   * Of a partner's policy those to organizations within reach, and to the partner itself.
+   *
+   * `GET /partner-api/configuration-assignments` · partnerKey
+   * Errors: INVALID_CURSOR, SINCE_TOO_OLD, NOT_FOUND.
+   */
+  configurationAssignments: (input?: { query?: models.PartnerApiConfigurationAssignmentsQuery }, options?: CallOptions) => ListCall<models.PartnerApiConfigurationAssignmentsItem, models.PartnerApiConfigurationAssignmentsResult>;
+  /**
    * Create an organization.
    * A key confined to chosen organizations reaches the new one as well.
    *
@@ -1326,6 +1342,85 @@ export interface TagsMethods {
   devices: (input: { query: models.TagsDevicesQuery }, options?: CallOptions) => ListCall<models.TaggedDevice, models.TagsDevicesResult>;
 }
 
+export interface PamConfigMethods {
+  /**
+   * Show what happens to elevated rights that no rule decides.
+   *
+   * `GET /pam/config` · user · needs devices:read
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED.
+   */
+  get: (input?: { query?: models.PamConfigGetQuery }, options?: CallOptions) => ApiCall<models.PamConfigGetResult>;
+  /**
+   * Say what happens to elevated rights that no rule decides.
+   *
+   * `PUT /pam/config` · user · needs devices:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  replace: (input: { body: models.PamConfigReplaceBody }, options?: CallOptions) => ApiCall<models.PamConfigReplaceResult>;
+}
+
+export interface PamRulesMethods {
+  /**
+   * List the rules that decide elevated rights, in the order in which they are asked.
+   *
+   * `GET /pam/rules` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.PamRulesListQuery }, options?: CallOptions) => ListCall<models.ListedPamRule, models.PamRulesListResult>;
+  /**
+   * Make a rule that decides elevated rights.
+   *
+   * `POST /pam/rules` · user · needs pam:manage_policy, MFA
+   * Errors: PAM_RULE_INVALID_SHAPE, pam_rule_risk_tier_unreachable, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, SIGNER_GROUP_NOT_IN_ORG, ORG_READ_ONLY, ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, LIMIT_REACHED.
+   */
+  create: (input: { body: models.PamRulesCreateBody }, options?: CallOptions) => ApiCall<models.PamRulesCreateResult>;
+  /**
+   * Change a rule, or approve it anew after an upgrade suspended it.
+   *
+   * `PATCH /pam/rules/:id` · user · needs pam:manage_policy, MFA
+   * Errors: PAM_RULE_INVALID_SHAPE, pam_rule_risk_tier_unreachable, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, SIGNER_GROUP_NOT_IN_ORG, ORG_READ_ONLY, NOT_FOUND, NO_UPDATES, NOT_SUSPENDED.
+   */
+  update: (input: { params: { id: string }; body?: models.PamRulesUpdateBody }, options?: CallOptions) => ApiCall<models.PamRulesUpdateResult>;
+  /**
+   * Delete a rule that decides elevated rights.
+   *
+   * `DELETE /pam/rules/:id` · user · needs pam:manage_policy, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.PamRulesRemoveResult>;
+}
+
+export interface SignerGroupsMethods {
+  /**
+   * List signer groups, by name.
+   *
+   * `GET /pam/signer-groups` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED, SITE_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.SignerGroupsListQuery }, options?: CallOptions) => ListCall<models.SignerGroup, models.SignerGroupsListResult>;
+  /**
+   * Make a group of signers.
+   *
+   * `POST /pam/signer-groups` · user · needs devices:write, MFA
+   * Errors: SITE_ACCESS_DENIED, ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, ORG_READ_ONLY, LIMIT_REACHED, NAME_TAKEN.
+   */
+  create: (input: { body: models.SignerGroupsCreateBody }, options?: CallOptions) => ApiCall<models.SignerGroupsCreateResult>;
+  /**
+   * Change a group of signers; those that rules name also take pam:manage_policy.
+   *
+   * `PATCH /pam/signer-groups/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, NO_UPDATES, NAME_TAKEN, PERMISSION_DENIED.
+   */
+  update: (input: { params: { id: string }; body?: models.SignerGroupsUpdateBody }, options?: CallOptions) => ApiCall<models.SignerGroupsUpdateResult>;
+  /**
+   * Delete a group of signers that no rule names.
+   *
+   * `DELETE /pam/signer-groups/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, IN_USE.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.SignerGroupsRemoveResult>;
+}
+
 export interface SecurityPostureMethods {
   /**
    * List how devices are protected, by name.
@@ -1371,6 +1466,66 @@ export interface IncidentsMethods {
    * Errors: ORG_ACCESS_DENIED.
    */
   feed: (input?: { query?: models.IncidentsFeedQuery }, options?: CallOptions) => ListCall<models.IncidentFeedRow, models.IncidentsFeedResult>;
+}
+
+export interface ConfigurationPoliciesMethods {
+  /**
+   * List configuration policies, newest first.
+   * Of a whole partner's policies, members of an organization see those that cover it.
+   *
+   * `GET /policies` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.ConfigurationPoliciesListQuery }, options?: CallOptions) => ListCall<models.ListedConfigurationPolicy, models.ConfigurationPoliciesListResult>;
+  /**
+   * Create a configuration policy.
+   *
+   * `POST /policies` · user · needs devices:write, MFA
+   * Errors: ORG_ID_REQUIRED, ORG_ACCESS_DENIED, ORG_CONTEXT_REQUIRED, PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, SITE_ACCESS_DENIED, ORG_READ_ONLY, PERMISSION_DENIED, TARGET_NOT_IN_SCOPE, LIMIT_REACHED.
+   */
+  create: (input: { body: models.ConfigurationPoliciesCreateBody }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+  /**
+   * Show the settings that hold for a device, and which policy says so.
+   *
+   * `GET /policies/effective/device/:deviceId` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  effective: (input: { params: { deviceId: string } }, options?: CallOptions) => ApiCall<models.EffectiveSettings>;
+  /**
+   * Show a configuration policy with its settings and what it covers.
+   *
+   * `GET /policies/:id` · user · needs devices:read
+   * Errors: NOT_FOUND.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ConfigurationPolicyDetail>;
+  /**
+   * Replace a configuration policy; what is left out is emptied.
+   *
+   * `PUT /policies/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED, TARGET_NOT_IN_SCOPE, CONCURRENT_MODIFICATION.
+   */
+  replace: (input: { params: { id: string }; body: models.ConfigurationPoliciesReplaceBody }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+  /**
+   * Change a configuration policy; settings and assignments are replaced as a whole.
+   *
+   * `PATCH /policies/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED, TARGET_NOT_IN_SCOPE, CONCURRENT_MODIFICATION, NO_UPDATES.
+   */
+  update: (input: { params: { id: string }; body?: models.ConfigurationPoliciesUpdateBody }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
+  /**
+   * Delete a configuration policy with its settings and assignments.
+   *
+   * `DELETE /policies/:id` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED.
+   */
+  remove: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ConfigurationPoliciesRemoveResult>;
+  /**
+   * Stop a configuration policy; it keeps its settings and assignments.
+   *
+   * `POST /policies/:id/deactivate` · user · needs devices:write, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, FULL_PARTNER_ACCESS_REQUIRED, ORG_READ_ONLY, PERMISSION_DENIED, INVALID_STATE.
+   */
+  deactivate: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ConfigurationPolicy>;
 }
 
 export interface PatchesMethods {
@@ -1768,12 +1923,20 @@ export interface Methods {
   search: SearchMethods;
   /** Tags of devices. */
   tags: TagsMethods;
+  /** What happens to elevated rights that no rule decides. */
+  pamConfig: PamConfigMethods;
+  /** Rules that decide elevated rights. */
+  pamRules: PamRulesMethods;
+  /** Signers of programs that rules name together. */
+  signerGroups: SignerGroupsMethods;
   /** What protects devices. */
   securityPosture: SecurityPostureMethods;
   /** Threats that were found on devices. */
   threats: ThreatsMethods;
   /** What needs somebody's attention now. */
   incidents: IncidentsMethods;
+  /** Settings for devices, assigned from the whole partner down to one device. */
+  configurationPolicies: ConfigurationPoliciesMethods;
   /** Patches that wait or are installed on devices. */
   patches: PatchesMethods;
   /** Processes that run on a device. */

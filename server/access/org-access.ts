@@ -71,6 +71,13 @@ export async function getWritableOrg(call: Caller, orgId: string, db?: Reader): 
  * organization scope, the named one in partner and system scope.
  */
 export async function orgForCreate(call: Caller, orgId: string | undefined, db?: Reader): Promise<AccessibleOrg> {
+  const org = await orgByRule(call, orgId, db);
+  refuseReadOnly(org);
+  return org;
+}
+
+/** The same of what is only read. */
+export async function orgByRule(call: Caller, orgId: string | undefined, db?: Reader): Promise<AccessibleOrg> {
   const who = user(call);
   if (who.scope === "organization") {
     if (who.orgId === null) throw problem("ORG_CONTEXT_REQUIRED");
@@ -78,9 +85,7 @@ export async function orgForCreate(call: Caller, orgId: string | undefined, db?:
   } else if (orgId === undefined) {
     throw problem("ORG_ID_REQUIRED", { message: `orgId is required for ${who.scope} scope` });
   }
-  const org = await getNamedOrg(call, (who.scope === "organization" ? who.orgId : orgId) as string, db);
-  refuseReadOnly(org);
-  return org;
+  return getNamedOrg(call, (who.scope === "organization" ? who.orgId : orgId) as string, db);
 }
 
 /**

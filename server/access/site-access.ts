@@ -13,7 +13,7 @@ interface SystemReader {
  */
 export async function unseen(
   call: Pick<Caller, "who"> & SystemReader,
-  table: "devices" | "enrollmentKeys" | "deviceGroups",
+  table: "devices" | "enrollmentKeys" | "deviceGroups" | "pamRules",
   id: string,
 ): Promise<Problem> {
   const { who } = call;

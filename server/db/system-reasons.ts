@@ -57,11 +57,12 @@ export const systemReasons = {
   },
   "count against caps": {
     covers:
-      "partners and organizations: their caps, number and slugs of a partner's organizations, number of devices: read",
-    why: "a caller confined to some organizations must still meet the partner's caps and unique slugs",
+      "partners and organizations: their caps, number and slugs of a partner's organizations, number of devices and of an " +
+      "organization's pamRules: read",
+    why: "a caller confined to some organizations or sites must still meet caps and unique slugs",
   },
   "answer for another site": {
-    covers: "devices, enrollmentKeys, deviceGroups: whether one is of the caller's own organization: read",
+    covers: "devices, enrollmentKeys, deviceGroups, pamRules: whether one is of the caller's own organization: read",
     why: "a row of another site is answered 403, one that does not exist 404",
   },
   "keep device groups": {
@@ -180,6 +181,10 @@ export const systemReasons = {
       "administrators: read; " +
       "notifications of whoever may verify the chain, with users, their memberships and rolePermissions: read",
     why: "a chain that was tampered with concerns the installation, whoever's it is",
+  },
+  "look for stale rules": {
+    covers: "pamRules of every organization that name a risk tier: read",
+    why: "one look for all, when the server starts",
   },
   "report health": {
     covers:

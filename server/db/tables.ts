@@ -1,6 +1,7 @@
 import type { Area } from "#contract/areas";
 import type { AuditTables } from "../audit/tables.ts";
 import type { Ownership, TableDeclaration } from "./table-declaration.ts";
+import { type AccessControlTables, accessControlTables } from "./tables/access-control.ts";
 import { type AlertingTables, alertingTables } from "./tables/alerting.ts";
 import { type AuditAreaTables, auditTables } from "./tables/audit.ts";
 import { type AutomationTables, automationTables } from "./tables/automation.ts";
@@ -26,6 +27,7 @@ export interface Database
     SignInTables,
     CredentialTables,
     FleetTables,
+    AccessControlTables,
     SecurityTables,
     AutomationTables,
     SoftwareTables,
@@ -44,6 +46,7 @@ export const tablesByArea = {
   "sign-in": signInTables,
   credentials: credentialTables,
   fleet: fleetTables,
+  "access-control": accessControlTables,
   security: securityTables,
   alerting: alertingTables,
   automation: automationTables,
@@ -62,6 +65,7 @@ export const tables = {
   ...signInTables,
   ...credentialTables,
   ...fleetTables,
+  ...accessControlTables,
   ...securityTables,
   ...alertingTables,
   ...automationTables,

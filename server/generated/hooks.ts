@@ -11,11 +11,13 @@ import { hooks as customFields } from "../features/fleet/custom-fields/hooks.ts"
 import { hooks as deviceCommands } from "../features/fleet/device-commands/hooks.ts";
 import { hooks as deviceGroups } from "../features/fleet/device-groups/hooks.ts";
 import { hooks as devices } from "../features/fleet/devices/hooks.ts";
+import { hooks as pamRules } from "../features/access-control/pam-rules/hooks.ts";
 import { hooks as threats } from "../features/security/threats/hooks.ts";
 import { hooks as incidents } from "../features/alerting/incidents/hooks.ts";
+import { hooks as configurationPolicies } from "../features/automation/configuration-policies/hooks.ts";
 import { hooks as patches } from "../features/software/patches/hooks.ts";
 import { hooks as webhooks } from "../features/integrations/webhooks/hooks.ts";
 import { hooks as auditRetention } from "../features/audit/audit-retention/hooks.ts";
 
 /** Each event goes through them in this order. */
-export const roomHooks: readonly RoomHooks[] = [contacts, notifications, signInCore, apiKeys, enrollmentKeys, partnerServicePrincipals, agents, customFields, deviceCommands, deviceGroups, devices, threats, incidents, patches, webhooks, auditRetention];
+export const roomHooks: readonly RoomHooks[] = [contacts, notifications, signInCore, apiKeys, enrollmentKeys, partnerServicePrincipals, agents, customFields, deviceCommands, deviceGroups, devices, pamRules, threats, incidents, configurationPolicies, patches, webhooks, auditRetention];

@@ -60,8 +60,11 @@ import { migration as m56 } from "../db/migrations/202611291958-fleet-group-defa
 import { migration as m57 } from "../db/migrations/202611292201-automation-configuration-policies.ts";
 import { migration as m58 } from "../db/migrations/202611292230-fleet-device-logs.ts";
 import { migration as m59 } from "../db/migrations/202611292231-alerting-incidents.ts";
-import { migration as m60 } from "../db/migrations/202611292240-fleet-partner-wall.ts";
-import { migration as m61 } from "../db/migrations/202611292241-fleet-title-purge.ts";
+import { migration as m60 } from "../db/migrations/202611292250-access-control-pam-rules.ts";
+import { migration as m61 } from "../db/migrations/202611292251-access-control-suspended-rules.ts";
+import { migration as m62 } from "../db/migrations/202611292252-credentials-exported-policies.ts";
+import { migration as m63 } from "../db/migrations/202611292253-fleet-partner-wall.ts";
+import { migration as m64 } from "../db/migrations/202611292254-fleet-title-purge.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -125,6 +128,9 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611292201-automation-configuration-policies", ...m57 },
   { name: "202611292230-fleet-device-logs", ...m58 },
   { name: "202611292231-alerting-incidents", ...m59 },
-  { name: "202611292240-fleet-partner-wall", ...m60 },
-  { name: "202611292241-fleet-title-purge", ...m61 },
+  { name: "202611292250-access-control-pam-rules", ...m60 },
+  { name: "202611292251-access-control-suspended-rules", ...m61 },
+  { name: "202611292252-credentials-exported-policies", ...m62 },
+  { name: "202611292253-fleet-partner-wall", ...m63 },
+  { name: "202611292254-fleet-title-purge", ...m64 },
 ];

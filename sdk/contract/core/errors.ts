@@ -21,6 +21,7 @@ export const errorTable = {
   SAME_ORG: [400, "Device is already in this organization"],
   SITE_NOT_IN_ORG: [400, "Site is not in this organization"],
   "site-not-in-org": [400, "Site is not in this organization"],
+  TARGET_NOT_IN_SCOPE: [400, "Target not in scope"],
   DEVICE_NOT_IN_ORG: [400, "Device not in organization"],
   INVALID_PARENT: [400, "Invalid parent"],
   GROUP_NOT_IN_ORG: [400, "Group not in organization"],
@@ -71,6 +72,10 @@ export const errorTable = {
   OIDC_ISSUER_REQUIRED: [400, "OIDC issuer required"],
   PROVIDER_INCOMPLETE: [400, "Provider incomplete"],
   PROVIDER_INVALID: [400, "Provider cannot be used for login"],
+  PAM_RULE_INVALID_SHAPE: [400, "PAM rule invalid shape"],
+  pam_rule_risk_tier_unreachable: [400, "Risk tier is unreachable"],
+  NOT_SUSPENDED: [400, "Rule is not suspended pending re-approval"],
+  SIGNER_GROUP_NOT_IN_ORG: [400, "Signer group not in organization"],
   // 401
   UNAUTHENTICATED: [401, "Authentication required"],
   INVALID_CREDENTIALS: [401, "Invalid email or password"],

@@ -30,9 +30,13 @@ import { devices } from "../resources/fleet/devices.ts";
 import { savedFilters } from "../resources/fleet/saved-filters.ts";
 import { search } from "../resources/fleet/search.ts";
 import { tags } from "../resources/fleet/tags.ts";
+import { pamConfig } from "../resources/access-control/pam-config.ts";
+import { pamRules } from "../resources/access-control/pam-rules.ts";
+import { signerGroups } from "../resources/access-control/signer-groups.ts";
 import { securityPosture } from "../resources/security/security-posture.ts";
 import { threats } from "../resources/security/threats.ts";
 import { incidents } from "../resources/alerting/incidents.ts";
+import { configurationPolicies } from "../resources/automation/configuration-policies.ts";
 import { patches } from "../resources/software/patches.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
@@ -73,9 +77,13 @@ export type Contract = {
   readonly savedFilters: typeof savedFilters;
   readonly search: typeof search;
   readonly tags: typeof tags;
+  readonly pamConfig: typeof pamConfig;
+  readonly pamRules: typeof pamRules;
+  readonly signerGroups: typeof signerGroups;
   readonly securityPosture: typeof securityPosture;
   readonly threats: typeof threats;
   readonly incidents: typeof incidents;
+  readonly configurationPolicies: typeof configurationPolicies;
   readonly patches: typeof patches;
   readonly processes: typeof processes;
   readonly services: typeof services;
@@ -86,7 +94,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, securityPosture, threats, incidents, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, configurationPolicies, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -119,9 +127,13 @@ export const areaOf = {
   savedFilters: "fleet",
   search: "fleet",
   tags: "fleet",
+  pamConfig: "access-control",
+  pamRules: "access-control",
+  signerGroups: "access-control",
   securityPosture: "security",
   threats: "security",
   incidents: "alerting",
+  configurationPolicies: "automation",
   patches: "software",
   processes: "remote",
   services: "remote",

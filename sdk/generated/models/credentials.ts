@@ -400,6 +400,66 @@ export interface PartnerApiCustomFieldValuesResult {
 
 export type PartnerApiCustomFieldValuesItem = ExportedCustomValue | RemovedRow;
 
+export interface PartnerApiConfigurationPoliciesQuery {
+  /** Only what belongs to this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  updatedSince?: string | Date | undefined;
+  /** NextCursor of the previous page; at most 4096 characters. */
+  cursor?: string | undefined;
+  /** Rows of a page; 1 to 500; default `100`. */
+  limit?: number | string | undefined;
+}
+
+export interface PartnerApiConfigurationPoliciesResult {
+  schemaVersion: "1";
+  /** Date and time (RFC 3339). */
+  snapshotAt: string;
+  data: (ExportedPolicy | RemovedRow)[];
+  nextCursor: string | null;
+  hasMore: boolean;
+  /** Rows withheld because a text in them looks like a secret. */
+  blocked?: ({
+    resource: string;
+    id: string;
+    orgId: string | null;
+    reason: "secret_detected";
+    fieldPaths: string[];
+  })[];
+}
+
+export type PartnerApiConfigurationPoliciesItem = ExportedPolicy | RemovedRow;
+
+export interface PartnerApiConfigurationAssignmentsQuery {
+  /** Only what belongs to this organization; id of an organization. */
+  orgId?: string | undefined;
+  /** Only rows changed or removed after this time, oldest change first; at most 30 days ago; date and time (RFC 3339). */
+  updatedSince?: string | Date | undefined;
+  /** NextCursor of the previous page; at most 4096 characters. */
+  cursor?: string | undefined;
+  /** Rows of a page; 1 to 500; default `100`. */
+  limit?: number | string | undefined;
+}
+
+export interface PartnerApiConfigurationAssignmentsResult {
+  schemaVersion: "1";
+  /** Date and time (RFC 3339). */
+  snapshotAt: string;
+  data: (ExportedAssignment | RemovedRow)[];
+  nextCursor: string | null;
+  hasMore: boolean;
+  /** Rows withheld because a text in them looks like a secret. */
+  blocked?: ({
+    resource: string;
+    id: string;
+    orgId: string | null;
+    reason: "secret_detected";
+    fieldPaths: string[];
+  })[];
+}
+
+export type PartnerApiConfigurationAssignmentsItem = ExportedAssignment | RemovedRow;
+
 export interface PartnerApiCreateOrganizationBody {
   /** Display name; 1 to 255 characters. */
   name: string;
@@ -691,6 +751,29 @@ export interface EnrollmentKeyWithSecret {
   key: string;
 }
 
+export interface ExportedAssignment {
+  /** Uuid. */
+  id: string;
+  /** Organization of the target; null: the whole partner is the target; id of an organization. */
+  orgId: string | null;
+  /** Id of a site. */
+  siteId: string | null;
+  /** Date and time (RFC 3339). */
+  sourceUpdatedAt: string;
+  revision: string;
+  /** Id of a configuration policy. */
+  policyId: string;
+  policyName: string;
+  level: "device" | "device_group" | "site" | "organization" | "partner";
+  /** Device, group, site, organization or partner, as the level says; uuid. */
+  targetId: string;
+  priority: number;
+  /** Null: devices of every role. */
+  roleFilter: ("workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown")[] | null;
+  /** Null: devices of every system. */
+  osFilter: ("windows" | "macos" | "linux")[] | null;
+}
+
 export interface ExportedCustomField {
   /** Uuid. */
   id: string;
@@ -860,6 +943,27 @@ export interface ExportedOrganization {
   name: string;
   slug: string;
   type: "customer" | "internal";
+}
+
+export interface ExportedPolicy {
+  /** Uuid. */
+  id: string;
+  /** Null: of the whole partner; id of an organization. */
+  orgId: string | null;
+  /** Id of a site. */
+  siteId: string | null;
+  /** Date and time (RFC 3339). */
+  sourceUpdatedAt: string;
+  revision: string;
+  name: string;
+  description: string | null;
+  status: "active" | "inactive" | "archived";
+  features: ({
+    /** Uuid. */
+    id: string;
+    type: "event_log" | "pam" | "software_policy";
+    settings: Record<string, unknown>;
+  })[];
 }
 
 export interface ExportedRelationships {

@@ -1,6 +1,6 @@
 import type { deviceRoles, osTypes } from "#contract/core/device-words";
+import type { FeatureType } from "#contract/core/generated/policy-features";
 import type { policyLevels, policyStatuses } from "#contract/core/policy-words";
-import type { FeatureType } from "#contract/generated/policy-features";
 import type { Fixed, Json } from "../column-types.ts";
 import type { Declared } from "../table-declaration.ts";
 

@@ -158,7 +158,14 @@ export interface ExportPrincipalReachTable extends ExportOrgReachTable {
   principalId: Kept<string>;
 }
 
-export type ExportedKind = "organization" | "site" | "device" | "custom_field" | "custom_field_value";
+export type ExportedKind =
+  | "organization"
+  | "site"
+  | "device"
+  | "custom_field"
+  | "custom_field_value"
+  | "configuration_policy"
+  | "configuration_assignment";
 /** Written by triggers alone. */
 type Kept<T> = ColumnType<T, never, never>;
 

@@ -34,6 +34,8 @@ const auditLogs = "server/features/audit/audit-logs/audit-logs.test.ts";
 const auditReading = "server/features/audit/audit-logs/reading.test.ts";
 const ssoLogins = "server/features/sign-in/sso-logins/sso-logins.test.ts";
 const sessions = "server/features/sign-in/sessions/sessions.test.ts";
+const decision = "server/features/access-control/core/decision";
+const pamRules = "server/features/access-control/pam-rules/pam-rules.test.ts";
 const twoProcesses = "server/test/fault/two-processes.test.ts";
 const oddRequests = "server/test/conformance/sweeps/odd-requests.ts";
 
@@ -72,7 +74,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
     "server/db/device-names.test.ts": 1,
     [organizations]: 1,
   }),
-  C14: held({ [deviceQuery]: 2 }),
+  C14: held({ [deviceQuery]: 2, [`${decision}/glob.test.ts`]: 1, [`${decision}/decide.test.ts`]: 1 }),
   C15: held({ [organizations]: 1, [search]: 1, [partners]: 1, [oddRequests]: 2 }),
   C16: held({ [apiKeys]: 1, [keys]: 1, [organizations]: 1, [partners]: 1, [oddRequests]: 1 }),
   C17: waitsFor("alerts"),
@@ -90,9 +92,13 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   C23: held({ [ssoLogins]: 1 }),
   C24: held({ "sdk/node/file-store.test.ts": 1, "sdk/session.test.ts": 2, [sessions]: 1, [twoProcesses]: 1 }),
   C25: waitsFor("elevation-requests"),
-  C26: waitsFor("pam-rules"),
-  C27: waitsFor("pam-rules"),
-  C28: waitsFor("elevation-requests"),
+  C26: held({ [`${decision}/reading.test.ts`]: 1, [pamRules]: 1 }),
+  C27: held({
+    [pamRules]: 1,
+    [`${decision}/criteria.test.ts`]: 1,
+    "server/features/access-control/signer-groups/signer-groups.test.ts": 1,
+  }),
+  C28: held({ [`${decision}/decide.test.ts`]: 1, [`${decision}/decide-report.test.ts`]: 2, [pamRules]: 1 }),
   C29: waitsFor("elevation-requests"),
   C30: held({ "server/features/audit/audit-logs/export.test.ts": 4 }),
   C31: held({ "server/audit/writer.test.ts": 1, "server/test/fault/two-chains.test.ts": 1 }),

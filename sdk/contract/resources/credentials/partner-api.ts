@@ -4,6 +4,7 @@ import { namesOneRegion, regionMismatch, withRegion } from "../../core/address.t
 import { create, get, type Noun, resource, shape } from "../../core/endpoint.ts";
 import { type FieldMeta, idOf, instant, ref, secret, slug, text, timestamp, timezone } from "../../core/fields.ts";
 import { lenientInt } from "../../core/page.ts";
+import { ConfigurationPolicy } from "../automation/configuration-policies.ts";
 import { CustomField, customFieldTypes, customValue } from "../fleet/custom-fields.ts";
 import { EnrollmentKey } from "./enrollment-keys.ts";
 
@@ -129,6 +130,24 @@ export const ExportedCustomValue = shape("ExportedCustomValue", () =>
   }),
 );
 
+const ofPartner = () => idOf("organization").nullable().describe("null: of the whole partner");
+
+export const ExportedPolicy = shape("ExportedPolicy", () => {
+  const { name, description, status, features } = ConfigurationPolicy().shape;
+  return z.object({ ...sourced(), orgId: ofPartner(), name, description, status, features });
+});
+
+export const ExportedAssignment = shape("ExportedAssignment", () => {
+  const { level, targetId, priority, roleFilter, osFilter } = ConfigurationPolicy().shape.assignments.element.shape;
+  return z.object({
+    ...sourced(),
+    orgId: ofPartner().describe("organization of the target; null: the whole partner is the target"),
+    policyId: idOf("configuration-policy"),
+    policyName: z.string(),
+    ...{ level, targetId, priority, roleFilter, osFilter },
+  });
+});
+
 /** A row that went away: deleted, decommissioned, or out of the principal's reach (docs/credentials.md, "Exports"). */
 export const RemovedRow = shape("RemovedRow", () =>
   z.object({
@@ -172,8 +191,11 @@ const walk = () => ({
 });
 const walkOfSites = () =>
   z.strictObject({ ...walk(), siteId: ref("site").optional().describe("only those at this site") });
-const byCursor = { kind: "cursor", items: "data" } as const;
-const exportErrors = ["INVALID_CURSOR", "SINCE_TOO_OLD", "NOT_FOUND"] as const;
+const exported = {
+  audit: "partner_api.export",
+  errors: ["INVALID_CURSOR", "SINCE_TOO_OLD", "NOT_FOUND"],
+  paging: { kind: "cursor", items: "data" },
+} as const;
 
 const made = <S extends z.ZodType>(data: S) => z.object({ schemaVersion: z.literal("1"), data });
 const optionalText = () => z.string().trim().max(255).nullable().optional();
@@ -195,9 +217,7 @@ export const partnerApi = resource(about, {
   organizations: get("/partner-api/organizations", {
     summary: "Export organizations",
     access: partnerKey("organizations:read"),
-    audit: "partner_api.export",
-    errors: exportErrors,
-    paging: byCursor,
+    ...exported,
     columns: ["slug", "name", "type", "sourceUpdatedAt", "id"],
     query: () => z.strictObject(walk()),
     returns: () => pageOf(ExportedOrganization(), z.string()),
@@ -205,9 +225,7 @@ export const partnerApi = resource(about, {
   sites: get("/partner-api/sites", {
     summary: "Export sites",
     access: partnerKey("sites:read"),
-    audit: "partner_api.export",
-    errors: exportErrors,
-    paging: byCursor,
+    ...exported,
     columns: ["name", "timezone", "sourceUpdatedAt", "orgId", "id"],
     query: () => z.strictObject(walk()),
     returns: () => pageOf(ExportedSite(), z.string()),
@@ -216,9 +234,7 @@ export const partnerApi = resource(about, {
     summary: "Export devices",
     description: "Decommissioned devices are left out.",
     access: partnerKey("devices:read"),
-    audit: "partner_api.export",
-    errors: exportErrors,
-    paging: byCursor,
+    ...exported,
     columns: ["hostname", "displayName", "type.os", "sourceUpdatedAt", "orgId", "siteId", "id"],
     query: walkOfSites,
     returns: () => pageOf(ExportedDevice(), z.string()),
@@ -227,9 +243,7 @@ export const partnerApi = resource(about, {
     summary: "Export hardware, disks, interfaces and addresses of devices",
     description: "One row for each device that `devices` exports, with its id.",
     access: partnerKey("inventory:read"),
-    audit: "partner_api.export",
-    errors: exportErrors,
-    paging: byCursor,
+    ...exported,
     columns: ["deviceId", "hardware.processor.model", "hardware.memory.totalMb", "sourceUpdatedAt", "orgId", "siteId"],
     query: walkOfSites,
     returns: () => pageOf(ExportedInventory(), z.string()),
@@ -238,9 +252,7 @@ export const partnerApi = resource(about, {
     summary: "Export what is installed on devices",
     description: "One row for each device that `devices` exports, with its first 1,000 programs by name.",
     access: partnerKey("inventory:read"),
-    audit: "partner_api.export",
-    errors: exportErrors,
-    paging: byCursor,
+    ...exported,
     columns: ["deviceId", "collection.total", "collection.complete", "sourceUpdatedAt", "orgId", "siteId"],
     query: walkOfSites,
     returns: () => pageOf(ExportedSoftware(), z.string()),
@@ -250,9 +262,7 @@ export const partnerApi = resource(about, {
     description:
       "One row for each device that `devices` exports, with the edges from its organization to its site and from there to it.",
     access: partnerKey("inventory:read"),
-    audit: "partner_api.export",
-    errors: exportErrors,
-    paging: byCursor,
+    ...exported,
     columns: ["deviceId", "sourceUpdatedAt", "orgId", "siteId", "id"],
     query: walkOfSites,
     returns: () => pageOf(ExportedRelationships(), z.string()),
@@ -261,9 +271,7 @@ export const partnerApi = resource(about, {
     summary: "Export custom fields of devices",
     description: "Those of the partner as well, which have no orgId, also where an organization is named.",
     access: partnerKey("custom-fields:read"),
-    audit: "partner_api.export",
-    errors: exportErrors,
-    paging: byCursor,
+    ...exported,
     columns: ["fieldKey", "name", "type", "required", "sourceUpdatedAt", "orgId", "id"],
     query: () => z.strictObject(walk()),
     returns: () => pageOf(ExportedCustomField(), z.string().nullable()),
@@ -272,12 +280,28 @@ export const partnerApi = resource(about, {
     summary: "Export custom values of devices",
     description: "Values that devices have of their own; a default stands in its field.",
     access: partnerKey("custom-fields:read"),
-    audit: "partner_api.export",
-    errors: exportErrors,
-    paging: byCursor,
+    ...exported,
     columns: ["fieldKey", "value", "type", "deviceId", "sourceUpdatedAt", "orgId", "siteId", "id"],
     query: () => z.strictObject(walk()),
     returns: () => pageOf(ExportedCustomValue(), z.string()),
+  }),
+  configurationPolicies: get("/partner-api/configuration-policies", {
+    summary: "Export configuration policies",
+    description: "Those of the partner as well, which have no orgId, also where an organization is named.",
+    access: partnerKey("configuration:read"),
+    ...exported,
+    columns: ["name", "status", "features", "sourceUpdatedAt", "orgId", "id"],
+    query: () => z.strictObject(walk()),
+    returns: () => pageOf(ExportedPolicy(), z.string().nullable()),
+  }),
+  configurationAssignments: get("/partner-api/configuration-assignments", {
+    summary: "Export what configuration policies are assigned to",
+    description: "Of a partner's policy those to organizations within reach, and to the partner itself.",
+    access: partnerKey("configuration:read"),
+    ...exported,
+    columns: ["policyName", "level", "targetId", "priority", "sourceUpdatedAt", "orgId", "id"],
+    query: () => z.strictObject(walk()),
+    returns: () => pageOf(ExportedAssignment(), z.string().nullable()),
   }),
   createOrganization: create("/partner-api/organizations", {
     summary: "Create an organization",

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { FeatureType } from "#contract/generated/policy-features";
+import type { FeatureType } from "#contract/core/generated/policy-features";
 import { preparedRows } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FeatureType, featureTypes, policyFeatures } from "#contract/generated/policy-features";
+import { type FeatureType, featureTypes, policyFeatures } from "#contract/core/generated/policy-features";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { makeDevices } from "../../../test/devices.ts";
 import { makeSite } from "../../../test/enroll.ts";

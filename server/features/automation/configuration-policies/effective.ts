@@ -1,5 +1,5 @@
+import { type FeatureSettings, type FeatureType, policyFeatures } from "#contract/core/generated/policy-features";
 import type { policyLevels } from "#contract/core/policy-words";
-import { type FeatureSettings, type FeatureType, policyFeatures } from "#contract/generated/policy-features";
 import type { Reader } from "#server/db/unit-of-work";
 import { type Carrier, carriersOf, carriersOfOrganization } from "./carriers.ts";
 import { admits, closest } from "./closest.ts";

@@ -1,4 +1,4 @@
-import { featureTypes, policyFeatures } from "#contract/generated/policy-features";
+import { featureTypes, policyFeatures } from "#contract/core/generated/policy-features";
 import type { Reader } from "#server/db/unit-of-work";
 import { effectiveFeatures } from "./effective.ts";
 

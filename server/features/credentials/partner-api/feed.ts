@@ -34,6 +34,8 @@ const sources = {
   "device-software": { kind: "device", changed: "softwareAt" },
   "device-relationships": { kind: "device", changed: "placedAt" },
   "custom-fields": { kind: "custom_field", changed: "changedAt" },
+  "configuration-policies": { kind: "configuration_policy", changed: "changedAt" },
+  "configuration-assignments": { kind: "configuration_assignment", changed: "changedAt" },
   "custom-field-values": { kind: "custom_field_value", changed: "changedAt" },
 } as const;
 
@@ -94,9 +96,15 @@ function rows({ db, walk: { resource, orgId, siteId } }: Walking<Filters>) {
   return siteId === undefined ? query : query.where("siteId", "=", siteId);
 }
 
-/** What belongs to the whole partner is within every reach; only fields do. */
+const ofWholePartner: readonly ExportedResource[] = [
+  "custom-fields",
+  "configuration-policies",
+  "configuration-assignments",
+];
+
+/** What belongs to the whole partner is within every reach. */
 const ofPartner = <Condition>(condition: Condition, resource: ExportedResource): Condition[] =>
-  resource === "custom-fields" ? [condition] : [];
+  ofWholePartner.includes(resource) ? [condition] : [];
 
 /** The same, of organizations within reach. */
 function rowsWithin(walking: Walking<Filters>) {

@@ -1,6 +1,7 @@
 import { partnerApi } from "#contract/resources/credentials/partner-api";
 import { enrollmentKeyState } from "#server/features/credentials/enrollment-keys/secret-state";
 import { implement, judgingSecret } from "#server/http/implement";
+import { exportAssignments, exportPolicies } from "./configuration-policies.ts";
 import { createEnrollmentKey } from "./create-enrollment-key.ts";
 import { createOrganization } from "./create-organization.ts";
 import { createSite } from "./create-site.ts";
@@ -22,6 +23,8 @@ export const routes = implement(partnerApi, {
   deviceRelationships: exportRelationships,
   customFields: exportFields,
   customFieldValues: exportValues,
+  configurationPolicies: exportPolicies,
+  configurationAssignments: exportAssignments,
   createOrganization: recordedWhenReplayed(createOrganization, "organization"),
   createSite: recordedWhenReplayed(createSite, "site"),
   createEnrollmentKey: judgingSecret(

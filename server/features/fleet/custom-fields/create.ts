@@ -1,9 +1,10 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { customFields } from "#contract/resources/fleet/custom-fields";
+import { type Owner, ownerColumns } from "#server/access/owner-rule";
 import type { Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { invalid, problem } from "#server/problem";
-import { type Owner, ownerForCreate } from "./owner.ts";
+import { ownerOfNew } from "./owner.ts";
 import { getField } from "./queries.ts";
 import { definitionIssues, storedDefault } from "./rules.ts";
 
@@ -18,18 +19,16 @@ export async function createField(call: CreateCall) {
   const issues = definitionIssues({ type, options, defaultValue });
   if (issues.length > 0) throw invalid(...issues);
   return call.transaction(async (tx) => {
-    const owner = await ownerForCreate(call, tx);
+    const owner = await ownerOfNew(call, tx);
     const id = call.random.uuid();
     const now = call.clock.now();
     call.audit.note({ resource: { id, name }, details: { fieldKey, type } });
     await refuseTaken(tx, owner, fieldKey);
     await refuseOverLimit(tx, owner);
     const defaultJson = storedDefault({ type, options, defaultValue });
-    const partnerId = owner.orgId === null ? owner.partnerId : null;
     const row = {
       id,
-      orgId: owner.orgId,
-      partnerId,
+      ...ownerColumns(owner),
       name,
       fieldKey,
       type,

@@ -1,13 +1,11 @@
 import type { Selectable } from "kysely";
 import type { CustomValue } from "#contract/resources/fleet/custom-fields";
+import { ownerScopeOf } from "#server/access/owner-rule";
 import { unseen } from "#server/access/site-access";
 import type { CustomFieldsTable } from "#server/db/tables/fleet";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-
-export const ownerScopeOf = ({ orgId }: { orgId: string | null }) =>
-  orgId === null ? ("partner" as const) : ("organization" as const);
 
 export const fieldColumns = [
   "customFields.id",

@@ -405,7 +405,11 @@ describe.each(databases)("dynamic groups on %s", (database) => {
       expect([...refused(answer), answer.body.details]).toEqual([400, "GROUP_NOT_IN_ORG", { groupIds: [foreign] }]);
     }
     const held = await send("DELETE", `/groups/${first}`);
-    expect([...refused(held), held.body.details]).toEqual([409, "IN_USE", { filterGroupIds: [chain[1].id] }]);
+    expect([...refused(held), held.body.details]).toEqual([
+      409,
+      "IN_USE",
+      { policyIds: [], filterGroupIds: [chain[1].id] },
+    ]);
     await send("PATCH", `/devices/${one}`, { tags: [] });
     await settle();
     expect(await Promise.all(chain.map(({ id }) => membersOf(id)))).toEqual(chain.map(() => []));

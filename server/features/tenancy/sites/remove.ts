@@ -27,7 +27,7 @@ export async function removeSite(call: RemoveCall) {
     if (deviceCount > 0) throw problem("SITE_NOT_EMPTY", { details: { deviceCount } });
     const gone = { siteId: site.id, orgId: site.orgId, now: call.clock.now() };
     await call.services.hooks.onSiteClearing({ tx, ...gone });
-    const removed = await call.services.hooks.onSiteRemoved({ tx, ...gone });
+    const removed = await call.services.hooks.onSiteRemoved({ tx, ...gone, record: (entry) => call.audit.also(entry) });
     await deleteRow(tx, site.id);
     call.audit.note({ details: removed });
     const data = { siteId: site.id, siteName: site.name };

@@ -1,0 +1,29 @@
+import type { Endpoint } from "#contract/core/endpoint";
+import type { pamRules } from "#contract/resources/access-control/pam-rules";
+import { getNamedOrg, orgsInList } from "#server/access/org-access";
+import type { Call } from "#server/http/call";
+import { isTierStale, reachableTiers } from "../core/decision/tool-tiers.ts";
+
+type ListCall = typeof pamRules.list extends Endpoint<infer T> ? Call<T> : never;
+
+/** Rules in the order in which they are asked (docs/privileged-access.md, "Rules"); those of sites out of reach are hidden. */
+export async function listRules(call: ListCall) {
+  const { orgId } = call.query;
+  if (orgId !== undefined) await getNamedOrg(call, orgId);
+  const rules = await call.db
+    .selectFrom("pamRules")
+    .selectAll()
+    .where("orgId", "in", orgsInList(orgId))
+    .orderBy("priority")
+    .orderBy("createdAt")
+    .orderBy("id")
+    .execute();
+  return {
+    success: true as const,
+    rules: rules.map((rule) => ({
+      ...rule,
+      matchRiskTierStale: isTierStale(rule),
+      matchRiskTierValidTiers: reachableTiers(rule),
+    })),
+  };
+}

@@ -1,0 +1,45 @@
+import { getWritableOrg } from "#server/access/org-access";
+import { refuseForeignSite, unseen } from "#server/access/site-access";
+import { held, lockText, shared } from "#server/db/dialect/locks";
+import type { PamRule } from "#server/db/tables/pam-rules";
+import type { Tx } from "#server/db/unit-of-work";
+import type { Call } from "#server/http/call";
+import { problem } from "#server/problem";
+
+/** A rule that this caller may change, held until the transaction ends; named in the audit entry. */
+export async function holdRule(call: Call, tx: Tx, id: string): Promise<PamRule> {
+  const row = tx.selectFrom("pamRules").selectAll().where("id", "=", id);
+  const rule = await held(row, call.services.store.dialect).executeTakeFirst();
+  if (!rule) throw await unseen(call, "pamRules", id);
+  const { name, orgId, siteId } = rule;
+  call.audit.note({ resource: { id, name }, owner: { orgId }, siteIds: [siteId] });
+  await getWritableOrg(call, orgId, tx);
+  return rule;
+}
+
+/** Refuses a site or a signer group that a rule of this organization cannot name; the group stays until the commit. */
+export async function refuseMisplaced(
+  call: Call,
+  tx: Tx,
+  { orgId, siteId, matchSignerGroupId }: Pick<PamRule, "orgId" | "siteId" | "matchSignerGroupId">,
+): Promise<void> {
+  await refuseForeignSite(call, tx, { orgId, siteId, code: "SITE_NOT_IN_ORG" });
+  if (matchSignerGroupId === null) return;
+  const group = tx.selectFrom("signerGroups").select("id").where("orgId", "=", orgId);
+  const named = shared(group.where("id", "=", matchSignerGroupId), call.services.store.dialect);
+  if (!(await named.executeTakeFirst())) throw problem("SIGNER_GROUP_NOT_IN_ORG");
+}
+
+/** Rules of one organization are made one after the other, so that none slips past the limit. */
+export async function refuseOverLimit(call: Call, tx: Tx, orgId: string, max: number): Promise<void> {
+  await lockText(tx, call.services.store.dialect, `pam rules of ${orgId}`);
+  const { count } = await call.asSystem("count against caps", (all) =>
+    all
+      .selectFrom("pamRules")
+      .select((eb) => eb.fn.countAll<number>().as("count"))
+      .where("orgId", "=", orgId)
+      .executeTakeFirstOrThrow(),
+  );
+  if (Number(count) >= max)
+    throw problem("LIMIT_REACHED", { details: { limit: "rules", max, current: Number(count) } });
+}
