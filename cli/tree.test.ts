@@ -155,7 +155,10 @@ describe("every command", () => {
         !hidden,
       );
     const headings = sections.map(([first]) => first?.replace(/:$/, ""));
-    expect(headings.slice(headings.indexOf("Commands") + 1)).toEqual(Object.values(areas));
+    // An area may have tables before it has commands.
+    const inUse = new Set<string | undefined>([...nouns, ...Object.values(commandGroups)].map(({ area }) => area));
+    const wanted = Object.entries(areas).flatMap(([area, heading]) => (inUse.has(area) ? [heading] : []));
+    expect(headings.slice(headings.indexOf("Commands") + 1)).toEqual(wanted);
   });
 
   it("exists for every endpoint of the manifest", async () => {

@@ -40,6 +40,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "incidents": () => import("./incidents.ts"),
   "configuration-policies": () => import("./configuration-policies.ts"),
   "patches": () => import("./patches.ts"),
+  "event-logs": () => import("./event-logs.ts"),
   "processes": () => import("./processes.ts"),
   "services": () => import("./services.ts"),
   "webhooks": () => import("./webhooks.ts"),

@@ -276,6 +276,12 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     sources: {"noun":"patches","verb":"sources","method":"GET","path":"/patches/sources","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     get: {"noun":"patches","verb":"get","method":"GET","path":"/patches/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },
+  eventLogs: {
+    list: {"noun":"event-logs","verb":"list","method":"GET","path":"/system-tools/devices/:deviceId/eventlogs","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    get: {"noun":"event-logs","verb":"get","method":"GET","path":"/system-tools/devices/:deviceId/eventlogs/:name","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    records: {"noun":"event-logs","verb":"records","method":"GET","path":"/system-tools/devices/:deviceId/eventlogs/:name/events","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
+    record: {"noun":"event-logs","verb":"record","method":"GET","path":"/system-tools/devices/:deviceId/eventlogs/:name/events/:recordId","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   processes: {
     list: {"noun":"processes","verb":"list","method":"GET","path":"/system-tools/devices/:deviceId/processes","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"data"},"secretBody":[],"secretResult":[]},
     get: {"noun":"processes","verb":"get","method":"GET","path":"/system-tools/devices/:deviceId/processes/:pid","uuids":["deviceId"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -1552,6 +1552,39 @@ export interface PatchesMethods {
   get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.PatchDetail>;
 }
 
+export interface EventLogsMethods {
+  /**
+   * List the event logs of a device.
+   * Asks the agent and waits for its answer, at most 30 seconds. On Windows alone.
+   *
+   * `GET /system-tools/devices/:deviceId/eventlogs` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT, UNSUPPORTED_OS.
+   */
+  list: (input: { params: { deviceId: string }; query?: models.EventLogsListQuery }, options?: CallOptions) => ListCall<models.EventLog, models.EventLogsListResult>;
+  /**
+   * Show an event log of a device.
+   *
+   * `GET /system-tools/devices/:deviceId/eventlogs/:name` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT, UNSUPPORTED_OS.
+   */
+  get: (input: { params: { deviceId: string; name: string } }, options?: CallOptions) => ApiCall<models.EventLog>;
+  /**
+   * List the records of an event log of a device, the newest first.
+   * The agent filters and pages them. What was reported before is `rmm logs events`.
+   *
+   * `GET /system-tools/devices/:deviceId/eventlogs/:name/events` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT, UNSUPPORTED_OS.
+   */
+  records: (input: { params: { deviceId: string; name: string }; query?: models.EventLogsRecordsQuery }, options?: CallOptions) => ListCall<models.EventRecord, models.EventLogsRecordsResult>;
+  /**
+   * Show a record of an event log of a device.
+   *
+   * `GET /system-tools/devices/:deviceId/eventlogs/:name/events/:recordId` · user · needs devices:read, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, ORG_SUSPENDED, DEVICE_OFFLINE, AGENT_ERROR, AGENT_BAD_RESPONSE, AGENT_TIMEOUT, UNSUPPORTED_OS.
+   */
+  record: (input: { params: { deviceId: string; name: string; recordId: string } }, options?: CallOptions) => ApiCall<models.EventRecord>;
+}
+
 export interface ProcessesMethods {
   /**
    * List the processes of a device.
@@ -1939,6 +1972,8 @@ export interface Methods {
   configurationPolicies: ConfigurationPoliciesMethods;
   /** Patches that wait or are installed on devices. */
   patches: PatchesMethods;
+  /** Event logs of a device, asked while it is online. */
+  eventLogs: EventLogsMethods;
   /** Processes that run on a device. */
   processes: ProcessesMethods;
   /** Services of a device. */

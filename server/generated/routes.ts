@@ -38,6 +38,7 @@ import { routes as threats } from "../features/security/threats/routes.ts";
 import { routes as incidents } from "../features/alerting/incidents/routes.ts";
 import { routes as configurationPolicies } from "../features/automation/configuration-policies/routes.ts";
 import { routes as patches } from "../features/software/patches/routes.ts";
+import { routes as eventLogs } from "../features/remote/event-logs/routes.ts";
 import { routes as processes } from "../features/remote/processes/routes.ts";
 import { routes as services } from "../features/remote/services/routes.ts";
 import { routes as webhooks } from "../features/integrations/webhooks/routes.ts";
@@ -46,4 +47,4 @@ import { routes as auditRetention } from "../features/audit/audit-retention/rout
 import { routes as serviceStatus } from "../features/platform/service-status/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
-export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...deviceGroups, ...deviceLogs, ...devices, ...savedFilters, ...search, ...tags, ...pamConfig, ...pamRules, ...signerGroups, ...securityPosture, ...threats, ...incidents, ...configurationPolicies, ...patches, ...processes, ...services, ...webhooks, ...auditLogs, ...auditRetention, ...serviceStatus];
+export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...deviceGroups, ...deviceLogs, ...devices, ...savedFilters, ...search, ...tags, ...pamConfig, ...pamRules, ...signerGroups, ...securityPosture, ...threats, ...incidents, ...configurationPolicies, ...patches, ...eventLogs, ...processes, ...services, ...webhooks, ...auditLogs, ...auditRetention, ...serviceStatus];

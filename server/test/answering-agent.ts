@@ -38,14 +38,23 @@ const service = {
   path: "spoolsv.exe --password hunter2",
   dependencies: ["RPCSS"],
 };
+const record = { recordId: 4711, timestamp: "2026-01-01T08:00:00Z", level: "Warning", source: "disk", eventId: 7 };
 const data: Readonly<Record<string, unknown>> = {
   list_processes: { processes: [process] },
   get_process: process,
   list_services: { services: [service] },
   get_service: service,
+  event_logs_list: { logs: [{ name: "System", recordCount: 200 }] },
+  event_log_get: record,
 };
 
-export const wellAnswers: Answers = ({ type }) => ({ status: "completed", result: data[type] ?? {} });
+export const wellAnswers: Answers = ({ type, payload }) => ({
+  status: "completed",
+  result: type === "event_logs_query" ? pageOfRecords(payload) : (data[type] ?? {}),
+});
+
+/** Records are paged by the agent. */
+const pageOfRecords = ({ page }: Told["payload"]) => ({ events: page === 1 ? [record] : [], total: 1 });
 
 /** Claims what waits for one device, as its signals tell, and answers it, through the agent's routes, until stopped. */
 export function startAgent(

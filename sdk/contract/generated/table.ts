@@ -38,6 +38,7 @@ import { threats } from "../resources/security/threats.ts";
 import { incidents } from "../resources/alerting/incidents.ts";
 import { configurationPolicies } from "../resources/automation/configuration-policies.ts";
 import { patches } from "../resources/software/patches.ts";
+import { eventLogs } from "../resources/remote/event-logs.ts";
 import { processes } from "../resources/remote/processes.ts";
 import { services } from "../resources/remote/services.ts";
 import { webhooks } from "../resources/integrations/webhooks.ts";
@@ -85,6 +86,7 @@ export type Contract = {
   readonly incidents: typeof incidents;
   readonly configurationPolicies: typeof configurationPolicies;
   readonly patches: typeof patches;
+  readonly eventLogs: typeof eventLogs;
   readonly processes: typeof processes;
   readonly services: typeof services;
   readonly webhooks: typeof webhooks;
@@ -94,7 +96,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, configurationPolicies, patches, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, configurationPolicies, patches, eventLogs, processes, services, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -135,6 +137,7 @@ export const areaOf = {
   incidents: "alerting",
   configurationPolicies: "automation",
   patches: "software",
+  eventLogs: "remote",
   processes: "remote",
   services: "remote",
   webhooks: "integrations",

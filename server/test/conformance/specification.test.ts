@@ -82,6 +82,10 @@ const accepted: readonly Accepted[] = [
       "POST /system-tools/devices/:deviceId/services/:name/start",
       "POST /system-tools/devices/:deviceId/services/:name/stop",
       "POST /system-tools/devices/:deviceId/services/:name/restart",
+      "GET /system-tools/devices/:deviceId/eventlogs",
+      "GET /system-tools/devices/:deviceId/eventlogs/:name",
+      "GET /system-tools/devices/:deviceId/eventlogs/:name/events",
+      "GET /system-tools/devices/:deviceId/eventlogs/:name/events/:recordId",
     ].map((endpoint) => `${endpoint} errors: REMOTE_ACCESS_POLICY_DENIED is not declared`),
   },
 ];

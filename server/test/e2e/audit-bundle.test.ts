@@ -11,6 +11,7 @@ import { databases, type SignedInUser, seedPartner, startTestServer, type TestSe
 import { type Rmm, rmmHere } from "./rmm-process.ts";
 
 const second = fileURLToPath(new URL("../../../scripts/verify-audit-bundle.mjs", import.meta.url));
+const secondOfProofs = fileURLToPath(new URL("../../../scripts/verify-audit-proof.mjs", import.meta.url));
 const stranger = anchorSigner(Buffer.alloc(32, 7).toString("base64"));
 
 type Line = { type: string } & Record<string, unknown>;
@@ -121,6 +122,41 @@ describe.each(databases)("a bundle from the server, on %s", { timeout: 120_000 }
       expect((await rmm.run(["audit", "verify", name, "--trust", "anchors.pub"])).code, name).toBe(12);
     writeFileSync(at("none.pub"), "# nothing\n");
     expect((await rmm.run(["audit", "verify", "west.ndjson.gz", "--trust", "none.pub"])).code).toBe(2);
+  });
+
+  it("is not needed for one entry: its proof is judged without a server, by both verifiers", async () => {
+    const [first] = lines.filter(({ type }) => type === "entry") as [Line];
+    const id = (first["entry"] as { auditId: string }).auditId;
+    const made = await rmm.run(["audit", "prove", id, "--json"]);
+    expect(made.code).toBe(0);
+    const file = JSON.parse(made.stdout);
+    expect(Buffer.byteLength(JSON.stringify(file.proof))).toBeLessThanOrEqual(1_024);
+    const key = anchorPublicKey(server.services) as string;
+    const verdicts = async (changed: unknown) => {
+      writeFileSync(at("entry.proof"), JSON.stringify(changed));
+      const offline = { env: { RMM_SERVER: "http://127.0.0.1:9", RMM_TOKEN: "" } };
+      const ours = await rmm.run(["audit", "verify", "--proof", at("entry.proof"), "--trust", "anchors.pub"], offline);
+      return [ours.code, spawnSync(process.execPath, [secondOfProofs, at("entry.proof"), "--public-key", key]).status];
+    };
+    expect(await verdicts(file)).toEqual([0, 0]);
+    expect(await verdicts({ ...file, entry: { ...file.entry, action: "nothing.happened" } })).toEqual([11, 11]);
+    expect(await verdicts({ ...file, proof: { ...file.proof, chainSeq: file.proof.chainSeq + 1 } })).toEqual([11, 11]);
+    const { anchor } = resigned({ type: "anchor", anchor: { ...file.proof.anchor, merkleRoot: null } }) as never as {
+      anchor: Row;
+    };
+    expect(await verdicts({ ...file, proof: { ...file.proof, anchor } })).toEqual([12, 12]);
+    const newest = await server.request("POST", "/orgs/sites", { token: admin.token, body: { orgId, name: "seven" } });
+    await server.settled();
+    const [{ id: late }] = (await server.db
+      .selectFrom("auditLogs")
+      .select("id")
+      .where("resourceId", "=", newest.body.id)
+      .execute()) as [{ id: string }];
+    const early = await server.request("GET", `/audit-logs/logs/${late}/proof`, { token: admin.token });
+    expect([early.status, early.body.details]).toEqual([409, { status: "not_anchored" }]);
+    const nobody = await seedPartner(server, `nobody-${database}`, []);
+    const foreign = await server.signIn({ role: "Partner Admin", partnerId: nobody.partnerId });
+    expect((await server.request("GET", `/audit-logs/logs/${id}/proof`, { token: foreign.token })).status).toBe(404);
   });
 
   it("is of a chain that the caller may verify, and its making is recorded", async () => {

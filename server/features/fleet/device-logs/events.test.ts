@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { policyFeature } from "#contract/core/policy-features/event-log";
 import { seedTenant, type Tenant } from "#fixtures/world";
 import { HOUR } from "#server/platform/clock";
 import { auditEntries } from "../../../test/audit-entries.ts";
 import { databases, startTestServer, type TestServer } from "../../../test/harness.ts";
+import { dropOldLogs } from "./retention.ts";
 import { defaults } from "./settings.ts";
 
 describe.each(databases)("event logs of devices on %s", (database) => {
@@ -131,6 +133,60 @@ describe.each(databases)("event logs of devices on %s", (database) => {
     expect((await submit(many(10))).status).toBe(429);
     expect((await submit(many(6, "new"))).body.count).toBe(6);
   });
+
+  it("follow what the organization's policy says, or else its partner's, and are kept as long", async () => {
+    await server.db.deleteFrom("configurationPolicies").execute();
+    await server.db.deleteFrom("deviceLogs").execute();
+    await assignPolicy(
+      { partnerId: acme.partnerId },
+      { minimumLevel: "error", rateLimitPerHour: 12_000, retentionDays: 7 },
+    );
+    const three = [event("1"), event("2", { level: "error" }), event("3", { level: "critical" })];
+    expect((await submit(three)).body).toMatchObject({ count: 2, filtered: 1 });
+    expect((await submit([event("4")])).body).toEqual({ success: true, count: 0, filtered: 1 });
+    await assignPolicy({ orgId: acme.orgId }, { minimumLevel: "info", rateLimitPerHour: 100, retentionDays: 30 });
+    expect((await submit([event("5")])).body).toMatchObject({ count: 1, filtered: 0 });
+    expect((await submit(many(101, "beyond"))).body).toMatchObject({ code: "RATE_LIMITED", remaining: 97 });
+    server.clock.advance(29 * 24 * HOUR);
+    expect(await dropOldLogs(server.services)).toBe(0);
+    server.clock.advance(2 * 24 * HOUR);
+    expect(await dropOldLogs(server.services)).toBe(3);
+    ({ token, userId } = await server.signIn({ role: "Partner Admin", partnerId: acme.partnerId }));
+    await server.db.deleteFrom("configurationPolicies").execute();
+  });
+
+  /** A policy that covers the whole organization, or the whole partner. */
+  async function assignPolicy(whose: { orgId: string } | { partnerId: string }, settings: Record<string, unknown>) {
+    const [id, now] = [server.services.random.uuid(), server.clock.now()];
+    const owner = { orgId: null, partnerId: null, ...whose };
+    await server.db
+      .insertInto("configurationPolicies")
+      .values({
+        ...{ id, ...owner, name: id, description: null, status: "active", version: 1, createdBy: null },
+        ...{ createdAt: now, updatedAt: now },
+      })
+      .execute();
+    const feature = { id: server.services.random.uuid(), policyId: id, ...owner, type: "event_log" as const };
+    await server.db
+      .insertInto("configurationPolicyFeatures")
+      .values({ ...feature, settings: { ...policyFeature.fallback, ...settings } })
+      .execute();
+    const level = "orgId" in whose ? ("organization" as const) : ("partner" as const);
+    await server.db
+      .insertInto("configurationPolicyAssignments")
+      .values({
+        ...{
+          id: server.services.random.uuid(),
+          policyId: id,
+          ...owner,
+          level,
+          targetId: Object.values(whose)[0] as string,
+        },
+        ...{ siteId: null, groupId: null, deviceId: null, priority: 0, roleFilter: null, osFilter: null },
+        ...{ assignedBy: null, createdAt: now },
+      })
+      .execute();
+  }
 
   it("that come at once from one device are all stored, within the limit", async () => {
     await use("event-log-device", acme.deviceId, defaults.rateLimitPerHour / 2 - 20);
