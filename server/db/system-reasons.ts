@@ -119,7 +119,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, replacedAgentTokens, exportRemovals, deviceGroupLog, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "eventCursors, setAsideEvents, webhookDeliveries, notifications, patches, devicePatches, deviceLogs, deviceEventLogs with the organizations' settings of them; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "eventCursors, setAsideEvents, webhookDeliveries, notifications, patches, devicePatches, titles of software, deviceLogs, deviceEventLogs with the organizations' settings of them; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {

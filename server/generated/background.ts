@@ -12,6 +12,7 @@ import { schedules as signInCoreSchedules } from "../features/sign-in/core/sched
 import { schedules as ssoDomainsSchedules } from "../features/sign-in/sso-domains/schedules.ts";
 import { schedules as ssoLoginsSchedules } from "../features/sign-in/sso-logins/schedules.ts";
 import { schedules as partnerApiSchedules } from "../features/credentials/partner-api/schedules.ts";
+import { schedules as agentReportsSchedules } from "../features/fleet/agent-reports/schedules.ts";
 import { schedules as agentsSchedules } from "../features/fleet/agents/schedules.ts";
 import { schedules as deviceCommandsSchedules } from "../features/fleet/device-commands/schedules.ts";
 import { schedules as deviceGroupsSchedules } from "../features/fleet/device-groups/schedules.ts";
@@ -31,7 +32,7 @@ import { consumers as webhooksConsumers } from "../features/integrations/webhook
 export const jobHandlers: JobHandlers = { ...organizationsJobs, ...passwordsJobs, ...elevationRequestsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...deviceGroupsSchedules, ...deviceLogsSchedules, ...devicesSchedules, ...elevationRequestsSchedules, ...patchesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentReportsSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...deviceGroupsSchedules, ...deviceLogsSchedules, ...devicesSchedules, ...elevationRequestsSchedules, ...patchesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
 
 /** Who is told of events. */
 export const consumers: readonly Consumer[] = [...webhooksConsumers];

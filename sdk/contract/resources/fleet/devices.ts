@@ -230,8 +230,15 @@ export const devices = resource(about, {
         cursor: storableText(4096).optional().describe("`nextCursor` of the page before"),
         limit: z.int().min(1).max(500).default(50).describe("devices of a page"),
         includePending: z.boolean().optional().describe("include how many commands each has not collected"),
+        includeTotal: z.boolean().optional().describe("include how many devices match in all"),
       }),
-    returns: () => z.object({ devices: z.array(DeviceListItem()), nextCursor: z.string().nullable(), limit: z.int() }),
+    returns: () =>
+      z.object({
+        devices: z.array(DeviceListItem()),
+        nextCursor: z.string().nullable(),
+        limit: z.int(),
+        total: z.int().optional(),
+      }),
   }),
   provision: create("/devices/provision", {
     summary: "Add a device before its agent enrolls, with a key that is for it alone",
