@@ -36,7 +36,7 @@ export async function tellApprovers(
     .where("deviceId", "=", deviceId)
     .where("status", "=", word("pending"))
     .where("announcedAt", "is", null)
-    .returning(["id", "subjectUsername", "riskTier", "requestedAt"])
+    .returning(["id", "subjectUsername", "subjectUserId", "riskTier", "requestedAt"])
     .execute();
   const [newest, ...others] = waiting.toSorted((one, other) => (one.requestedAt < other.requestedAt ? 1 : -1));
   if (!newest) return;
@@ -44,7 +44,7 @@ export async function tellApprovers(
   const more = others.length === 0 ? "" : ` So do ${others.length} more of this device.`;
   await notify(tx, services, {
     about: { orgId, siteId },
-    to: { holding: "pam:approve" },
+    to: { holding: "pam:approve", except: others.length === 0 ? newest.subjectUserId : null },
     type: "security",
     priority: urgent ? "urgent" : "high",
     title: `Elevated rights asked for on ${machine.displayName ?? machine.hostname}`,
