@@ -1,13 +1,23 @@
 import { WINDOW_MINUTES } from "#contract/core/elevation";
+import type { Endpoint } from "#contract/core/endpoint";
+import type { elevationRequests } from "#contract/resources/access-control/elevation-requests";
 import type { Tx } from "#server/db/unit-of-work";
 import { decideReport } from "#server/features/access-control/core/decision/decide-report";
+import type { Call } from "#server/http/call";
 import { after, MINUTE } from "#server/platform/clock";
 import type { HeldMachine } from "./hold.ts";
 import { insertElevation } from "./insert-elevation.ts";
 import { addLine, bySystem, type LedgerActor } from "./ledger.ts";
-import type { ReportCall } from "./report.ts";
 import { tellApprovers } from "./tell-approvers.ts";
 import { eventData } from "./told-of.ts";
+
+export type ReportCall = typeof elevationRequests.report extends Endpoint<infer T> ? Call<T> : never;
+
+const told = {
+  pending: "elevation.requested",
+  auto_approved: "elevation.auto_approved",
+  denied: "elevation.denied",
+} as const;
 
 interface Taking {
   /** Held by this transaction. */
@@ -63,8 +73,7 @@ export async function decideAndStore(call: ReportCall, tx: Tx, { machine, inUse,
     siteIds: [machine.siteId],
     details: { deviceId: machine.id, status: elevation.status, ...because },
   });
-  const kind = decision.verdict === "pending" ? "requested" : decision.verdict;
-  call.emit(`elevation.${kind}`, { orgId: machine.orgId, siteId: machine.siteId, data: eventData(elevation) });
+  call.emit(told[decision.verdict], { orgId: machine.orgId, siteId: machine.siteId, data: eventData(elevation) });
   if (decision.verdict === "pending") await tellApprovers(tx, services, machine);
   return { id: elevation.id, status: elevation.status };
 }

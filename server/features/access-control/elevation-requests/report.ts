@@ -1,6 +1,4 @@
 import canonicalize from "canonicalize";
-import type { Endpoint } from "#contract/core/endpoint";
-import type { elevationRequests } from "#contract/resources/access-control/elevation-requests";
 import { rateLimited } from "#server/access/attempts";
 import type { AgentPrincipal } from "#server/access/principal";
 import type { Limit } from "#server/access/rate-limit";
@@ -8,14 +6,11 @@ import { word } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import { ownDevice, refuseDraining } from "#server/features/fleet/agents/own-device";
 import { leftMeanwhile } from "#server/features/fleet/devices/hold-device";
-import type { Call } from "#server/http/call";
 import { after, MINUTE } from "#server/platform/clock";
 import { sha256 } from "#server/platform/vault";
 import { problem } from "#server/problem";
-import { decideAndStore } from "./decide-and-store.ts";
+import { decideAndStore, type ReportCall } from "./decide-and-store.ts";
 import { holdMachine, isInUse } from "./hold.ts";
-
-export type ReportCall = typeof elevationRequests.report extends Endpoint<infer T> ? Call<T> : never;
 
 /** Reports of a device; the limit of its other requests does not count them. */
 export const reportLimit: Limit = { name: "elevation-report", max: 600, windowSeconds: 60 };
