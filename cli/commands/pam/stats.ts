@@ -7,14 +7,14 @@ import { checkCredential } from "../../generic/check-credential.ts";
 import type { CommandSpec } from "../../manifest.ts";
 import { checkFields, printResult } from "../../output/print.ts";
 import type { Run } from "../../register.ts";
-import { proving, tabular, takes } from "../../taken-flags.ts";
+import { proving, shaped, takes } from "../../taken-flags.ts";
 
 const columns = ["status", "requests"];
 const DAYS_30_MS = 30 * 86_400_000;
 
 /** `rmm pam stats`: how many requests came, by what has become of them. */
 export function registerStats(command: Command, run: Run, list: CommandSpec): void {
-  takes(command, ...tabular, ...proving)
+  takes(command, ...shaped, "no-header", ...proving)
     .description("Count requests for elevated rights by their status")
     .option("--since <duration>", "of how long a time, back from now (default 30d)")
     .addHelpText("before", "Examples:\n  rmm pam stats\n  rmm pam stats --since 7d --json\n")
