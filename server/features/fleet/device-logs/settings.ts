@@ -1,5 +1,5 @@
+import type { FeatureSettings } from "#contract/core/generated/policy-features";
 import { policyFeature } from "#contract/core/policy-features/event-log";
-import type { FeatureSettings } from "#contract/generated/policy-features";
 import type { Reader } from "#server/db/unit-of-work";
 import { organizationFeature } from "#server/features/automation/configuration-policies/effective";
 
