@@ -4,6 +4,7 @@ export const nounAliases: Readonly<Record<string, string>> = {
   commands: "device-commands",
   filters: "saved-filters",
   groups: "device-groups",
+  pam: "elevation-requests",
   logs: "device-logs",
   policies: "configuration-policies",
   security: "security-posture",

@@ -41,6 +41,9 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     "devices import": { argv: [`${dir}/devices.csv`], field: "outcome" },
     "devices set": { argv: ["pc-1", "--field", "rack=7"], field: "outcome" },
     "devices run": { argv: ["reboot", ids.twin, "--yes"], field: "outcome" },
+    "elevation-requests approve": { argv: [ids.twin, ids.hq, "--yes"], field: "outcome" },
+    "elevation-requests deny": { argv: [ids.twin, ids.hq, "--yes"], field: "outcome" },
+    "elevation-requests stats": { argv: [], field: "requests" },
     plan: { argv: [`${dir}/tenants.yaml`], field: "items" },
     apply: { argv: [`${dir}/tenants.yaml`, "--yes"], field: "items" },
     diff: { argv: [`${dir}/tenants.yaml`], field: "items" },
@@ -71,6 +74,7 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     "webhooks listen": { argv: ["--forward", "http://127.0.0.1:9/"], long: true },
     "agent simulate": { argv: ["--count", "1", "--key-file", `${dir}/key`], long: true },
     "devices watch": { argv: [], long: true },
+    "elevation-requests watch": { argv: [], long: true },
     // Its delivery must have been signed just now.
     "webhooks verify": { argv: ["--body-file", `${dir}/body.json`], long: true },
     quickstart: { argv: [], long: true },

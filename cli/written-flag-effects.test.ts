@@ -53,6 +53,11 @@ const device = {
 };
 const ordered = { id: ids.hq, deviceId: ids.twin, orgId: ids.contoso, type: "reboot", status: "pending", result: null };
 
+const elevation = {
+  ...{ id: ids.twin, status: "pending", flowType: "uac_intercept", deviceHostname: "pc-1", subjectUsername: "jana" },
+  ...{ requestedAt: "2026-01-01T00:00:00.000Z", riskTier: null, requestedDurationMinutes: null },
+};
+
 const entry = {
   ...{ id: ids.twin, timestamp: "2026-01-01T00:00:00.000Z", action: "device.update", result: "success" },
   ...{ user: { email: "a@b.example" }, resource: { type: "device", name: "pc-1" } },
@@ -88,6 +93,13 @@ const answers: Readonly<Record<string, unknown>> = {
   "GET /custom-fields": list([{ fieldKey: "rack", type: "number", options: null, orgId: null, deviceTypes: null }]),
   [`PATCH /devices/${ids.twin}`]: device,
   [`PATCH /devices/${ids.twin}/custom-fields`]: { customFields: { rack: 7 } },
+  "GET /pam/elevation-requests": { requests: [elevation], pagination: { page: 1, limit: 100, total: 1 } },
+  ...Object.fromEntries(
+    [ids.twin, ids.hq].flatMap((id) => [
+      [`GET /pam/elevation-requests/${id}`, { ...elevation, id, events: [] }],
+      [`POST /pam/elevation-requests/${id}/respond`, { success: true, id, status: "approved" }],
+    ]),
+  ),
   "GET /audit-logs/anchors": { ...list([]), publicKey: null, publicKeys: [] },
 };
 

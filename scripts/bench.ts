@@ -9,6 +9,7 @@ import { coldBuild } from "./bench/cold-build.ts";
 import { commandStart } from "./bench/command-start.ts";
 import { eventMutation } from "./bench/event-mutation.ts";
 import { filters } from "./bench/filters.ts";
+import { groupSweep } from "./bench/group-sweep.ts";
 import { listsLarge } from "./bench/lists-large.ts";
 import { logIngest } from "./bench/log-ingest.ts";
 import { rateLimitCheck } from "./bench/rate-limit-check.ts";
@@ -23,6 +24,7 @@ const benches: readonly Bench[] = [
   ...authenticatedRead,
   ...listsLarge,
   ...filters,
+  ...groupSweep,
   ...search,
   ...agents,
   ...serverStart,

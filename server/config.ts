@@ -61,6 +61,10 @@ export interface Config {
   partnerApiCursorKey: string | undefined;
   deviceOfflineThresholdMinutes: number;
   groupSweepIntervalSeconds: number;
+  /** Devices may be told to carry approvals of elevated rights out. */
+  pamActuatorEnabled: boolean;
+  /** How long a request for elevated rights waits for a decision. */
+  pamPendingTtlMinutes: number;
   /**
    * An administrator with MFA may sign in by password where single sign-on is enforced
    * (docs/single-sign-on.md, "Break-glass").
@@ -146,6 +150,8 @@ export function readConfig(env: Environment, { makesSecrets = true } = {}): Conf
     partnerApiCursorKey: strongOrUnset("PARTNER_API_CURSOR_SIGNING_KEY", read, production),
     deviceOfflineThresholdMinutes: read.int("DEVICE_OFFLINE_THRESHOLD_MINUTES", 5, 1),
     groupSweepIntervalSeconds: read.int("GROUP_SWEEP_INTERVAL_SECONDS", 300, 60),
+    pamActuatorEnabled: read.flag("PAM_ACTUATOR_ENABLED", false),
+    pamPendingTtlMinutes: read.int("PAM_PENDING_TTL_MINUTES", 60, 1),
     ssoBreakGlass: read.flag("SSO_BREAK_GLASS", false),
     ssoAllowPrivateNetwork: read.flag("SSO_ALLOW_PRIVATE_NETWORK", false),
     webhookAllowPrivate: read.flag("WEBHOOK_ALLOW_PRIVATE", false),

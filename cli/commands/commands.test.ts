@@ -52,7 +52,7 @@ describe("a jq expression that does not fit", () => {
 
 describe("a command that another group has", () => {
   it("is named with that group", async () => {
-    expect((await run(["audit", "list"])).stderr).toContain("There is `rmm audit-logs list`");
+    expect((await run(["audit", "stats"])).stderr).toContain("There is `rmm audit-logs stats`");
     expect((await run(["keys", "create"])).stderr).toContain("`rmm api-keys create`, `rmm enrollment-keys create`");
     expect((await run(["devices", "frob"])).stderr).toContain("`rmm devices --help` lists its commands");
   });
@@ -188,7 +188,7 @@ describe("completion", () => {
       .map((line) => line.split("\t")[0]);
 
   it("knows groups, commands, flags, values and live names", async () => {
-    expect(await complete(["dev"])).toEqual(["device-commands", "device-groups", "devices"]);
+    expect(await complete(["dev"])).toEqual(["device-commands", "device-groups", "device-logs", "devices"]);
     expect(await complete(["auth", "mfa", "step"])).toEqual(["step-up"]);
     expect(await complete(["devices", "list", "--sta"])).toEqual(["--status"]);
     expect(await complete(["devices", "list", "--status", "off"])).toEqual(["offline"]);

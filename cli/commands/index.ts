@@ -112,6 +112,7 @@ export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "device-groups": async () => (await import("./groups/index.ts")).extendDeviceGroups,
   "device-logs": async () => (await import("./follow/device-logs.ts")).extendDeviceLogs,
   devices: async () => (await devices()).extendDevices,
+  "elevation-requests": async () => (await import("./pam/index.ts")).extendElevationRequests,
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   mfa: async () => (await small()).extendMfa,
   notifications: async () => (await small()).extendNotifications,

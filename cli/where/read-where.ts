@@ -1,5 +1,7 @@
 import { checkFilter } from "#contract/core/filters/check-filter";
-import type { FilterCondition, FilterGroup } from "#contract/core/filters/condition";
+import { type FilterCondition, type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
+import { customKeyOf } from "#contract/core/filters/fields";
+import { didYouMean } from "#contract/core/suggest";
 import { RmmError } from "#sdk/errors";
 import type { Context } from "../context.ts";
 import { type CliError, usageError } from "../errors/cli-error.ts";
@@ -26,7 +28,23 @@ export async function whereFor(context: Context, given: string): Promise<Where> 
   const where = await withIds(context, await readWhere(context.shell, given), WHERE);
   const checked = checkFilter(where.filter);
   if ("errors" in checked) throw atFault(context, where, checked.errors[0]) ?? usageError(`${WHERE}: no valid filter`);
+  await noticeUnknownFields(context, checked.filter);
   return where;
+}
+
+/** A custom field that nobody has defined is allowed and mostly a slip: nothing is stored under it. */
+async function noticeUnknownFields(context: Context, filter: FilterGroup): Promise<void> {
+  const keys = [...fieldsUsed(filter)].flatMap((field) => customKeyOf(field) ?? []);
+  if (keys.length === 0) return;
+  const client = await context.client();
+  const defined = await client.customFields
+    .list({ query: { limit: "100" } }, { signal: context.shell.signal })
+    .toArray()
+    .catch(() => undefined);
+  if (defined === undefined) return;
+  const known = defined.map(({ fieldKey }) => fieldKey);
+  for (const key of keys.filter((one) => !known.includes(one)))
+    await context.notice(`${WHERE}: there is no custom field ${key}${didYouMean(key, known)}`);
 }
 
 interface ServerFault {

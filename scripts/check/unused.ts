@@ -24,8 +24,9 @@ export async function unusedFaults(files: readonly Source[] = sources()): Promis
   const things = new Set<string | undefined>([
     ...Object.values(contract).map((resource) => nounOf(resource).thing),
     ...Object.keys(areas),
-    // Paths and events call a group of devices a group.
+    // Paths and events call a group of devices a group, and events what is given to a request an elevation.
     "group",
+    "elevation",
     // The rows of their feed are findings as well.
     "incident",
   ]);

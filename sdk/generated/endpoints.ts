@@ -234,6 +234,17 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
     list: {"noun":"tags","verb":"list","method":"GET","path":"/tags","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
     devices: {"noun":"tags","verb":"devices","method":"GET","path":"/tags/devices","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"data"},"secretBody":[],"secretResult":[]},
   },
+  elevationRequests: {
+    list: {"noun":"elevation-requests","verb":"list","method":"GET","path":"/pam/elevation-requests","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"page","items":"requests"},"secretBody":[],"secretResult":[]},
+    active: {"noun":"elevation-requests","verb":"active","method":"GET","path":"/pam/active","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"active"},"secretBody":[],"secretResult":[]},
+    create: {"noun":"elevation-requests","verb":"create","method":"POST","path":"/pam/elevation-requests","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    get: {"noun":"elevation-requests","verb":"get","method":"GET","path":"/pam/elevation-requests/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    respond: {"noun":"elevation-requests","verb":"respond","method":"POST","path":"/pam/elevation-requests/:id/respond","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":["reauthPassword","reauthMfaCode"],"secretResult":[]},
+    revoke: {"noun":"elevation-requests","verb":"revoke","method":"POST","path":"/pam/elevation-requests/:id/revoke","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    actuate: {"noun":"elevation-requests","verb":"actuate","method":"POST","path":"/devices/:id/actuate-elevation","uuids":["id"],"status":201,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    report: {"noun":"elevation-requests","verb":"report","method":"POST","path":"/agents/:id/elevation-requests","uuids":[],"status":201,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+    status: {"noun":"elevation-requests","verb":"status","method":"GET","path":"/agents/:id/elevation-requests/:requestId","uuids":["requestId"],"status":200,"transport":"json","kinds":["agent"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
+  },
   pamConfig: {
     get: {"noun":"pam-config","verb":"get","method":"GET","path":"/pam/config","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     replace: {"noun":"pam-config","verb":"replace","method":"PUT","path":"/pam/config","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},

@@ -83,6 +83,118 @@ export interface EventData {
     /** The same. */
     removedDeviceIds: string[];
   };
+  /** Elevated rights were asked for, and somebody must decide. */
+  "elevation.requested": {
+    /** Uuid. */
+    elevationRequestId: string;
+    /** Uuid. */
+    deviceId: string | null;
+    deviceHostname: string | null;
+    flowType: string;
+    status: string;
+    subjectUsername: string;
+    toolName: string | null;
+    riskTier: number | null;
+    decisionSource: string | null;
+    /** Date and time (RFC 3339). */
+    expiresAt: string | null;
+  };
+  /** A person approved elevated rights. */
+  "elevation.approved": {
+    /** Uuid. */
+    elevationRequestId: string;
+    /** Uuid. */
+    deviceId: string | null;
+    deviceHostname: string | null;
+    flowType: string;
+    status: string;
+    subjectUsername: string;
+    toolName: string | null;
+    riskTier: number | null;
+    decisionSource: string | null;
+    /** Date and time (RFC 3339). */
+    expiresAt: string | null;
+  };
+  /** A rule or a software policy approved elevated rights. */
+  "elevation.auto_approved": {
+    /** Uuid. */
+    elevationRequestId: string;
+    /** Uuid. */
+    deviceId: string | null;
+    deviceHostname: string | null;
+    flowType: string;
+    status: string;
+    subjectUsername: string;
+    toolName: string | null;
+    riskTier: number | null;
+    decisionSource: string | null;
+    /** Date and time (RFC 3339). */
+    expiresAt: string | null;
+  };
+  /** Elevated rights were denied. */
+  "elevation.denied": {
+    /** Uuid. */
+    elevationRequestId: string;
+    /** Uuid. */
+    deviceId: string | null;
+    deviceHostname: string | null;
+    flowType: string;
+    status: string;
+    subjectUsername: string;
+    toolName: string | null;
+    riskTier: number | null;
+    decisionSource: string | null;
+    /** Date and time (RFC 3339). */
+    expiresAt: string | null;
+  };
+  /** A device has carried an approval out. */
+  "elevation.activated": {
+    /** Uuid. */
+    elevationRequestId: string;
+    /** Uuid. */
+    deviceId: string | null;
+    deviceHostname: string | null;
+    flowType: string;
+    status: string;
+    subjectUsername: string;
+    toolName: string | null;
+    riskTier: number | null;
+    decisionSource: string | null;
+    /** Date and time (RFC 3339). */
+    expiresAt: string | null;
+  };
+  /** A request or a window of elevated rights ended by the clock. */
+  "elevation.expired": {
+    /** Uuid. */
+    elevationRequestId: string;
+    /** Uuid. */
+    deviceId: string | null;
+    deviceHostname: string | null;
+    flowType: string;
+    status: string;
+    subjectUsername: string;
+    toolName: string | null;
+    riskTier: number | null;
+    decisionSource: string | null;
+    /** Date and time (RFC 3339). */
+    expiresAt: string | null;
+  };
+  /** Elevated rights were taken back. */
+  "elevation.revoked": {
+    /** Uuid. */
+    elevationRequestId: string;
+    /** Uuid. */
+    deviceId: string | null;
+    deviceHostname: string | null;
+    flowType: string;
+    status: string;
+    subjectUsername: string;
+    toolName: string | null;
+    riskTier: number | null;
+    decisionSource: string | null;
+    /** Date and time (RFC 3339). */
+    expiresAt: string | null;
+  };
   /** A threat was found on a device. */
   "security.threat_detected": {
     /** Uuid. */

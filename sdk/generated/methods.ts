@@ -1342,6 +1342,76 @@ export interface TagsMethods {
   devices: (input: { query: models.TagsDevicesQuery }, options?: CallOptions) => ListCall<models.TaggedDevice, models.TagsDevicesResult>;
 }
 
+export interface ElevationRequestsMethods {
+  /**
+   * List requests for elevated rights, the newest first.
+   * Decided and ended ones too: none is ever removed.
+   *
+   * `GET /pam/elevation-requests` · user · needs devices:read
+   * Errors: ORG_ACCESS_DENIED, SITE_ACCESS_DENIED.
+   */
+  list: (input?: { query?: models.ElevationRequestsListQuery }, options?: CallOptions) => ListCall<models.Elevation, models.ElevationRequestsListResult>;
+  /**
+   * List the elevated rights of this moment, the last approved first.
+   * At most 500, with status approved, auto_approved, actuating and a window that is open.
+   *
+   * `GET /pam/active` · user · needs devices:read
+   */
+  active: (input?: Record<never, never>, options?: CallOptions) => ListCall<models.Elevation, models.ElevationRequestsActiveResult>;
+  /**
+   * Ask for administrator rights on a device for yourself, for a while.
+   * Somebody else decides; rules never do.
+   *
+   * `POST /pam/elevation-requests` · user · needs devices:execute, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, DEVICE_DECOMMISSIONED, INVALID_STATE, ORG_READ_ONLY, ORG_SUSPENDED, ALREADY_PENDING.
+   */
+  create: (input: { body: models.ElevationRequestsCreateBody }, options?: CallOptions) => ApiCall<models.ElevationRequestsCreateResult>;
+  /**
+   * Show a request for elevated rights with everything that has happened to it.
+   *
+   * `GET /pam/elevation-requests/:id` · user · needs devices:read
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED.
+   */
+  get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ElevationRequestsGetResult>;
+  /**
+   * Approve or deny a request for elevated rights.
+   * The first decision counts. Nobody approves their own request; a denial is never held up.
+   *
+   * `POST /pam/elevation-requests/:id/respond` · user · needs pam:approve, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, SELF_APPROVAL, DEVICE_DECOMMISSIONED, ORG_READ_ONLY, ORG_SUSPENDED, HOME_SESSION_REQUIRED, ASSERTION_FAILED, reauth_required.
+   */
+  respond: (input: { params: { id: string }; body: models.ElevationRequestsRespondBody }, options?: CallOptions) => ApiCall<models.ElevationRequestsRespondResult>;
+  /**
+   * Take elevated rights back before their window ends.
+   *
+   * `POST /pam/elevation-requests/:id/revoke` · user · needs pam:approve, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE.
+   */
+  revoke: (input: { params: { id: string }; body: models.ElevationRequestsRevokeBody }, options?: CallOptions) => ApiCall<models.ElevationRequestsRevokeResult>;
+  /**
+   * Tell a device to carry an approved request out, once.
+   *
+   * `POST /devices/:id/actuate-elevation` · user · needs devices:execute, MFA
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, DEVICE_DECOMMISSIONED, INVALID_STATE, ORG_READ_ONLY, ORG_SUSPENDED, ACTUATOR_DISABLED, wrong_status, race_lost.
+   */
+  actuate: (input: { params: { id: string }; body: models.ElevationRequestsActuateBody }, options?: CallOptions) => ApiCall<models.ElevationRequestsActuateResult>;
+  /**
+   * Report a prompt for elevated rights, and learn what is decided of it.
+   * Nothing of it is cut or left out: what is malformed or too long is refused as a whole. The same report again, within ten minutes, is answered with the first one's request.
+   *
+   * `POST /agents/:id/elevation-requests` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, TENANT_OFFBOARDING, NOT_FOUND.
+   */
+  report: (input: { params: { id: string }; body: models.ElevationReport }, options?: CallOptions) => ApiCall<models.ElevationRequestsReportResult>;
+  /**
+   * Read what was decided of a request of this device.
+   *
+   * `GET /agents/:id/elevation-requests/:requestId` · agent
+   * Errors: INVALID_AGENT_CREDENTIALS, DEVICE_DECOMMISSIONED, DEVICE_QUARANTINED, NOT_FOUND.
+   */
+  status: (input: { params: { id: string; requestId: string } }, options?: CallOptions) => ApiCall<models.ElevationRequestsStatusResult>;
+}
+
 export interface PamConfigMethods {
   /**
    * Show what happens to elevated rights that no rule decides.
@@ -1956,6 +2026,8 @@ export interface Methods {
   search: SearchMethods;
   /** Tags of devices. */
   tags: TagsMethods;
+  /** Requests for elevated rights on devices, and what is decided of them. */
+  elevationRequests: ElevationRequestsMethods;
   /** What happens to elevated rights that no rule decides. */
   pamConfig: PamConfigMethods;
   /** Rules that decide elevated rights. */

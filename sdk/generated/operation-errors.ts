@@ -188,6 +188,15 @@ export interface OperationErrors {
   "search.find": Always | Authenticated | Tenancy | User;
   "tags.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "tags.devices": Always | Authenticated | Tenancy | User | Permission;
+  "elevation-requests.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "elevation-requests.active": Always | Authenticated | Tenancy | User | Permission;
+  "elevation-requests.create": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "DEVICE_DECOMMISSIONED" | "INVALID_STATE" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "ALREADY_PENDING" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "elevation-requests.get": "NOT_FOUND" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
+  "elevation-requests.respond": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | "SELF_APPROVAL" | "DEVICE_DECOMMISSIONED" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "HOME_SESSION_REQUIRED" | "ASSERTION_FAILED" | "reauth_required" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
+  "elevation-requests.revoke": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "INVALID_STATE" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
+  "elevation-requests.actuate": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "DEVICE_DECOMMISSIONED" | "INVALID_STATE" | "ORG_READ_ONLY" | "ORG_SUSPENDED" | "ACTUATOR_DISABLED" | "wrong_status" | "race_lost" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa;
+  "elevation-requests.report": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "TENANT_OFFBOARDING" | "NOT_FOUND" | Always | Authenticated | Tenancy | User | Body;
+  "elevation-requests.status": "INVALID_AGENT_CREDENTIALS" | "DEVICE_DECOMMISSIONED" | "DEVICE_QUARANTINED" | "NOT_FOUND" | Always | Authenticated | Tenancy | User;
   "pam-config.get": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "pam-config.replace": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
   "pam-rules.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

@@ -81,6 +81,14 @@ describe("the schema", () => {
         db.updateTable("apiKeys").set({ principalId: b.servicePrincipalId }).where("id", "=", a.apiKeyId).execute(),
       ).rejects.toThrow(/foreign key/i);
       await move(a.secondSiteId);
+      if (database === "sqlite") continue;
+      // The policy of devices believes their partner.
+      const handedOver = db.updateTable("organizations").set({ partnerId: b.partnerId } as never);
+      await expect(handedOver.where("id", "=", a.orgId).execute()).rejects.toThrow(/foreign key/i);
+      const device = db.updateTable("devices").set({ partnerId: b.partnerId } as never);
+      await device.where("id", "=", a.deviceId).execute();
+      const kept = db.selectFrom("devices").select("partnerId").where("id", "=", a.deviceId);
+      expect(await kept.executeTakeFirst()).toEqual({ partnerId: a.partnerId });
     }
   });
 

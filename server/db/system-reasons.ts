@@ -119,7 +119,7 @@ export const systemReasons = {
     covers:
       "rows past their end, of every tenant: sessions, refreshTokens, userTokens, ssoLoginSessions, ssoExchangeCodes, " +
       "deviceSourceIps, replacedAgentTokens, exportRemovals, deviceGroupLog, deviceCommands, idempotencyKeys, rateLimits, leases, jobs, mailOutbox, events, " +
-      "eventCursors, setAsideEvents, webhookDeliveries, notifications, patches, devicePatches, deviceLogs, deviceEventLogs with the organizations' settings of them; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
+      "eventCursors, setAsideEvents, webhookDeliveries, notifications, patches, devicePatches, titles of software, deviceLogs, deviceEventLogs with the organizations' settings of them; deviceMetrics, deviceMetricHours and deviceAvailability, with ids of devices read",
     why: "what has ended is nobody's any more",
   },
   "send password reset": {
@@ -135,6 +135,13 @@ export const systemReasons = {
       "deviceCommands that end by the clock, by an agent's answer, or with their device or organization, and what the " +
       "rooms' hooks change for them",
     why: "the row that a command was queued for may belong to another tenant than the agent's connection serves",
+  },
+  "decide elevations": {
+    covers:
+      "elevationRequests and elevationAudit; deviceCommands about them, the devices, organizations and partners above " +
+      "them, elevationServerDevices: read; notifications of whoever may approve, with users, their memberships and " +
+      "rolePermissions: read",
+    why: "no tenant's connection may decide: the server does, once it has judged the caller",
   },
   "move device": {
     covers:

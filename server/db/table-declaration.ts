@@ -41,7 +41,7 @@ export interface TableDeclaration<Row> {
    * through `asSystem`.
    */
   readonly lifted?: readonly RowChange[];
-  /** The database itself keeps the partner of the row's organization in `partnerId`. */
+  /** The database itself keeps the partner of the row's organization in `partnerId`, and on Postgres holds it by a foreign key. */
   readonly partnerKept?: true;
   /** Columns that hold booleans or parsed JSON, which SQLite keeps as numbers and text (`dialect/codec.ts`). */
   readonly booleans?: readonly (keyof Row & string)[];

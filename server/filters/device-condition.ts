@@ -1,6 +1,8 @@
-import type { Expression, SqlBool } from "kysely";
+import { type Expression, expressionBuilder, type SqlBool } from "kysely";
 import { conditionsOf, type FilterCondition, type FilterGroup } from "#contract/core/filters/condition";
+import { fairTurn } from "#server/db/dialect/fair-turn";
 import type { DialectName } from "#server/db/dialect/index";
+import type { Database } from "#server/db/tables";
 import type { Reader } from "#server/db/unit-of-work";
 import { compileCondition } from "./compile-condition.ts";
 import { type Context, type Devices, indirect, type Meets } from "./context.ts";
@@ -31,26 +33,33 @@ export async function deviceCondition(
   filter: FilterGroup,
   { few = false, ...options }: ConditionOptions,
 ): Promise<DeviceCondition> {
-  return (await conditionMaker(db, filter, options))(few ? "some" : "wanted");
+  const conditionFor = await conditionMaker(db, filter, options);
+  return conditionFor(few ? "some" : "wanted");
 }
 
-/** The same for several queries, which meet devices in different ways. */
+/** The same for several queries, which meet devices in different ways. A thousand conditions let others have their turn. */
 export async function conditionMaker(
   db: Reader,
   filter: FilterGroup,
   { now, dialect, orgId }: Omit<ConditionOptions, "few">,
-): Promise<(meets: Meets) => DeviceCondition> {
+): Promise<(meets: Meets) => Promise<DeviceCondition>> {
   const definitions = await definitionsFor(db, filter, orgId);
   const groups = await seenGroups(db, filter);
   const known = { dialect, nowMs: Date.parse(now), definitions, groups, orgId };
-  return (meets) => (eb) => compileGroup({ eb, ...known, meets, direct: true }, filter);
+  const eb = expressionBuilder<Database, "devices">();
+  return async (meets) => {
+    const compiled = await compileGroup({ eb, ...known, meets, direct: true }, filter);
+    return () => compiled;
+  };
 }
 
-function compileGroup(at: Context, { operator, conditions }: FilterGroup): Expression<SqlBool> {
+async function compileGroup(at: Context, { operator, conditions }: FilterGroup): Promise<Expression<SqlBool>> {
   const within = operator === "AND" || conditions.every(isSet) ? at : indirect(at);
-  const parts = conditions.map((part) =>
-    "conditions" in part ? compileGroup(within, part) : compileCondition(within, part),
-  );
+  const parts: Expression<SqlBool>[] = [];
+  for (const part of conditions) {
+    await fairTurn();
+    parts.push("conditions" in part ? await compileGroup(within, part) : compileCondition(within, part));
+  }
   return joined(at, operator, parts);
 }
 

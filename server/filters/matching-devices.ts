@@ -49,13 +49,14 @@ async function finderFor(call: Call, filter: FilterGroup, orgId: string | undefi
   // Postgres would count the set of organizations anew for each device, and rather read all of these.
   const keyed = (meets: Meets) => options.dialect === "postgres" && meets === "wanted";
   const conditionFor = await conditionMaker(db, filter, options);
-  const find = <Row>(meets: Meets, build: (devices: ReturnType<typeof devicesInList>) => Compilable<Row>) =>
-    runOnce<Row>(
+  const find = async <Row>(meets: Meets, build: (devices: ReturnType<typeof devicesInList>) => Compilable<Row>) => {
+    const condition = await conditionFor(meets);
+    return runOnce<Row>(
       db,
-      (handle) =>
-        build(devicesInList(handle, scope, { filter, condition: conditionFor(meets), orgId, byKey: keyed(meets) })),
+      (handle) => build(devicesInList(handle, scope, { filter, condition, orgId, byKey: keyed(meets) })),
       { by: orgId !== undefined ? "key" : keyed(meets) ? "devices by key" : "devices" },
     );
+  };
   /** All of them, unless they are too many to sort. */
   const few = async () => {
     const found = await find<Match>("wanted", (all) => all.select(columns).limit((eb) => eb.lit(FEW + 1)));
@@ -72,29 +73,39 @@ async function finderFor(call: Call, filter: FilterGroup, orgId: string | undefi
         .orderBy("devices.id")
         .limit(limit),
     );
-  return { evaluatedAt, find, few, walk };
+  const count = async () => {
+    const [counted] = await find<{ total: number }>("all", (some) =>
+      some.select((eb) => eb.fn.countAll<number>().as("total")),
+    );
+    return Number(counted?.total);
+  };
+  return { evaluatedAt, few, walk, count };
 }
 
 /** How many there are, and the first of them by hostname, then id. */
 export async function countedMatches(call: Call, filter: FilterGroup, { orgId, limit }: Asked) {
-  const { evaluatedAt, find, few, walk } = await finderFor(call, filter, orgId);
+  const { evaluatedAt, few, walk, count } = await finderFor(call, filter, orgId);
   const all = await few();
   if (all) return { matches: all.slice(0, limit), totalCount: all.length, evaluatedAt };
-  const count = () =>
-    find<{ total: number }>("all", (some) => some.select((eb) => eb.fn.countAll<number>().as("total")));
-  const [[counted], matches] = await Promise.all([count(), walk(undefined, limit)]);
-  return { matches, totalCount: Number(counted?.total), evaluatedAt };
+  const [totalCount, matches] = await Promise.all([count(), walk(undefined, limit)]);
+  return { matches, totalCount, evaluatedAt };
 }
 
-/** A page of them behind one of them. */
-export async function nextMatches(
-  call: Call,
-  filter: FilterGroup,
-  { orgId, limit, after }: Asked & { readonly after: Match | undefined },
-): Promise<Match[]> {
-  const { few, walk } = await finderFor(call, filter, orgId);
+interface Page extends Asked {
+  readonly after: Match | undefined;
+  readonly counted: boolean;
+}
+
+/** A page of them behind one of them; with how many there are in all where that is asked for. */
+export async function nextMatches(call: Call, filter: FilterGroup, { orgId, limit, after, counted }: Page) {
+  const { few, walk, count } = await finderFor(call, filter, orgId);
   const all = await few();
-  return all ? all.filter((one) => !after || byKey(one, after) > 0).slice(0, limit) : walk(after, limit);
+  if (all) {
+    const matches = all.filter((one) => !after || byKey(one, after) > 0).slice(0, limit);
+    return { matches, total: counted ? all.length : undefined };
+  }
+  const [matches, total] = await Promise.all([walk(after, limit), counted ? count() : undefined]);
+  return { matches, total };
 }
 
 const columns = ["devices.id", "devices.hostnameKey as key"] as const;

@@ -4,6 +4,7 @@ import type { JobHandlers } from "#server/jobs/queue";
 import type { Schedule } from "#server/jobs/scheduler";
 import { jobs as organizationsJobs } from "../features/tenancy/organizations/jobs.ts";
 import { jobs as passwordsJobs } from "../features/sign-in/passwords/jobs.ts";
+import { jobs as elevationRequestsJobs } from "../features/access-control/elevation-requests/jobs.ts";
 import { jobs as jobsRoomJobs } from "../jobs/jobs.ts";
 import { schedules as organizationsSchedules } from "../features/tenancy/organizations/schedules.ts";
 import { schedules as notificationsSchedules } from "../features/people/notifications/schedules.ts";
@@ -11,11 +12,13 @@ import { schedules as signInCoreSchedules } from "../features/sign-in/core/sched
 import { schedules as ssoDomainsSchedules } from "../features/sign-in/sso-domains/schedules.ts";
 import { schedules as ssoLoginsSchedules } from "../features/sign-in/sso-logins/schedules.ts";
 import { schedules as partnerApiSchedules } from "../features/credentials/partner-api/schedules.ts";
+import { schedules as agentReportsSchedules } from "../features/fleet/agent-reports/schedules.ts";
 import { schedules as agentsSchedules } from "../features/fleet/agents/schedules.ts";
 import { schedules as deviceCommandsSchedules } from "../features/fleet/device-commands/schedules.ts";
 import { schedules as deviceGroupsSchedules } from "../features/fleet/device-groups/schedules.ts";
 import { schedules as deviceLogsSchedules } from "../features/fleet/device-logs/schedules.ts";
 import { schedules as devicesSchedules } from "../features/fleet/devices/schedules.ts";
+import { schedules as elevationRequestsSchedules } from "../features/access-control/elevation-requests/schedules.ts";
 import { schedules as patchesSchedules } from "../features/software/patches/schedules.ts";
 import { schedules as webhooksSchedules } from "../features/integrations/webhooks/schedules.ts";
 import { schedules as auditLogsSchedules } from "../features/audit/audit-logs/schedules.ts";
@@ -26,10 +29,10 @@ import { schedules as jobsRoomSchedules } from "../jobs/schedules.ts";
 import { consumers as webhooksConsumers } from "../features/integrations/webhooks/consumers.ts";
 
 /** Durable jobs by kind. */
-export const jobHandlers: JobHandlers = { ...organizationsJobs, ...passwordsJobs, ...jobsRoomJobs };
+export const jobHandlers: JobHandlers = { ...organizationsJobs, ...passwordsJobs, ...elevationRequestsJobs, ...jobsRoomJobs };
 
 /** What runs by the clock. */
-export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...deviceGroupsSchedules, ...deviceLogsSchedules, ...devicesSchedules, ...patchesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
+export const schedules: readonly Schedule[] = [...organizationsSchedules, ...notificationsSchedules, ...signInCoreSchedules, ...ssoDomainsSchedules, ...ssoLoginsSchedules, ...partnerApiSchedules, ...agentReportsSchedules, ...agentsSchedules, ...deviceCommandsSchedules, ...deviceGroupsSchedules, ...deviceLogsSchedules, ...devicesSchedules, ...elevationRequestsSchedules, ...patchesSchedules, ...webhooksSchedules, ...auditLogsSchedules, ...auditRetentionSchedules, ...eventsRoomSchedules, ...httpRoomSchedules, ...jobsRoomSchedules];
 
 /** Who is told of events. */
 export const consumers: readonly Consumer[] = [...webhooksConsumers];

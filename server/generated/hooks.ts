@@ -11,6 +11,7 @@ import { hooks as customFields } from "../features/fleet/custom-fields/hooks.ts"
 import { hooks as deviceCommands } from "../features/fleet/device-commands/hooks.ts";
 import { hooks as deviceGroups } from "../features/fleet/device-groups/hooks.ts";
 import { hooks as devices } from "../features/fleet/devices/hooks.ts";
+import { hooks as elevationRequests } from "../features/access-control/elevation-requests/hooks.ts";
 import { hooks as pamRules } from "../features/access-control/pam-rules/hooks.ts";
 import { hooks as threats } from "../features/security/threats/hooks.ts";
 import { hooks as incidents } from "../features/alerting/incidents/hooks.ts";
@@ -20,4 +21,4 @@ import { hooks as webhooks } from "../features/integrations/webhooks/hooks.ts";
 import { hooks as auditRetention } from "../features/audit/audit-retention/hooks.ts";
 
 /** Each event goes through them in this order. */
-export const roomHooks: readonly RoomHooks[] = [contacts, notifications, signInCore, apiKeys, enrollmentKeys, partnerServicePrincipals, agents, customFields, deviceCommands, deviceGroups, devices, pamRules, threats, incidents, configurationPolicies, patches, webhooks, auditRetention];
+export const roomHooks: readonly RoomHooks[] = [contacts, notifications, signInCore, apiKeys, enrollmentKeys, partnerServicePrincipals, agents, customFields, deviceCommands, deviceGroups, devices, elevationRequests, pamRules, threats, incidents, configurationPolicies, patches, webhooks, auditRetention];

@@ -63,6 +63,9 @@ import { migration as m59 } from "../db/migrations/202611292231-alerting-inciden
 import { migration as m60 } from "../db/migrations/202611292250-access-control-pam-rules.ts";
 import { migration as m61 } from "../db/migrations/202611292251-access-control-suspended-rules.ts";
 import { migration as m62 } from "../db/migrations/202611292252-credentials-exported-policies.ts";
+import { migration as m63 } from "../db/migrations/202611292253-fleet-partner-wall.ts";
+import { migration as m64 } from "../db/migrations/202611292254-fleet-title-purge.ts";
+import { migration as m65 } from "../db/migrations/202611292320-access-control-elevation-requests.ts";
 
 /** In order. A migration that has landed is never edited (`db/migrations/checksums.json`); a change is a new file. */
 export const migrations: readonly NamedChange[] = [
@@ -129,4 +132,7 @@ export const migrations: readonly NamedChange[] = [
   { name: "202611292250-access-control-pam-rules", ...m60 },
   { name: "202611292251-access-control-suspended-rules", ...m61 },
   { name: "202611292252-credentials-exported-policies", ...m62 },
+  { name: "202611292253-fleet-partner-wall", ...m63 },
+  { name: "202611292254-fleet-title-purge", ...m64 },
+  { name: "202611292320-access-control-elevation-requests", ...m65 },
 ];

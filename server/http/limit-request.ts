@@ -6,9 +6,14 @@ import type { Allowance, Limit } from "#server/access/rate-limit";
 import type { Services } from "#server/services";
 
 /** Requests per minute of a session or device, per hour of a key (docs/conventions.md, "Rate limits"). */
-export async function limitRequest(services: Services, who: Principal, response: ServerResponse): Promise<void> {
+export async function limitRequest(
+  services: Services,
+  who: Principal,
+  response: ServerResponse,
+  { ownLimit = false }: { readonly ownLimit?: boolean } = {},
+): Promise<void> {
   if (who.kind === "apiKey" || who.kind === "partnerKey") return limitKey(services, who, response);
-  if (who.kind === "agent") return refuseOver(services, agentRequests, who.deviceId);
+  if (who.kind === "agent") return ownLimit ? undefined : refuseOver(services, agentRequests, who.deviceId);
   const max = services.config.apiRateLimitPerMinute;
   if (who.kind === "user" && max > 0)
     await refuseOver(services, { name: "api", max, windowSeconds: 60 }, who.sessionId);

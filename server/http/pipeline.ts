@@ -70,7 +70,7 @@ async function pass(passage: HttpPassage): Promise<void> {
 async function passKnown(passage: HttpPassage): Promise<void> {
   const { services, implementation, request, response, facts } = passage;
   const { endpoint } = implementation;
-  await limitRequest(services, passage.who, response);
+  await limitRequest(services, passage.who, response, endpoint);
   authorize(passage.who, endpoint.access, { mfaGate: services.config.enable2fa });
   const body = await readJson(request, {
     limitBytes: endpoint.bodyLimitBytes,

@@ -48,7 +48,7 @@ export async function exportBundleFile(context: Context, path: string, orgId: st
   if (isForPrograms(context)) await printResult(context, { path: where, lines: seen.lines, sha256 }, { fields: [] });
   await context.notice(`${seen.lines} lines in ${where}`);
   await context.notice(`SHA-256 of the lines ${sha256}`);
-  await context.notice(`Verify it with: rmm audit verify ${path} --trust anchors.pub`);
+  await context.notice(`Verify it with: \`rmm audit verify ${path} --trust anchors.pub\``);
   return 0;
 }
 

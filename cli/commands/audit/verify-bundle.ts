@@ -51,7 +51,7 @@ async function readHead(path: string): Promise<Head> {
   }
   throw usageError(
     `${path} is no audit bundle of format 1 or 2`,
-    "Bundles are written by `rmm audit export --bundle` and `rmm server audit-bundle`",
+    "Bundles are written by `rmm audit export --bundle <file>` and `rmm server audit-bundle`",
   );
 }
 

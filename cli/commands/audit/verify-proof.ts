@@ -54,5 +54,5 @@ async function readProof(path: string): Promise<ProofFile> {
   } catch {
     // Said below.
   }
-  throw usageError(`${path} is no proof of rmm audit prove`);
+  throw usageError(`${path} is no proof of \`rmm audit prove <entry>\``);
 }

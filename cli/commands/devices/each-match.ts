@@ -3,6 +3,7 @@ import { type Context, openContext } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
 import type { Arguments } from "../../generic/invocation.ts";
+import { namesOf } from "../../generic/names.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
 import { placeText } from "../../generic/subject.ts";
 import type { CommandSpec } from "../../manifest.ts";
@@ -34,12 +35,23 @@ export function addEachMatch(command: Command, run: Run, { spec, leaves = false,
       const devices = await withSpinner(context, "Loading", () =>
         listedDevices(leaves ? withoutPlace(context) : context, { where }),
       );
-      if (devices.length > 0) await context.notice(`→ ${devicesText(devices)} ${placeText(context)}`);
+      const target = leaves ? await targetText(context) : "";
+      if (devices.length > 0) await context.notice(`→ ${devicesText(devices)}${target} ${placeText(context)}`);
       else await context.notice("No device matches");
       const each = devices.map((device) => ({ args: [device.id], called: nameOf(device) }));
       return runEndpoint(context, spec, { args: [], options, each });
     }),
   );
+}
+
+/** ` to Fabrikam, HQ`: where they go. */
+async function targetText(context: Context): Promise<string> {
+  const { org } = context.settings;
+  if (!org.value) return "";
+  const names = namesOf(context);
+  const name = (await names.orgName(await names.orgId(org.value))) ?? org.value;
+  const { site } = context.globals;
+  return ` to ${name}${site === undefined ? "" : `, ${site}`}`;
 }
 
 const nameOf = ({ orgName, orgId, hostname }: Chosen): string => `${orgName ?? orgId}/${hostname}`;

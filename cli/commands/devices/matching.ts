@@ -67,14 +67,22 @@ interface Asked {
   readonly most?: number;
   /** With how many commands each has not collected. */
   readonly pending?: true;
+  /** With how many there are in all, on the first page. */
+  readonly total?: true;
+}
+
+interface Page {
+  readonly devices: readonly DeviceListItem[];
+  readonly hasMore: boolean;
+  readonly total: number | undefined;
 }
 
 /** The devices of a filter, page by page; where the server wants a pause, it is told and made. */
 export async function* matchPages(
   context: Context,
   conditions: FilterGroup,
-  { most = PAGE, pending }: Asked = {},
-): AsyncGenerator<{ readonly devices: readonly DeviceListItem[]; readonly hasMore: boolean }> {
+  { most = PAGE, pending, total }: Asked = {},
+): AsyncGenerator<Page> {
   const { signal, sleep } = context.shell;
   const client = await context.client();
   const onWait = (ms: number, why: string) => void context.notice(`Waiting ${Math.ceil(ms / 1000)} s: ${why}`);
@@ -87,9 +95,10 @@ export async function* matchPages(
       limit,
       ...(pending && { includePending: true }),
       ...(cursor !== undefined && { cursor }),
+      ...(total && cursor === undefined && { includeTotal: true }),
     };
     const page = await read((options) => client.devices.query({ body }, options));
     cursor = page.nextCursor ?? undefined;
-    yield { devices: page.devices, hasMore: cursor !== undefined };
+    yield { devices: page.devices, hasMore: cursor !== undefined, total: page.total };
   } while (cursor !== undefined);
 }

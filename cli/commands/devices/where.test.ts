@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { nodeTransport } from "#sdk/node";
 import type { refusal, Stub } from "#sdk/stub-server";
+import type { Transport } from "#sdk/transport";
 import { ids, stubApi, writesOf } from "../../test-api.ts";
 import { type RunOptions, testCommand } from "../../test-shell.ts";
 
@@ -11,6 +13,10 @@ const device = (at: number, fields: object = {}) => ({
   ...{ orgName: "Contoso Dental", siteName: "HQ", status: "online", osType: "windows", customFields: {} },
   ...fields,
 });
+const savedFilter = {
+  ...{ id: idOf(90), orgId: ids.contoso, name: "Web servers", description: null },
+  conditions: { operator: "AND", conditions: [{ field: "tags", operator: "hasAny", value: ["web"] }] },
+};
 let devices: ReturnType<typeof device>[];
 /** As soon as they were listed, others match. */
 let changing: boolean;
@@ -35,8 +41,9 @@ beforeAll(async () => {
       const [from, size] = [Number(cursor), Math.min(limit, PAGE)];
       const next = from + size < devices.length ? String(from + size) : null;
       const page = devices.slice(from, from + size);
+      const total = (body as { includeTotal?: boolean }).includeTotal ? { total: devices.length } : {};
       if (changing && next === null) devices = [device(3)];
-      return { body: { devices: page, nextCursor: next, limit: size } };
+      return { body: { devices: page, nextCursor: next, limit: size, ...total } };
     },
     "POST /devices/bulk/commands": ({ body }) => {
       const { deviceIds, type } = body as { deviceIds: string[]; type: string };
@@ -45,6 +52,8 @@ beforeAll(async () => {
       }));
       return { status: 201, body: { commands, skipped: [], failed: [] } };
     },
+    "GET /filters": () => ({ body: { data: [savedFilter], total: 1 } }),
+    [`GET /filters/${savedFilter.id}`]: () => ({ body: savedFilter }),
     "GET /custom-fields": () => ({
       body: {
         data: [{ fieldKey: "owner", type: "text", options: null, orgId: null, deviceTypes: null }],
@@ -77,7 +86,7 @@ describe("rmm devices list --where", () => {
   it("lists what matches, and says how many there are", async () => {
     const ran = await run(["list", "--where", where, "--limit", "1", "--json=hostname"]);
     expect(JSON.parse(ran.stdout)).toEqual([{ hostname: "pc-1" }]);
-    expect([ran.code, ran.stderr]).toEqual([0, "1 shown; use --all\n"]);
+    expect([ran.code, ran.stderr]).toEqual([0, "1 of 3; use --all\n"]);
     expect(conditionsSent()).toEqual({ operator: "AND", conditions: asWritten });
     const all = await run(["list", "--where", where, "--all", "--json=hostname"]);
     expect(JSON.parse(all.stdout)).toHaveLength(3);
@@ -129,6 +138,25 @@ describe("rmm devices list --where", () => {
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("either --where or --conditions")]);
   });
 
+  it("notices a custom field that nobody has defined", async () => {
+    const { code, stderr } = await run(["list", "--where", "custom.ownr = Ana or custom.owner = Ana"]);
+    expect([code, stderr]).toEqual([0, "--where: there is no custom field ownr (did you mean owner?)\n"]);
+  });
+
+  it("takes a saved filter by its name, narrowed by flags", async () => {
+    const { code } = await run(["list", "--filter", "Web servers", "--os-type", "linux"]);
+    expect(code).toBe(0);
+    expect(conditionsSent()).toEqual({
+      operator: "AND",
+      conditions: [sent("tags", "hasAny", ["web"]), sent("osType", "equals", "linux")],
+    });
+    stub.seen.length = 0;
+    const unknown = await run(["list", "--filter", "Web server"]);
+    expect([unknown.code, queries()]).toEqual([3, []]);
+    const both = await run(["list", "--filter", "Web servers", "--where", where]);
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("either --where or --filter")]);
+  });
+
   it("refuses flags that an expression says itself", async () => {
     const { code, stderr } = await run(["list", "--where", where, "--sort", "lastSeen"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("--sort does not go with --where")]);
@@ -161,7 +189,8 @@ describe("a change of every device that matches", () => {
   });
 
   it("moves to the place that the flags name, which does not choose devices", async () => {
-    await run(["move", "--where", where, "--org", "fabrikam", "--site", ids.otherHq, "--confirm=3"]);
+    const ran = await run(["move", "--where", where, "--org", "fabrikam", "--site", ids.otherHq, "--confirm=3"]);
+    expect(ran.stderr).toContain(`3 devices (pc-1, pc-2, pc-3) of Contoso Dental to Twins, ${ids.otherHq} at `);
     expect(conditionsSent()).toEqual({ operator: "AND", conditions: asWritten });
     expect(changes().map(({ body }) => body)).toEqual(
       [1, 2, 3].map(() => ({ orgId: ids.fabrikam, siteId: ids.otherHq })),
@@ -205,6 +234,30 @@ describe("commands of many devices", () => {
     expect([yes.code, yes.stderr, changes()]).toEqual([2, expect.stringContaining("--confirm=3"), []]);
     const counted = await run(["run", "reboot", "--where", where, "--confirm=3"]);
     expect([counted.code, changes().length]).toEqual([0, 1]);
+  });
+
+  it("run goes on with those that were chosen at first, whatever matches by then", async () => {
+    const direct = nodeTransport();
+    const transport: Transport = async (request) => {
+      if (request.url.includes("/bulk/commands")) throw new Error("The line was cut");
+      return direct(request);
+    };
+    changing = true;
+    const cut = await run(["run", "refresh_inventory", "--where", where], { transport });
+    expect(cut.code, cut.stderr).toBe(13);
+    const [, again = ""] = /`rmm devices (run .*)`/.exec(cut.stderr.replaceAll(/\s+/g, " ")) ?? [];
+    const [, key = ""] = /--idempotency-key (\S+)/.exec(again) ?? [];
+    stub.seen.length = 0;
+    const resumed = await run(["run", "refresh_inventory", "--where", where, "--idempotency-key", key]);
+    expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining("the 3 devices chosen at first")]);
+    expect(queries()).toEqual([]);
+    expect(changes().map(({ body, headers }) => [body, headers["x-idempotency-key"]])).toEqual([
+      [{ deviceIds: [1, 2, 3].map(idOf), type: "refresh_inventory" }, `${key}-1`],
+    ]);
+    // Another type is another run.
+    stub.seen.length = 0;
+    await run(["run", "collect_logs", "--where", where, "--idempotency-key", key]);
+    expect(queries().length).toBeGreaterThan(0);
   });
 
   it("set, export and watch take expressions too", async () => {

@@ -118,6 +118,22 @@ describe("rmm groups update --where", () => {
     ]);
   });
 
+  it("tells who would be in it with another site, which pinned devices of other sites leave too", async () => {
+    const ran = await run(["update", "Tills", "--where", where, "--site-id", "HQ", "--yes"]);
+    expect(ran.code, ran.stderr).toBe(0);
+    const ofSite = { field: "siteId", operator: "equals", value: ids.hq };
+    expect(queried()).toMatchObject([
+      { conditions: { conditions: [condition, ofGroup, ofSite] } },
+      { conditions: { conditions: [{ field: "groupId", operator: "equals", value: GROUP }, ofSite] } },
+    ]);
+    // Of the pinned till-8 the server says that it stands elsewhere.
+    expect(ran.stderr).toContain("Tills: 2 devices join (till-1, till-2), 2 leave (till-8, till-9), 2 stay\n");
+    expect(changes()[0]?.body).toMatchObject({ siteId: ids.hq });
+    stub.seen.length = 0;
+    await run(["update", "Tills", "--where", where, "--clear", "site-id", "--yes"]);
+    expect(queried()).toMatchObject([{ conditions: { conditions: [condition, ofGroup] } }]);
+  });
+
   it("asks nothing where conditions stay as they are", async () => {
     const ran = await run(["update", "Tills", "--name", "Old tills"]);
     expect([ran.code, queried()]).toEqual([0, []]);

@@ -1,7 +1,9 @@
 import type { Command } from "commander";
-import { openContext } from "../../context.ts";
+import type { DeviceGroup } from "#sdk/generated/models/index";
+import { type Context, openContext } from "../../context.ts";
 import { declined, missingInput } from "../../errors/cli-error.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
+import { namesOf } from "../../generic/names.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
 import { placeText } from "../../generic/subject.ts";
 import type { CommandSpec } from "../../manifest.ts";
@@ -50,11 +52,13 @@ function asksBefore(command: Command, run: Run, spec: CommandSpec): void {
       const { where: expression, ...options } = command.opts<Record<string, unknown>>();
       if (expression === undefined || options["file"] !== undefined || globals.dryRun)
         return runEndpoint(context, spec, { args: [called], options: command.opts() });
-      const { text, group, where } = await withSpinner(context, "Loading", async () => {
+      const { text, group, where, siteId } = await withSpinner(context, "Loading", async () => {
         const found = await groupCalled(context, called, { ...options, where: expression });
         // The server says why a static group gets none.
-        if (found.group.type !== "dynamic") return { ...found, text: undefined };
-        return { ...found, text: changeText(found.group, await memberChange(context, found.group, found.where)) };
+        if (found.group.type !== "dynamic") return { ...found, text: undefined, siteId: undefined };
+        const siteId = await siteAfter(context, found.group, options);
+        const change = await memberChange(context, found.group, found.where, siteId);
+        return { ...found, text: changeText(found.group, change), siteId };
       });
       if (text === undefined) return runEndpoint(context, spec, { args: [group.id], options: command.opts() });
       if (!globals.yes) {
@@ -64,11 +68,24 @@ function asksBefore(command: Command, run: Run, spec: CommandSpec): void {
           throw declined("Nothing was changed");
       } else await context.notice(text);
       const filterConditions = JSON.stringify(where!.filter);
+      // The site that was looked at, where several have its name.
+      const place = options["siteId"] === undefined ? {} : { siteId };
       return pointing(context, where!, () =>
-        runEndpoint(context, spec, { args: [group.id], options: { ...options, filterConditions } }),
+        runEndpoint(context, spec, { args: [group.id], options: { ...options, ...place, filterConditions } }),
       );
     }),
   );
+}
+
+/** The site that the group would have. */
+async function siteAfter(
+  context: Context,
+  { orgId, siteId }: DeviceGroup,
+  { siteId: given, clear = [] }: Readonly<Record<string, unknown>>,
+): Promise<string | null> {
+  const cleared = (clear as string[]).flatMap((one) => one.split(",")).map((one) => one.trim());
+  if (cleared.includes("site-id") || cleared.includes("siteId")) return null;
+  return given === undefined ? siteId : namesOf(context).siteId(String(given), orgId);
 }
 
 const updateHelp = `

@@ -1,4 +1,4 @@
-import type { FilterGroup } from "#contract/core/filters/condition";
+import type { FilterCondition, FilterGroup } from "#contract/core/filters/condition";
 import type { DeviceGroup, GroupMember } from "#sdk/generated/models/index";
 import type { Context } from "../../context.ts";
 import { counted } from "../../provisioning/budget.ts";
@@ -16,14 +16,19 @@ export interface MemberChange {
   readonly pinned: number;
 }
 
-/** Compares those who match now with those who are in the group, all of both. */
-export async function memberChange(context: Context, group: DeviceGroup, where?: Where): Promise<MemberChange> {
+/** Compares those who match now with those who are in the group, all of both, as they would be with this site. */
+export async function memberChange(
+  context: Context,
+  group: DeviceGroup,
+  where?: Where,
+  siteId: string | null = group.siteId,
+): Promise<MemberChange> {
   const client = await context.client();
   const { signal } = context.shell;
   const own = { source: "", filter: group.filterConditions as unknown as FilterGroup, places: new Map() };
   const within = narrowed(where ?? own, [
     { field: "orgId", operator: "equals", value: group.orgId },
-    ...(group.siteId === null ? [] : [{ field: "siteId", operator: "equals", value: group.siteId } as const]),
+    ...ofSite(siteId),
   ]);
   const matches = await pointing(context, within, () => allMatches(context, within.filter));
   const members = await client.deviceGroups
@@ -32,9 +37,27 @@ export async function memberChange(context: Context, group: DeviceGroup, where?:
   const matching = new Set(matches.map(({ id }) => id));
   const present = new Set(members.map(({ deviceId }) => deviceId));
   const unmatched = members.filter(({ deviceId }) => !matching.has(deviceId));
-  const leaves = unmatched.filter(({ isPinned }) => !isPinned);
+  const foreign = siteId === group.siteId ? [] : await pinnedElsewhere(context, group, unmatched, siteId);
+  const leaves = unmatched.filter((one) => !one.isPinned || foreign.includes(one));
   const joins = matches.filter(({ id }) => !present.has(id));
   return { joins, leaves, stays: members.length - leaves.length, pinned: unmatched.length - leaves.length };
+}
+
+const ofSite = (siteId: string | null): FilterCondition[] =>
+  siteId === null ? [] : [{ field: "siteId", operator: "equals", value: siteId }];
+
+/** A pin holds against conditions, and not against another site of the group. */
+async function pinnedElsewhere(
+  context: Context,
+  { id }: DeviceGroup,
+  unmatched: readonly GroupMember[],
+  siteId: string | null,
+): Promise<GroupMember[]> {
+  const pinned = unmatched.filter(({ isPinned }) => isPinned);
+  if (siteId === null || pinned.length === 0) return [];
+  const conditions = [{ field: "groupId", operator: "equals" as const, value: id }, ...ofSite(siteId)];
+  const there = new Set((await allMatches(context, { operator: "AND", conditions })).map((device) => device.id));
+  return pinned.filter(({ deviceId }) => !there.has(deviceId));
 }
 
 const NAMED_MAX = 5;

@@ -112,6 +112,8 @@ export interface EndpointSpec<
   readonly transport?: Transport;
   /** Default 1 MB; as it is sent. */
   readonly bodyLimitBytes?: number;
+  /** Of an agent: its handler has a limit, and that of the device's other requests does not count it. */
+  readonly ownLimit?: true;
   /** A body in gzip is read too, of at most so much once it is inflated; without it none is. */
   readonly inflatedLimitBytes?: number;
   /** Mounted at the host root as well as under /api/v1. */
@@ -147,6 +149,7 @@ export interface Endpoint<T extends EndpointTypes = EndpointTypes> {
   readonly idempotent: boolean;
   readonly transport: Transport;
   readonly bodyLimitBytes: number;
+  readonly ownLimit: boolean;
   readonly inflatedLimitBytes: number | undefined;
   readonly alsoAtRoot: boolean;
   readonly bodyOptional: boolean;
@@ -236,6 +239,7 @@ function define<
     idempotent: spec.idempotent ?? false,
     transport: spec.transport ?? "json",
     bodyLimitBytes: spec.bodyLimitBytes ?? MEGABYTE,
+    ownLimit: spec.ownLimit ?? false,
     inflatedLimitBytes: spec.inflatedLimitBytes,
     alsoAtRoot: spec.alsoAtRoot ?? false,
     bodyOptional: spec.bodyOptional ?? false,

@@ -95,6 +95,7 @@ export const errorTable = {
   API_KEY_EXPIRED: [401, "API key is expired"],
   API_KEY_OWNER_INACTIVE: [401, "API key owner is not active"],
   reauth_required: [401, "Re-authentication required"],
+  ASSERTION_FAILED: [401, "Assertion could not be verified"],
   // 403
   FORBIDDEN: [403, "Not allowed"],
   PERMISSION_DENIED: [403, "Permission denied"],
@@ -119,6 +120,8 @@ export const errorTable = {
   DEVICE_QUARANTINED: [403, "Device quarantined"],
   API_KEY_SCOPE_REQUIRED: [403, "API key does not have required permissions"],
   SCOPE_DELEGATION_DENIED: [403, "You do not hold a requested scope"],
+  SELF_APPROVAL: [403, "You cannot approve your own request"],
+  ACTUATOR_DISABLED: [403, "Actuator disabled"],
   partner_provisioning_principal_restrictions_required: [403, "Principal needs an expiry and a source allowlist"],
   // 404
   NOT_FOUND: [404, "Not found"],
@@ -130,6 +133,8 @@ export const errorTable = {
   INVALID_TRANSITION: [409, "Status change not allowed"],
   ORG_READ_ONLY: [409, "Organization read only"],
   ALREADY_PENDING: [409, "Already pending"],
+  wrong_status: [409, "Elevation is not approved"],
+  race_lost: [409, "Elevation was already claimed"],
   ALREADY_DECOMMISSIONED: [409, "Device is already decommissioned"],
   HOSTNAME_TAKEN: [409, "Hostname taken"],
   SLUG_TAKEN: [409, "Slug taken"],

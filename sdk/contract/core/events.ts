@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { accessControlEvents } from "./events/access-control.ts";
 import { alertingEvents } from "./events/alerting.ts";
 import type { EventSpec } from "./events/define.ts";
 import { fleetEvents } from "./events/fleet.ts";
@@ -10,6 +11,7 @@ import { tenancyEvents } from "./events/tenancy.ts";
 /** Kinds of events by the area of the nouns that tell them. */
 export const eventsByArea = {
   fleet: fleetEvents,
+  "access-control": accessControlEvents,
   tenancy: tenancyEvents,
   people: peopleEvents,
   security: securityEvents,
@@ -20,6 +22,7 @@ export const eventsByArea = {
 /** Every kind of event of the product with what is told of it (docs/platform.md, "Events"). */
 const table = {
   ...fleetEvents,
+  ...accessControlEvents,
   ...securityEvents,
   ...softwareEvents,
   ...alertingEvents,

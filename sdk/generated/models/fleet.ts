@@ -747,12 +747,15 @@ export interface DevicesQueryBody {
   limit?: number | undefined;
   /** Include how many commands each has not collected. */
   includePending?: boolean | undefined;
+  /** Include how many devices match in all. */
+  includeTotal?: boolean | undefined;
 }
 
 export interface DevicesQueryResult {
   devices: DeviceListItem[];
   nextCursor: string | null;
   limit: number;
+  total?: number;
 }
 
 export interface DevicesProvisionBody {

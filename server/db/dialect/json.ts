@@ -132,3 +132,9 @@ export const elementsOf = (column: Expression<readonly string[]>, dialect: Diale
   dialect === "postgres"
     ? sql<{ value: string }>`jsonb_array_elements_text(${column})`
     : sql<{ value: string }>`json_each(${column})`;
+
+/** The ids that a query finds as the text of one JSON array: a list of any length that costs the process no rows. */
+export const idList = (found: Expression<{ id: string }>, dialect: DialectName) =>
+  dialect === "postgres"
+    ? sql<string>`(select coalesce(json_agg(found.id), '[]')::text from ${found} as found)`
+    : sql<string>`(select json_group_array(found.id) from ${found} as found)`;

@@ -4,8 +4,10 @@ import { type Row, rowsOf } from "../naming.ts";
 import { refuseInsideTransaction } from "../open-transaction.ts";
 import { APP_ROLE, SYSTEM_ROLE } from "../roles.ts";
 import type { ServerKey } from "../server-key.ts";
+import type { StoppableClient } from "./bounded-read.ts";
 import { encodeJson } from "./codec.ts";
 import { distrust, enterScope, ranLift, type ScopedConnection } from "./postgres-scope.ts";
+import { stopStatement } from "./postgres-stop.ts";
 
 const { types } = pg;
 
@@ -56,7 +58,8 @@ export function connect({ url, max, settings = "", onError }: PoolOptions): pg.P
   return pool;
 }
 
-type ServerClient = pg.PoolClient & { role?: string; scoped?: ScopedConnection };
+/** `pid`: of its own process, also behind a pooler, which tells numbers of its own. */
+type ServerClient = pg.PoolClient & { role?: string; pid?: number; scoped?: ScopedConnection };
 
 /** Hands out connections for the installation's own work: the role sees every row. */
 export function systemPool(pool: pg.Pool, { watch }: { watch: boolean }): PostgresPool {
@@ -93,7 +96,7 @@ function lending(pool: pg.Pool, { watch, role, prepare }: Lending): PostgresPool
         client.release(error as Error);
         throw error;
       }
-      return adapt(client);
+      return adapt(client, pool);
     },
     end: async () => undefined,
   };
@@ -101,7 +104,10 @@ function lending(pool: pg.Pool, { watch, role, prepare }: Lending): PostgresPool
 
 async function takeRole(client: ServerClient, role: string): Promise<void> {
   try {
+    const pid = client.query<{ pid: number }>("select pg_backend_pid() as pid");
+    pid.catch(() => undefined);
     await client.query(`set role ${role}`);
+    client.pid = (await pid).rows[0]?.pid;
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === "22023") throw new Error(`there is no role ${role}: run \`rmm server migrate\``, { cause: error });
@@ -114,7 +120,7 @@ async function takeRole(client: ServerClient, role: string): Promise<void> {
 
 const adapted = new WeakMap<ServerClient, PostgresPoolClient>();
 
-function adapt(client: ServerClient): PostgresPoolClient {
+function adapt(client: ServerClient, pool: pg.Pool): PostgresPoolClient {
   const known = adapted.get(client);
   if (known) return known;
   const made = {
@@ -129,8 +135,9 @@ function adapt(client: ServerClient): PostgresPoolClient {
         throw error;
       }
     },
-    release: () => client.release(),
-  } as unknown as PostgresPoolClient;
+    stop: () => stopStatement(client.pid, pool),
+    release: (destroy?: boolean) => client.release(destroy),
+  } as unknown as StoppableClient;
   adapted.set(client, made);
   return made;
 }

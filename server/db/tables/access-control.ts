@@ -1,10 +1,14 @@
 import type { Declared } from "../table-declaration.ts";
+import type { ElevationAuditTable, ElevationRequestsTable, ElevationServerDevicesTable } from "./elevation-requests.ts";
 import type { PamConfigsTable, PamRulesTable, SignerGroupsTable } from "./pam-rules.ts";
 
 export interface AccessControlTables {
   pamRules: PamRulesTable;
   signerGroups: SignerGroupsTable;
   pamConfigs: PamConfigsTable;
+  elevationRequests: ElevationRequestsTable;
+  elevationAudit: ElevationAuditTable;
+  elevationServerDevices: ElevationServerDevicesTable;
 }
 
 export const accessControlTables = {
@@ -16,4 +20,18 @@ export const accessControlTables = {
   },
   signerGroups: { owner: "org", writtenBy: "access-control/signer-groups", json: ["signers"] },
   pamConfigs: { owner: "org", writtenBy: "access-control/pam-config" },
+  // A tenant's own connection decides nothing: the server does, once it has judged the caller.
+  elevationRequests: {
+    owner: "org",
+    writtenBy: "access-control/elevation-requests",
+    lifted: ["insert", "update", "delete"],
+    json: ["toolInput", "toolTargets"],
+  },
+  elevationAudit: {
+    owner: "org",
+    writtenBy: "access-control/elevation-requests",
+    lifted: ["insert", "update", "delete"],
+    json: ["facts"],
+  },
+  elevationServerDevices: { owner: "system", writtenBy: "access-control/elevation-requests" },
 } as const satisfies Declared<AccessControlTables>;

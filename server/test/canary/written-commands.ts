@@ -91,6 +91,21 @@ export const writtenCommands: Readonly<Record<string, (plant: Plant) => WrittenC
     },
     prints: isNew,
   }),
+  "elevation-requests approve": (plant) => ({
+    argv: ["elevation-requests", "approve", ID, "--reauth-password-file", `${HERE}/password.txt`, "--yes"],
+    env: user(plant),
+    given: { "password.txt": `${plant("password")}\n` },
+    routes: {
+      [`GET /pam/elevation-requests/${ID}`]: () => ({
+        id: ID,
+        riskTier: 4,
+        status: "pending",
+        requestedAt: OLD,
+        events: [],
+      }),
+      [`POST /pam/elevation-requests/${ID}/respond`]: () => ({ success: true, id: ID, status: "approved" }),
+    },
+  }),
   "keys list": (plant) => ({
     argv: ["keys", "list"],
     env: user(plant),
@@ -222,6 +237,9 @@ export const harmless: readonly string[] = [
   "devices run",
   "devices set",
   "devices watch",
+  "elevation-requests deny",
+  "elevation-requests stats",
+  "elevation-requests watch",
   "diff",
   "export",
   "help",

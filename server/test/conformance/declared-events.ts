@@ -3,6 +3,11 @@ import { type EventKind, events } from "#contract/core/events";
 import type { ToldEvent } from "../events-of.ts";
 import type { Case } from "./cases.ts";
 
+const leaving = {
+  "elevation.expired": "access-control/elevation-requests/with-device.test.ts",
+  "elevation.revoked": "access-control/elevation-requests/with-device.test.ts",
+};
+
 /** What endpoints may tell and their examples do not, with the test beside them that has the case in which they do. */
 export const elsewhere: Readonly<Record<string, Partial<Record<EventKind, string>>>> = {
   "agentReports.inventory": { "device.updated": "fleet/agent-reports/agent-reports.test.ts" },
@@ -19,6 +24,7 @@ export const elsewhere: Readonly<Record<string, Partial<Record<EventKind, string
   "agents.submitResult": {
     "device.command.failed": "fleet/device-commands/device-commands.test.ts",
     "device.decommissioned": "fleet/devices/change-devices.test.ts",
+    "elevation.activated": "access-control/elevation-requests/carrying-out.test.ts",
   },
   "deviceGroups.update": { "group.membership_changed": "fleet/device-groups/device-groups.test.ts" },
   "deviceGroups.pin": { "group.membership_changed": "fleet/device-groups/dynamic-groups.test.ts" },
@@ -27,6 +33,17 @@ export const elsewhere: Readonly<Record<string, Partial<Record<EventKind, string
     "device.command.failed": "fleet/devices/change-devices.test.ts",
     "device.offline": "fleet/devices/change-devices.test.ts",
     "device.online": "fleet/devices/change-devices.test.ts",
+    ...leaving,
+  },
+  "devices.remove": leaving,
+  "devices.moveOrg": leaving,
+  "elevationRequests.report": {
+    "elevation.auto_approved": "access-control/elevation-requests/report.test.ts",
+    "elevation.denied": "access-control/elevation-requests/report.test.ts",
+  },
+  "elevationRequests.respond": {
+    "elevation.approved": "access-control/elevation-requests/deciding.test.ts",
+    "elevation.expired": "access-control/elevation-requests/deciding.test.ts",
   },
   "organizations.update": {
     "organization.offboarding": "tenancy/organizations/organizations.test.ts",

@@ -68,6 +68,18 @@ const accepted: readonly Accepted[] = [
     ],
   },
   {
+    because: "nothing gives these: there are no tools that ask, no approver devices and no partner that enforces them",
+    differences: ["EXECUTION_TIMED_OUT", "STEP_UP_REQUIRED"].map(
+      (code) => `POST /pam/elevation-requests/:id/respond errors: ${code} is not declared`,
+    ),
+  },
+  {
+    because: "denying and revoking work in every status of the partner; the handler refuses an approval",
+    differences: ["respond", "revoke"].map(
+      (verb) => `POST /pam/elevation-requests/:id/${verb} exempt: declared [partnerGuard], specified []`,
+    ),
+  },
+  {
     because: "no deployment can name a policy until there are deployments",
     differences: ["DELETE /policies/:id errors: IN_USE is not declared"],
   },

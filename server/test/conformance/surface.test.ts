@@ -80,6 +80,7 @@ it("the SDK has a method for every endpoint, and for nothing else", () => {
 const beside = [
   ...["devices run", "devices set", "devices export", "devices import", "devices watch"],
   ...["webhooks listen", "webhooks verify"],
+  ...["approve", "deny", "watch", "stats"].map((verb) => `elevation-requests ${verb}`),
   ...["saved-filters explain", "saved-filters fields", "saved-filters save"],
 ];
 

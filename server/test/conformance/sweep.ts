@@ -86,6 +86,7 @@ export async function startSweep(database: DatabaseName, options: SweepOptions =
       AGENT_ENROLL_RATE_LIMIT: "100000",
       AGENT_POLL_MAX_SECONDS: "0",
       LIVE_WAIT_SECONDS: "5",
+      PAM_ACTUATOR_ENABLED: "true",
       ...outside?.env,
       ...options.env,
     },

@@ -39,7 +39,7 @@ describe.each(databases)(`filters mean the same on %s as in plain words (FILTER_
     // As lists of a whole partner narrow, and as everything else does.
     const db = scoped(store.connection(wallOf(scope)), scope, meets === "some" ? {} : { by: "devices" });
     const options = { now: NOW, dialect: store.dialect, ...(orgId === undefined ? {} : { orgId }) };
-    const condition = (await conditionMaker(db, filter, options))(meets);
+    const condition = await (await conditionMaker(db, filter, options))(meets);
     let query = db.selectFrom("devices").select("devices.id").where(condition);
     if (orgId !== undefined) query = query.where("devices.orgId", "=", orgId);
     return (await query.execute()).map(({ id }) => id).toSorted();

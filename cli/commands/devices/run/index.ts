@@ -12,10 +12,12 @@ import { placeText } from "../../../generic/subject.ts";
 import { isForPrograms } from "../../../output/print.ts";
 import { withSpinner } from "../../../output/spinner.ts";
 import { prompterOf } from "../../../prompt.ts";
+import { counted } from "../../../provisioning/budget.ts";
 import type { Register } from "../../../register.ts";
 import { proving, tabular, takes } from "../../../taken-flags.ts";
 import { addChoice, type ChoiceOptions, type Chosen, chosenDevices, devicesText } from "../chosen.ts";
 import { carryOut } from "./carry-out.ts";
+import { chosenFirst, keepChosen } from "./chosen-first.ts";
 import { listing } from "./outcome.ts";
 import { checkPayload, payloadOf } from "./payload.ts";
 import { type Order, pagesOf } from "./queue.ts";
@@ -57,7 +59,8 @@ quarantined, are left out unless --status names them.
 --wait follows each command to its end, for at most --timeout; what it is still
 waiting for then goes on, and exit is 8. Exit 9: some went through, some not.
 Nothing is queued twice: a run that was interrupted, or of which it is not known
-what came, says with which --idempotency-key it can be repeated for a day.
+what came, says with which --idempotency-key it can be repeated for a day: for the
+devices that were chosen at first, whatever the flags choose by then.
 
 Permission: devices:execute
 Credential: user
@@ -77,8 +80,12 @@ async function runType(
   checkListing(context, listing);
   const [one, many] = await specs();
   await checkCredential(context, many);
-  const found = await withSpinner(context, "Loading", () => chosenDevices(context, called, options));
-  const devices = called.length > 0 || options.status !== undefined ? found : found.filter(takesCommands);
+  // Named devices are the same every time.
+  const first = called.length > 0 ? undefined : await chosenFirst(context, type);
+  if (first) await context.notice(`Going on with the ${counted(first.length, "device")} chosen at first`);
+  const found = first ?? (await withSpinner(context, "Loading", () => chosenDevices(context, called, options)));
+  const isTaken = called.length > 0 || first !== undefined || options.status !== undefined;
+  const devices = isTaken ? found : found.filter(takesCommands);
   if (devices.length < found.length)
     await context.notice(`${found.length - devices.length} left out: pending, or quarantined`);
   if (context.globals.dryRun) {
@@ -95,6 +102,7 @@ async function runType(
   }
   if (devices.length > 0) await confirm(context, type, devices, options.where !== undefined);
   const order: Order = { type, payload, key: context.globals.idempotencyKey ?? randomUUID() };
+  if (called.length === 0 && first === undefined && devices.length > 0) await keepChosen(context, order, devices);
   return carryOut(context, order, devices);
 }
 

@@ -267,7 +267,7 @@ export const agents = resource(about, {
     description: "Only the first report counts; any other is answered `ignored`.",
     access: agent().orWatchdog(),
     audit: "agent.command.result.submit",
-    mayEmit: ["device.command.completed", "device.command.failed", "device.decommissioned"],
+    mayEmit: ["device.command.completed", "device.command.failed", "device.decommissioned", "elevation.activated"],
     loses: "nothing",
     errors: [
       "INVALID_AGENT_CREDENTIALS",

@@ -230,8 +230,15 @@ export const devices = resource(about, {
         cursor: storableText(4096).optional().describe("`nextCursor` of the page before"),
         limit: z.int().min(1).max(500).default(50).describe("devices of a page"),
         includePending: z.boolean().optional().describe("include how many commands each has not collected"),
+        includeTotal: z.boolean().optional().describe("include how many devices match in all"),
       }),
-    returns: () => z.object({ devices: z.array(DeviceListItem()), nextCursor: z.string().nullable(), limit: z.int() }),
+    returns: () =>
+      z.object({
+        devices: z.array(DeviceListItem()),
+        nextCursor: z.string().nullable(),
+        limit: z.int(),
+        total: z.int().optional(),
+      }),
   }),
   provision: create("/devices/provision", {
     summary: "Add a device before its agent enrolls, with a key that is for it alone",
@@ -278,7 +285,14 @@ export const devices = resource(about, {
       "`siteId` and `quarantined` need a second factor; `quarantined: true` also `devices:execute`, `false` also `devices:delete`. Maintenance lasts 8 hours unless `maintenanceUntil` says otherwise, at most 7 days.",
     access: staff().needs("devices:write"),
     audit: "device.update",
-    mayEmit: ["device.updated", "device.online", "device.offline", "device.command.failed"],
+    mayEmit: [
+      "device.updated",
+      "device.online",
+      "device.offline",
+      "device.command.failed",
+      "elevation.expired",
+      "elevation.revoked",
+    ],
     errors: [
       "NOT_FOUND",
       "SITE_ACCESS_DENIED",
@@ -311,7 +325,7 @@ export const devices = resource(about, {
     audit: "device.move_org.source",
     loses: "row",
     emits: ["device.moved"],
-    mayEmit: ["device.command.failed"],
+    mayEmit: ["device.command.failed", "elevation.expired", "elevation.revoked"],
     errors: [
       "NOT_FOUND",
       "ORG_ACCESS_DENIED",
@@ -336,7 +350,7 @@ export const devices = resource(about, {
     access: staff().needs("devices:delete").withMfa(),
     audit: "device.delete",
     emits: ["device.decommissioned"],
-    mayEmit: ["device.command.failed"],
+    mayEmit: ["device.command.failed", "elevation.expired", "elevation.revoked"],
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "ALREADY_DECOMMISSIONED", "CONCURRENT_MODIFICATION"],
     query: () => z.object({ uninstall: flag().optional().describe("leave it one command: to remove its agent") }),
     returns: success,

@@ -4,6 +4,7 @@ import { prepared } from "#server/db/prepared";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import { after } from "#server/platform/clock";
 import type { Services } from "#server/services";
+import { lastTypes } from "./rules.ts";
 import { openPayload } from "./sealed-payload.ts";
 
 /** As it goes to the agent. */
@@ -25,7 +26,7 @@ export const handedOut = ({ id, type, payload }: Claim): ClaimedCommand => ({ id
 interface Claimant {
   readonly deviceId: string;
   readonly role: "agent" | "watchdog";
-  /** The device is being let go: it may only uninstall. */
+  /** The device is being let go: it may only uninstall, and end rights that it gave. */
   readonly uninstallOnly: boolean;
 }
 
@@ -58,7 +59,7 @@ export async function claimCommands(
   const now = services.clock.now();
   let due = tx
     .selectFrom("deviceCommands")
-    .select(["id", "runMs", "expiresAt as waitsUntil"])
+    .select(["id", "type", "originId", "runMs", "expiresAt as waitsUntil"])
     .where("deviceId", "=", deviceId)
     .where("status", "=", word("pending"))
     .where("targetRole", "=", role)
@@ -66,10 +67,11 @@ export async function claimCommands(
     .orderBy("queuedAt")
     .orderBy("id")
     .limit(CLAIM_MAX);
-  if (uninstallOnly) due = due.where("type", "=", "self_uninstall");
+  if (uninstallOnly) due = due.where("type", "in", [...lastTypes]);
   if (skipsLocked(services.store)) due = due.forUpdate().skipLocked();
   const claimed: Claim[] = [];
-  for (const { id, runMs, waitsUntil } of await due.execute()) {
+  for (const { id, type, originId, runMs, waitsUntil } of await due.execute()) {
+    if (type === "actuate_elevation" && !(await isActuating(tx, originId, now))) continue;
     const command = await tx
       .updateTable("deviceCommands")
       .set({ status: "sent", sentAt: now, expiresAt: after(now, runMs), updatedAt: now })
@@ -82,6 +84,18 @@ export async function claimCommands(
     claimed.push({ id, type: command.type, payload: openPayload(services.vault, command), sentAt: now, waitsUntil });
   }
   return claimed;
+}
+
+/** The window is open and nobody has taken the rights back (docs/elevation-requests.md, "On the device"). */
+async function isActuating(tx: Tx, elevationId: string | null, now: string): Promise<boolean> {
+  const elevation = await tx
+    .selectFrom("elevationRequests")
+    .select("id")
+    .where("id", "=", elevationId)
+    .where("status", "=", "actuating")
+    .where("expiresAt", ">", now)
+    .executeTakeFirst();
+  return elevation !== undefined;
 }
 
 /** Of a connection that ended before a byte of it was written: it was never sent. A repeat changes nothing. */

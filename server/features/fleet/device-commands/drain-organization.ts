@@ -2,6 +2,7 @@ import type { Tx } from "#server/db/unit-of-work";
 import type { EventServices } from "#server/room-hooks";
 import { endOpenCommands } from "./end-open-commands.ts";
 import { insertCommand } from "./insert-command.ts";
+import { lastTypes } from "./rules.ts";
 
 /**
  * Every device of an organization that is being wound down is told to uninstall its agent, and nothing else any more
@@ -12,7 +13,7 @@ export async function drainOrganization(
   services: EventServices,
   { orgId, now }: { orgId: string; now: string },
 ): Promise<{ endedCommands: number; uninstalls: number }> {
-  const except = "self_uninstall";
+  const except = lastTypes;
   const endedCommands = await endOpenCommands(tx, services, { orgId, except, reason: "tenant_offboarding", now });
   const devices = await tx
     .selectFrom("devices")

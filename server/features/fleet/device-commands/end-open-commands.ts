@@ -8,7 +8,7 @@ import { endWithoutAnswer, isOpen } from "./rules.ts";
 interface Which {
   readonly deviceId?: string;
   readonly orgId?: string;
-  readonly except?: CommandType;
+  readonly except?: readonly CommandType[];
   readonly only?: CommandType;
   readonly status?: "pending" | "sent";
   readonly reason: string;
@@ -27,7 +27,7 @@ export async function endOpenCommands(tx: Tx, services: EventServices, which: Wh
     .orderBy("id");
   if (which.deviceId !== undefined) query = query.where("deviceId", "=", which.deviceId);
   if (which.orgId !== undefined) query = query.where("orgId", "=", which.orgId);
-  if (which.except !== undefined) query = query.where("type", "<>", which.except);
+  if (which.except !== undefined) query = query.where("type", "not in", [...which.except]);
   if (which.status !== undefined) query = query.where("status", "=", which.status);
   if (which.only !== undefined) query = query.where("type", "=", which.only);
   const open = await held(query, services.store.dialect).execute();

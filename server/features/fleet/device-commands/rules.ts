@@ -1,3 +1,4 @@
+import type { CommandType } from "#contract/core/command-types";
 import type { commandStatuses } from "#contract/resources/fleet/device-commands";
 import type { DeviceStatus } from "#server/db/tables/fleet";
 
@@ -43,6 +44,11 @@ export function masked(payload: Readonly<Record<string, unknown>>): {
   const shown = of(payload) as Record<string, unknown>;
   return { shown, hidden };
 }
+
+/** What is still handed to a device that is being let go, and answered by it. */
+export const lastTypes = ["self_uninstall", "revoke_elevation"] as const satisfies readonly CommandType[];
+
+export const isLastType = (type: CommandType): boolean => (lastTypes as readonly CommandType[]).includes(type);
 
 /** Types that the watchdog runs while it stands in for an agent that is silent. */
 const watchdogTypes: readonly string[] = ["update", "reboot", "collect_logs"];

@@ -6,6 +6,7 @@ import type { EventServices } from "#server/room-hooks";
 import type { Services } from "#server/services";
 import { type EndedCommand, type Ending, endedColumns, tellRooms } from "./end-command.ts";
 import { lateResult, type ReportedResult, resultOf } from "./results.ts";
+import { isLastType } from "./rules.ts";
 import { sealAnswer } from "./sealed-payload.ts";
 
 export interface Answering {
@@ -40,7 +41,7 @@ export async function submitResult(
     .where("deviceId", "=", deviceId)
     .executeTakeFirst();
   if (!found || found.targetRole !== role) throw problem("NOT_FOUND");
-  if (found.type !== "self_uninstall") refuseOther?.();
+  if (!isLastType(found.type)) refuseOther?.();
   const live = commandRules(found.type).live === true;
   const reported = report(found.type);
   const ending: Ending = { status: reported.status, result: resultOf(reported) };

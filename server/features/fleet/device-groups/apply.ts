@@ -61,7 +61,7 @@ export const namesOf = (tx: Tx, { orgId }: GroupKey, ids: readonly string[]): Pr
     .where("id", "in", ids)
     .execute();
 
-/** The group as long as what its members follow from is what the evaluation began with. */
+/** The group as long as what its members follow from is what the evaluation began with, and its organization is there. */
 export async function holdVersion(
   tx: Tx,
   { store }: Pick<EventServices, "store">,
@@ -71,6 +71,16 @@ export async function holdVersion(
     .selectFrom("deviceGroups")
     .select(["id", "orgId", "siteId", "name"])
     .where("id", "=", id)
-    .where("filterVersion", "=", filterVersion);
+    .where("filterVersion", "=", filterVersion)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom("organizations")
+          .select("organizations.id")
+          .whereRef("organizations.id", "=", "deviceGroups.orgId")
+          .where("organizations.deletedAt", "is", null)
+          .where("organizations.status", "<>", "purging"),
+      ),
+    );
   return held(row, store.dialect).executeTakeFirst();
 }

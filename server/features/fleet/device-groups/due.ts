@@ -3,7 +3,7 @@ import { chunks } from "#server/db/chunks";
 import { skipsLocked } from "#server/db/dialect/locks";
 import { after, MINUTE } from "#server/platform/clock";
 import type { EventServices } from "#server/room-hooks";
-import { type Evaluable, evaluate } from "./evaluate.ts";
+import { evaluateNow } from "./evaluate.ts";
 import { dynamicGroups } from "./queries.ts";
 
 /** Changes that are taken at once. */
@@ -46,18 +46,28 @@ async function evaluateOrganization(services: EventServices, orgId: string, chan
   const groups = await dynamicGroups(asSystem(services, "evaluate device groups"), (query) =>
     query.where("deviceGroups.orgId", "=", orgId),
   );
-  for (const group of groups) {
-    const fields = new Set(["*", ...group.filterFieldsUsed, ...group.filterGroupIds.map((id) => `groupId:${id}`)]);
-    const own = changes.filter(({ groupId, field }) => (groupId === null ? fields.has(field) : groupId === group.id));
-    if (own.length > 0) await evaluateFor(services, group, own);
+  const changed = new Map<string, Set<string | null>>();
+  for (const { deviceId, groupId, field } of changes) {
+    const key = groupId ?? field;
+    const devices = changed.get(key) ?? new Set();
+    changed.set(key, devices.add(deviceId));
+  }
+  for (const { id, filterFieldsUsed, filterGroupIds } of groups) {
+    const keys = ["*", id, ...filterFieldsUsed, ...filterGroupIds.map((named) => `groupId:${named}`)];
+    const devices = fewOf(keys.flatMap((key) => changed.get(key) ?? []));
+    if (devices === undefined) await evaluateNow(services, id);
+    else if (devices.length > 0) await evaluateNow(services, id, devices);
   }
 }
 
-async function evaluateFor(services: EventServices, group: Evaluable, changes: readonly Change[]): Promise<void> {
-  const devices = [...new Set(changes.map(({ deviceId }) => deviceId))];
-  const few = devices.filter((id): id is string => id !== null);
-  if (few.length < devices.length || few.length > FEW) await evaluate(services, group);
-  else await evaluate(services, group, few);
+/** The devices of these sets; undefined where they are many, or all. */
+function fewOf(sets: readonly ReadonlySet<string | null>[]): string[] | undefined {
+  const few = new Set<string>();
+  for (const devices of sets) {
+    if (devices.size > FEW || devices.has(null)) return undefined;
+    for (const id of devices) few.add(id as string);
+  }
+  return few.size > FEW ? undefined : [...few];
 }
 
 async function claim(services: EventServices): Promise<Change[]> {

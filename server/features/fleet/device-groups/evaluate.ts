@@ -7,18 +7,10 @@ import { Problem } from "#server/problem";
 import type { EventServices } from "#server/room-hooks";
 import { applyDifference, holdVersion } from "./apply.ts";
 import { type Difference, differenceOf, type Rule } from "./matching.ts";
-import { type NamedDevice, toldOfMembers } from "./members.ts";
+import { toldOfMembers } from "./members.ts";
 import { noteWhole } from "./note-fields.ts";
-import type { Group } from "./queries.ts";
-
-/** What an evaluation begins with. */
-export type Evaluable = Pick<
-  Group,
-  "id" | "orgId" | "siteId" | "name" | "filterConditions" | "filterVersion" | "lastEvaluationError" | "createdBy"
->;
-
-/** Members that one transaction writes. */
-const PART = 2_000;
+import { type Evaluable, findEvaluable, type Group } from "./queries.ts";
+import { TOLD_MAX } from "./rules.ts";
 
 const running = new Map<string, Promise<unknown>>();
 
@@ -34,7 +26,11 @@ async function oneByOne<R>(groupId: string, work: () => Promise<R>): Promise<R> 
   }
 }
 
-export const ruleOf = ({ orgId, siteId, filterConditions }: Omit<Evaluable, "createdBy">): Rule => ({
+export const ruleOf = ({
+  orgId,
+  siteId,
+  filterConditions,
+}: Pick<Group, "orgId" | "siteId" | "filterConditions">): Rule => ({
   orgId,
   siteId,
   filter: filterConditions as FilterGroup,
@@ -59,30 +55,37 @@ export function evaluate(services: EventServices, group: Evaluable, only?: reado
   });
 }
 
+/** The same of the group as it is when its turn comes; one that is gone by then is passed over. */
+export async function evaluateNow(services: EventServices, id: string, only?: readonly string[]): Promise<void> {
+  const group = await findEvaluable(asSystem(services, "evaluate device groups"), id);
+  if (group) await evaluate(services, group, only);
+}
+
+/** Each part is a transaction with an event of its own: what follows may fail, and others write between them. */
 async function write(services: EventServices, group: Evaluable, found: Difference): Promise<void> {
   const db = asSystem(services, "evaluate device groups");
-  const parts = partsOf(found);
-  const [added, removed]: [NamedDevice[], NamedDevice[]] = [[], []];
-  for (const [at, part] of parts.entries()) {
-    await db.transaction().execute(async (tx) => {
+  for (const part of partsOf(found)) {
+    const isCurrent = await db.transaction().execute(async (tx) => {
       const held = await holdVersion(tx, services, group);
-      const applied = held && (await applyDifference(tx, services, held, part));
-      added.push(...(applied?.added ?? []));
-      removed.push(...(applied?.removed ?? []));
-      const last = !held || at === parts.length - 1;
-      if (last && added.length + removed.length > 0)
-        await emitEvents(tx, services, "group.membership_changed", [toldOfMembers(held ?? group, added, removed)]);
-      if (!held) parts.length = 0;
+      if (!held) return false;
+      const { added, removed } = await applyDifference(tx, services, held, part);
+      if (added.length + removed.length > 0)
+        await emitEvents(tx, services, "group.membership_changed", [toldOfMembers(held, added, removed)]);
+      return true;
     });
+    if (!isCurrent) return;
   }
 }
 
-/** Few enough at a time that others can write between them. */
-function partsOf({ joining, leaving }: Difference): Difference[] {
-  const parts: Difference[] = [];
-  for (let from = 0; from < Math.max(joining.length, leaving.length); from += PART)
-    parts.push({ joining: joining.slice(from, from + PART), leaving: leaving.slice(from, from + PART) });
-  return parts;
+/** As many devices as an event names. */
+function* partsOf({ joining, leaving }: Difference): Generator<Difference> {
+  let [joined, left] = [0, 0];
+  while (joined < joining.length || left < leaving.length) {
+    const some = joining.slice(joined, joined + TOLD_MAX);
+    const others = leaving.slice(left, left + TOLD_MAX - some.length);
+    [joined, left] = [joined + some.length, left + others.length];
+    yield { joining: some, leaving: others };
+  }
 }
 
 async function noteSuccess(services: EventServices, { id, filterVersion }: Evaluable, now: string): Promise<void> {

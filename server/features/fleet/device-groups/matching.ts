@@ -1,6 +1,7 @@
-import type { Kysely } from "kysely";
+import { expressionBuilder, type Kysely } from "kysely";
 import { type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
 import { boundedReadOf } from "#server/db/dialect/bounded-read";
+import { idList } from "#server/db/dialect/json";
 import { type ReadBounds, wasLate } from "#server/db/read-bounds";
 import type { Database } from "#server/db/tables";
 import { deviceCondition } from "#server/filters/device-condition";
@@ -46,14 +47,22 @@ async function matchingOf(db: Db, { store, clock }: Services, rule: Rule, only?:
   return matching;
 }
 
-/** Who matches the rule, whoever is a member now. */
-export async function matchesOf(db: Db, services: Services, rule: Rule): Promise<string[]> {
+/** Who matches the rule, whoever is a member now; `waiting` is the request that asks. */
+export async function matchesOf(
+  db: Db,
+  services: Services,
+  rule: Rule,
+  waiting: ReadBounds | undefined,
+): Promise<string[]> {
   const matching = await matchingOf(db, services, rule);
-  return look(db, matching(), limits(undefined));
+  const found = db.selectNoFrom([idList(matching(), services.store.dialect).as("ids")]);
+  const [row] = await look(db, found, { ...waiting, ...limits(undefined, waiting?.gone) });
+  return idsOf(row?.ids);
 }
 
 /**
- * Who is to join and to leave a group, as of now (docs/device-groups.md, "Dynamic groups"). As differences of sets: both
+ * Who is to join and to leave a group, as of now (docs/device-groups.md, "Dynamic groups"): one statement looks at the
+ * devices once, and answers ids as texts, which cost the event loop less than rows. As differences of sets: both
  * databases work them out in one pass, whatever they think how many devices there are. Conditions are never negated,
  * since they may be null.
  */
@@ -64,43 +73,50 @@ export async function differenceOf(
   rule: Rule,
   only?: readonly string[],
 ): Promise<Difference> {
-  const within = limits(only);
+  const { dialect } = services.store;
   const matching = await matchingOf(db, services, rule, only);
   const members = () => {
     const query = db.selectFrom("deviceGroupMembers").select("deviceId as id").where("groupId", "=", groupId);
     return only === undefined ? query : query.where("deviceId", "in", [...only]);
   };
-  return {
-    joining: await look(db, matching().except(members()), within),
-    leaving: await look(db, members().where("isPinned", "=", false).except(matching()), within),
-  };
+  const one = db.with(
+    (cte) => cte("matching").materialized(),
+    () => matching(),
+  );
+  const matched = () => expressionBuilder<{ matching: { id: string } }, never>().selectFrom("matching").select("id");
+  const found = one.selectNoFrom([
+    idList(matched().except(members()), dialect).as("joining"),
+    idList(members().where("isPinned", "=", false).except(matched()), dialect).as("leaving"),
+  ]);
+  const [lists] = await look(db, found, limits(only));
+  return { joining: idsOf(lists?.joining), leaving: idsOf(lists?.leaving) };
 }
 
 /** A look at all devices has a thread of the embedded database for itself. */
-const limits = (only: readonly string[] | undefined): ReadBounds => ({
-  gone: new AbortController().signal,
+const limits = (only: readonly string[] | undefined, gone = new AbortController().signal): ReadBounds => ({
+  gone,
   untilMs: performance.now() + LOOK_MS,
   apart: only === undefined,
 });
 
-interface Look {
+interface Look<Row> {
   compile(): { sql: string; parameters: readonly unknown[] };
-  execute(): Promise<{ id: string }[]>;
+  execute(): Promise<Row[]>;
 }
 
 /** Outside a transaction it holds nobody up, and ends in time: 422 `FILTER_TIMEOUT`. */
-async function look(db: Db, query: Look, bounds: ReadBounds): Promise<string[]> {
+async function look<Row>(db: Db, query: Look<Row>, bounds: ReadBounds): Promise<Row[]> {
   const read = boundedReadOf(db);
-  if (!read) return idsOf(await query.execute());
+  if (!read) return query.execute();
   const { sql, parameters } = query.compile();
   try {
-    return idsOf(await read(sql, parameters, bounds));
+    return (await read(sql, parameters, bounds)) as Row[];
   } catch (error) {
     throw wasLate(error) ? problem("FILTER_TIMEOUT", { cause: error }) : error;
   }
 }
 
-const idsOf = (rows: readonly object[]): string[] => rows.map((row) => (row as { id: string }).id);
+const idsOf = (text: string | undefined): string[] => JSON.parse(text ?? "[]") as string[];
 
 const timed = /^(metrics\..*|uptimeSeconds|lastSeenAt|daysSince.*)$/;
 

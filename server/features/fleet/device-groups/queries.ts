@@ -63,20 +63,31 @@ const counted = preparedRows((db, { ids }: { ids: string[] }) =>
     .groupBy("groupId"),
 );
 
-/** Dynamic groups of organizations that are not deleted; needs an unscoped handle. */
-export function dynamicGroups(db: Reader, narrowed: (query: Dynamic) => Dynamic) {
-  return narrowed(dynamicOf(db))
-    .select(["deviceGroups.id", "deviceGroups.orgId", "deviceGroups.siteId", "deviceGroups.name"])
-    .select(["deviceGroups.filterConditions", "deviceGroups.filterFieldsUsed", "deviceGroups.filterGroupIds"])
-    .select(["deviceGroups.filterVersion", "deviceGroups.lastEvaluationError", "deviceGroups.createdBy"])
+/** Dynamic groups of organizations that are not gone, with what they speak of; needs an unscoped handle. */
+export const dynamicGroups = (db: Reader, narrowed: (query: Dynamic) => Dynamic) =>
+  narrowed(dynamicOf(db))
+    .select(["deviceGroups.id", "deviceGroups.filterFieldsUsed", "deviceGroups.filterGroupIds"])
     .execute();
-}
+
+/** What an evaluation begins with: conditions may be long, so each group is read when it is its turn. */
+export const findEvaluable = (db: Reader, id: string): Promise<Evaluable | undefined> =>
+  dynamicOf(db)
+    .where("deviceGroups.id", "=", id)
+    .select(["deviceGroups.id", "deviceGroups.orgId", "deviceGroups.siteId", "deviceGroups.name"])
+    .select(["deviceGroups.filterConditions", "deviceGroups.filterVersion", "deviceGroups.createdBy"])
+    .executeTakeFirst();
+
+export type Evaluable = Pick<
+  Group,
+  "id" | "orgId" | "siteId" | "name" | "filterConditions" | "filterVersion" | "createdBy"
+>;
 
 const dynamicOf = (db: Reader) =>
   db
     .selectFrom("deviceGroups")
     .innerJoin("organizations", "organizations.id", "deviceGroups.orgId")
     .where("organizations.deletedAt", "is", null)
+    .where("organizations.status", "<>", "purging")
     .where("deviceGroups.type", "=", "dynamic");
 
 type Dynamic = ReturnType<typeof dynamicOf>;

@@ -1,4 +1,6 @@
 import { type FilterGroup, fieldsUsed } from "#contract/core/filters/condition";
+import { asFleetQuery } from "#server/access/fleet-queries";
+import { boundsOf } from "#server/db/read-bounds";
 import { checkedFilter } from "#server/filters/checked-filter";
 import { groupsNamed } from "#server/filters/seen-groups";
 import type { Call } from "#server/http/call";
@@ -12,17 +14,19 @@ export interface JudgedRule {
   readonly matches: readonly string[];
 }
 
-/** Checks the filter and looks at all devices, before anything is held. */
+/** Checks the filter and looks at all devices, before anything is held; counts as a preview (docs/filters.md, "Limits"). */
 export async function judgeRule(
-  call: Pick<Call, "db" | "services" | "readAsSystem">,
+  call: Pick<Call, "who" | "scope" | "db" | "services" | "readAsSystem">,
   place: { readonly orgId: string; readonly siteId: string | null },
   given: unknown,
 ): Promise<JudgedRule> {
   const filter = await checkedFilter(call.db, given, { orgId: place.orgId });
   if (Buffer.byteLength(JSON.stringify(filter)) > FILTER_BYTES_MAX)
     throw problem("LIMIT_REACHED", { details: { limit: FILTER_BYTES_MAX } });
-  const matches = await call.readAsSystem("keep device groups", (db) =>
-    matchesOf(db as never, call.services, { ...place, filter }),
+  const matches = await asFleetQuery(call, () =>
+    call.readAsSystem("keep device groups", (db) =>
+      matchesOf(db as never, call.services, { ...place, filter }, boundsOf(call.scope)),
+    ),
   );
   return { filter, matches };
 }

@@ -46,7 +46,7 @@ function heightOf(id: string, nodes: readonly Node[]): number {
 }
 
 /** Ids that an event of a change holds, of those who joined and of those who left together. */
-const TOLD_MAX = 380;
+export const TOLD_MAX = 380;
 
 /** As many of each as one event holds, and all of the shorter list where there is room. */
 export function toldIds(added: readonly string[], removed: readonly string[]) {

@@ -1,7 +1,7 @@
 import { asSystem } from "#server/db/as-system";
 import { after, HOUR, SECOND } from "#server/platform/clock";
 import type { Services } from "#server/services";
-import { evaluate } from "./evaluate.ts";
+import { evaluateNow } from "./evaluate.ts";
 import { dynamicGroups } from "./queries.ts";
 
 /** Every group is looked at again after so long, whatever its conditions speak of. */
@@ -29,6 +29,6 @@ export async function sweepGroups(services: Services): Promise<number> {
       )
       .orderBy("deviceGroups.attemptedAt"),
   );
-  for (const group of due) await evaluate(services, group);
+  for (const { id } of due) await evaluateNow(services, id);
   return due.length;
 }

@@ -89,6 +89,18 @@ describe.each(databases)("devices of a filter on %s", (database) => {
     for (const wrong of ["x", cursorOf({ sort: "enrolled", sortDir: "desc" })])
       expect((await ask(anything, { cursor: wrong })).body.code).toBe("INVALID_CURSOR");
     expect((await ask(anything, { limit: 501 })).status).toBe(400);
+    // Whose device a cursor names says only where the page begins.
+    const foreign = { v: 1, sort: "hostname", sortDir: "asc", key: "pc_01", id: server.services.random.uuid() };
+    const from = await ask(anything, { cursor: Buffer.from(JSON.stringify(foreign)).toString("base64url") });
+    expect(from.body.devices.map(({ hostname }: { hostname: string }) => hostname)).toEqual(["pc_01-branch", "PCX01"]);
+  });
+
+  it("are counted in all where that is asked for, whatever a page shows", async () => {
+    const anything = all({ field: "hostname", operator: "isNotNull" });
+    const { body } = await ask(anything, { limit: 2, includeTotal: true });
+    expect([body.devices.length, body.total]).toEqual([2, 5]);
+    expect((await ask(anything, { limit: 2, cursor: body.nextCursor, includeTotal: true })).body.total).toBe(5);
+    expect((await ask(anything)).body).not.toHaveProperty("total");
   });
 
   const cursorOf = (order: object) =>

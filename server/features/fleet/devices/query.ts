@@ -14,12 +14,12 @@ const order = { sort: "hostname", sortDir: "asc" } as const;
 /** Every device of a filter, a page at a time in the order of hostnames (docs/filters.md, "Devices of a filter"). */
 export const queryDevices = (call: QueryCall) =>
   asPreview(call, async () => {
-    const { conditions, orgId, cursor, limit, includePending: pending } = call.body;
+    const { conditions, orgId, cursor, limit, includePending: pending, includeTotal: counted = false } = call.body;
     const filter = await checkedFilter(call.db, conditions, orgId === undefined ? {} : { orgId });
     const { from } = readCursor(cursor, order);
     if (from?.key === null) throw problem("INVALID_CURSOR");
     const after = from && { key: from.key as string, id: from.id };
-    const matches = await nextMatches(call, filter, { orgId, after, limit: limit + 1 });
+    const { matches, total } = await nextMatches(call, filter, { orgId, after, limit: limit + 1, counted });
     const shown = matches.slice(0, limit);
     const last = matches.length > limit ? shown.at(-1) : undefined;
     return {
@@ -30,5 +30,6 @@ export const queryDevices = (call: QueryCall) =>
       ),
       nextCursor: last ? encodeCursor({ v: 1, ...order, ...last }) : null,
       limit,
+      ...(total === undefined ? {} : { total }),
     };
   });

@@ -22,7 +22,7 @@ export interface Notice extends Pick<Row, "type" | "priority" | "title" | "messa
    * One person, or all active people who hold a permission; of either only who reaches what it is about now. Of the
    * installation its administrators are told, and one of them of what no membership of theirs reaches.
    */
-  readonly to: { readonly userId: string } | { readonly holding: Permission };
+  readonly to: { readonly userId: string } | { readonly holding: Permission; readonly except?: string | null };
   /** A path below the application's own address. */
   readonly link?: string;
   readonly metadata?: Record<string, unknown>;
@@ -73,6 +73,7 @@ async function recipientsOf(tx: Tx, about: Subject, to: Notice["to"]): Promise<T
   // Whoever is both reads it in either tenant, and counts as staff.
   const told = new Map(found.map(({ userId }) => [userId, { userId, asStaff: false }]));
   for (const { userId, asStaff } of found) if (asStaff) told.set(userId, { userId, asStaff });
+  if ("except" in to && to.except) told.delete(to.except);
   return [...told.values()].toSorted((one, other) => (one.userId < other.userId ? -1 : 1));
 }
 

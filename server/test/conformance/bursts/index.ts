@@ -1,6 +1,7 @@
 import { auditBursts } from "./audit.ts";
 import type { Burst } from "./burst.ts";
 import { credentialsBursts } from "./credentials.ts";
+import { elevationBursts } from "./elevations.ts";
 import { fleetBursts } from "./fleet.ts";
 import { integrationsBursts } from "./integrations.ts";
 import { peopleBursts } from "./people.ts";
@@ -11,6 +12,7 @@ import { signInBursts } from "./sign-in.ts";
 export const bursts: readonly Burst[] = [
   ...auditBursts,
   ...credentialsBursts,
+  ...elevationBursts,
   ...fleetBursts,
   ...integrationsBursts,
   ...peopleBursts,

@@ -80,6 +80,7 @@ export const sweepBodies = (database: DatabaseName) =>
         const refuses = (body: object) =>
           !(scrubbed && JSON.stringify(body).includes("\\u0000")) && !schema.safeParse(body).success;
         const alone = (field: string, value: unknown) => ({ ...good, [field]: value });
+        const fits = (body: object) => JSON.stringify(body).length < item.endpoint.bodyLimitBytes;
         const ask = (body: object) => swept.call(item, { tenant: swept.world.a, ...credential, body });
         for (const value of wrong) {
           // As many entries as fit into one body.
@@ -96,7 +97,7 @@ export const sweepBodies = (database: DatabaseName) =>
           );
         }
         for (const [at, field] of fields.entries()) {
-          const values = wrong.filter((value) => refuses(alone(field, value)));
+          const values = wrong.filter((value) => fits(alone(field, value)) && refuses(alone(field, value)));
           const value = values[at % Math.max(1, values.length)];
           if (values.length > 0) refusedFor(await ask(alone(field, value)), `${field}: ${JSON.stringify(value)}`);
           const without = Object.fromEntries(Object.entries(good).filter(([name]) => name !== field));

@@ -1,0 +1,116 @@
+import type { Command } from "commander";
+import type { Elevation } from "#sdk/generated/models/index";
+import { type Context, openContext } from "../../context.ts";
+import { parseDuration } from "../../duration.ts";
+import { declined, missingInput, usageError } from "../../errors/cli-error.ts";
+import { checkCredential } from "../../generic/check-credential.ts";
+import { endpointFlags } from "../../generic/endpoint-flags.ts";
+import { runEndpoint } from "../../generic/run-endpoint.ts";
+import { cleanTyped, readSecrets } from "../../generic/secret-flags.ts";
+import { placeText } from "../../generic/subject.ts";
+import type { CommandSpec } from "../../manifest.ts";
+import { prompterOf } from "../../prompt.ts";
+import type { Run } from "../../register.ts";
+import { takes } from "../../taken-flags.ts";
+import { requestsCalled } from "./called.ts";
+import { described } from "./described.ts";
+
+const CRITICAL = 4;
+const MINUTE_MS = 60_000;
+const proofs = ["reauth-password", "reauth-mfa-code"] as const;
+
+type Options = Readonly<Record<string, unknown>> & { readonly for?: string; readonly reason?: string };
+
+/** `rmm pam approve` and `deny`: one request or several, each shown whole before it is decided. */
+export function registerDecision(command: Command, run: Run, spec: CommandSpec, decision: "approve" | "deny"): void {
+  takes(command, ...endpointFlags(spec))
+    .description(`${decision === "approve" ? "Approve" : "Deny"} requests for elevated rights, each shown first`)
+    .argument("[ids...]", "ids, or beginnings of ids that wait")
+    .usage("<id>... [flags]")
+    .option("--reason <text>", "why; kept with the decision")
+    .addHelpText("before", `Examples:\n  rmm pam ${decision} 3f2a91 --reason "known tool"\n`)
+    .addHelpText("after", helpOf(decision));
+  if (decision === "approve") {
+    command.option("--for <duration>", "how long the rights last, 1m to 24h (default 15m)");
+    for (const flag of proofs) {
+      command.option(`--${flag}-file <path>`, `${whatIs[flag]}, from a file`);
+      command.option(`--${flag}-stdin`, `${whatIs[flag]}, from stdin`);
+    }
+  }
+  command.action((ids: string[]) =>
+    run(async (shell, globals) =>
+      decide(await openContext(shell, globals), spec, { ids, decision, options: command.opts() }),
+    ),
+  );
+}
+
+const whatIs = { "reauth-password": "own password, at the highest risk", "reauth-mfa-code": "code of the app instead" };
+
+const helpOf = (decision: string) => `
+${decision === "approve" ? "At the highest risk it asks for the own password, or for a code of the\nauthenticator app where the account has none.\n\n" : ""}The first decision counts: exit 6 where somebody else was faster.
+
+Permission: pam:approve
+Credential: user
+MFA:        needed
+Audit:      pam.elevation_request.${decision}
+`;
+
+interface Deciding {
+  readonly ids: readonly string[];
+  readonly decision: "approve" | "deny";
+  readonly options: Options;
+}
+
+async function decide(context: Context, spec: CommandSpec, { ids, decision, options }: Deciding): Promise<number> {
+  const { globals, shell } = context;
+  const durationMinutes = options.for === undefined ? undefined : minutesOf(options.for);
+  await checkCredential(context, spec);
+  const given = await readSecrets(context, decision === "approve" ? proofs : [], options);
+  const requests = await requestsCalled(context, ids);
+  for (const request of requests) for (const line of described(request, shell.now())) await context.notice(line);
+  if (!globals.yes && !globals.dryRun) await confirm(context, decision, requests);
+  const secrets = decision === "approve" ? await proofOf(context, requests, given) : given;
+  const sent = {
+    decision,
+    ...(options.reason !== undefined && { reason: options.reason }),
+    ...(durationMinutes !== undefined && { durationMinutes: String(durationMinutes) }),
+  };
+  const [only, ...others] = requests;
+  if (only && others.length === 0) return runEndpoint(context, spec, { args: [only.id], options: sent, secrets });
+  const each = requests.map(({ id, deviceHostname }) => ({ args: [id], called: `${deviceHostname ?? "?"} ${id}` }));
+  return runEndpoint(context, spec, { args: [], options: sent, secrets, each });
+}
+
+function minutesOf(text: string): number {
+  const minutes = parseDuration(text, "--for") / MINUTE_MS;
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > 1_440)
+    throw usageError("--for must be whole minutes, from 1m to 24h");
+  return minutes;
+}
+
+async function confirm(context: Context, decision: string, requests: readonly Elevation[]): Promise<void> {
+  const [only] = requests;
+  const what =
+    requests.length === 1 && only
+      ? `${only.subjectUsername || "the agent's own account"} on ${only.deviceHostname ?? "a device that has left"}`
+      : `${requests.length} requests`;
+  const question = `${decision === "approve" ? "Approve" : "Deny"} ${what} ${placeText(context)}`;
+  if (!context.interactive) throw missingInput(["--yes"], `It would do this: ${question}`);
+  if (!(await prompterOf(context.shell).confirm(`${question}?`))) throw declined("Nothing was decided");
+}
+
+/** Asked for hidden where it is needed and not given. */
+async function proofOf(
+  context: Context,
+  requests: readonly Elevation[],
+  given: Map<string, string>,
+): Promise<Map<string, string>> {
+  const needed = requests.some(({ riskTier }) => riskTier === CRITICAL);
+  if (!needed || given.size > 0 || context.globals.dryRun) return given;
+  if (!context.interactive) throw missingInput(["--reauth-password-file"], "The risk is critical: prove who you are");
+  const prompter = prompterOf(context.shell);
+  const password = await prompter.secret("Your password (empty: the account has none)");
+  if (password !== "") return new Map([["reauth-password", cleanTyped(context, "reauth-password", password)]]);
+  const code = await prompter.secret("Code of your authenticator app");
+  return new Map([["reauth-mfa-code", cleanTyped(context, "reauth-mfa-code", code)]]);
+}

@@ -1,0 +1,21 @@
+import { commandsOf } from "../../generic/commands-of.ts";
+import type { Register } from "../../register.ts";
+import { registerDecision } from "./decide.ts";
+import { registerStats } from "./stats.ts";
+import { registerWatch } from "./watch.ts";
+
+/** What a person decides with, beside the commands of the endpoints. */
+export const extendElevationRequests: Register = async (group, run) => {
+  const specs = await commandsOf("elevation-requests");
+  const spec = (verb: string) => specs.find(({ name }) => name === verb)!;
+  registerDecision(
+    group.command("approve").summary("Approve requests, each shown first"),
+    run,
+    spec("respond"),
+    "approve",
+  );
+  registerDecision(group.command("deny").summary("Deny requests, each shown first"), run, spec("respond"), "deny");
+  registerWatch(group.command("watch").summary("Show requests as they come"), run, spec("list"));
+  registerStats(group.command("stats").summary("Count requests by their status"), run, spec("list"));
+  group.addHelpText("after", "\nAlso: pam is short for elevation-requests.\n");
+};

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { refusal, type Stub } from "#sdk/stub-server";
+import { paged, stubApi, writesOf } from "../../test-api.ts";
+import { type RunOptions, testCommand } from "../../test-shell.ts";
+
+const command = testCommand();
+let stub: Stub;
+/** Requests that somebody else has decided. */
+const decided = new Set<string>();
+
+const one = "3f2a9100-0000-4000-8000-000000000001";
+const twin = "3f2a9100-0000-4000-8000-000000000002";
+const other = "9b000000-0000-4000-8000-000000000003";
+
+const request = (id: string, more: object = {}) => ({
+  ...{ id, status: "pending", flowType: "uac_intercept", deviceHostname: "till-1", siteName: "HQ" },
+  ...{ subjectUsername: "CONTOSO\\jana", subjectUserId: null, reason: null, requestedByName: null },
+  ...{ targetExecutablePath: "C:/a.exe", targetExecutableHash: "ab".repeat(32), targetExecutableSigner: "Contoso Ltd" },
+  ...{ targetExecutableSignerThumbprint: null, parentImage: "C:/explorer.exe", commandLine: "a.exe \u202egnp.exe" },
+  ...{ pamRuleName: "Ask", matchedPolicyName: null, riskTier: null, requestedDurationMinutes: null },
+  ...{ requestedAt: "2026-01-01T00:00:00.000Z" },
+  ...more,
+});
+
+const waiting = [request(one), request(twin), request(other, { riskTier: 4 })];
+
+beforeAll(async () => {
+  const list = (_seen: unknown, query: URLSearchParams) => {
+    const { body } = paged(waiting, query);
+    return { body: { success: true, requests: body.data, pagination: body.pagination } };
+  };
+  const each = waiting.flatMap((row) => [
+    [`GET /pam/elevation-requests/${row.id}`, () => ({ body: { ...row, events: [] } })] as const,
+    [
+      `POST /pam/elevation-requests/${row.id}/respond`,
+      () =>
+        decided.has(row.id)
+          ? refusal(409, "INVALID_STATE", { details: { status: "denied" } })
+          : { body: { success: true, id: row.id, status: "approved", enforcementStatus: "pending_dispatch" } },
+    ] as const,
+  ]);
+  stub = await stubApi({ "GET /pam/elevation-requests": list, ...Object.fromEntries(each) });
+});
+beforeEach(() => {
+  stub.seen.length = 0;
+  decided.clear();
+});
+afterAll(async () => {
+  await stub.close();
+  command.close();
+});
+
+const run = (argv: readonly string[], options: RunOptions = {}) =>
+  command.run(["pam", ...argv], { env: { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" }, ...options });
+const sent = () => writesOf(stub).map(({ path, body }) => [path.split("/").at(-2), body]);
+
+describe("rmm pam approve", () => {
+  it("shows everything that is decided on before it asks, with what turns a line around escaped", async () => {
+    const asked: string[] = [];
+    const ran = await run(["approve", other.slice(0, 8)], { tty: true, answers: ["no"], asked });
+    for (const text of [
+      "till-1",
+      "HQ",
+      "CONTOSO\\jana",
+      "C:/a.exe",
+      "Contoso Ltd",
+      "C:/explorer.exe",
+      "Ask",
+      "critical",
+    ])
+      expect(ran.stderr).toContain(text);
+    expect(ran.stderr).toContain("a.exe \\u202egnp.exe");
+    expect(ran.stderr).not.toContain("\u202e");
+    expect(asked).toHaveLength(1);
+    expect(sent()).toEqual([]);
+  });
+
+  it("sends the window and the reason, and at the highest risk the password, asked for hidden", async () => {
+    const plain = await run(["approve", one, "--for", "1h30m", "--reason", "known", "--yes"]);
+    expect([plain.code, sent()]).toEqual([0, [[one, { decision: "approve", reason: "known", durationMinutes: 90 }]]]);
+    stub.seen.length = 0;
+    const asked: string[] = [];
+    const critical = await run(["approve", other], { tty: true, answers: ["yes", "Correct-Horse-7"], asked });
+    expect([critical.code, asked.length]).toEqual([0, 2]);
+    expect(sent()).toEqual([[other, { decision: "approve", reauthPassword: "Correct-Horse-7" }]]);
+    expect(critical.stderr + critical.stdout).not.toContain("Correct-Horse-7");
+    stub.seen.length = 0;
+    expect((await run(["approve", other, "--yes"])).code).toBe(2);
+    expect(sent()).toEqual([]);
+  });
+
+  it("the beginning of several ids is none of them, and a short one is too little", async () => {
+    for (const id of ["3f2a91", "9b00", "777777"]) expect((await run(["approve", id, "--yes"])).code).not.toBe(0);
+    for (const window of ["0m", "25h", "90s", "x"])
+      expect((await run(["approve", one, "--yes", "--for", window])).code).toBe(2);
+    expect((await run(["approve", one])).code).toBe(2);
+    expect(sent()).toEqual([]);
+  });
+
+  it("tells of each of several what became of it", async () => {
+    decided.add(twin);
+    const ran = await run(["approve", one, twin, "--yes", "--json"]);
+    expect(ran.code).toBe(9);
+    expect(JSON.parse(ran.stdout).map(({ outcome }: { outcome: string }) => outcome)).toEqual(["done", "failed"]);
+  });
+});
+
+describe("rmm pam deny", () => {
+  it("asks for no proof", async () => {
+    expect((await run(["deny", other, "--yes", "--reason", "no"])).code).toBe(0);
+    expect(sent()).toEqual([[other, { decision: "deny", reason: "no" }]]);
+  });
+});
+
+describe("rmm pam stats and watch", () => {
+  it("count by status, and show what waits", async () => {
+    const counted = JSON.parse((await run(["stats", "--json"])).stdout);
+    expect(counted).toHaveLength(7);
+    expect(counted[0]).toEqual({ status: "pending", requests: 3 });
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 300);
+    const watched = await run(["watch", "--ndjson"], { signal: stop.signal });
+    const lines = watched.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ change, id }) => [change, id])).toEqual([other, twin, one].map((id) => ["waits", id]));
+  });
+});

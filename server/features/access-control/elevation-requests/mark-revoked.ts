@@ -1,0 +1,39 @@
+import type { Tx } from "#server/db/unit-of-work";
+import type { EventServices } from "#server/room-hooks";
+import { type HeldElevation, heldColumns } from "./columns.ts";
+import { addLine, type LedgerActor } from "./ledger.ts";
+import { leadingTo } from "./rules.ts";
+
+interface Revoking {
+  /** Held by this transaction. */
+  readonly elevation: HeldElevation;
+  readonly by: LedgerActor;
+  readonly reason: string;
+}
+
+/** The rights are taken back and the device is to end them. Undefined where none are open. Needs an unscoped transaction. */
+export async function markRevoked(
+  tx: Tx,
+  services: Pick<EventServices, "clock" | "random">,
+  { elevation, by, reason }: Revoking,
+): Promise<HeldElevation | undefined> {
+  const revoked = await tx
+    .updateTable("elevationRequests")
+    .set({
+      status: "revoked",
+      revokedAt: services.clock.now(),
+      revokedBy: by.id ?? null,
+      revokedByName: by.name ?? null,
+      revokedReason: reason,
+      enforcementStatus: "cleanup_pending",
+      cleanupDeviceId: elevation.deviceId,
+      cleanupTries: 0,
+    })
+    .where("id", "=", elevation.id)
+    .where("status", "in", leadingTo("revoked"))
+    .returning(heldColumns)
+    .executeTakeFirst();
+  if (!revoked) return undefined;
+  await addLine(tx, services, revoked, { event: "revoked", by, facts: { reason, from: elevation.status } });
+  return revoked;
+}

@@ -1,0 +1,21 @@
+import type { Schedule } from "#server/jobs/scheduler";
+import { announceWaiting } from "./announce.ts";
+import { cleanUp } from "./clean-up.ts";
+import { expireStale, expireWindows } from "./sweep.ts";
+
+export const schedules: readonly Schedule[] = [
+  {
+    name: "elevation-requests.stale",
+    cron: "*/5 * * * *",
+    run: async (services) => void (await expireStale(services)),
+  },
+  {
+    name: "elevation-requests.enforce",
+    cron: "* * * * *",
+    run: async (services) => {
+      await expireWindows(services);
+      await cleanUp(services);
+      await announceWaiting(services);
+    },
+  },
+];
