@@ -16,7 +16,11 @@ const request = (id: string, more: object = {}) => ({
   ...{ id, status: "pending", flowType: "uac_intercept", deviceHostname: "till-1", siteName: "HQ" },
   ...{ subjectUsername: "CONTOSO\\jana", subjectUserId: null, reason: null, requestedByName: null },
   ...{ targetExecutablePath: "C:/a.exe", targetExecutableHash: "ab".repeat(32), targetExecutableSigner: "Contoso Ltd" },
-  ...{ targetExecutableSignerThumbprint: null, parentImage: "C:/explorer.exe", commandLine: "a.exe \u202egnp.exe \u200b\u{e0041}" },
+  ...{
+    targetExecutableSignerThumbprint: null,
+    parentImage: "C:/explorer.exe",
+    commandLine: "a.exe \u202egnp.exe \u200b\u{e0041}",
+  },
   ...{ pamRuleName: "Ask", matchedPolicyName: null, riskTier: null, requestedDurationMinutes: null },
   ...{ requestedAt: "2026-01-01T00:00:00.000Z" },
   ...more,
