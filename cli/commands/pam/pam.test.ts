@@ -102,7 +102,7 @@ describe("rmm pam approve", () => {
   });
 
   it("takes whole ids where nobody is asked: what begins so may be another one by now", async () => {
-    const ran = await run(["approve", "9b000000-0000", "--yes"]);
+    const ran = await run(["deny", "9b000000-0000", "--yes"]);
     expect([ran.code, sent()]).toEqual([2, []]);
     const asked = await run(["approve", "9b000000-0000"], { tty: true, answers: ["yes", "Correct-Horse-7"] });
     expect([asked.code, sent().length]).toEqual([0, 1]);
