@@ -13,7 +13,10 @@ const value = String.raw`(?:\\+"(?:[^"\\]|\\(?!"))*(?:\\+")?|"(?:[^"\\]|\\[\s\S]
 /** Flags of programs that take a secret: `--password x`, `-Token x`, `/rp x`, `/p:x`. */
 const flags = String.raw`(?:-{1,2}|\/)(?:${names}|pass|pw|rp|sas|apikey)`;
 
-const patterns: readonly (readonly [RegExp, string])[] = [
+/** Consumed to its end whether it is a token or not: looked for from each part of a long word, one would be quadratic. */
+const jwt = /\beyJ[\w-]{8,}(\.[\w-]{8,}(?:\.[\w-]*)?)?/g;
+
+const patterns: readonly (readonly [RegExp, string | ((found: string, body?: string) => string)])[] = [
   [
     /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY( BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY( BLOCK)?-----|$)/g,
     MASK,
@@ -27,7 +30,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   // `https://name:secret@host`
   [/(:\/\/[^\s/:@]{0,200}:)[^\s/@]{1,500}(?=@)/g, `$1${MASK}`],
   // Tokens that are known by how they look: JWT, ours, AWS, GitHub, Slack, Stripe.
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g, MASK],
+  [jwt, (found, body) => (body === undefined ? found : MASK)],
   [
     /\b(?:agt_[0-9a-f]{64}|svc_[\w-]{16,}|AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{20,}|xox[abprs]-[\w-]{10,}|[sr]k_live_\w{10,})/g,
     MASK,
@@ -37,7 +40,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 /** The text with each secret replaced by a mask; what stands around them stays. */
 export function maskSecrets(text: string): string {
   let masked = text;
-  for (const [pattern, by] of patterns) masked = masked.replace(pattern, by);
+  for (const [pattern, by] of patterns) masked = masked.replace(pattern, by as string);
   return masked;
 }
 
@@ -53,10 +56,12 @@ export function maskSecretsIn(json: unknown): unknown {
   if (Array.isArray(json))
     return json.map((item, at) => (isFlag(json[at - 1]) && !isFlag(item) ? MASK : maskSecretsIn(item)));
   if (json === null || typeof json !== "object") return json;
-  const { name, key = name } = json as Record<string, unknown>;
-  const pair = typeof key === "string" && secretName.test(key);
+  const fields = Object.entries(json);
+  const pair = fields.some(
+    ([field, named]) => /^(?:name|key)$/i.test(field) && typeof named === "string" && secretName.test(named),
+  );
   return Object.fromEntries(
-    Object.entries(json).map(([field, inner]) => {
+    fields.map(([field, inner]) => {
       const isSecret = inner !== null && (secretName.test(field) || (pair && field.toLowerCase() === "value"));
       return [field, isSecret ? MASK : maskSecretsIn(inner)];
     }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { maskSecrets, maskSecretsIn } from "#server/platform/mask-secrets";
-import { readEvent } from "./rules.ts";
+import { type EventFacts, readEvent } from "./rules.ts";
 
 const now = "2026-11-29T08:00:00.000Z";
 const event = (more: object) => ({ timestamp: now, level: "info", category: "system", message: "x", ...more });
@@ -29,6 +29,23 @@ describe("an event", () => {
     expect(at(5)).toEqual([now, "5"]);
     expect(at("29/11/2026")).toEqual([now, "29/11/2026"]);
     expect(at(undefined)).toEqual([now, ""]);
+  });
+});
+
+describe("an entry as large as a body", () => {
+  const fields = Object.fromEntries(Array.from({ length: 500_000 }, (_, at) => [`k${at}`, 1]));
+  const hostile = {
+    flat: fields,
+    nested: { deep: fields, small: "kept" },
+    text: { long: "password.".repeat(1_000_000) },
+  };
+  it.each(Object.entries(hostile))("holds nothing up: %s", (_, details) => {
+    const started = performance.now();
+    const read = readEvent(event({ details }), now, "info") as EventFacts;
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(Object.keys(read.details ?? {}).length).toBeLessThanOrEqual(1_001);
+    expect(read.details).toMatchObject({ truncated: true, ...("small" in details ? { small: "kept" } : {}) });
+    expect(JSON.stringify(read.details).length).toBeLessThanOrEqual(64 * 1_024);
   });
 });
 
@@ -67,7 +84,11 @@ describe("what is masked", () => {
   it("in JSON goes by names as well, and by flags in lists of arguments", () => {
     const given = {
       args: ["run", "--token", secret, "-v"],
-      env: [{ name: "DB_PASSWORD", value: secret }],
+      env: [
+        { name: "DB_PASSWORD", value: secret },
+        { Name: "DB_PASSWORD", Value: secret },
+        { Value: secret, Key: "Token" },
+      ],
       deep: { privateKey: { pem: secret } },
       line: `pwd=${secret}`,
       plain: 7,
@@ -78,7 +99,8 @@ describe("what is masked", () => {
   });
 
   it("is found in one pass however a text is made", () => {
-    const hostile = ['password="', "://a:", "net user ", " --password", `password:${"\\".repeat(40)}`, "eyJaaaaaaaa."];
+    const written = ['password="', "://a:", "net user ", " --password", `password:${"\\".repeat(40)}`];
+    const hostile = [...written, "eyJaaaaaaaa.", "eyJaaaaaaaa-"];
     for (const part of hostile) {
       const started = performance.now();
       maskSecrets(part.repeat(Math.ceil(200_000 / part.length)));

@@ -3,12 +3,12 @@ import { withoutInvisible } from "#contract/core/characters";
 import { eventCategories, eventLevels } from "#contract/core/policy-features/event-log";
 import { logLevels } from "#contract/resources/fleet/device-logs";
 import { MINUTE } from "#server/platform/clock";
-import { maskSecrets, maskSecretsIn } from "#server/platform/mask-secrets";
+import { maskSecrets } from "#server/platform/mask-secrets";
+import { type Facts, factsOf, isObject } from "./facts.ts";
 
 type Level = (typeof logLevels)[number];
 type EventLevel = (typeof eventLevels)[number];
 type Category = (typeof eventCategories)[number];
-type Facts = Record<string, unknown>;
 
 export interface LogFacts {
   readonly timestamp: string;
@@ -70,9 +70,6 @@ export function readEvent(given: unknown, now: string, minimum: EventLevel): Eve
   };
 }
 
-const isObject = (value: unknown): value is Facts =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
-
 function levelOf<L extends string>(
   given: unknown,
   own: Readonly<Record<string, L>>,
@@ -111,30 +108,6 @@ function timeOf(given: unknown, now: string): { timestamp: string; original?: st
 const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/;
 /** A time without an offset is UTC, wherever the server runs. */
 const zoned = (text: string): string => (/(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
-
-function factsOf(given: unknown, originalTimestamp: string | undefined, maxBytes: number): Facts | null {
-  const said = isObject(given) ? (maskSecretsIn(given) as Facts) : {};
-  const facts = originalTimestamp === undefined ? said : { ...said, originalTimestamp };
-  if (Object.keys(facts).length === 0) return null;
-  return bytesOf(facts) <= maxBytes ? facts : cutFacts(facts, maxBytes);
-}
-
-/** Without as many of the largest values as it takes. */
-function cutFacts(facts: Facts, maxBytes: number): Facts {
-  const bySize = Object.entries(facts)
-    .map(([name, value]) => ({ name, bytes: bytesOf({ [name]: value }) }))
-    .toSorted((a, b) => b.bytes - a.bytes);
-  const kept: Facts = { ...facts, truncated: true };
-  let over = bytesOf(kept) - maxBytes;
-  for (const { name, bytes } of bySize) {
-    if (over <= 0) break;
-    delete kept[name];
-    over -= bytes - 1;
-  }
-  return { ...kept, truncated: true };
-}
-
-const bytesOf = (facts: Facts): number => Buffer.byteLength(JSON.stringify(facts));
 
 /** The same record again has the same id. Made of the masked message: nothing in an id helps to guess a secret. */
 const idOf = (timestamp: unknown, level: string, message: string): string =>
