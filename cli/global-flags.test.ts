@@ -114,6 +114,23 @@ describe("a global flag that a command does not take", () => {
   });
 });
 
+it("--version belongs to the command that has one of its own, and is no flag of the others", async () => {
+  const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" };
+  const argv = ["configuration-policies", "update", "01a229ab-1b49-77c4-8ab6-76888bff2518", "--version", "3"];
+  const ran = await command.run([...argv, "--description", "x", "--dry-run"], { env });
+  expect(ran.code).toBe(0);
+  expect(ran.stdout).toContain('"version": 3');
+  expect(await command.run(["devices", "list", "--version"], { env })).toMatchObject({ code: 2, stdout: "" });
+  expect((await command.run(["--version", "--quiet"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+it("--org names the organization whose only row a PUT replaces, and moves no row", async () => {
+  const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" };
+  const org = ["--org", "01a229aa-4285-7705-9355-4a25d225e721", "--dry-run"];
+  const replace = ["pam-config", "replace", "--default-unmatched-verdict", "auto_deny"];
+  expect((await command.run([...replace, ...org], { env })).stdout).toContain(`"orgId": "${org[1]}"`);
+});
+
 it("server create-admin --dry-run makes no administrator", async () => {
   const data = join(command.dir, "none");
   const argv = ["server", "create-admin", "--email", "a@b.example", "--password-stdin", "--data-dir", data];

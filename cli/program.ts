@@ -22,17 +22,18 @@ export async function runProgram(shell: Shell, argv: readonly string[]): Promise
   const args = normalizeArgv(argv);
   let code = 0;
   let called: Command | undefined;
-  const program = newProgram(written).hook("preAction", (_program, command) => {
+  const words = wordsOf(args);
+  const program = newProgram(written, words.length === 0).hook("preAction", (_program, command) => {
     called = command;
   });
   const run: Run = async (work) => {
-    const globals = readGlobals(program.opts(), givenIn(args, wordsOf(args)), argv);
+    const globals = readGlobals(program.opts(), givenIn(args, words), argv);
     globals.calls = called !== undefined && callsServer(called);
     const { timeoutMs } = globals;
     if (timeoutMs !== undefined) limitNameServers(timeoutMs);
     code = await work(timeoutMs === undefined ? shell : { ...shell, patienceMs: timeoutMs }, globals);
   };
-  await addGroups(program, { called: wordsOf(args), alone: true }, run);
+  await addGroups(program, { called: words, alone: true }, run);
   try {
     await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
   } catch (error) {
@@ -49,17 +50,18 @@ function limitNameServers(timeoutMs: number): void {
 
 /** The whole command tree with one group loaded, for inspection. */
 export async function programFor(word: string | undefined): Promise<Command> {
-  const program = newProgram({ stdout: "", stderr: "" });
+  const program = newProgram({ stdout: "", stderr: "" }, word === undefined);
   await addGroups(program, { called: word === undefined ? [] : [word], alone: false }, async () => undefined);
   return program;
 }
 
-function newProgram(written: { stdout: string; stderr: string }): Command {
+/** `--version` is the program's where no command is called: the parser would take it from a command that has its own. */
+function newProgram(written: { stdout: string; stderr: string }, hasVersion: boolean): Command {
   const program = new Command("rmm");
+  if (hasVersion) program.version(version, "-V, --version");
   program
     .description("Manage partners, organizations, devices and credentials from the terminal")
     .usage("<group> <command> [flags]")
-    .version(version, "-V, --version")
     .helpCommand(false)
     .exitOverride()
     .showSuggestionAfterError()

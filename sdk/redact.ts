@@ -1,5 +1,6 @@
 const MASK = "********";
-const telling = /secret|password|token|hash|authorization|cookie|api-?key$|recoverycodes/i;
+/** Hashes of passwords and keys are; those of programs are what people decide on. */
+const telling = /secret|password|token|(?<!match|executable_?)hash|authorization|cookie|api-?key$|recoverycodes/i;
 
 /**
  * Copy of a value with the fields at `paths` masked (`key`, `user.token`, `items[].secret`), and every

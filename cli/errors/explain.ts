@@ -70,7 +70,7 @@ async function namedBy(operation: string, path: string): Promise<Named[]> {
 function named({ noun, refs: known }: CommandSpec, param: string, value: string): Named {
   const ref = known[param];
   if (ref === undefined || ref === "opaque")
-    return { kind: noun.replace(/(?<=ss)es$|s$/, ""), value, noun, verb: "list" };
+    return { kind: noun.replace(/(?<=ss)es$|s$/, "").replaceAll("-", " "), value, noun, verb: "list" };
   const { noun: lister = noun, list } = kinds[ref] ?? {};
   return { kind: ref.replaceAll("-", " "), value, noun: lister, verb: list ?? "list" };
 }

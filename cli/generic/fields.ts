@@ -40,7 +40,12 @@ const shortFlags: Readonly<Record<string, string>> = {
 const shortFlag = ({ name, ref }: FlagSpec): string | undefined => (ref === undefined ? undefined : shortFlags[name]);
 
 /** What fields are called whose own name is that of a flag of the program, which means something else. */
-const otherFlags: Readonly<Record<string, string>> = { token: "link", secret: "signing-secret", wait: "wait-seconds" };
+const otherFlags: Readonly<Record<string, string>> = {
+  token: "link",
+  secret: "signing-secret",
+  wait: "wait-seconds",
+  version: "if-version",
+};
 
 /** The value that was given, by either flag. */
 export function givenTo({ spec, flag }: Field, options: Readonly<Record<string, unknown>>): unknown {
@@ -53,7 +58,9 @@ const namesOf = ({ secret }: FlagSpec, flag: string): string[] =>
   secret ? [flag, `${flag}-file`, `${flag}-stdin`] : [flag];
 
 /** Flags that commands of every endpoint have beside its fields. */
-const reserved = new Set(["file", "clear", "help", "secret-file", "secret-dir", "concurrency", "if-not-exists"]);
+const reserved = new Set([
+  ...["file", "clear", "help", "version", "secret-file", "secret-dir", "concurrency", "if-not-exists"],
+]);
 
 /** `orgId` of `--org-id`: where commander keeps the value. */
 export const attributeOf = (flag: string): string =>

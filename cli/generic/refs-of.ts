@@ -31,10 +31,10 @@ const fieldsIn = (part: Part, fields: readonly FlagSpec[]): RefPlace[] =>
 
 /**
  * The parameter or field that `--org` or `--site` sets. Never the id of the thing that the command is about, and never
- * the body of a PATCH or PUT: an organization is changed only by a flag of the command itself.
+ * the body of a PATCH or PUT of one row: its organization is changed only by a flag of the command itself.
  */
 export function scopePlaceOf(spec: CommandSpec, ref: RefName): RefPlace | undefined {
-  const moves = spec.method === "PATCH" || spec.method === "PUT";
+  const moves = (spec.method === "PATCH" || spec.method === "PUT") && spec.params.length > 0;
   return refsOf(spec).find(
     (place) =>
       place.ref === ref &&

@@ -1071,7 +1071,7 @@ export interface DeviceCommandsMethods {
   get: (input: { params: { id: string; commandId: string } }, options?: CallOptions) => ApiCall<models.Command>;
   /**
    * Cancel a command that no agent has claimed.
-   * It will not run. One that was claimed may have run and stays as it is: 409 with its status.
+   * It will not run. One that was claimed may have run and stays as it is, and so does what ends elevated rights: 409 with its status.
    *
    * `POST /devices/:id/commands/:commandId/cancel` · user · needs devices:execute, MFA
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, DEVICE_DECOMMISSIONED, INVALID_STATE.

@@ -9,7 +9,7 @@ import { registerReading } from "./reading.ts";
 import { registerAuditReport } from "./reports.ts";
 import { registerVerify } from "./verify.ts";
 
-/** `rmm audit list|search|show|tail|verify|export|report`. Bundles come from `rmm server audit-bundle`. */
+/** `rmm audit list|search|show|tail|verify|export|report`. `rmm server audit-bundle` writes bundles too. */
 export const registerAudit: Register = (group, run) => {
   group.addHelpText(
     "before",
@@ -25,8 +25,8 @@ export const registerAudit: Register = (group, run) => {
 const elsewhere = `
 Anchors are read with rmm audit-logs anchors; how long entries are kept is rmm
 audit-retention get and set.
-A bundle to verify elsewhere is written on the server's machine with rmm server
-audit-bundle.
+A bundle to verify elsewhere is written with rmm audit export --bundle, or on
+the server's machine with rmm server audit-bundle.
 `;
 
 /** A broken chain is an answer of the API, but no success for a script: \`rmm audit-logs verify\` exits 11 too. */

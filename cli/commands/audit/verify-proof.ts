@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { systemReason } from "#sdk/node/system-reason";
 import { checkProof, type InclusionProof } from "#server/audit/inclusion";
 import type { Context } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
+import { readText } from "../../input/read-text.ts";
 import { isForPrograms, printResult } from "../../output/print.ts";
 import { writeTo } from "../../shell.ts";
 
@@ -23,7 +22,7 @@ export const proofFields = ["verdict", "entryId", "action", "chainSeq", "anchorS
 
 /** Judges what `rmm audit prove` wrote, on this machine. Exit 11 where it does not hold, 12 where no key is known. */
 export async function verifyProofFile(context: Context, path: string, publicKeys: readonly string[]): Promise<number> {
-  const { entry, proof } = await readProof(path);
+  const { entry, proof } = await readProof(context, path);
   const { anchorVerifier, anchorPublicKeyOf } = await import("#server/audit/anchor-signing");
   const keys = new Map(publicKeys.map((key) => [anchorPublicKeyOf(key).keyId, anchorVerifier(key)]));
   const verdict = checkProof(entry, proof, (statement) => {
@@ -44,10 +43,8 @@ export async function verifyProofFile(context: Context, path: string, publicKeys
   return exitCode(exit);
 }
 
-async function readProof(path: string): Promise<ProofFile> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw usageError(`--proof: cannot read ${path}: ${systemReason(error)}`);
-  });
+async function readProof(context: Context, path: string): Promise<ProofFile> {
+  const text = await readText(context.shell, path, undefined, "--proof");
   try {
     const file = JSON.parse(text) as ProofFile;
     if (typeof file.entry.id === "string" && typeof file.proof.path === "string" && file.proof.anchor) return file;

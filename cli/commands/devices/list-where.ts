@@ -56,7 +56,7 @@ export function addListWhere(command: Command, run: Run, specs: ListSpecs): void
 
 const help = `
 With --where the list has what matches an expression, with --filter what a saved
-filter matches, by hostname; --org, --site and --status narrow it, --all has no limit:
+filter matches, by hostname; --org, --site and --status narrow it:
   rmm devices list --where "tags any [prod] and alerts.critical = true" --all
   rmm devices list --filter "Windows servers" --org contoso-dental
 `;

@@ -6,6 +6,15 @@ import { isId } from "../../generic/names.ts";
 /** Shorter beginnings say too little to decide by. */
 const PREFIX_MIN = 6;
 
+/**
+ * Ids begin with the time: of requests that came within hours of each other the first characters are the same, so that
+ * what is left waiting may be another one than was meant. Nobody looks at it when no question is asked.
+ */
+export function refuseBeginnings(called: readonly string[]): void {
+  const short = called.find((one) => !isId(one));
+  if (short !== undefined) throw usageError(`${short} is not a whole id, and --yes asks nobody whether it is the one`);
+}
+
 /** The requests that are named by id, or by the beginning of one that waits; never one of several. */
 export async function requestsCalled(context: Context, called: readonly string[]): Promise<Elevation[]> {
   if (called.length === 0) throw missingInput(["an id"], "`rmm pam list --status pending` shows what waits");

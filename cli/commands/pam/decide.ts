@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { escapeInvisible } from "#contract/core/characters";
 import type { Elevation } from "#sdk/generated/models/index";
 import { type Context, openContext } from "../../context.ts";
 import { parseDuration } from "../../duration.ts";
@@ -12,7 +13,7 @@ import type { CommandSpec } from "../../manifest.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Run } from "../../register.ts";
 import { takes } from "../../taken-flags.ts";
-import { requestsCalled } from "./called.ts";
+import { refuseBeginnings, requestsCalled } from "./called.ts";
 import { described } from "./described.ts";
 
 const CRITICAL = 4;
@@ -66,6 +67,7 @@ async function decide(context: Context, spec: CommandSpec, { ids, decision, opti
   const durationMinutes = options.for === undefined ? undefined : minutesOf(options.for);
   await checkCredential(context, spec);
   const given = await readSecrets(context, decision === "approve" ? proofs : [], options);
+  if (globals.yes) refuseBeginnings(ids);
   const requests = await requestsCalled(context, ids);
   for (const request of requests) for (const line of described(request, shell.now())) await context.notice(line);
   if (!globals.yes && !globals.dryRun) await confirm(context, decision, requests);
@@ -92,7 +94,7 @@ async function confirm(context: Context, decision: string, requests: readonly El
   const [only] = requests;
   const what =
     requests.length === 1 && only
-      ? `${only.subjectUsername || "the agent's own account"} on ${only.deviceHostname ?? "a device that has left"}`
+      ? `${escapeInvisible(only.subjectUsername) || "the agent's own account"} on ${only.deviceHostname ?? "a device that has left"}`
       : `${requests.length} requests`;
   const question = `${decision === "approve" ? "Approve" : "Deny"} ${what} ${placeText(context)}`;
   if (!context.interactive) throw missingInput(["--yes"], `It would do this: ${question}`);

@@ -1,3 +1,4 @@
+import { escapeInvisible } from "#contract/core/characters";
 import type { Elevation } from "#sdk/generated/models/index";
 import { relativeTime } from "../../output/relative-time.ts";
 
@@ -9,7 +10,7 @@ const ways = {
   ai_tool_action: "a tool",
 };
 
-/** Everything that somebody decides on, a line each; whoever prints it escapes what a machine wrote. */
+/** Everything that somebody decides on, a line each, with what nobody sees escaped; whoever prints it escapes controls. */
 export function described(request: Elevation, nowMs: number): string[] {
   const { riskTier, requestedDurationMinutes: minutes } = request;
   const lines: [string, string | null | undefined][] = [
@@ -36,6 +37,6 @@ export function described(request: Elevation, nowMs: number): string[] {
     ["Status", request.status],
   ];
   return lines.flatMap(([name, value]) =>
-    value === null || value === undefined ? [] : [`${name.padEnd(13)}${value}`],
+    value === null || value === undefined ? [] : [`${name.padEnd(13)}${escapeInvisible(value)}`],
   );
 }

@@ -16,7 +16,11 @@ const request = (id: string, more: object = {}) => ({
   ...{ id, status: "pending", flowType: "uac_intercept", deviceHostname: "till-1", siteName: "HQ" },
   ...{ subjectUsername: "CONTOSO\\jana", subjectUserId: null, reason: null, requestedByName: null },
   ...{ targetExecutablePath: "C:/a.exe", targetExecutableHash: "ab".repeat(32), targetExecutableSigner: "Contoso Ltd" },
-  ...{ targetExecutableSignerThumbprint: null, parentImage: "C:/explorer.exe", commandLine: "a.exe \u202egnp.exe" },
+  ...{
+    targetExecutableSignerThumbprint: null,
+    parentImage: "C:/explorer.exe",
+    commandLine: "a.exe \u202egnp.exe \u200b\u{e0041}",
+  },
   ...{ pamRuleName: "Ask", matchedPolicyName: null, riskTier: null, requestedDurationMinutes: null },
   ...{ requestedAt: "2026-01-01T00:00:00.000Z" },
   ...more,
@@ -69,8 +73,8 @@ describe("rmm pam approve", () => {
       "critical",
     ])
       expect(ran.stderr).toContain(text);
-    expect(ran.stderr).toContain("a.exe \\u202egnp.exe");
-    expect(ran.stderr).not.toContain("\u202e");
+    expect(ran.stderr).toContain("a.exe \\u202egnp.exe \\u200b\\u{e0041}");
+    expect(ran.stderr).not.toMatch(/[\u202e\u200b\u{e0041}]/u);
     expect(asked).toHaveLength(1);
     expect(sent()).toEqual([]);
   });
@@ -95,6 +99,13 @@ describe("rmm pam approve", () => {
       expect((await run(["approve", one, "--yes", "--for", window])).code).toBe(2);
     expect((await run(["approve", one])).code).toBe(2);
     expect(sent()).toEqual([]);
+  });
+
+  it("takes whole ids where nobody is asked: what begins so may be another one by now", async () => {
+    const ran = await run(["deny", "9b000000-0000", "--yes"]);
+    expect([ran.code, sent()]).toEqual([2, []]);
+    const asked = await run(["approve", "9b000000-0000"], { tty: true, answers: ["yes", "Correct-Horse-7"] });
+    expect([asked.code, sent().length]).toEqual([0, 1]);
   });
 
   it("tells of each of several what became of it", async () => {

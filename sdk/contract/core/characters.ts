@@ -8,7 +8,10 @@ const controls = new RegExp(`[${controlCharacters}]`, "g");
 
 const names: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-const shown = (char: string): string => names[char] ?? `\\u${char.codePointAt(0)!.toString(16).padStart(4, "0")}`;
+const shown = (char: string): string => {
+  const number = char.codePointAt(0)!.toString(16);
+  return names[char] ?? (number.length > 4 ? `\\u{${number}}` : `\\u${number.padStart(4, "0")}`);
+};
 
 /** Text with every control character written as JSON writes it, so that JSON stays the same JSON. */
 export const escapeControls = (text: string): string => text.replace(controls, shown);
@@ -49,6 +52,10 @@ export const isVisible = (text: string): boolean => invisibleIn(text) === undefi
 /** Text with U+FFFD, which can be seen, for each character that nobody can see. */
 export const withoutInvisible = (text: string): string =>
   text.replace(unseen(), (_char, spelled?: string) => spelled ?? "\ufffd");
+
+/** Text with the number of each character that nobody can see in its place. */
+export const escapeInvisible = (text: string): string =>
+  text.replace(unseen(), (char, spelled?: string) => spelled ?? shown(char));
 
 /**
  * The form of a name that decides whether two are the same (docs/conventions.md, "One spelling"): case, width, blanks

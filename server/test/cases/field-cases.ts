@@ -34,6 +34,7 @@ const auditLogs = "server/features/audit/audit-logs/audit-logs.test.ts";
 const auditReading = "server/features/audit/audit-logs/reading.test.ts";
 const ssoLogins = "server/features/sign-in/sso-logins/sso-logins.test.ts";
 const sessions = "server/features/sign-in/sessions/sessions.test.ts";
+const elevations = "server/features/access-control/elevation-requests";
 const decision = "server/features/access-control/core/decision";
 const pamRules = "server/features/access-control/pam-rules/pam-rules.test.ts";
 const twoProcesses = "server/test/fault/two-processes.test.ts";
@@ -91,7 +92,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
   }),
   C23: held({ [ssoLogins]: 1 }),
   C24: held({ "sdk/node/file-store.test.ts": 1, "sdk/session.test.ts": 2, [sessions]: 1, [twoProcesses]: 1 }),
-  C25: waitsFor("elevation-requests"),
+  C25: held({ [`${elevations}/races.test.ts`]: 1 }),
   C26: held({ [`${decision}/reading.test.ts`]: 1, [pamRules]: 1 }),
   C27: held({
     [pamRules]: 1,
@@ -99,7 +100,7 @@ export const fieldCases: Readonly<Record<string, FieldCase>> = {
     "server/features/access-control/signer-groups/signer-groups.test.ts": 1,
   }),
   C28: held({ [`${decision}/decide.test.ts`]: 1, [`${decision}/decide-report.test.ts`]: 2, [pamRules]: 1 }),
-  C29: waitsFor("elevation-requests"),
+  C29: held({ [`${elevations}/elevation-requests.test.ts`]: 1 }),
   C30: held({ "server/features/audit/audit-logs/export.test.ts": 4 }),
   C31: held({ "server/audit/writer.test.ts": 1, "server/test/fault/two-chains.test.ts": 1 }),
   C32: held({ "server/audit/restored.test.ts": 1, "server/audit/tamper.test.ts": 1 }),

@@ -75,7 +75,7 @@ describe.each(databases)("a prompt, from the device to its cleanup, by the rmm p
     const listed = await json("pam", "list", "--status", "pending");
     expect(listed.map((one: { id: string }) => one.id)).toEqual([id]);
     expect(elevations.active).toEqual([]);
-    await json("pam", "approve", id.slice(0, 13), "--for", "30m", "--reason", "known tool");
+    await json("pam", "approve", id, "--for", "30m", "--reason", "known tool");
     expect(elevations.active).toEqual([]);
     await json("pam", "actuate", agent.identity.deviceId, "--elevation-request-id", id);
     expect(await work()).toEqual(["actuate_elevation"]);

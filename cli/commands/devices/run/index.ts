@@ -59,8 +59,8 @@ quarantined, are left out unless --status names them.
 --wait follows each command to its end, for at most --timeout; what it is still
 waiting for then goes on, and exit is 8. Exit 9: some went through, some not.
 Nothing is queued twice: a run that was interrupted, or of which it is not known
-what came, says with which --idempotency-key it can be repeated for a day: for the
-devices that were chosen at first, whatever the flags choose by then.
+what came, says with which --idempotency-key it can be repeated for a day. It is
+about the devices that were chosen at first then.
 
 Permission: devices:execute
 Credential: user

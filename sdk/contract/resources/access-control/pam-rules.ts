@@ -112,7 +112,7 @@ export const pamRules = resource(about, {
     access: staff().needs("devices:read"),
     errors: ["ORG_ACCESS_DENIED"],
     paging: { kind: "whole", items: "rules" },
-    columns: ["priority", "name", "verdict", "enabled", "suspendedVerdict", "siteId", "id"],
+    columns: ["priority", "name", "verdict", "enabled", "suspendedVerdict", "id"],
     query: () => z.object({ orgId: ref("organization").optional().describe("only those of this organization") }),
     returns: () => z.object({ success: z.literal(true), rules: z.array(ListedRule()) }),
   }),

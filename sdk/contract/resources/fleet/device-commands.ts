@@ -145,7 +145,8 @@ export const deviceCommands = resource(about, {
   cancel: post("/devices/:id/commands/:commandId/cancel", {
     summary: "Cancel a command that no agent has claimed",
     own: "whoever sent a command by mistake takes it back before an agent claims it: `rmm commands cancel`",
-    description: "It will not run. One that was claimed may have run and stays as it is: 409 with its status.",
+    description:
+      "It will not run. One that was claimed may have run and stays as it is, and so does what ends elevated rights: 409 with its status.",
     access: staff().needs("devices:execute").withMfa(),
     audit: "device.command.cancel",
     mayEmit: ["device.command.failed"],

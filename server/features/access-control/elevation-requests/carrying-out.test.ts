@@ -86,6 +86,22 @@ describe.each(databases)("carrying approvals out on %s", (database) => {
     }
   });
 
+  it("nobody keeps the device from ending them by cancelling its order", async () => {
+    const agent = await world.device();
+    const { id, commandId } = await world.actuated(agent);
+    await agent.answer(commandId, { outcome: "ok" });
+    await world.revoke(id);
+    const waiting = await world.request("GET", `/devices/${agent.deviceId}/commands?status=pending`);
+    const [order] = waiting.body.data;
+    expect(order.type).toBe("revoke_elevation");
+    const path = `/devices/${agent.deviceId}/commands/${order.id}/cancel`;
+    const { status, body } = await world.request("POST", path);
+    expect([status, body.code, body.details]).toEqual([
+      ...[409, "INVALID_STATE", { status: "pending", type: "revoke_elevation" }],
+    ]);
+    expect((await agent.claim()).map(({ type }) => type)).toEqual(["revoke_elevation"]);
+  });
+
   it("only an approved request of this device, within its window", async () => {
     const agent = await world.device();
     const other = await world.device();

@@ -63,6 +63,19 @@ describe.each(databases)("reports of prompts for elevated rights on %s", (databa
     expect(JSON.stringify(entries)).not.toContain("\u202e");
   });
 
+  it("a notice of it shows what nobody sees, and keeps to its line", async () => {
+    const device = await world.device();
+    const { body } = await device.report({ ...full, subject_username: "jana\n\nCall \u202e555\u200b" });
+    const told = await world.server.db
+      .selectFrom("notifications")
+      .select("message")
+      .where("link", "=", `/pam/elevation-requests/${body.id}`)
+      .execute();
+    expect(new Set(told.map(({ message }) => message))).toEqual(
+      new Set(["A request of jana\\n\\nCall \ufffd555\ufffd waits for a decision."]),
+    );
+  });
+
   it("what is malformed or too long is refused whole: nothing is cut, repaired or left out", async () => {
     const device = await world.device();
     for (const wrong of [

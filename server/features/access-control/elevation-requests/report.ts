@@ -5,6 +5,7 @@ import type { Limit } from "#server/access/rate-limit";
 import { word } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import { ownDevice, refuseDraining } from "#server/features/fleet/agents/own-device";
+import { refusalOf } from "#server/features/fleet/device-commands/rules";
 import { leftMeanwhile } from "#server/features/fleet/devices/hold-device";
 import { after, MINUTE } from "#server/platform/clock";
 import { sha256 } from "#server/platform/vault";
@@ -34,6 +35,8 @@ async function take(call: ReportCall, tx: Tx, who: AgentPrincipal) {
   const inUse = await isInUse(tx, call.services, who.orgId);
   const machine = await holdMachine(tx, call.services, who.deviceId);
   if (machine?.orgId !== who.orgId) throw leftMeanwhile();
+  // Shut away or let go since its token was read, which ended what was open: nothing opens after that.
+  if (refusalOf(machine.status) !== undefined) throw leftMeanwhile();
   const mine = { orgId: who.orgId, deviceId: who.deviceId };
   const reportDigest = digestOf(call.body);
   const known = reportDigest && (await findSame(tx, mine, { reportDigest, since: after(call.clock.now(), -AGAIN_MS) }));

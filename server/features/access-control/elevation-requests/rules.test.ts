@@ -31,6 +31,9 @@ describe("who approves for themselves", () => {
       " jana.novak ",
       "jana.\u200bnovak",
       "\uff2a\uff21\uff2e\uff21.novak",
+      "jana.novak\uff20corp.local",
+      "CONTOSO\uff3cjana.novak",
+      "CONTOSO\ufe68jana.novak\ufe6bcorp.local",
     ])
       expect([name, subject(name)]).toEqual([name, true]);
   });

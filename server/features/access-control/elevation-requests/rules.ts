@@ -56,8 +56,10 @@ export function isSubject(
 ): boolean {
   if (subjectUserId === userId) return true;
   const own = [email, before(email, "@")].map(foldName);
-  const short = subjectUsername.slice(subjectUsername.lastIndexOf("\\") + 1);
-  const names = [subjectUsername, short, before(subjectUsername, "@"), before(short, "@")].map(foldName);
+  // Folded first: the marks have wide forms too.
+  const whole = foldName(subjectUsername);
+  const short = whole.slice(whole.lastIndexOf("\\") + 1);
+  const names = [whole, short, before(whole, "@"), before(short, "@")].map(foldName);
   return names.some((name) => name !== "" && own.includes(name));
 }
 

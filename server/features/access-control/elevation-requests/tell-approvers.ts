@@ -1,3 +1,4 @@
+import { escapeControls, withoutInvisible } from "#contract/core/characters";
 import { word } from "#server/db/dialect/text";
 import type { Tx } from "#server/db/unit-of-work";
 import { notify } from "#server/features/people/notifications/notify";
@@ -42,13 +43,15 @@ export async function tellApprovers(
   if (!newest) return;
   const urgent = waiting.some(({ riskTier }) => riskTier === CRITICAL);
   const more = others.length === 0 ? "" : ` So do ${others.length} more of this device.`;
+  // A machine wrote it, and it is kept as it came.
+  const subject = escapeControls(withoutInvisible(newest.subjectUsername));
   await notify(tx, services, {
     about: { orgId, siteId },
     to: { holding: "pam:approve", except: others.length === 0 ? newest.subjectUserId : null },
     type: "security",
     priority: urgent ? "urgent" : "high",
     title: `Elevated rights asked for on ${machine.displayName ?? machine.hostname}`,
-    message: `A request of ${newest.subjectUsername || "a technician"} waits for a decision.${more}`,
+    message: `A request of ${subject || "a technician"} waits for a decision.${more}`,
     link: linkTo(newest.id),
     metadata: { elevationRequestId: newest.id, deviceId, more: others.length },
   });

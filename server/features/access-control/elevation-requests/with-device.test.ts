@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ElevationWorld, type TestAgent } from "../../../test/access-control/elevation-world.ts";
 import { eventsOf } from "../../../test/events-of.ts";
 import { databases } from "../../../test/harness.ts";
@@ -68,6 +68,29 @@ describe.each(databases)("requests of a device that leaves on %s", (database) =>
     await send("PATCH", path, { quarantined: false });
     await cleanUp(world.server.services);
     expect((await agent.claim()).map(({ type }) => type)).toEqual(["revoke_elevation"]);
+  });
+
+  it("a report that was on its way when the device was shut away opens nothing", async () => {
+    const agent = await world.device();
+    const rule = { orgId: world.orgId, name: "Setup", verdict: "auto_approve", matchPathGlob: "c:/setup/**" };
+    expect((await send("POST", "/pam/rules", rule)).status).toBe(201);
+    const { limiter } = world.server.services;
+    const take = limiter.takeLeased.bind(limiter);
+    // Its token has been read by then.
+    const between = vi.spyOn(limiter, "takeLeased").mockImplementation(async (limit, subject) => {
+      if (limit.name === "elevation-report") {
+        const shut = await send("PATCH", `/devices/${agent.deviceId}`, { quarantined: true, quarantinedReason: "odd" });
+        expect(shut.status).toBe(200);
+      }
+      return take(limit, subject);
+    });
+    const prompt = { subject_username: "jana", target_executable_path: "C:/Setup/a.exe" };
+    const { status } = await agent.report(prompt);
+    between.mockRestore();
+    expect(status).toBe(503);
+    expect((await agent.report(prompt)).body.code).toBe("DEVICE_QUARANTINED");
+    const rows = world.server.db.selectFrom("elevationRequests").select("id").where("deviceId", "=", agent.deviceId);
+    expect(await rows.execute()).toEqual([]);
   });
 
   it("decommissioning ends them for good", async () => {

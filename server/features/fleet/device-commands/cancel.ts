@@ -13,7 +13,7 @@ type CancelCall = typeof deviceCommands.cancel extends Endpoint<infer T> ? Call<
 /** Takes back what no agent has claimed (docs/fleet.md, "Commands"). */
 export async function cancelCommand(call: CancelCall) {
   const device = await getTarget(call, call.db, call.params.id);
-  const { id, type } = await getCommand(call.db, device, call.params.commandId);
+  const { id, type, status } = await getCommand(call.db, device, call.params.commandId);
   call.audit.note({
     resource: { type: "device", id: device.id, name: device.hostname },
     owner: { orgId: device.orgId },
@@ -22,6 +22,8 @@ export async function cancelCommand(call: CancelCall) {
   });
   // What waits for it then is its own uninstall.
   if (refusalOf(device.status) === "DEVICE_DECOMMISSIONED") throw problem("DEVICE_DECOMMISSIONED");
+  // Who keeps a device from ending rights that were taken back, keeps the rights.
+  if (type === "revoke_elevation") throw problem("INVALID_STATE", { details: { status, type } });
   // The room of its type hears of it, whatever it keeps.
   return call.transaction(() =>
     call.asSystem("work commands", async (tx) => {
