@@ -230,6 +230,8 @@ export function hintFor(error: RmmError, nowMs: number): string | undefined {
     return hasFactor(error) ? "Prove your second factor with `rmm auth mfa step-up`" : factorFirst;
   if (error.code === "UNSAFE_URL" && error.operation?.startsWith("webhooks."))
     return "For a receiver on your own machine: `rmm webhooks listen`. A server that is started with WEBHOOK_ALLOW_PRIVATE=true lets partner and system scope name private targets";
+  if (error.code === "ALREADY_PENDING" && error.operation?.startsWith("elevation-requests."))
+    return "`rmm pam list --status pending` shows what waits for a decision";
   return hintOfCode(error.code)?.replace("rmm <command>", commandOf(error));
 }
 

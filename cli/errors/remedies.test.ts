@@ -93,6 +93,14 @@ describe("a refusal of the server", () => {
     const { stderr } = await command.run(["sites", "create", "--org", ID, "--name", "HQ", "--json"], { env });
     expect(JSON.parse(stderr.slice(stderr.indexOf("{"))).error.hint).toBe(hint);
   });
+
+  it("for a request of rights that waits already names the requests, not the commands of the device", async () => {
+    answer = refusal(409, "ALREADY_PENDING", { error: "Already pending", details: { elevationRequestId: ID } });
+    const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token-of-ana" };
+    const asked = ["--device-id", ID, "--flow-type", "tech_jit_admin", "--reason", "printer"];
+    const { code, stderr } = await command.run(["pam", "create", ...asked], { env });
+    expect([code, stderr]).toEqual([6, expect.stringContaining("`rmm pam list --status pending`")]);
+  });
 });
 
 describe("a file that cannot be used", () => {

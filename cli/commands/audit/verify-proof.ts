@@ -15,7 +15,11 @@ const said = {
   proven: ["OK", "ok", "stood in its chain when the anchor was taken"],
   broken: ["BROKEN", "chainBroken", "is not what the anchor covers, or its signature is false"],
   unsigned: ["NOT PROVABLE", "notProvable", "is covered by an anchor that nobody signed"],
-  "unknown key": ["NOT PROVABLE", "notProvable", "is covered by an anchor whose key is not among those given"],
+  "unknown key": [
+    "NOT PROVABLE",
+    "notProvable",
+    "is covered by an anchor whose key is none of those that --public-key and --trust gave",
+  ],
 } as const;
 
 export const proofFields = ["verdict", "entryId", "action", "chainSeq", "anchorSeq", "anchoredAt", "signingKeyId"];
