@@ -21,13 +21,11 @@ type ActuateCall = typeof elevationRequests.actuate extends Endpoint<infer T> ? 
  */
 export async function actuate(call: ActuateCall) {
   const device = await getTarget(call, call.db, call.params.id);
-  const { elevationRequestId } = call.body;
   call.audit.note({
     action: "device.elevation.actuate.rejected",
     resource: { type: "device", id: device.id, name: device.hostname },
     owner: { orgId: device.orgId },
     siteIds: [device.siteId],
-    details: { elevationRequestId },
   });
   if (!call.config.pamActuatorEnabled) throw problem("ACTUATOR_DISABLED");
   return call.transaction(() => call.asSystem("decide elevations", (tx) => actuateHeld(call, tx, device)));
@@ -46,6 +44,8 @@ async function actuateHeld(call: ActuateCall, tx: Tx, device: { id: string; orgI
   refuseOutOfService(machine);
   const elevation = await holdElevation(tx, services, { id, orgId: device.orgId });
   if (elevation?.deviceId !== device.id) throw problem("NOT_FOUND");
+  // Not before: one of another site is none of whoever reads the log of this device.
+  call.audit.note({ details: { elevationRequestId: id } });
   if (elevation.status === "actuating") throw lost("race_lost", elevation.status);
   const now = services.clock.now();
   const claimed = await tx
