@@ -252,6 +252,7 @@ export const endpoints: Record<string, Record<string, EndpointInfo>> = {
   pamRules: {
     list: {"noun":"pam-rules","verb":"list","method":"GET","path":"/pam/rules","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":{"kind":"whole","items":"rules"},"secretBody":[],"secretResult":[]},
     create: {"noun":"pam-rules","verb":"create","method":"POST","path":"/pam/rules","uuids":[],"status":201,"transport":"json","kinds":["user"],"idempotent":true,"paging":null,"secretBody":[],"secretResult":[]},
+    preview: {"noun":"pam-rules","verb":"preview","method":"POST","path":"/pam/rules/preview","uuids":[],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     update: {"noun":"pam-rules","verb":"update","method":"PATCH","path":"/pam/rules/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
     remove: {"noun":"pam-rules","verb":"remove","method":"DELETE","path":"/pam/rules/:id","uuids":["id"],"status":200,"transport":"json","kinds":["user"],"idempotent":false,"paging":null,"secretBody":[],"secretResult":[]},
   },

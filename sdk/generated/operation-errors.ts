@@ -201,6 +201,7 @@ export interface OperationErrors {
   "pam-config.replace": "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
   "pam-rules.list": "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;
   "pam-rules.create": "PAM_RULE_INVALID_SHAPE" | "pam_rule_risk_tier_unreachable" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "SIGNER_GROUP_NOT_IN_ORG" | "ORG_READ_ONLY" | "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | "LIMIT_REACHED" | Always | Authenticated | Tenancy | User | Body | Permission | Mfa | Idempotent;
+  "pam-rules.preview": "PAM_RULE_INVALID_SHAPE" | "pam_rule_risk_tier_unreachable" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "SIGNER_GROUP_NOT_IN_ORG" | "ORG_ID_REQUIRED" | "ORG_CONTEXT_REQUIRED" | "ORG_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Body | Permission;
   "pam-rules.update": "PAM_RULE_INVALID_SHAPE" | "pam_rule_risk_tier_unreachable" | "SITE_ACCESS_DENIED" | "SITE_NOT_IN_ORG" | "SIGNER_GROUP_NOT_IN_ORG" | "ORG_READ_ONLY" | "NOT_FOUND" | "NO_UPDATES" | "NOT_SUSPENDED" | Always | Authenticated | Tenancy | User | Body | Change | Permission | Mfa;
   "pam-rules.remove": "NOT_FOUND" | "SITE_ACCESS_DENIED" | "ORG_READ_ONLY" | Always | Authenticated | Tenancy | User | Permission | Mfa;
   "signer-groups.list": "ORG_ACCESS_DENIED" | "SITE_ACCESS_DENIED" | Always | Authenticated | Tenancy | User | Permission;

@@ -288,6 +288,81 @@ export interface PamRulesCreateResult {
   rule: PamRule;
 }
 
+export interface PamRulesPreviewBody {
+  /** Organization whose requests are compared; default: your own; id of an organization. */
+  orgId?: string | undefined;
+  /** Site whose devices it is about; null: all of the organization's; id of a site; default `null`. */
+  siteId?: string | null | undefined;
+  /** Common name of the certificate that signed the file; at most 255 characters; default `null`. */
+  matchSigner?: string | null | undefined;
+  /** Signer group that has the signer; id of a signer group; default `null`. */
+  matchSignerGroupId?: string | null | undefined;
+  /** SHA-256 of that certificate, in hexadecimal; at most 255 characters; default `null`. */
+  matchSignerThumbprint?: string | null | undefined;
+  /** SHA-256 of the file, in hexadecimal; at most 255 characters; default `null`. */
+  matchHash?: string | null | undefined;
+  /** Where the file lies: * within a folder, ** across; at most 4096 characters; default `null`. */
+  matchPathGlob?: string | null | undefined;
+  /** Image of the parent process, as a whole; at most 4096 characters; default `null`. */
+  matchParentImage?: string | null | undefined;
+  /** Part of the command line, or all of it with * and ?; at most 4096 characters; default `null`. */
+  matchCommandLine?: string | null | undefined;
+  /** Account that is to be elevated; at most 255 characters; default `null`. */
+  matchUser?: string | null | undefined;
+  /** Directory group of that account; at most 255 characters; default `null`. */
+  matchAdGroup?: string | null | undefined;
+  /** Tool that a key calls; at most 100 characters; default `null`. */
+  matchToolName?: string | null | undefined;
+  /** Tier of what a key calls, this one alone; 0 to 4; default `null`. */
+  matchRiskTier?: number | null | undefined;
+  /** Criteria that must not hold; at most 10 items; default `null`. */
+  matchNegate?: ("signer" | "signerGroup" | "hash" | "pathGlob" | "parentImage" | "commandLine" | "user" | "adGroup" | "toolName" | "riskTier")[] | null | undefined;
+  /** When the rule holds; null: always; default `null`. */
+  timeWindow?: {
+    /** First minute, as HH:MM; matches `^([01]\d|2[0-3]):[0-5]\d$`. */
+    start: string;
+    /** Minute at which it has ended; matches `^([01]\d|2[0-3]):[0-5]\d$`. */
+    end: string;
+    /** Days on which it starts, 0 is Sunday; absent: all; 1 to 7 items. */
+    days?: number[] | undefined;
+    /** IANA time zone of these times, UTC unless given; at most 50 characters. */
+    timezone?: string | undefined;
+  } | null | undefined;
+  /** How many days back; 1 to 90; default `30`. */
+  windowDays?: number | undefined;
+  /** Only requests that came this way. */
+  flowType?: "uac_intercept" | "tech_jit_admin" | "ai_tool_action" | undefined;
+}
+
+export interface PamRulesPreviewResult {
+  success: true;
+  totalMatched: number;
+  totalScanned: number;
+  windowDays: number;
+  /** There are more requests than were compared. */
+  truncated: boolean;
+  statusBreakdown: {
+    pending: number;
+    approved: number;
+    auto_approved: number;
+    denied: number;
+    expired: number;
+    revoked: number;
+    actuating: number;
+  };
+  sample: ({
+    /** Id of an elevation request. */
+    id: string;
+    /** Date and time (RFC 3339). */
+    requestedAt: string;
+    flowType: "uac_intercept" | "tech_jit_admin" | "ai_tool_action";
+    status: "pending" | "approved" | "auto_approved" | "denied" | "expired" | "revoked" | "actuating";
+    subjectUsername: string;
+    targetExecutablePath: string | null;
+    toolName: string | null;
+  })[];
+}
+
 export interface PamRulesUpdateBody {
   /** Site whose devices it is about; null: all of the organization's; id of a site. */
   siteId?: string | null | undefined;

@@ -1,12 +1,15 @@
 import { z } from "zod";
 import { staff } from "../../core/access.ts";
-import { create, del, get, type Noun, patch, resource, shape } from "../../core/endpoint.ts";
+import { elevationFlows, elevationStatuses } from "../../core/elevation.ts";
+import { create, del, get, type Noun, patch, post, resource, shape } from "../../core/endpoint.ts";
 import { type FieldMeta, idOf, instant, ref, success, text } from "../../core/fields.ts";
 import { criteria, shownCriteria } from "../../core/pam-criteria.ts";
 import { ruleVerdicts } from "../../core/pam-words.ts";
 
 /** Rules of one organization (docs/privileged-access.md, "Rules"). */
 export const RULES_MAX = 500;
+/** Requests that one preview compares. */
+export const PREVIEW_SCANNED_MAX = 5_000;
 
 /** What decides elevations (docs/privileged-access.md, "Rules"). */
 export const PamRule = shape("PamRule", () =>
@@ -50,15 +53,10 @@ const writable = () => ({
   approvalDurationMinutes: z.int().min(1).max(1_440).nullable().describe("minutes of an approval; null: 15"),
 });
 
-/** Every field of a rule with what it is where a new one does not say. */
-const defaulted = () => {
-  const fields = writable();
+/** No criterion where none is given. */
+const defaultedCriteria = () => {
+  const fields = criteria();
   return {
-    ...fields,
-    siteId: fields.siteId.default(null),
-    description: fields.description.default(null),
-    priority: fields.priority.default(100),
-    enabled: fields.enabled.default(true),
     matchSigner: fields.matchSigner.default(null),
     matchSignerGroupId: fields.matchSignerGroupId.default(null),
     matchSignerThumbprint: fields.matchSignerThumbprint.default(null),
@@ -72,6 +70,19 @@ const defaulted = () => {
     matchRiskTier: fields.matchRiskTier.default(null),
     matchNegate: fields.matchNegate.default(null),
     timeWindow: fields.timeWindow.default(null),
+  };
+};
+
+/** Every field of a rule with what it is where a new one does not say. */
+const defaulted = () => {
+  const fields = writable();
+  return {
+    ...fields,
+    siteId: fields.siteId.default(null),
+    description: fields.description.default(null),
+    priority: fields.priority.default(100),
+    enabled: fields.enabled.default(true),
+    ...defaultedCriteria(),
     approvalDurationMinutes: fields.approvalDurationMinutes.default(null),
   };
 };
@@ -116,6 +127,56 @@ export const pamRules = resource(about, {
         ...defaulted(),
       }),
     returns: written,
+  }),
+  preview: post("/pam/rules/preview", {
+    summary: "Show which requests of the past a rule would have met, without making it",
+    description: `Compares the newest ${PREVIEW_SCANNED_MAX.toLocaleString("en")} with this rule alone. Directory groups are not stored, so a rule with one meets none. Ten a minute and person.`,
+    access: staff().needs("devices:write"),
+    audit: { none: "looks at requests and changes nothing" },
+    loses: "nothing",
+    errors: [
+      "PAM_RULE_INVALID_SHAPE",
+      "pam_rule_risk_tier_unreachable",
+      "SITE_ACCESS_DENIED",
+      "SITE_NOT_IN_ORG",
+      "SIGNER_GROUP_NOT_IN_ORG",
+      "ORG_ID_REQUIRED",
+      "ORG_CONTEXT_REQUIRED",
+      "ORG_ACCESS_DENIED",
+    ],
+    body: () =>
+      z.strictObject({
+        orgId: ref("organization").optional().describe("organization whose requests are compared; default: your own"),
+        siteId: writable().siteId.default(null),
+        ...defaultedCriteria(),
+        windowDays: z.int().min(1).max(90).default(30).describe("how many days back"),
+        flowType: z.enum(elevationFlows).optional().describe("only requests that came this way"),
+      }),
+    returns: () =>
+      z.object({
+        success: z.literal(true),
+        totalMatched: z.int(),
+        totalScanned: z.int(),
+        windowDays: z.int(),
+        truncated: z.boolean().describe("there are more requests than were compared"),
+        statusBreakdown: z.object(
+          Object.fromEntries(elevationStatuses.map((status) => [status, z.int()])) as Record<
+            (typeof elevationStatuses)[number],
+            z.ZodInt
+          >,
+        ),
+        sample: z.array(
+          z.object({
+            id: idOf("elevation-request"),
+            requestedAt: instant(),
+            flowType: z.enum(elevationFlows),
+            status: z.enum(elevationStatuses),
+            subjectUsername: z.string(),
+            targetExecutablePath: z.string().nullable(),
+            toolName: z.string().nullable(),
+          }),
+        ),
+      }),
   }),
   update: patch("/pam/rules/:id", {
     summary: "Change a rule, or approve it anew after an upgrade suspended it",

@@ -3,7 +3,7 @@ import { type pamRules, RULES_MAX } from "#contract/resources/access-control/pam
 import { orgForCreate } from "#server/access/org-access";
 import type { Call } from "#server/http/call";
 import { stored } from "./columns.ts";
-import { refuseMisplaced, refuseOverLimit } from "./place.ts";
+import { holdPlace, refuseOverLimit } from "./place.ts";
 import { refuseMisshapen } from "./shape.ts";
 
 type CreateCall = typeof pamRules.create extends Endpoint<infer T> ? Call<T> : never;
@@ -16,7 +16,7 @@ export async function createRule(call: CreateCall) {
     const id = call.random.uuid();
     const { name, siteId, verdict, enabled } = fields;
     call.audit.note({ resource: { id, name }, owner: { orgId }, siteIds: [siteId], details: { verdict, enabled } });
-    await refuseMisplaced(call as Call, tx, { ...fields, orgId });
+    await holdPlace(call as Call, tx, { ...fields, orgId });
     refuseMisshapen(fields);
     await refuseOverLimit(call as Call, tx, orgId, RULES_MAX);
     const now = call.clock.now();

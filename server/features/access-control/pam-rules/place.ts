@@ -2,7 +2,7 @@ import { getWritableOrg } from "#server/access/org-access";
 import { refuseForeignSite, unseen } from "#server/access/site-access";
 import { held, lockText, shared } from "#server/db/dialect/locks";
 import type { PamRule } from "#server/db/tables/pam-rules";
-import type { Tx } from "#server/db/unit-of-work";
+import type { Reader, Tx } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 
@@ -17,17 +17,25 @@ export async function holdRule(call: Call, tx: Tx, id: string): Promise<PamRule>
   return rule;
 }
 
-/** Refuses a site or a signer group that a rule of this organization cannot name; the group stays until the commit. */
+type Place = Pick<PamRule, "orgId" | "siteId" | "matchSignerGroupId">;
+
+/** Refuses a site or a signer group that a rule of this organization cannot name. */
 export async function refuseMisplaced(
   call: Call,
-  tx: Tx,
-  { orgId, siteId, matchSignerGroupId }: Pick<PamRule, "orgId" | "siteId" | "matchSignerGroupId">,
+  db: Reader,
+  { orgId, siteId, matchSignerGroupId }: Place,
 ): Promise<void> {
-  await refuseForeignSite(call, tx, { orgId, siteId, code: "SITE_NOT_IN_ORG" });
+  await refuseForeignSite(call, db, { orgId, siteId, code: "SITE_NOT_IN_ORG" });
   if (matchSignerGroupId === null) return;
-  const group = tx.selectFrom("signerGroups").select("id").where("orgId", "=", orgId);
-  const named = shared(group.where("id", "=", matchSignerGroupId), call.services.store.dialect);
-  if (!(await named.executeTakeFirst())) throw problem("SIGNER_GROUP_NOT_IN_ORG");
+  const group = db.selectFrom("signerGroups").select("id").where("orgId", "=", orgId);
+  if (!(await group.where("id", "=", matchSignerGroupId).executeTakeFirst())) throw problem("SIGNER_GROUP_NOT_IN_ORG");
+}
+
+/** The same of a rule that is written: nobody changes or deletes the group until the commit. */
+export async function holdPlace(call: Call, tx: Tx, rule: Place): Promise<void> {
+  const group = tx.selectFrom("signerGroups").select("id").where("id", "=", rule.matchSignerGroupId);
+  await shared(group, call.services.store.dialect).execute();
+  await refuseMisplaced(call, tx, rule);
 }
 
 /** Rules of one organization are made one after the other, so that none slips past the limit. */

@@ -6,7 +6,7 @@ import type { PamRule, PamRulesTable } from "#server/db/tables/pam-rules";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { stored } from "./columns.ts";
-import { holdRule, refuseMisplaced } from "./place.ts";
+import { holdPlace, holdRule } from "./place.ts";
 import { refuseMisshapen } from "./shape.ts";
 
 type UpdateCall = typeof pamRules.update extends Endpoint<infer T> ? Call<T> : never;
@@ -21,7 +21,7 @@ export async function updateRule(call: UpdateCall) {
       siteIds: [before.siteId, after.siteId],
       details: { changedFields: changedFields(before, change) },
     });
-    await refuseMisplaced(call as Call, tx, after);
+    await holdPlace(call as Call, tx, after);
     refuseMisshapen(after);
     const changed = tx.updateTable("pamRules").set({ ...change, updatedAt: call.clock.now() });
     await changed.where("id", "=", before.id).execute();

@@ -4,6 +4,7 @@ import { credentialsBursts } from "./credentials.ts";
 import { elevationBursts } from "./elevations.ts";
 import { fleetBursts } from "./fleet.ts";
 import { integrationsBursts } from "./integrations.ts";
+import { pamRuleBursts } from "./pam-rules.ts";
 import { peopleBursts } from "./people.ts";
 import { remoteBursts } from "./remote.ts";
 import { signInBursts } from "./sign-in.ts";
@@ -15,6 +16,7 @@ export const bursts: readonly Burst[] = [
   ...elevationBursts,
   ...fleetBursts,
   ...integrationsBursts,
+  ...pamRuleBursts,
   ...peopleBursts,
   ...remoteBursts,
   ...signInBursts,

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { plainElevation } from "#fixtures/nouns/access-control/elevation-requests";
+import { seedWorld, type World } from "#fixtures/world";
+import { makeDevices } from "../../../test/devices.ts";
+import { databases, type SignedInUser, startTestServer, type TestServer } from "../../../test/harness.ts";
+
+const DAY_MS = 86_400_000;
+
+describe.each(databases)("previews of rules on %s", (database) => {
+  let server: TestServer;
+  let world: World;
+  let other: World["b"];
+
+  beforeAll(async () => {
+    server = await startTestServer(database);
+    world = await seedWorld(server.db, server.services);
+    other = world.b;
+  });
+  afterAll(() => server?.stop());
+
+  type Given = Partial<Parameters<typeof plainElevation>[1]>;
+  const requested = async (count: number, given: Given = {}, daysAgo = 0) => {
+    const at = new Date(server.clock.nowMs() - daysAgo * DAY_MS).toISOString();
+    const { orgId, deviceId } = world.a;
+    const rows = Array.from({ length: count }, () =>
+      plainElevation(at, { id: server.services.random.uuid(), orgId, deviceId, ...given }),
+    );
+    for (let from = 0; from < rows.length; from += 100)
+      await server.db
+        .insertInto("elevationRequests")
+        .values(rows.slice(from, from + 100))
+        .execute();
+  };
+  /** A caller of their own: the limit is a person's. */
+  const preview = async (body: object, who?: SignedInUser) => {
+    const { token } = who ?? (await server.signIn({ role: "Org Technician", orgId: world.a.orgId }));
+    return server.request("POST", "/pam/rules/preview", { token, body });
+  };
+
+  it("count what a rule alone would have met in its window, by status, and show the newest", async () => {
+    await requested(3, { subjectUsername: "X\\zoe" });
+    await requested(9, { subjectUsername: "zoe", status: "denied" }, 2);
+    await requested(1, { subjectUsername: "zoe" }, 31);
+    const { status, body } = await preview({ matchUser: "Zoe" });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ success: true, totalMatched: 12, windowDays: 30, truncated: false });
+    const none = { approved: 0, auto_approved: 0, expired: 0, revoked: 0, actuating: 0 };
+    expect(body.statusBreakdown).toEqual({ ...none, pending: 3, denied: 9 });
+    expect(body.sample).toHaveLength(10);
+    expect(body.sample[0]).toMatchObject({ subjectUsername: "X\\zoe", flowType: "uac_intercept", status: "pending" });
+    expect((await preview({ matchUser: "zoe", windowDays: 1 })).body.totalMatched).toBe(3);
+    expect((await preview({ matchUser: "zoe", windowDays: 90 })).body.totalMatched).toBe(13);
+    expect((await preview({ matchUser: "zoe", flowType: "ai_tool_action" })).body.totalScanned).toBe(0);
+    expect((await preview({ matchUser: "zoe", matchAdGroup: "Staff" })).body.totalMatched).toBe(0);
+    expect((await preview({ matchUser: "zoe", siteId: world.a.siteId })).body.totalMatched).toBe(12);
+  });
+
+  it("of a rule about executables meet no tool, and the other way round", async () => {
+    const tool = {
+      flowType: "ai_tool_action",
+      toolName: "run_script",
+      riskTier: 3,
+      subjectUsername: "key:k1",
+    } as const;
+    await requested(2, { ...tool, targetExecutablePath: null, parentImage: null, commandLine: null });
+    expect((await preview({ matchUser: "key:k1" })).body.totalMatched).toBe(0);
+    expect((await preview({ matchUser: "key:k1", matchToolName: "run_script" })).body.totalMatched).toBe(2);
+  });
+
+  it("refuse what a rule could not be, and other organizations", async () => {
+    expect((await preview({})).body.code).toBe("PAM_RULE_INVALID_SHAPE");
+    expect((await preview({ matchHash: "" })).body.code).toBe("PAM_RULE_INVALID_SHAPE");
+    expect((await preview({ matchToolName: "run_script", matchRiskTier: 1 })).body.validTiers).toEqual([3, 4]);
+    expect((await preview({ matchUser: "zoe", windowDays: 91 })).status).toBe(400);
+    expect((await preview({ matchUser: "zoe", siteId: other.siteId })).body.code).toBe("SITE_NOT_IN_ORG");
+    expect((await preview({ matchSignerGroupId: other.signerGroupId })).body.code).toBe("SIGNER_GROUP_NOT_IN_ORG");
+    expect((await preview({ matchUser: "zoe", orgId: other.orgId })).body.code).toBe("ORG_ACCESS_DENIED");
+  });
+
+  it("of people confined to sites scan and count their sites alone", async () => {
+    const { orgId } = world.a;
+    const partner = await server.signIn({ role: "Partner Admin", partnerId: world.a.partnerId });
+    const created = { token: partner.token, body: { orgId, name: "Annex" } };
+    const siteId = (await server.request("POST", "/orgs/sites", created)).body.id;
+    const [deviceId = ""] = await makeDevices(server, [{ orgId, siteId }]);
+    await requested(4, { subjectUsername: "annex", deviceId });
+    await requested(2, { subjectUsername: "annex" });
+    const confined = await server.signIn({ role: "Org Technician", orgId, siteIds: [world.a.siteId] });
+    expect((await preview({ matchUser: "annex" })).body.totalMatched).toBe(6);
+    const { body } = await preview({ matchUser: "annex", siteId: world.a.siteId }, confined);
+    expect([body.totalMatched, body.statusBreakdown.pending]).toEqual([2, 2]);
+    for (const draft of [{ siteId }, { siteId: null }])
+      expect((await preview({ matchUser: "annex", ...draft }, confined)).body.code).toBe("SITE_ACCESS_DENIED");
+  });
+
+  it("end after 5,000 requests or 50,000,000 steps, say so, and let others on meanwhile (C14)", async () => {
+    await requested(5_001, { commandLine: "a".repeat(400), targetExecutablePath: `C:/${"a".repeat(100)}` });
+    const whole = await preview({ matchPathGlob: "c:/a**" });
+    expect(whole.body).toMatchObject({ truncated: true, totalScanned: 5_000 });
+    const asking = preview({ matchPathGlob: `${"*a".repeat(31)}*b`, matchCommandLine: `${"*a".repeat(31)}*b` });
+    let longest = 0;
+    let isDone = false;
+    void asking.finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      const since = performance.now();
+      await server.request("GET", "/health/live");
+      longest = Math.max(longest, performance.now() - since);
+    }
+    const { body } = await asking;
+    expect(body).toMatchObject({ totalMatched: 0, truncated: true });
+    expect(longest).toBeLessThan(1_000);
+  }, 120_000);
+
+  it("are ten a minute for a person", async () => {
+    const who = await server.signIn({ role: "Org Technician", orgId: world.a.orgId });
+    for (let asked = 0; asked < 10; asked += 1)
+      expect((await preview({ matchUser: "nobody", windowDays: 1, flowType: "tech_jit_admin" }, who)).status).toBe(200);
+    expect((await preview({ matchUser: "nobody" }, who)).status).toBe(429);
+  });
+});

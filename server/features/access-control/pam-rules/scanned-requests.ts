@@ -1,0 +1,101 @@
+import { expressionBuilder } from "kysely";
+import { PREVIEW_SCANNED_MAX } from "#contract/resources/access-control/pam-rules";
+import type { Database } from "#server/db/tables";
+import type { Reader } from "#server/db/unit-of-work";
+import { type Call, user } from "#server/http/call";
+import type { Scanned } from "./scan.ts";
+
+interface Asked {
+  readonly orgId: string;
+  /** Of the draft: only requests of devices that stand there today. */
+  readonly siteId: string | null;
+  readonly flowType: Scanned["flowType"] | undefined;
+  readonly from: string;
+}
+
+const PAGE = 200;
+
+/** The newest requests in pages; `cut`: there are more than a preview scans. */
+export async function* newestRequests(
+  call: Call,
+  asked: Asked,
+): AsyncGenerator<{ readonly requests: readonly Scanned[]; readonly cut: boolean }> {
+  let last: Row | undefined;
+  for (let read = 0; read < PREVIEW_SCANNED_MAX; read += PAGE) {
+    const rows = await pageOf(call, asked, last).limit(PAGE).execute();
+    last = rows.at(-1) ?? last;
+    yield { requests: rows.filter((row) => isThere(call, asked, row)).map(candidateOf), cut: false };
+    if (rows.length < PAGE) return;
+  }
+  const more = await pageOf(call, asked, last).limit(1).execute();
+  yield { requests: [], cut: more.length > 0 };
+}
+
+const siteOfDevice = () =>
+  expressionBuilder<Database, "elevationRequests">()
+    .selectFrom("devices")
+    .select("devices.siteId")
+    .whereRef("devices.id", "=", "elevationRequests.deviceId")
+    .whereRef("devices.orgId", "=", "elevationRequests.orgId");
+
+const columns = [
+  "id",
+  "orgId",
+  "deviceId",
+  "flowType",
+  "status",
+  "subjectUsername",
+  "targetExecutablePath",
+  "targetExecutableHash",
+  "targetExecutableSigner",
+  "targetExecutableSignerThumbprint",
+  "parentImage",
+  "commandLine",
+  "toolName",
+  "riskTier",
+  "toolTargets",
+  "requestedAt",
+] as const;
+
+const select = (db: Reader) =>
+  db
+    .selectFrom("elevationRequests")
+    .select(columns)
+    // The caller's own scope: null where the device is out of reach.
+    .select([siteOfDevice().as("siteId")]);
+
+type Row = Awaited<ReturnType<ReturnType<typeof select>["execute"]>>[number];
+
+/** In SQL by device; what concerns several devices is looked at row by row. */
+function pageOf(call: Call, { orgId, siteId, flowType, from }: Asked, last: Row | undefined) {
+  let query = select(call.db).where("orgId", "=", orgId).where("requestedAt", ">=", from);
+  if (flowType !== undefined) query = query.where("flowType", "=", flowType);
+  if (siteId !== null)
+    query = query.where((eb) => eb.or([eb("deviceId", "is", null), eb(siteOfDevice(), "=", siteId)]));
+  if (user(call).allowedSiteIds !== null)
+    query = query.where((eb) => eb.or([eb("deviceId", "is", null), eb(siteOfDevice(), "is not", null)]));
+  if (last) {
+    const { requestedAt, id } = last;
+    query = query.where((eb) =>
+      eb.or([eb("requestedAt", "<", requestedAt), eb.and([eb("requestedAt", "=", requestedAt), eb("id", "<", id)])]),
+    );
+  }
+  return query.orderBy("requestedAt", "desc").orderBy("id", "desc");
+}
+
+function isThere(call: Call, { siteId }: Asked, row: Row): boolean {
+  const sites = row.toolTargets?.map((target) => target.siteId) ?? [row.siteId];
+  const allowed = user(call).allowedSiteIds;
+  // What is about no device is at no site.
+  const isReached =
+    allowed === null || (sites.length > 0 && sites.every((site) => site !== null && allowed.includes(site)));
+  return isReached && (siteId === null || sites.includes(siteId));
+}
+
+/** What is stored of a request: neither directory groups nor the publisher are. */
+const candidateOf = ({ toolTargets: _, ...row }: Row): Scanned => ({
+  ...row,
+  subjectGroups: [],
+  targetPublisher: null,
+  receivedAt: row.requestedAt,
+});
