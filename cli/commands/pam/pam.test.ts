@@ -137,4 +137,11 @@ describe("rmm pam stats and watch", () => {
       .map((line) => JSON.parse(line));
     expect(lines.map(({ change, id }) => [change, id])).toEqual([other, twin, one].map((id) => ["waits", id]));
   });
+
+  it("says on a terminal which id to decide", async () => {
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 300);
+    const { stdout } = await run(["watch"], { signal: stop.signal, tty: true, columns: 200 });
+    expect(stdout).toContain(`  ${one}\n`);
+  });
 });

@@ -19,14 +19,17 @@ const columns = [
   "at",
   "change",
   "deviceHostname",
+  "requestedByName",
   "subjectUsername",
   "targetExecutablePath",
+  "reason",
   "riskTier",
   "id",
 ] as const;
+/** The id too, on every terminal: whoever decides types it. */
 const lines = columns.map((name): LineColumn => {
   if (name === "at") return { name, say: inSeconds };
-  return { name, isId: name === "id" };
+  return name === "riskTier" ? { name, say: (tier) => `risk ${tier}` } : { name };
 });
 
 /** `rmm pam watch`: a line for each request that comes, and for each that waits no more, until Ctrl-C. */
