@@ -44,7 +44,6 @@ const otherFlags: Readonly<Record<string, string>> = {
   token: "link",
   secret: "signing-secret",
   wait: "wait-seconds",
-  version: "if-version",
 };
 
 /** The value that was given, by either flag. */
@@ -58,9 +57,7 @@ const namesOf = ({ secret }: FlagSpec, flag: string): string[] =>
   secret ? [flag, `${flag}-file`, `${flag}-stdin`] : [flag];
 
 /** Flags that commands of every endpoint have beside its fields. */
-const reserved = new Set([
-  ...["file", "clear", "help", "version", "secret-file", "secret-dir", "concurrency", "if-not-exists"],
-]);
+const reserved = new Set(["file", "clear", "help", "secret-file", "secret-dir", "concurrency", "if-not-exists"]);
 
 /** `orgId` of `--org-id`: where commander keeps the value. */
 export const attributeOf = (flag: string): string =>
