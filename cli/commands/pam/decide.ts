@@ -78,7 +78,15 @@ async function decide(context: Context, spec: CommandSpec, { ids, decision, opti
     ...(durationMinutes !== undefined && { durationMinutes: String(durationMinutes) }),
   };
   const [only, ...others] = requests;
-  if (only && others.length === 0) return runEndpoint(context, spec, { args: [only.id], options: sent, secrets });
+  if (only && others.length === 0) {
+    const code = await runEndpoint(context, spec, { args: [only.id], options: sent, secrets });
+    const waits = code === 0 && decision === "approve" && !globals.dryRun && only.deviceId !== null;
+    if (waits)
+      await context.notice(
+        `The device does it by: \`rmm pam actuate ${only.deviceId} --elevation-request-id ${only.id}\``,
+      );
+    return code;
+  }
   const each = requests.map(({ id, deviceHostname }) => ({ args: [id], called: `${deviceHostname ?? "?"} ${id}` }));
   return runEndpoint(context, spec, { args: [], options: sent, secrets, each });
 }

@@ -12,8 +12,10 @@ const one = "3f2a9100-0000-4000-8000-000000000001";
 const twin = "3f2a9100-0000-4000-8000-000000000002";
 const other = "9b000000-0000-4000-8000-000000000003";
 
+const till = "5e000000-0000-4000-8000-000000000004";
+
 const request = (id: string, more: object = {}) => ({
-  ...{ id, status: "pending", flowType: "uac_intercept", deviceHostname: "till-1", siteName: "HQ" },
+  ...{ id, status: "pending", flowType: "uac_intercept", deviceId: till, deviceHostname: "till-1", siteName: "HQ" },
   ...{ subjectUsername: "CONTOSO\\jana", subjectUserId: null, reason: null, requestedByName: null },
   ...{ targetExecutablePath: "C:/a.exe", targetExecutableHash: "ab".repeat(32), targetExecutableSigner: "Contoso Ltd" },
   ...{
@@ -82,6 +84,7 @@ describe("rmm pam approve", () => {
   it("sends the window and the reason, and at the highest risk the password, asked for hidden", async () => {
     const plain = await run(["approve", one, "--for", "1h30m", "--reason", "known", "--yes"]);
     expect([plain.code, sent()]).toEqual([0, [[one, { decision: "approve", reason: "known", durationMinutes: 90 }]]]);
+    expect(plain.stderr).toContain(`\`rmm pam actuate ${till} --elevation-request-id ${one}\``);
     stub.seen.length = 0;
     const asked: string[] = [];
     const critical = await run(["approve", other], { tty: true, answers: ["yes", "Correct-Horse-7"], asked });

@@ -32,7 +32,7 @@ export async function startDemoServer({ dir, port, detached, signal }: Options):
   const log = openSync(logPath, "a", 0o600);
   const args = ["server", "start", "--json", "--port", port, "--data-dir", join(dir, "data")];
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, ...args], {
-    env: { ...plainEnv(process.env), AGENT_ENROLL_RATE_LIMIT: "1000" },
+    env: { ...plainEnv(process.env), AGENT_ENROLL_RATE_LIMIT: "1000", PAM_ACTUATOR_ENABLED: "true" },
     stdio: ["ignore", "pipe", log],
     detached,
   });
