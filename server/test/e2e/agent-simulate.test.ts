@@ -7,7 +7,8 @@ import { databases, seedPartner, startTestServer, type TestServer } from "../har
 import { type Rmm, rmmHere } from "./rmm-process.ts";
 import { runFleet } from "./simulated-fleet.ts";
 
-const types = Object.keys(commandTypes) as CommandType[];
+/** An order to carry an elevation out is handed out with its request alone (`elevations.test.ts`). */
+const types = (Object.keys(commandTypes) as CommandType[]).filter((type) => type !== "actuate_elevation");
 /** After these a device is not heard of for a while, or ever. */
 const silencing: readonly CommandType[] = ["reboot", "reboot_safe_mode", "shutdown", "self_uninstall"];
 const PER_CLAIM = 10;
