@@ -360,6 +360,11 @@ describe.each(databases)("incremental exports on %s", (database) => {
     const moved = await moment();
     for (const table of ["deviceHardware", "deviceCommands", "deviceGroupMembers", "deviceGroupLog"] as const)
       await server.db.deleteFrom(table).where("deviceId", "=", acme.deviceId).execute();
+    await server.db
+      .updateTable("elevationRequests")
+      .set({ deviceId: null })
+      .where("deviceId", "=", acme.deviceId)
+      .execute();
     await setDevice({ orgId: acme.secondOrgId, siteId: elsewhere } as never);
     expect((await since("devices", moved)).map((row) => [row.id, row.orgId, row.removed])).toEqual([
       [acme.deviceId, acme.secondOrgId, undefined],
