@@ -61,8 +61,10 @@ it("without the gate for second factors nothing asks for one", () => {
   expect(passing(unenrolled, false)).toEqual(everything);
 });
 
-it("of an inactive partner only signing in, one's own memberships and account, and the partner itself are there", () => {
+it("of an inactive partner only signing in, one's own account, the partner itself and the end of elevations are there", () => {
   const own = ["GET /users/me", "PATCH /users/me", "GET /orgs/partners/me"];
+  // Denials and revocations work everywhere; the handler refuses an approval.
+  own.push("POST /pam/elevation-requests/:id/respond", "POST /pam/elevation-requests/:id/revoke");
   const ofPartner = forUsers.filter(({ access }) => access.scopes.includes("partner")).map(nameOf);
   const open = ofPartner.filter((name) => signIn.test(name) || memberships.test(name) || own.includes(name));
   for (const partnerStatus of ["pending", "suspended", "churned", "deleted", null]) {
