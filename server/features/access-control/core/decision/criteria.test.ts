@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PamRule } from "#server/db/tables/pam-rules";
-import { HASH, PRINT, verdict } from "#server/test/pam/decisions";
+import { HASH, PRINT, verdict } from "#server/test/access-control/decisions";
 import type { Candidate } from "./candidate.ts";
 
 const GROUP = "00000000-0000-7000-8000-0000000000aa";

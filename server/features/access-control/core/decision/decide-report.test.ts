@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { plainRule } from "#fixtures/nouns/access-control/pam-rules";
 import { seedWorld, type World } from "#fixtures/world";
 import type { PamRule } from "#server/db/tables/pam-rules";
-import { policy, report } from "#server/test/pam/decisions";
+import { policy, report } from "#server/test/access-control/decisions";
 import { databases, startTestServer, type TestServer } from "../../../../test/harness.ts";
 import type { Candidate } from "./candidate.ts";
 import { type Deciding, decideReport } from "./decide-report.ts";

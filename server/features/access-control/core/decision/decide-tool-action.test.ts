@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PamRule } from "#server/db/tables/pam-rules";
-import { report, rule } from "#server/test/pam/decisions";
+import { report, rule } from "#server/test/access-control/decisions";
 import type { Candidate } from "./candidate.ts";
 import { decideToolAction } from "./decide-tool-action.ts";
 import { isTierStale, reachableTiers, toolTiers } from "./tool-tiers.ts";

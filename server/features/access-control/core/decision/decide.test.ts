@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { PamRule } from "#server/db/tables/pam-rules";
-import { book, decided, HASH, PRINT, policy, report, rule, verdict } from "#server/test/pam/decisions";
+import { book, decided, HASH, PRINT, policy, report, rule, verdict } from "#server/test/access-control/decisions";
 import type { Candidate } from "./candidate.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";

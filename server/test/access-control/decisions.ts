@@ -1,3 +1,4 @@
+import { plainRule } from "#fixtures/nouns/access-control/pam-rules";
 import type { PamRule } from "#server/db/tables/pam-rules";
 import type { Candidate } from "#server/features/access-control/core/decision/candidate";
 import { decide, type Rulebook } from "#server/features/access-control/core/decision/decide";
@@ -36,33 +37,8 @@ export const rule = (given: Partial<PamRule> = {}): PamRule => {
   made += 1;
   const id = `00000000-0000-7000-8000-${String(made).padStart(12, "0")}`;
   return {
-    id,
-    orgId: ORG,
-    siteId: null,
-    name: `rule ${made}`,
-    description: null,
-    verdict: "auto_approve",
-    priority: 100,
-    enabled: true,
-    matchSigner: null,
-    matchSignerGroupId: null,
-    matchSignerThumbprint: null,
-    matchHash: null,
-    matchPathGlob: null,
-    matchParentImage: null,
-    matchCommandLine: null,
-    matchUser: null,
-    matchAdGroup: null,
-    matchToolName: null,
-    matchRiskTier: null,
-    matchNegate: null,
-    timeWindow: null,
-    approvalDurationMinutes: null,
-    suspendedVerdict: null,
-    reapprovedAt: null,
-    reapprovedByUserId: null,
-    createdAt: "2026-11-01T00:00:00.000Z",
-    updatedAt: "2026-11-01T00:00:00.000Z",
+    ...plainRule("2026-11-01T00:00:00.000Z"),
+    ...{ id, orgId: ORG, name: `rule ${made}`, verdict: "auto_approve" },
     ...given,
   };
 };
