@@ -21,11 +21,19 @@ ${body}
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
+interface Allowed {
+  readonly script?: string;
+  readonly formAction?: string;
+  /** Its script may ask this server. */
+  readonly connects?: boolean;
+}
+
 /** The page loads nothing, tells no other site its address, and lets only this script run and forms go only there. */
-export function pageHeaders({ script, formAction = "'none'" }: { script?: string; formAction?: string } = {}) {
+export function pageHeaders({ script, formAction = "'none'", connects = false }: Allowed = {}) {
   const policy = [
     "default-src 'none'",
     ...(script === undefined ? [] : [`script-src ${hashOf(script)}`]),
+    ...(connects ? ["connect-src 'self'"] : []),
     `style-src ${hashOf(style)}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -1,4 +1,5 @@
 import type { Declared } from "../table-declaration.ts";
+import type { AuthenticatorPoliciesTable } from "./approver-devices.ts";
 import type { ElevationAuditTable, ElevationRequestsTable, ElevationServerDevicesTable } from "./elevation-requests.ts";
 import type { PamConfigsTable, PamRulesTable, SignerGroupsTable } from "./pam-rules.ts";
 
@@ -9,6 +10,7 @@ export interface AccessControlTables {
   elevationRequests: ElevationRequestsTable;
   elevationAudit: ElevationAuditTable;
   elevationServerDevices: ElevationServerDevicesTable;
+  authenticatorPolicies: AuthenticatorPoliciesTable;
 }
 
 export const accessControlTables = {
@@ -34,4 +36,12 @@ export const accessControlTables = {
     json: ["facts"],
   },
   elevationServerDevices: { owner: "system", writtenBy: "access-control/elevation-requests" },
+  // What may only be raised is judged by the server.
+  authenticatorPolicies: {
+    owner: "partner",
+    writtenBy: "access-control/approver-devices",
+    lifted: ["insert", "update", "delete"],
+    booleans: ["requireEnrollment"],
+    json: ["floorOverrides"],
+  },
 } as const satisfies Declared<AccessControlTables>;
