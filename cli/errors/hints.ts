@@ -46,7 +46,7 @@ const byCode: Record<string, string> = {
   reauth_required: "Sign in again with `rmm auth login`: the session must have begun a few minutes ago",
   MFA_SESSION_EXPIRED: "Sign in again with `rmm auth login`",
   MFA_REQUIRED: "Prove your second factor with `rmm auth mfa step-up`, or set one up with `rmm auth mfa setup`",
-  STEP_UP_REQUIRED: "Prove your second factor again with `rmm auth mfa step-up`",
+  STEP_UP_REQUIRED: "The approval takes a proof by an approver device of yours: `rmm approver-devices list` shows them",
   MFA_ENROLLMENT_REQUIRED: "Set up a second factor with `rmm auth mfa setup`",
   MFA_NOT_ENABLED: factorFirst,
   MFA_ALREADY_ENABLED: "To set up another, turn this one off first with `rmm auth mfa disable`",
@@ -151,7 +151,8 @@ const byCode: Record<string, string> = {
     "Who has not accepted yet gets a new link: `rmm users resend-invite --user <email>`; --if-not-exists leaves alone who is there",
   CONCURRENT_MODIFICATION: "Look at it again, then repeat the command",
   NOT_SUSPENDED: "`rmm pam-rules list` shows which rules wait to be approved again",
-  ASSERTION_FAILED: "Approve without a proof, or ask for a new challenge and sign that one",
+  ASSERTION_FAILED: "A challenge counts once: ask for a new one and sign that",
+  FLOOR_CANNOT_BE_LOWERED: "`rmm approver-devices policy` shows what holds; while it is enforced it is only raised",
   SELF_APPROVAL: "Ask a colleague who may approve: nobody decides for themselves",
   ACTUATOR_DISABLED: "The operator of the server sets PAM_ACTUATOR_ENABLED=true to let approvals reach devices",
   wrong_status:
