@@ -8,4 +8,5 @@ export const nounAliases: Readonly<Record<string, string>> = {
   logs: "device-logs",
   policies: "configuration-policies",
   security: "security-posture",
+  authenticator: "approver-devices",
 };

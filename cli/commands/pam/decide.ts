@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { escapeInvisible } from "#contract/core/characters";
 import type { Elevation } from "#sdk/generated/models/index";
+import { levelsOf, mustProve, withProof } from "../../approver-device/prove.ts";
 import { type Context, openContext } from "../../context.ts";
 import { parseDuration } from "../../duration.ts";
 import { declined, missingInput, usageError } from "../../errors/cli-error.ts";
@@ -20,7 +21,11 @@ const CRITICAL = 4;
 const MINUTE_MS = 60_000;
 const proofs = ["reauth-password", "reauth-mfa-code"] as const;
 
-type Options = Readonly<Record<string, unknown>> & { readonly for?: string; readonly reason?: string };
+type Options = Readonly<Record<string, unknown>> & {
+  readonly for?: string;
+  readonly reason?: string;
+  readonly browser?: boolean;
+};
 
 /** `rmm pam approve` and `deny`: one request or several, each shown whole before it is decided. */
 export function registerDecision(command: Command, run: Run, spec: CommandSpec, decision: "approve" | "deny"): void {
@@ -37,6 +42,7 @@ export function registerDecision(command: Command, run: Run, spec: CommandSpec, 
       command.option(`--${flag}-file <path>`, `${whatIs[flag]}, from a file`);
       command.option(`--${flag}-stdin`, `${whatIs[flag]}, from stdin`);
     }
+    command.option("--no-browser", "where an approver device is asked, only print the address");
   }
   command.action((ids: string[]) =>
     run(async (shell, globals) =>
@@ -48,7 +54,7 @@ export function registerDecision(command: Command, run: Run, spec: CommandSpec, 
 const whatIs = { "reauth-password": "own password, at the highest risk", "reauth-mfa-code": "code of the app instead" };
 
 const helpOf = (decision: string) => `
-${decision === "approve" ? "At the highest risk it asks for the own password, or for a code of the\nauthenticator app where the account has none.\n\n" : ""}The first decision counts: exit 6 where somebody else was faster.
+${decision === "approve" ? "At the highest risk it asks for the own password, or for a code of the\nauthenticator app where the account has none. Where it takes an approver device\nit opens a page of the server that asks it, one request at a time.\n\n" : ""}The first decision counts: exit 6 where somebody else was faster.
 
 Permission: pam:approve
 Credential: user
@@ -79,7 +85,15 @@ async function decide(context: Context, spec: CommandSpec, { ids, decision, opti
   };
   const [only, ...others] = requests;
   if (only && others.length === 0) {
-    const code = await runEndpoint(context, spec, { args: [only.id], options: sent, secrets });
+    const send = (proof?: string, own = secrets) =>
+      runEndpoint(context, spec, {
+        args: [only.id],
+        options: { ...sent, ...(proof !== undefined && { proof }) },
+        secrets: own,
+      });
+    const proves = decision === "approve" && !globals.dryRun;
+    const mayOpen = options.browser !== false;
+    const code = proves ? await approve(context, only, { send, secrets, mayOpen }) : await send();
     const waits = code === 0 && decision === "approve" && !globals.dryRun && only.deviceId !== null;
     if (waits)
       await context.notice(
@@ -89,6 +103,27 @@ async function decide(context: Context, spec: CommandSpec, { ids, decision, opti
   }
   const each = requests.map(({ id, deviceHostname }) => ({ args: [id], called: `${deviceHostname ?? "?"} ${id}` }));
   return runEndpoint(context, spec, { args: [], options: sent, secrets, each });
+}
+
+interface Approving {
+  readonly send: (proof?: string, own?: Map<string, string>) => Promise<number>;
+  readonly secrets: Map<string, string>;
+  readonly mayOpen: boolean;
+}
+
+/** With the session alone where that is enough, else with a device of the person; the server says what it takes. */
+async function approve(context: Context, request: Elevation, { send, secrets, mayOpen }: Approving): Promise<number> {
+  const prove = (own: Map<string, string>) =>
+    withProof(context, request, { mayOpen, decide: (proof) => send(proof, own) });
+  if (await mustProve(context, request)) return prove(secrets);
+  try {
+    return await send();
+  } catch (error) {
+    const levels = levelsOf(error);
+    if (levels === undefined) throw error;
+    // The highest level takes the person's own password too, at any risk.
+    return prove(levels.requiredLevel === 4 ? await ownProof(context, secrets) : secrets);
+  }
 }
 
 function minutesOf(text: string): number {
@@ -116,7 +151,11 @@ async function proofOf(
   given: Map<string, string>,
 ): Promise<Map<string, string>> {
   const needed = requests.some(({ riskTier }) => riskTier === CRITICAL);
-  if (!needed || given.size > 0 || context.globals.dryRun) return given;
+  return needed && !context.globals.dryRun ? ownProof(context, given) : given;
+}
+
+async function ownProof(context: Context, given: Map<string, string>): Promise<Map<string, string>> {
+  if (given.size > 0) return given;
   if (!context.interactive) throw missingInput(["--reauth-password-file"], "The risk is critical: prove who you are");
   const prompter = prompterOf(context.shell);
   const password = await prompter.secret("Your password (empty: the account has none)");

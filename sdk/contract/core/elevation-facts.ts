@@ -59,5 +59,5 @@ export function elevationFacts(request: DecidedOn, asked: string): { name: strin
     ["Asked", asked],
     ["Status", request.status],
   ];
-  return facts.flatMap(([name, value]) => (value === null ? [] : [{ name, value: escapeInvisible(value) }]));
+  return facts.flatMap(([name, value]) => (typeof value === "string" ? [{ name, value: escapeInvisible(value) }] : []));
 }
