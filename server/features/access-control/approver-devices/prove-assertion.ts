@@ -1,10 +1,9 @@
-import { verifyAuthenticationResponse } from "@simplewebauthn/server";
-import { decodeClientDataJSON } from "@simplewebauthn/server/helpers";
 import { takeAssertion } from "#server/features/people/core/approver-challenges";
 import { type ApproverDevice, activeDevicesOf, noteUse } from "#server/features/people/core/approver-devices";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import { isChallenge, userHandleOf } from "./challenge.ts";
+import { loadWebAuthn } from "./load-webauthn.ts";
 import { findRelyingParty, type RelyingParty } from "./relying-party.ts";
 
 export interface Proof {
@@ -54,6 +53,7 @@ interface Signed {
 async function verify(party: RelyingParty, { proof, device, challengeHash }: Signed) {
   const { credentialId: id, userHandle, authenticatorData, clientDataJSON, signature } = proof;
   if (userHandle !== undefined && userHandle !== userHandleOf(device.userId)) throw new Error("another person's");
+  const { decodeClientDataJSON, verifyAuthenticationResponse } = await loadWebAuthn();
   if (decodeClientDataJSON(clientDataJSON).crossOrigin) throw new Error("within a frame");
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response: {

@@ -1,8 +1,7 @@
-import { verifyRegistrationResponse } from "@simplewebauthn/server";
-import { decodeAttestationObject, decodeClientDataJSON, isoBase64URL } from "@simplewebauthn/server/helpers";
 import { authenticatorTransports } from "#contract/core/authenticator";
 import { invalid } from "#server/problem";
 import { isChallenge } from "./challenge.ts";
+import { loadWebAuthn } from "./load-webauthn.ts";
 import type { RelyingParty } from "./relying-party.ts";
 import { algorithms } from "./rules.ts";
 
@@ -22,7 +21,7 @@ interface Response {
  * else is 400. Who made the authenticator is not asked: only no attestation, or one by the credential itself, is read.
  */
 export async function readRegistration(party: RelyingParty, given: Response, challengeHash: string) {
-  refuseOtherFormats(given.response.attestationObject);
+  await refuseOtherFormats(given.response.attestationObject);
   const { registrationInfo } = await verify(party, given, challengeHash).catch((cause: unknown) => {
     throw refused("The registration could not be verified", cause);
   });
@@ -40,6 +39,7 @@ export async function readRegistration(party: RelyingParty, given: Response, cha
 }
 
 async function verify(party: RelyingParty, given: Response, challengeHash: string) {
+  const { decodeClientDataJSON, verifyRegistrationResponse } = await loadWebAuthn();
   if (decodeClientDataJSON(given.response.clientDataJSON).crossOrigin) throw new Error("within a frame");
   const { clientDataJSON, attestationObject } = given.response;
   return verifyRegistrationResponse({
@@ -55,10 +55,11 @@ async function verify(party: RelyingParty, given: Response, challengeHash: strin
   });
 }
 
-function refuseOtherFormats(attestationObject: string): void {
+async function refuseOtherFormats(attestationObject: string): Promise<void> {
+  const { decodeAttestationObject } = await loadWebAuthn();
   let format: string;
   try {
-    const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+    const decoded = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, "base64url")));
     format = decoded.get("attStmt").get("x5c") === undefined ? decoded.get("fmt") : "by another key";
   } catch (cause) {
     throw refused("The attestation cannot be read", cause);
