@@ -19,6 +19,17 @@ ${body}
 </html>
 `;
 
+/** A port that the command line can listen on, written as digits alone. */
+const isPort = (text: string | undefined): text is string =>
+  text !== undefined && /^\d{4,5}$/.test(text) && Number(text) >= 1_024 && Number(text) <= 65_535;
+
+/**
+ * Where the form of a page may go that hands something over to the command line on this machine: to this port and,
+ * since the listener sends the browser back, to this server.
+ */
+export const handOverTo = (port: string | undefined): string =>
+  isPort(port) ? `'self' http://127.0.0.1:${port}` : "'none'";
+
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 interface Allowed {

@@ -1,23 +1,22 @@
 import type { Command } from "commander";
 import { escapeInvisible } from "#contract/core/characters";
 import type { Elevation } from "#sdk/generated/models/index";
-import { levelsOf, mustProve, withProof } from "../../approver-device/prove.ts";
 import { type Context, openContext } from "../../context.ts";
 import { parseDuration } from "../../duration.ts";
 import { declined, missingInput, usageError } from "../../errors/cli-error.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
 import { endpointFlags } from "../../generic/endpoint-flags.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
-import { cleanTyped, readSecrets } from "../../generic/secret-flags.ts";
+import { readSecrets } from "../../generic/secret-flags.ts";
 import { placeText } from "../../generic/subject.ts";
 import type { CommandSpec } from "../../manifest.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Run } from "../../register.ts";
 import { takes } from "../../taken-flags.ts";
+import { approve, proofOf } from "./approve.ts";
 import { refuseBeginnings, requestsCalled } from "./called.ts";
 import { described } from "./described.ts";
 
-const CRITICAL = 4;
 const MINUTE_MS = 60_000;
 const proofs = ["reauth-password", "reauth-mfa-code"] as const;
 
@@ -105,27 +104,6 @@ async function decide(context: Context, spec: CommandSpec, { ids, decision, opti
   return runEndpoint(context, spec, { args: [], options: sent, secrets, each });
 }
 
-interface Approving {
-  readonly send: (proof?: string, own?: Map<string, string>) => Promise<number>;
-  readonly secrets: Map<string, string>;
-  readonly mayOpen: boolean;
-}
-
-/** With the session alone where that is enough, else with a device of the person; the server says what it takes. */
-async function approve(context: Context, request: Elevation, { send, secrets, mayOpen }: Approving): Promise<number> {
-  const prove = (own: Map<string, string>) =>
-    withProof(context, request, { mayOpen, decide: (proof) => send(proof, own) });
-  if (await mustProve(context, request)) return prove(secrets);
-  try {
-    return await send();
-  } catch (error) {
-    const levels = levelsOf(error);
-    if (levels === undefined) throw error;
-    // The highest level takes the person's own password too, at any risk.
-    return prove(levels.requiredLevel === 4 ? await ownProof(context, secrets) : secrets);
-  }
-}
-
 function minutesOf(text: string): number {
   const minutes = parseDuration(text, "--for") / MINUTE_MS;
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > 1_440)
@@ -142,24 +120,4 @@ async function confirm(context: Context, decision: string, requests: readonly El
   const question = `${decision === "approve" ? "Approve" : "Deny"} ${what} ${placeText(context)}`;
   if (!context.interactive) throw missingInput(["--yes"], `It would do this: ${question}`);
   if (!(await prompterOf(context.shell).confirm(`${question}?`))) throw declined("Nothing was decided");
-}
-
-/** Asked for hidden where it is needed and not given. */
-async function proofOf(
-  context: Context,
-  requests: readonly Elevation[],
-  given: Map<string, string>,
-): Promise<Map<string, string>> {
-  const needed = requests.some(({ riskTier }) => riskTier === CRITICAL);
-  return needed && !context.globals.dryRun ? ownProof(context, given) : given;
-}
-
-async function ownProof(context: Context, given: Map<string, string>): Promise<Map<string, string>> {
-  if (given.size > 0) return given;
-  if (!context.interactive) throw missingInput(["--reauth-password-file"], "The risk is critical: prove who you are");
-  const prompter = prompterOf(context.shell);
-  const password = await prompter.secret("Your password (empty: the account has none)");
-  if (password !== "") return new Map([["reauth-password", cleanTyped(context, "reauth-password", password)]]);
-  const code = await prompter.secret("Code of your authenticator app");
-  return new Map([["reauth-mfa-code", cleanTyped(context, "reauth-mfa-code", code)]]);
 }

@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { approverDevices } from "#contract/resources/access-control/approver-devices";
 import type { Call } from "#server/http/call";
-import { htmlPage, pageHeaders } from "#server/platform/html-page";
+import { handOverTo, htmlPage, pageHeaders } from "#server/platform/html-page";
 import { pageScript } from "./page-script.ts";
 
 type PageCall = typeof approverDevices.page extends Endpoint<infer T> ? Call<T> : never;
@@ -14,18 +14,13 @@ const page = htmlPage(
 <script>${pageScript}</script>`,
 );
 
-/** A port that the command line can listen on, written as digits alone. */
-const isPort = (text: string | undefined): text is string =>
-  text !== undefined && /^\d{4,5}$/.test(text) && Number(text) >= 1_024 && Number(text) <= 65_535;
-
 /**
  * Where a browser asks an approver device (docs/approver-devices.md, "The page"). Only its own script runs; it reads from
  * this server alone, and its form reaches only the port that the address names and, since the listener sends the
  * browser back here, this page.
  */
 export async function showPage(call: PageCall): Promise<string> {
-  const { port } = call.query;
-  const formAction = isPort(port) ? `'self' http://127.0.0.1:${port}` : "'none'";
+  const formAction = handOverTo(call.query.port);
   const headers = pageHeaders({ script: pageScript, formAction, connects: true });
   for (const [name, value] of Object.entries(headers)) call.setHeader(name, value);
   return page;
