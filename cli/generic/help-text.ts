@@ -84,6 +84,9 @@ function sampleFlag(field: Field): string {
   return spec.secret ? `--${flag}-file ${flag}.txt` : `--${flag} ${sampleValue(spec)}`;
 }
 
+/** A longer one fits no line. */
+const LONGEST_JSON = 70;
+
 function sampleValue({ type, values, example, format, ref, itemValues }: FlagSpec): string {
   const called = ref && sampleOf(ref);
   if (called !== undefined) return called;
@@ -91,7 +94,7 @@ function sampleValue({ type, values, example, format, ref, itemValues }: FlagSpe
   if (ref !== undefined || format === "uuid") return SAMPLE_ID;
   if (type === "array") return itemValues?.[0] ?? shellText(example);
   if (type === "integer" || type === "number") return "1";
-  if (type === "object") return `'${example ?? "{}"}'`;
+  if (type === "object") return (example?.length ?? 0) > LONGEST_JSON ? '"$(cat value.json)"' : `'${example ?? "{}"}'`;
   if (format === "email") return "ana@contoso.example";
   if (format === "date-time") return "+30d";
   return shellText(example);
