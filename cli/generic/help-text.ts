@@ -1,4 +1,5 @@
 import type { CommandSpec, FlagSpec } from "../manifest.ts";
+import { spellingOf } from "../noun-aliases.ts";
 import { wrapWords } from "../output/wrap.ts";
 import { type Field, fieldsOf } from "./fields.ts";
 import { isFilterField } from "./filter-field.ts";
@@ -20,7 +21,7 @@ function scopeFieldOf(spec: CommandSpec): (field: Field) => boolean {
 
 /** What stands above the usage line. */
 export function examplesOf(spec: CommandSpec): string {
-  const base = ["rmm", spec.noun, spec.name, ...spec.params.map((param) => sampleParam(spec, param))].join(" ");
+  const base = ["rmm", spellingOf(spec.noun), spec.name, ...spec.params.map((param) => sampleParam(spec, param))].join(" ");
   const fields = fieldsOf(spec);
   const isScope = scopeFieldOf(spec);
   const scoped = spec.method === "POST" && fields.some((field) => isScope(field) && !field.spec.required);

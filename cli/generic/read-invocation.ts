@@ -1,6 +1,7 @@
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
+import { spellingOf } from "../noun-aliases.ts";
 import { draftOfFlags } from "./draft-of-flags.ts";
 import { fieldsOf } from "./fields.ts";
 import type { Arguments, Draft, Invocation } from "./invocation.ts";
@@ -29,7 +30,7 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
   if (!list && options["secretDir"] !== undefined)
     throw usageError("--secret-dir goes with a list, and --secret-file takes one secret");
   if (list && (spec.loses === "tenant" || given.finish !== undefined))
-    throw usageError(`\`${spec.noun} ${spec.name}\` takes one at a time`);
+    throw usageError(`\`${spellingOf(spec.noun)} ${spec.name}\` takes one at a time`);
   return { context, spec, given, drafts, list, names: namesOf(context) };
 }
 

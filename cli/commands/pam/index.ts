@@ -17,5 +17,5 @@ export const extendElevationRequests: Register = async (group, run) => {
   registerDecision(group.command("deny").summary("Deny requests, each shown first"), run, spec("respond"), "deny");
   registerWatch(group.command("watch").summary("Show requests as they come"), run, spec("list"));
   registerStats(group.command("stats").summary("Count requests by their status"), run, spec("list"));
-  group.addHelpText("after", "\nAlso: pam is short for elevation-requests.\n");
+  group.commands.find((one) => one.name() === "get")!.alias("show");
 };
