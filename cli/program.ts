@@ -5,7 +5,15 @@ import { usageError } from "./errors/cli-error.ts";
 import { givenIn } from "./errors/commands-to-type.ts";
 import { exitCode } from "./errors/exit-codes.ts";
 import { nouns } from "./generated/nouns.ts";
-import { addGlobalFlags, globalFlagList, normalizeArgv, readGlobals, wantsJson, withNounOfWords, wordsOf } from "./globals.ts";
+import {
+  addGlobalFlags,
+  globalFlagList,
+  normalizeArgv,
+  readGlobals,
+  wantsJson,
+  withNounOfWords,
+  wordsOf,
+} from "./globals.ts";
 import type { NounSpec } from "./manifest.ts";
 import { nounAliases, nounsWithin, spellingOf } from "./noun-aliases.ts";
 import { wrappedExamples } from "./output/examples.ts";

@@ -108,7 +108,9 @@ function commandsBelow(group: Command, unknown: string): string[] {
 /** The commands of that name of the groups that share a word with the one that was meant: `audit-logs list` of `audit list`. */
 function commandsElsewhere([group = "", verb]: readonly string[]): string[] {
   const near = nouns.filter(({ noun }) => noun !== group && noun.split("-").includes(group));
-  return near.filter(({ verbs }) => verbs.some(({ name }) => name === verb)).map(({ noun }) => `rmm ${spellingOf(noun)} ${verb}`);
+  return near
+    .filter(({ verbs }) => verbs.some(({ name }) => name === verb))
+    .map(({ noun }) => `rmm ${spellingOf(noun)} ${verb}`);
 }
 
 /** What others call it. */

@@ -116,6 +116,7 @@ export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   mfa: async () => (await small()).extendMfa,
   notifications: async () => (await small()).extendNotifications,
+  "pam-rules": async () => (await import("./pam/rules/index.ts")).extendPamRules,
   search: async () => (await small()).extendSearch,
   "saved-filters": async () => (await import("./filters/index.ts")).extendSavedFilters,
   users: async () => (await small()).extendUsers,

@@ -154,8 +154,7 @@ const byCode: Record<string, string> = {
   ASSERTION_FAILED: "Approve without a proof, or ask for a new challenge and sign that one",
   SELF_APPROVAL: "Ask a colleague who may approve: nobody decides for themselves",
   ACTUATOR_DISABLED: "The operator of the server sets PAM_ACTUATOR_ENABLED=true to let approvals reach devices",
-  wrong_status:
-    "`rmm pam get <id>` shows its status: only what was approved, within its window, is carried out",
+  wrong_status: "`rmm pam get <id>` shows its status: only what was approved, within its window, is carried out",
   race_lost: "Somebody else had it carried out: `rmm pam get <id>` shows what came of it",
   INVALID_STATE: "Look at its status first, then choose what goes with that",
   ORG_READ_ONLY: "The organization is being closed, or was: `rmm organizations get <org>` shows its status",

@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
+import type { View } from "../output/print.ts";
 import type { Names } from "./names.ts";
 
 /** What the command line gives after the name of the command. */
@@ -19,6 +20,8 @@ export interface Arguments {
   readonly warnings?: (invocation: Invocation) => Promise<readonly string[]>;
   /** Said on stderr after the answer to one call was printed. */
   readonly noteOn?: (result: unknown) => readonly string[];
+  /** How a terminal shows a list. */
+  readonly view?: View;
   /** Does something else with the answer than print it; for one call, never a list. Returns the exit code. */
   readonly finish?: (result: unknown) => Promise<number>;
 }

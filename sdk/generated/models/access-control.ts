@@ -624,6 +624,10 @@ export interface ListedPamRule {
   createdAt: string;
   /** Date and time (RFC 3339). */
   updatedAt: string;
+  /** Of its site; null: of the whole organization, or out of reach. */
+  siteName: string | null;
+  /** Of its signer group; null: none, or out of reach. */
+  matchSignerGroupName: string | null;
   /** Its tool never has this tier, so it matches nothing. */
   matchRiskTierStale: boolean;
   /** Tiers that its tool may have; null: not known. */

@@ -37,6 +37,8 @@ export const PamRule = shape("PamRule", () =>
 
 const ListedRule = shape("ListedPamRule", () =>
   PamRule().extend({
+    siteName: z.string().nullable().describe("of its site; null: of the whole organization, or out of reach"),
+    matchSignerGroupName: z.string().nullable().describe("of its signer group; null: none, or out of reach"),
     matchRiskTierStale: z.boolean().describe("its tool never has this tier, so it matches nothing"),
     matchRiskTierValidTiers: z.array(z.int()).nullable().describe("tiers that its tool may have; null: not known"),
   }),

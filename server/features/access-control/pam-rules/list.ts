@@ -12,11 +12,14 @@ export async function listRules(call: ListCall) {
   if (orgId !== undefined) await getNamedOrg(call, orgId);
   const rules = await call.db
     .selectFrom("pamRules")
-    .selectAll()
-    .where("orgId", "in", orgsInList(orgId))
-    .orderBy("priority")
-    .orderBy("createdAt")
-    .orderBy("id")
+    .leftJoin("sites", "sites.id", "pamRules.siteId")
+    .leftJoin("signerGroups", "signerGroups.id", "pamRules.matchSignerGroupId")
+    .selectAll("pamRules")
+    .select(["sites.name as siteName", "signerGroups.name as matchSignerGroupName"])
+    .where("pamRules.orgId", "in", orgsInList(orgId))
+    .orderBy("pamRules.priority")
+    .orderBy("pamRules.createdAt")
+    .orderBy("pamRules.id")
     .execute();
   return {
     success: true as const,
