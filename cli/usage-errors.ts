@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from "commander";
-import { didYouMean } from "#contract/core/suggest";
+import { suggestions } from "#contract/core/suggest";
 import { type CliError, usageError } from "./errors/cli-error.ts";
 import { nouns } from "./generated/nouns.ts";
 import { nounsWithin, spellingOf } from "./noun-aliases.ts";
@@ -51,6 +51,11 @@ export function unknownCommandIn(program: Command, words: readonly string[]): Co
   return new CommanderError(1, "commander.unknownCommand", `error: unknown command '${word}'`);
 }
 
+function closest(named: string, words: readonly string[]): string {
+  const [meant] = suggestions(named, words);
+  return meant === undefined ? "" : ` (did you mean ${meant}?)`;
+}
+
 /** What may stand behind a group, as it is listed and by short names. */
 const wordsIn = (group: Command): string[] => [
   ...group
@@ -71,7 +76,7 @@ function messageOf({ code, message }: CommanderError, at: Command): string {
     case "commander.unknownOption":
       return `\`${line}\` has no flag ${named}${close}`;
     case "commander.unknownCommand":
-      return `There is no command ${line} ${named}${didYouMean(named, wordsIn(at))}`;
+      return `There is no command ${line} ${named}${closest(named, wordsIn(at))}`;
     case "commander.optionMissingArgument":
       return `${named} lacks its value`;
     case "commander.excessArguments": {

@@ -10,8 +10,12 @@ export interface Arguments {
   readonly options: Readonly<Record<string, unknown>>;
   /** Secrets that the command has read or asked for itself, by their flags. */
   readonly secrets?: ReadonlyMap<string, string>;
-  /** Arguments of several requests under the same flags: each is sent and reported separately, by what it is called. */
-  readonly each?: readonly { readonly args: readonly string[]; readonly called: string }[];
+  /** Arguments, and flags beside the common ones, of several requests: each is sent and reported by what it is called. */
+  readonly each?: readonly {
+    readonly args: readonly string[];
+    readonly called: string;
+    readonly options?: Readonly<Record<string, unknown>>;
+  }[];
   /** It changes nothing, although it is no GET: no target is told before it. */
   readonly reads?: boolean;
   /** Exit code that an answer stands for, where not every answer is a success. */

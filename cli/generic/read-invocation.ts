@@ -19,9 +19,10 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
   const secretFlags = fieldsOf(spec).filter((field) => field.spec.secret);
   const names = secretFlags.map(({ flag }) => flag);
   const secrets = given.secrets ?? (await readSecrets(context, names, options));
-  const draftOf = (one: Arguments["args"]) => draftOfFlags(context, spec, one, options, secrets);
+  const draftOf = (one: Arguments["args"], more = {}) =>
+    draftOfFlags(context, spec, one, { ...options, ...more }, secrets);
   if (items !== undefined && each !== undefined) throw usageError("Use either --file or several ids");
-  const named = each?.map(({ args: own, called }) => ({ ...draftOf(own), called }));
+  const named = each?.map(({ args: own, called, options: more }) => ({ ...draftOf(own, more), called }));
   const several = items === undefined ? named : await draftsOfFile(context, spec, items, draftOf(args));
   const drafts = several ?? [draftOf(args)];
   const list = items?.list === true || each !== undefined;

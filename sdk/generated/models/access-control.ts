@@ -332,6 +332,8 @@ export interface PamRulesPreviewBody {
   windowDays?: number | undefined;
   /** Only requests that came this way. */
   flowType?: "uac_intercept" | "tech_jit_admin" | "ai_tool_action" | undefined;
+  /** Compare with this request alone, criterion by criterion, however old it is; id of an elevation request. */
+  requestId?: string | undefined;
 }
 
 export interface PamRulesPreviewResult {
@@ -350,6 +352,8 @@ export interface PamRulesPreviewResult {
     revoked: number;
     actuating: number;
   };
+  /** With the request that was named; null: none was. */
+  comparison: PamRuleComparison | null;
   sample: ({
     /** Id of an elevation request. */
     id: string;
@@ -681,6 +685,24 @@ export interface PamRule {
   createdAt: string;
   /** Date and time (RFC 3339). */
   updatedAt: string;
+}
+
+export interface PamRuleComparison {
+  matches: boolean;
+  /** False: the rule is about tools and the request is not, or the other way round. */
+  isAbout: boolean;
+  /** False: the device stands at another site today. */
+  isAtSite: boolean;
+  /** False: it came outside the rule's time window. */
+  isInWindow: boolean;
+  criteria: ({
+    criterion: string;
+    /** What the draft says; of a signer group its id. */
+    wanted: string | number;
+    negated: boolean;
+    /** Before it is turned round; absent: the request does not carry it; never: nothing can meet it. */
+    compared: "met" | "unmet" | "absent" | "never";
+  })[];
 }
 
 export interface SignerGroup {

@@ -50,6 +50,24 @@ describe.each(databases)("rules of elevations on %s", (database) => {
     expect(priorities).toEqual([...priorities].sort((a, b) => a - b));
   });
 
+  it("are listed with the names of their site and signer group", async () => {
+    const { siteId, signerGroupId } = world.a;
+    const { id } = await made({ siteId, matchSignerGroupId: signerGroupId });
+    const plain = await made({ matchUser: "pat" });
+    const names = async (who: SignedInUser, of: string) => {
+      const { rules } = (await send("GET", "/pam/rules", undefined, who)).body;
+      const rule = rules.find((one: { id: string }) => one.id === of);
+      return [rule.siteName, rule.matchSignerGroupName];
+    };
+    const site = server.db.selectFrom("sites").select("name").where("id", "=", siteId);
+    const group = server.db.selectFrom("signerGroups").select("name").where("id", "=", signerGroupId);
+    const stored = [(await site.executeTakeFirstOrThrow()).name, (await group.executeTakeFirstOrThrow()).name];
+    expect(await names(admin, id)).toEqual(stored);
+    expect(await names(admin, plain.id)).toEqual([null, null]);
+    // Groups belong to the whole organization.
+    expect(await names(confined, id)).toEqual([stored[0], null]);
+  });
+
   it.each([
     ["nothing", {}],
     ["a time window alone", { timeWindow: { start: "08:00", end: "17:00" } }],
