@@ -25,7 +25,7 @@ const request = (id: string, more: object = {}) => ({
     commandLine: "a.exe \u202egnp.exe \u200b\u{e0041}",
   },
   ...{ pamRuleName: "Ask", matchedPolicyName: null, riskTier: null, requestedDurationMinutes: null },
-  ...{ requestedAt: "2026-01-01T00:00:00.000Z" },
+  ...{ requestedAt: "2026-01-01T00:00:00.000Z", waitsUntil: "2026-03-02T09:42:10.000Z" },
   ...more,
 });
 
@@ -74,6 +74,7 @@ describe("rmm pam approve", () => {
       "C:/explorer.exe",
       "Ask",
       "critical",
+      "Time left    42 minutes",
     ])
       expect(ran.stderr).toContain(text);
     expect(ran.stderr).toContain("a.exe \\u202egnp.exe \\u200b\\u{e0041}");

@@ -82,6 +82,8 @@ export interface ElevationRequestsGetResult {
   commandLine: string | null;
   /** Date and time (RFC 3339). */
   requestedAt: string;
+  /** When it expires unless somebody decides; null: it does not wait; date and time (RFC 3339). */
+  waitsUntil: string | null;
   /** Date and time (RFC 3339). */
   approvedAt: string | null;
   /** End of the window; date and time (RFC 3339). */
@@ -502,6 +504,8 @@ export interface Elevation {
   commandLine: string | null;
   /** Date and time (RFC 3339). */
   requestedAt: string;
+  /** When it expires unless somebody decides; null: it does not wait; date and time (RFC 3339). */
+  waitsUntil: string | null;
   /** Date and time (RFC 3339). */
   approvedAt: string | null;
   /** End of the window; date and time (RFC 3339). */

@@ -164,6 +164,17 @@ describe.each(databases)("requests for elevated rights on %s", (database) => {
     expect(await notices(near, "?unreadOnly=true")).toHaveLength(1);
   });
 
+  it("says until when a request waits, and of others that they do not", async () => {
+    const { clock } = world.server;
+    const id = await world.pending(agent.deviceId);
+    const until = new Date(clock.nowMs() + 60 * MINUTE).toISOString();
+    expect((await world.show(id)).waitsUntil).toBe(until);
+    const { requests } = await list(`deviceId=${agent.deviceId}&status=pending`);
+    expect(requests.find((one: { id: string }) => one.id === id).waitsUntil).toBe(until);
+    await world.deny(id);
+    expect((await world.show(id)).waitsUntil).toBeNull();
+  });
+
   it("a device of which nobody can be told holds up no notice of another", async () => {
     await announceWaiting(world.server.services);
     const devices = await Promise.all([world.device(), world.device(), world.device()]);
