@@ -24,6 +24,8 @@ export interface Arguments {
   readonly warnings?: (invocation: Invocation) => Promise<readonly string[]>;
   /** Said on stderr after the answer to one call was printed. */
   readonly noteOn?: (result: unknown) => readonly string[];
+  /** Replaces names that the fields of a body hold, and which no flag takes, by ids. */
+  readonly completed?: (draft: Draft) => Promise<Draft>;
   /** How a terminal shows a list. */
   readonly view?: View;
   /** Does something else with the answer than print it; for one call, never a list. Returns the exit code. */

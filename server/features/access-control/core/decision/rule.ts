@@ -95,7 +95,10 @@ export interface Comparison {
 /** Compares criterion by criterion, for people: what decides is `judgeRule`. */
 export function* compareEach({ tests }: ReadRule, facts: Facts, steps: Steps): Stepwise<Comparison[]> {
   const compared: Comparison[] = [];
-  for (const { key, wanted, negated, compare } of tests)
-    compared.push({ criterion: key, wanted, negated, compared: yield* compare(facts, steps) });
+  for (const { key, wanted, negated, compare } of tests) {
+    const comparing = compare(facts, steps);
+    const result = typeof comparing === "string" ? comparing : yield* comparing;
+    compared.push({ criterion: key, wanted, negated, compared: result });
+  }
   return compared;
 }
