@@ -20,6 +20,9 @@ export const extendElevationRequests: Register = async (group, run) => {
     "approve",
   );
   registerDecision(group.command("deny").summary("Deny requests, each shown first"), run, spec("respond"), "deny");
-  registerWatch(group.command("watch").summary("Show requests as they come"), run, spec("list"));
+  registerWatch(group.command("watch").summary("Show requests as they come"), run, {
+    list: spec("list"),
+    respond: spec("respond"),
+  });
   registerStats(group.command("stats").summary("Count requests by their status"), run, spec("list"));
 };
