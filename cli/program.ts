@@ -15,7 +15,8 @@ import {
   wordsOf,
 } from "./globals.ts";
 import type { NounSpec } from "./manifest.ts";
-import { nounAliases, nounsWithin, spellingOf } from "./noun-aliases.ts";
+import { namesHelp } from "./names-help.ts";
+import { nounAliases } from "./noun-aliases.ts";
 import { wrappedExamples } from "./output/examples.ts";
 import { wrapWords } from "./output/wrap.ts";
 import type { Program, Run } from "./register.ts";
@@ -178,19 +179,6 @@ async function addNounOf(
   const extend = extensions[noun];
   if (extend) await (await extend())(group, run, { ...wholeProgram, called: verb });
   group.addHelpText("after", namesHelp(noun));
-}
-
-/** The groups that stand in this one, and the noun's own name where it is shown by another. */
-function namesHelp(noun: string): string {
-  const within = nounsWithin(noun).map(([word, inner]): [string, string] => [
-    `  ${word}`,
-    nouns.find((one) => one.noun === inner)!.summary,
-  ]);
-  const width = Math.max(...within.map(([word]) => word.length));
-  const lines = within.map(([word, about]) => `${word.padEnd(width)}  ${about}\n`);
-  const groups = lines.length === 0 ? "" : `\nGroups:\n${lines.join("")}`;
-  const shown = spellingOf(noun);
-  return shown === noun ? groups : `${groups}\nAlso: rmm ${noun} is the same as rmm ${shown}.\n`;
 }
 
 /** Of examples, on every terminal. */

@@ -4,6 +4,7 @@ import { cellText, recordCell, terminalCell, valueAt } from "./cell.ts";
 import { styled, styleOfStatus } from "./colour.ts";
 import { headingOf, labelOf } from "./headings.ts";
 import { isNeverCut, layOut } from "./layout.ts";
+import { beginningsOf } from "./short-ids.ts";
 import { cellLines } from "./wrap.ts";
 
 export interface TableOptions {
@@ -102,18 +103,6 @@ export function tableText(rows: readonly unknown[], options: TableOptions): Tabl
     .map((one) => one.trimEnd())
     .join("\n");
   return { text: `${text}\n`, left: columns.filter((_, index) => !shown.includes(index)), cut: [...cut] };
-}
-
-/** Those of a moment: ids begin with the time, to the millisecond. */
-const SHORTEST_ID = 13;
-
-/** The rows with ids as short as they can be told apart, and not shorter than those of different moments. */
-function beginningsOf(cells: readonly (readonly string[])[], at: number): string[][] {
-  const ids = new Set(cells.map((row) => row[at]!));
-  const longest = Math.max(SHORTEST_ID, ...[...ids].map((one) => one.length));
-  let length = SHORTEST_ID;
-  while (length < longest && new Set([...ids].map((one) => one.slice(0, length))).size < ids.size) length += 1;
-  return cells.map((row) => row.map((cell, index) => (index === at ? cell.slice(0, length) : cell)));
 }
 
 /** As many lines as a row may have, with a mark where there are more. */

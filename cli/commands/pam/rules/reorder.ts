@@ -10,14 +10,14 @@ import { outcomeColumns, outcomeFields } from "../../../generic/item-outcome.ts"
 import { namesOf } from "../../../generic/names.ts";
 import { runEndpoint } from "../../../generic/run-endpoint.ts";
 import { placeText } from "../../../generic/subject.ts";
-import { parseDocument } from "../../../input/parse-document.ts";
-import { encodingOption, fileName, readText } from "../../../input/read-text.ts";
+import { encodingOption } from "../../../input/read-text.ts";
 import type { CommandSpec } from "../../../manifest.ts";
 import { checkFields, isForPrograms } from "../../../output/print.ts";
 import { prompterOf } from "../../../prompt.ts";
 import type { Run } from "../../../register.ts";
 import { takes } from "../../../taken-flags.ts";
 import { newPriorities } from "./new-priorities.ts";
+import { namesIn } from "./order-file.ts";
 import { rulesOfOrg, theRule } from "./rules-of-org.ts";
 
 interface Options {
@@ -120,26 +120,6 @@ function listed(rules: readonly ListedPamRule[], wanted: readonly string[]): Lis
       "It names every rule of the organization",
     );
   return order;
-}
-
-/** Lines, or a list in JSON or YAML; of objects, as `rules list` prints them, the id or the name. */
-async function namesIn({ shell }: Context, path: string, encoding: string | undefined): Promise<string[]> {
-  const text = await readText(shell, path, encoding, "--file");
-  const name = fileName(path);
-  if (!/^\s*(\[|-\s)/.test(text))
-    return text
-      .split("\n")
-      .map((line) => line.trim())
-      .filter((line) => line !== "" && !line.startsWith("#"));
-  const { value, problems } = await parseDocument(text);
-  if (problems[0]) throw usageError(`${name}:${problems[0].line}: ${problems[0].message.split("\n")[0]}`);
-  return (value as unknown[]).map((entry, at) => {
-    const row =
-      typeof entry === "object" && entry !== null ? (entry as { id?: unknown; name?: unknown }) : { name: entry };
-    const called = row.id ?? row.name;
-    if (called === undefined || called === null) throw usageError(`${name}: entry ${at + 1} has neither id nor name`);
-    return String(called);
-  });
 }
 
 function changeText(

@@ -15,26 +15,13 @@ import { formatOf, printResult } from "../../../output/print.ts";
 import type { Run } from "../../../register.ts";
 import { takes } from "../../../taken-flags.ts";
 import { idCalled } from "../called.ts";
+import { lookedAt, reasons, words } from "./comparison-text.ts";
 import { rulesOfOrg, theRule } from "./rules-of-org.ts";
 
 /** Of a preview, and set here. */
 const own = new Set(["orgId", "requestId", "windowDays", "flowType"]);
 const fields = ["requestId", "rule", "matches", "isAbout", "isAtSite", "isInWindow", "criteria"];
 const columns = ["criterion", "wanted", "reported", "result"];
-
-/** The field of a request that each criterion looks at; directory groups are not stored. */
-const lookedAt: Readonly<Record<string, keyof Elevation>> = {
-  signer: "targetExecutableSigner",
-  signerGroup: "targetExecutableSigner",
-  signerThumbprint: "targetExecutableSignerThumbprint",
-  hash: "targetExecutableHash",
-  pathGlob: "targetExecutablePath",
-  parentImage: "parentImage",
-  commandLine: "commandLine",
-  user: "subjectUsername",
-  toolName: "toolName",
-  riskTier: "riskTier",
-};
 
 /** `rmm pam rules test`: whether a rule, or a draft of one, would match one request, criterion by criterion. */
 export function registerTest(command: Command, run: Run, preview: CommandSpec): void {
@@ -143,27 +130,4 @@ async function show(context: Context, request: Elevation, { rule, comparison }: 
   await printResult(context, rows, { fields: columns, columns, keep: ["result"] });
   for (const line of reasons(request, rule, comparison)) await context.notice(line);
   return exitCode("ok");
-}
-
-/** What a criterion comes to, as it stands and turned round. */
-const words = {
-  met: { plain: "holds", turned: "fails" },
-  unmet: { plain: "fails", turned: "holds" },
-  absent: { plain: "fails: not reported", turned: "fails: not reported" },
-  never: { plain: "fails: no signers", turned: "fails: no signers" },
-} as const;
-
-function reasons(request: Elevation, rule: string | null, comparison: PamRuleComparison): string[] {
-  const { matches, isAbout, isAtSite, isInWindow, criteria } = comparison;
-  const what = rule === null ? "The draft" : `The rule ${rule}`;
-  return [
-    `${what} ${matches ? "matches" : "does not match"} ${request.id}`,
-    ...(isAbout ? [] : ["It is about executables and the request about a tool, or the other way round"]),
-    ...(isAtSite ? [] : ["Its site is not where the device stands today"]),
-    ...(isInWindow ? [] : ["The request came outside its time window"]),
-    ...(criteria.some(({ criterion }) => criterion === "adGroup")
-      ? ["Directory groups are never stored: a report is judged by them"]
-      : []),
-    ...(request.flowType === "tech_jit_admin" ? ["Rules decide no request of a technician"] : []),
-  ];
 }
