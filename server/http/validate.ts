@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { AnyEndpoint } from "#contract/core/endpoint";
+import { issueText } from "#server/platform/issue-words";
 import { invalid, problem } from "#server/problem";
 import { dropMasked } from "./drop-masked.ts";
-import { issueText } from "./issue-words.ts";
 
 export interface Input {
   params: unknown;
