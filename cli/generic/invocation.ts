@@ -28,6 +28,8 @@ export interface Arguments {
   readonly completed?: (draft: Draft) => Promise<Draft>;
   /** How a terminal shows a list. */
   readonly view?: View;
+  /** Prints the answer to one call in another way. */
+  readonly print?: (result: unknown) => Promise<void>;
   /** Does something else with the answer than print it; for one call, never a list. Returns the exit code. */
   readonly finish?: (result: unknown) => Promise<number>;
 }

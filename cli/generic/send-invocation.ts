@@ -84,7 +84,7 @@ async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
   }
   const namesake = await existing.namesake(draft);
   const result = await send(client, context, spec, draft);
-  await printResult(context, result, { fields: spec.fields });
+  await (given.print?.(result) ?? printResult(context, result, { fields: spec.fields }));
   if (namesake !== undefined) await context.notice(`Warning: ${namesake}`);
   await sayNotes(result);
   return exitOf?.(result) ?? 0;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ConfigurationPolicyDetail, EffectiveSettings } from "#sdk/generated/models/index";
+import type { ConfigurationPolicy, EffectiveSettings } from "#sdk/generated/models/index";
 import { type Context, openContext } from "../../context.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { namesOf } from "../../generic/names.ts";
@@ -18,6 +18,7 @@ export const extendConfigurationPolicies: Register = async (group, run) => {
   const named = (name: string) => group.commands.find((one) => one.name() === name)!;
   for (const name of ["create", "replace", "update"]) takesNames(named(name), run, spec(name));
   shows(named("get").alias("show"), run, spec("get"), showPolicy);
+  shows(named("deactivate"), run, spec("deactivate"), showPolicy);
   shows(named("effective"), run, spec("effective"), showEffective);
 };
 
@@ -28,7 +29,8 @@ function takesNames(command: Command, run: Run, spec: CommandSpec): void {
       const names = namesOf(context);
       const args = spec.params.map(() => called as string | undefined);
       const completed = (draft: Parameters<typeof withTargets>[2]) => withTargets(context, names, draft);
-      return runEndpoint(context, spec, { args, options: command.opts(), completed });
+      const print = printing(context, spec, showPolicy);
+      return runEndpoint(context, spec, { args, options: command.opts(), completed, print });
     }),
   );
 }
@@ -43,22 +45,25 @@ where it is another one:
 
 type Show<R> = (context: Context, result: R) => Promise<void>;
 
-/** Programs get the answer as it is, and so does who names columns. */
 function shows<R>(command: Command, run: Run, spec: CommandSpec, show: Show<R>): void {
   command.action((called: string | undefined) =>
     run(async (shell, globals) => {
       const context = await openContext(shell, globals);
-      const finish = async (result: unknown) => {
-        if (formatOf(context) === "table" && globals.columns === undefined) await show(context, result as R);
-        else await printResult(context, result, { fields: spec.fields });
-        return 0;
-      };
-      return runEndpoint(context, spec, { args: [called], options: command.opts(), finish });
+      const print = printing(context, spec, show);
+      return runEndpoint(context, spec, { args: [called], options: command.opts(), print });
     }),
   );
 }
 
-async function showPolicy(context: Context, policy: ConfigurationPolicyDetail): Promise<void> {
+/** Programs get the answer as it is, and so does who names columns. */
+const printing =
+  <R>(context: Context, spec: CommandSpec, show: Show<R>) =>
+  (result: unknown): Promise<void> =>
+    formatOf(context) === "table" && context.globals.columns === undefined
+      ? show(context, result as R)
+      : printResult(context, result, { fields: spec.fields });
+
+async function showPolicy(context: Context, policy: ConfigurationPolicy): Promise<void> {
   const { features, assignments, ...plain } = policy;
   await printResult(context, plain, { fields: [] });
   const rows = features.flatMap(({ type, settings }) => settingRows(type, settings));

@@ -123,6 +123,9 @@ describe("targets of a policy file", () => {
     expect(JSON.stringify(writesOf(stub)[0]?.body)).toContain('"priority":3');
     expect(JSON.stringify(writesOf(stub)[0]?.body)).not.toContain('"target"');
     stub.seen.length = 0;
+    const shown = await run(["create", "--name", "P"], { tty: true, columns: 80 });
+    expect(lines(shown.stdout)).toContain("event_log.retentionDays        30");
+    stub.seen.length = 0;
     const flag = ["--assignments", '[{"level":"site","targetId":"contoso-dental/HQ"}]'];
     expect((await run(["update", ids.twin, ...flag])).code).toBe(0);
     expect(targets()).toEqual([ids.hq]);
