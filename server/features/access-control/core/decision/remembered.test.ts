@@ -9,7 +9,7 @@ it("makes of a text what the function makes of it, once, and forgets when it is 
   });
   expect([length("abc"), length("abc"), length("")]).toEqual([3, 3, 0]);
   expect(made).toBe(2);
-  // 2,000,000 characters: what came first is made again, and still right.
+  // More characters than it keeps: what came first is made again, and still right.
   for (let at = 0; at < 3_000; at += 1) expect(length(`${at}${"x".repeat(1_000)}`)).toBe(1_000 + String(at).length);
   made = 0;
   expect([length("abc"), made]).toEqual([3, 1]);

@@ -1,5 +1,5 @@
 /** Characters of texts that one function remembers; a text counts for more than it is long, as its result does. */
-const CHARACTERS_MAX = 2_000_000;
+const CHARACTERS_MAX = 500_000;
 const BESIDE = 100;
 
 /**
