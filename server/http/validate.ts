@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { AnyEndpoint } from "#contract/core/endpoint";
-import { issueText } from "#server/platform/issue-words";
+import { issueText } from "#contract/core/issue-words";
 import { invalid, problem } from "#server/problem";
 import { dropMasked } from "./drop-masked.ts";
 

@@ -1,5 +1,5 @@
 import { isCommandType, type UserCommandType, userCommandTypes, userPayloads } from "#contract/core/command-types";
-import { issueText } from "#server/platform/issue-words";
+import { issueText } from "#contract/core/issue-words";
 import { invalid, problem } from "#server/problem";
 
 const isUserType = (type: string): type is UserCommandType => (userCommandTypes as readonly string[]).includes(type);

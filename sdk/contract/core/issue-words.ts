@@ -1,12 +1,12 @@
 import type { z } from "zod";
 
-type Issue = z.core.$ZodIssue;
+export type ToldIssue = z.core.$ZodIssue;
 
 /** What the library says where a schema has no words of its own. */
 const unworded = /^(Invalid (input|option|key)|Too (small|big)|Unrecognized keys?)\b/;
 
 /** What is wrong with a value, behind its path: as the schema says it, else in plain words instead of the library's. */
-export function issueText(issue: Issue): string {
+export function issueText(issue: ToldIssue): string {
   if (!unworded.test(issue.message)) return issue.message;
   switch (issue.code) {
     case "invalid_value":
