@@ -148,6 +148,10 @@ export const systemReasons = {
     covers: "authenticatorPolicies of one partner",
     why: "no tenant's connection may lower what is demanded of approvals; the rule is the handler's",
   },
+  "write rules of elevations": {
+    covers: "pamRules, signerGroups and pamConfigs of the caller's organizations: held and written",
+    why: "no tenant's connection may write what approves by itself: the server does, once it has judged the caller",
+  },
   "move device": {
     covers:
       "a device with what describes it, the two organizations and their sites, number of devices, customFields of the " +

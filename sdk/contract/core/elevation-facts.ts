@@ -54,7 +54,7 @@ export function elevationFacts(request: DecidedOn, asked: string): { name: strin
     ["Started by", request.parentImage],
     ["Command line", request.commandLine],
     ["Rule", request.pamRuleName ?? request.matchedPolicyName],
-    ["Risk", riskTier === null ? null : `${riskTier} (${risks[riskTier] ?? "unknown"})`],
+    ["Risk", riskTier === null ? "medium (no tier is given)" : `${riskTier} (${risks[riskTier] ?? "unknown"})`],
     ["For", minutes === null ? null : `${minutes} minutes`],
     ["Asked", asked],
     ["Status", request.status],
