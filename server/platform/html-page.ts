@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 
 const style =
   "body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem}" +
-  "code{display:block;margin:1rem 0;overflow-wrap:anywhere}";
+  "code{display:block;margin:1rem 0;overflow-wrap:anywhere}" +
+  "dd{white-space:pre-wrap;overflow-wrap:anywhere}";
 
 /** A whole page from a title and the inside of its body, in which text that comes from elsewhere is escaped. */
 export const htmlPage = (title: string, body: string): string => `<!doctype html>

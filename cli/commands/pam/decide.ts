@@ -99,7 +99,8 @@ export async function decide(
     const mayOpen = options.browser !== false;
     const code = proves ? await approve(context, only, { send, secrets, mayOpen }) : await send();
     const waits = code === 0 && decision === "approve" && !globals.dryRun && only.deviceId !== null;
-    if (waits)
+    // A tool is run by the server.
+    if (waits && only.flowType !== "ai_tool_action")
       await context.notice(
         `The device does it by: \`rmm pam actuate ${only.deviceId} --elevation-request-id ${only.id}\``,
       );
@@ -120,7 +121,7 @@ async function confirm(context: Context, decision: string, requests: readonly El
   const [only] = requests;
   const what =
     requests.length === 1 && only
-      ? `${escapeInvisible(only.subjectUsername) || "the agent's own account"} on ${only.deviceHostname ?? "a device that has left"}`
+      ? `${escapeInvisible(only.toolName ?? only.subjectUsername) || "the agent's own account"} on ${only.deviceHostname ?? "a device that has left"}`
       : `${requests.length} requests`;
   const question = `${decision === "approve" ? "Approve" : "Deny"} ${what} ${placeText(context)}`;
   if (!context.interactive) throw missingInput(["--yes"], `It would do this: ${question}`);

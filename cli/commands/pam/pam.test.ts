@@ -13,6 +13,8 @@ const one = "3f2a9100-0000-4000-8000-000000000001";
 const twin = "3f2a9100-0000-4000-8000-000000000002";
 const other = "9b000000-0000-4000-8000-000000000003";
 
+const called = "7c000000-0000-4000-8000-000000000005";
+
 const till = "5e000000-0000-4000-8000-000000000004";
 
 const request = (id: string, more: object = {}) => ({
@@ -30,13 +32,17 @@ const request = (id: string, more: object = {}) => ({
 });
 
 const waiting = [request(one), request(twin), request(other, { riskTier: 4 })];
+const call = request(called, {
+  ...{ flowType: "ai_tool_action", subjectUsername: `key:${one}`, toolName: "set_device_custom_fields", riskTier: 2 },
+  toolInput: { deviceId: till, values: { door: "1\u202e234\nx" } },
+});
 
 beforeAll(async () => {
   const list = (_seen: unknown, query: URLSearchParams) => {
     const { body } = paged(waiting, query);
     return { body: { success: true, requests: body.data, pagination: body.pagination } };
   };
-  const each = waiting.flatMap((row) => [
+  const each = [...waiting, call].flatMap((row) => [
     [`GET /pam/elevation-requests/${row.id}`, () => ({ body: { ...row, events: [] } })] as const,
     [
       `POST /pam/elevation-requests/${row.id}/respond`,
@@ -81,6 +87,14 @@ describe("rmm pam approve", () => {
     expect(ran.stderr).not.toMatch(/[\u202e\u200b\u{e0041}]/u);
     expect(asked).toHaveLength(1);
     expect(sent()).toEqual([]);
+  });
+
+  it("shows of a call of a tool which one, with everything that it is called with, and no order to the device", async () => {
+    const ran = await run(["approve", called, "--yes"]);
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(ran.stderr).toMatch(/^Tool +set_device_custom_fields$/m);
+    expect(ran.stderr).toContain(`Input        {"deviceId":"${till}","values":{"door":"1\\u202e234\\nx"}}`);
+    expect(ran.stderr).not.toContain("actuate");
   });
 
   it("sends the window and the reason, and at the highest risk the password, asked for hidden", async () => {

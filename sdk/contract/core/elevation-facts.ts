@@ -19,6 +19,8 @@ export interface DecidedOn {
   readonly subjectUsername: string;
   readonly requestedByName: Text;
   readonly flowType: (typeof elevationFlows)[number];
+  readonly toolName: Text;
+  readonly toolInput?: unknown;
   readonly status: (typeof elevationStatuses)[number];
   readonly reason: Text;
   readonly targetExecutablePath: Text;
@@ -46,6 +48,8 @@ export function elevationFacts(request: DecidedOn, asked: string): { name: strin
     ["User", request.subjectUsername || "(the agent's own account)"],
     ["Asked by", request.requestedByName],
     ["Came as", ways[request.flowType]],
+    ["Tool", request.toolName],
+    ["Input", request.toolName ? JSON.stringify(request.toolInput ?? null) : null],
     ["Reason", request.reason],
     ["Program", request.targetExecutablePath],
     ["Signer", request.flowType === "uac_intercept" ? (signer ?? "none that is trusted") : null],

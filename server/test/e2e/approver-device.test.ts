@@ -49,6 +49,17 @@ describe.skipIf(chromiumPath === undefined)("approver devices, by rmm and a real
     return { run, address: address as string };
   }
 
+  it("registers nothing where another code is typed", async () => {
+    const { run, address } = await start(["approver-devices", "register", "--current-password-stdin"], PASSWORD);
+    const [, shown] = await run.onStderr(/^Code to type on the page: (\d{6})$/m);
+    await browser.page.goto(address);
+    await browser.page.locator("#code").fill(String((Number(shown) + 1) % 1_000_000).padStart(6, "0"));
+    await press("Register this device");
+    await browser.page.waitForURL(/done=0$/);
+    expect(await run.done).toMatchObject({ code: 4, stdout: "" });
+    expect(JSON.parse((await rmm.run(["authenticator", "list", "--json"])).stdout)).toEqual([]);
+  });
+
   it("registers the machine: the page says for whom, and the command prints the device", async () => {
     const registering = ["approver-devices", "register", "--label", "laptop", "--current-password-stdin", "--json"];
     const { run, address } = await start(registering, PASSWORD);
@@ -57,6 +68,10 @@ describe.skipIf(chromiumPath === undefined)("approver devices, by rmm and a real
     expect(await message()).toContain(mia.email);
     // The challenge is in no address any more.
     expect(browser.page.url()).not.toContain("challenge");
+    await press("Register this device");
+    expect(await message()).toContain("Type the code");
+    const [, shown] = await run.onStderr(/^Code to type on the page: (\d{6})$/m);
+    await browser.page.locator("#code").fill(shown as string);
     await press("Register this device");
     await browser.page.waitForURL(/done=1$/);
     expect(await message()).toBe("Done. You can close this window.");

@@ -86,12 +86,15 @@ function offer({ account, facts, registration, assertion }) {
     ? "Register this device for " + account + ", to prove approvals with it."
     : account + ", you are about to approve this. Cancel what you did not ask for.");
   button.hidden = leave.hidden = false;
+  element("codeline").hidden = !registration;
   leave.addEventListener("click", () => handOver("deviceError", "cancelled"));
   button.addEventListener("click", async () => {
+    const code = element("code").value.trim();
+    if (registration && !/^[0-9]{6}$/.test(code)) return say("Type the code that the command line shows.");
     button.disabled = true;
     try {
-      const answer = registration ? await register(registration) : await sign(assertion);
-      button.hidden = leave.hidden = true;
+      const answer = registration ? { code, response: await register(registration) } : await sign(assertion);
+      button.hidden = leave.hidden = element("codeline").hidden = true;
       say("Handing over to the command line. If nothing happens, it is no longer waiting.");
       handOver("answer", JSON.stringify(answer));
     } catch (error) {

@@ -42,6 +42,17 @@ describe.each(databases)("the page that asks approver devices on %s", (database)
     });
   });
 
+  it("shows of a call of a tool which one, with everything that it is called with", async () => {
+    const { who } = await approverWith(world);
+    const toolInput = { deviceId: agent.deviceId, values: { door: "12\u202e34" } };
+    const tool = { flowType: "ai_tool_action", toolName: "set_device_custom_fields", toolInput } as const;
+    const id = await world.pending(agent.deviceId, { riskTier: 3, ...tool });
+    const { Tool, Input } = await asked((await challenge(world, id, who)).body.options.challenge);
+    expect(Tool).toBe("set_device_custom_fields");
+    expect(Input).toContain("12\\u202e34");
+    expect(JSON.parse(Input)).toEqual(toolInput);
+  });
+
   it("reads without using the challenge up, and nothing once it is used, old, voided or about what is decided", async () => {
     const approver = await approverWith(world);
     const id = await world.pending(agent.deviceId, { riskTier: 3 });

@@ -9,6 +9,7 @@ type PageCall = typeof approverDevices.page extends Endpoint<infer T> ? Call<T> 
 const page = htmlPage(
   "rmm approver device",
   `<main><h1>rmm</h1><p id="message" role="status">One moment…</p><dl id="facts"></dl>
+<p id="codeline" hidden><label>Code from the command line <input id="code" inputmode="numeric" autocomplete="off" maxlength="6" size="6"></label></p>
 <p><button id="sign" type="button" hidden></button> <button id="leave" type="button" hidden>Cancel</button></p></main>
 <noscript>This page needs JavaScript to ask the approver device.</noscript>
 <script>${pageScript}</script>`,
