@@ -19,6 +19,8 @@ export interface Arguments {
   readonly warnings?: (invocation: Invocation) => Promise<readonly string[]>;
   /** Said on stderr after the answer to one call was printed. */
   readonly noteOn?: (result: unknown) => readonly string[];
+  /** Takes the answer as it comes, however long it is; for one call, never a list. Returns the exit code. */
+  readonly stream?: (body: ReadableStream<Uint8Array>) => Promise<number>;
   /** Does something else with the answer than print it; for one call, never a list. Returns the exit code. */
   readonly finish?: (result: unknown) => Promise<number>;
 }
