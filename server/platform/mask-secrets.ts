@@ -46,7 +46,13 @@ const patterns: readonly (readonly [RegExp, string | ((found: string, body?: str
   // `password=x`, `"apiKey": "x"`, `Authorization: Bearer x`
   [new RegExp(String.raw`((?:${names})[\w.-]{0,40}\\{0,4}["']?\s{0,4}[:=]{1,2}>?\s{0,4})${value}`, "gi"), `$1${MASK}`],
   // `DB_PASS=x`, `"encryptionKey": "x"`; a bare `key: x` is said of registries and keyboards too
-  [new RegExp(String.raw`((?:${passEnding}|${keyEnding})\\{0,4}["']?\s{0,4}[:=]{1,2}>?\s{0,4}|(?<![\w.-])key=(?!["'\\]))(?!HK)${value}`, "gi"), `$1${MASK}`],
+  [
+    new RegExp(
+      String.raw`((?:${passEnding}|${keyEnding})\\{0,4}["']?\s{0,4}[:=]{1,2}>?\s{0,4}|(?<![\w.-])key=(?!["'\\]))(?!HK)${value}`,
+      "gi",
+    ),
+    `$1${MASK}`,
+  ],
   [new RegExp(String.raw`((?:^|[\s"'])${flags}(?:\s{1,4}|[:=]))(?![-/])${value}`, "gi"), `$1${MASK}`],
   // `net user NAME SECRET`
   [/(\bnet1?(?:\.exe)?"?\s{1,4}user [^\s/]\S{0,99}\s{1,4})[^\s/]\S*/gi, `$1${MASK}`],

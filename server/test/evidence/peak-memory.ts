@@ -8,7 +8,9 @@ export const tellsPeaks = existsSync("/proc/self/status");
 /** The most memory that a process had so far, in MB; undefined where it is gone. */
 export function peakOf(pid: number): number | undefined {
   try {
-    return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024;
+    const kb = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    // One that has ended, and was not waited for, has no memory any more.
+    return kb === undefined ? undefined : Number(kb) / 1_024;
   } catch {
     return undefined;
   }

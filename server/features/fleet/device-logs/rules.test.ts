@@ -133,7 +133,18 @@ describe("what is masked", () => {
     const pairs = ['<add key="Password" ', 'key="Password"', 'value="', 'value="" key="p', `<a ${" ".repeat(190)}`];
     const elements = ["<Password>", "<Password><a>", "<Password ", "<Password>\n", "<pass", "<key>pass</key>", "<a:"];
     const data = ["<Password><![CDATA[", "<Password><![CDATA[]", '<Data Name="Password', '<Data Name="Password">'];
-    const hostile = [...written, "eyJaaaaaaaa.", "eyJaaaaaaaa-", ...names, ...pairs, ...elements, ...data, " ", "<", "a"];
+    const hostile = [
+      ...written,
+      "eyJaaaaaaaa.",
+      "eyJaaaaaaaa-",
+      ...names,
+      ...pairs,
+      ...elements,
+      ...data,
+      " ",
+      "<",
+      "a",
+    ];
     for (const part of hostile) {
       const started = performance.now();
       maskSecrets(part.repeat(Math.ceil(200_000 / part.length)));
