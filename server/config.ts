@@ -6,18 +6,17 @@ import { z } from "zod";
 import { email as emailSchema } from "#contract/core/fields";
 import { type ProxyVariables, proxyFor } from "#contract/core/proxy";
 import { passwordProblem } from "./access/password.ts";
+import { type AnchorPlaces, anchorPlaces } from "./anchor-settings.ts";
+import { ConfigError } from "./config-error.ts";
 import { type LogLevel, logLevels } from "./platform/log.ts";
 import { type ProxyTrust, readProxyTrust } from "./platform/proxy-trust.ts";
 import { type Preset, presetsFrom, shippedPresets } from "./sso-presets.ts";
 
-/** What an operator set wrongly; the server refuses to start and says which setting. */
-export class ConfigError extends Error {
-  override name = "ConfigError";
-}
+export { ConfigError };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Config {
+export interface Config extends AnchorPlaces {
   production: boolean;
   hosted: boolean;
   port: number;
@@ -42,20 +41,6 @@ export interface Config {
   /** Keys that signed anchors before, SPKI in base64: still trusted for what they signed then. */
   anchorPublicKeys: readonly string[];
   anchorFile: string;
-  /** Takes every anchor and prune record by POST; with a secret they are signed as other webhooks are. */
-  anchorWebhook: { url: string; secret: string | undefined } | undefined;
-  /** Takes every anchor and prune record as an object of its own. */
-  anchorS3:
-    | {
-        bucket: string;
-        prefix: string;
-        region: string;
-        /** Address of another store than Amazon's, without the bucket. */
-        endpoint: string | undefined;
-        accessKeyId: string;
-        secretAccessKey: string;
-      }
-    | undefined;
   auditChainVerify: boolean;
   enable2fa: boolean;
   bootstrapAdmin: { email: string; password: string } | undefined;
@@ -147,8 +132,7 @@ export function readConfig(env: Environment, { makesSecrets = true } = {}): Conf
     anchorSigningKey: anchorKey(read.text("AUDIT_ANCHOR_SIGNING_KEY"), production, kept),
     anchorPublicKeys: anchorPublicKeys(read.text("AUDIT_ANCHOR_PUBLIC_KEYS")),
     anchorFile: resolve(read.text("AUDIT_ANCHOR_FILE") ?? join(dataDir, "audit-anchors.ndjson")),
-    anchorWebhook: anchorWebhook(read),
-    anchorS3: anchorS3(read),
+    ...anchorPlaces(read),
     auditChainVerify: read.flag("AUDIT_CHAIN_VERIFY_ENABLED", true),
     enable2fa: read.flag("ENABLE_2FA", true),
     bootstrapAdmin: bootstrapAdmin(read.text("BOOTSTRAP_ADMIN_EMAIL"), read.text("BOOTSTRAP_ADMIN_PASSWORD")),
@@ -317,34 +301,6 @@ function anchorKey(value: string | undefined, production: boolean, kept: Kept): 
   if (seed.length !== 32 || seed.toString("base64").replace(/=+$/, "") !== value.trim().replace(/=+$/, ""))
     throw new ConfigError("AUDIT_ANCHOR_SIGNING_KEY must be 32 bytes in base64");
   return value;
-}
-
-function anchorWebhook(read: Reader): Config["anchorWebhook"] {
-  const [url, secret] = [read.text("AUDIT_ANCHOR_WEBHOOK_URL"), read.text("AUDIT_ANCHOR_WEBHOOK_SECRET")];
-  if (url === undefined) return undefined;
-  const may = read.flag("WEBHOOK_ALLOW_PRIVATE", false) ? /^https?:/ : /^https:/;
-  // What it is set to is not repeated: an address may hold what only its receiver should know.
-  if (!URL.canParse(url) || !may.test(url) || new URL(url).username !== "" || new URL(url).password !== "")
-    throw new ConfigError("AUDIT_ANCHOR_WEBHOOK_URL must be an https address without user and password");
-  if (secret !== undefined && secret.length < 16)
-    throw new ConfigError("AUDIT_ANCHOR_WEBHOOK_SECRET needs at least 16 characters");
-  return { url, secret };
-}
-
-function anchorS3(read: Reader): Config["anchorS3"] {
-  const bucket = read.text("AUDIT_ANCHOR_S3_BUCKET");
-  const prefix = read.text("AUDIT_ANCHOR_S3_PREFIX") ?? "audit-anchors/";
-  const [accessKeyId, secretAccessKey] = [read.text("S3_ACCESS_KEY_ID"), read.text("S3_SECRET_ACCESS_KEY")];
-  const [region, endpoint] = [read.text("S3_REGION") ?? "us-east-1", read.url("S3_ENDPOINT")];
-  if (bucket === undefined) return undefined;
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-    throw new ConfigError("AUDIT_ANCHOR_S3_BUCKET must be the name of a bucket");
-  if (!/^(?:[\w.-]{1,100}\/){0,10}$/.test(prefix))
-    throw new ConfigError("AUDIT_ANCHOR_S3_PREFIX must be folders that end in /");
-  if (!/^[a-z0-9-]{1,40}$/.test(region)) throw new ConfigError("S3_REGION must be the name of a region");
-  if (accessKeyId === undefined || secretAccessKey === undefined)
-    throw new ConfigError("AUDIT_ANCHOR_S3_BUCKET needs S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY");
-  return { bucket, prefix, region, endpoint, accessKeyId, secretAccessKey };
 }
 
 function anchorPublicKeys(value: string | undefined): string[] {

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
-import type { Config } from "#server/config";
 import { guardedFetch, OutboundRefused } from "#server/platform/guarded-fetch";
 import type { Services } from "#server/services";
-import { AnchorDiffers, type AnchorTarget, lineOf, markOf, placeOf } from "./anchor-targets.ts";
+import { AnchorDiffers, type AnchorTarget, lineOf, markOf, placeOf } from "./anchor-target.ts";
 
-type Settings = NonNullable<Config["anchorS3"]>;
+type Settings = NonNullable<Services["config"]["anchorS3"]>;
 
 const TIMEOUT_MS = 30_000;
 

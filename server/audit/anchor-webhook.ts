@@ -1,13 +1,12 @@
 import { createHmac } from "node:crypto";
 import { deliveryHeaders } from "#contract/core/webhook-request";
-import type { Config } from "#server/config";
 import { OutboundRefused } from "#server/platform/guarded-fetch";
 import { productVersion } from "#server/platform/version";
 import type { Services } from "#server/services";
 import { isPrune } from "./anchor-format.ts";
-import { type AnchorTarget, idOf, lineOf, markOf } from "./anchor-targets.ts";
+import { type AnchorTarget, idOf, lineOf, markOf } from "./anchor-target.ts";
 
-type Settings = NonNullable<Config["anchorWebhook"]>;
+type Settings = NonNullable<Services["config"]["anchorWebhook"]>;
 
 /**
  * `AUDIT_ANCHOR_WEBHOOK_URL`: a POST for each statement, within the bounds of other webhooks. It is signed as they are

@@ -8,7 +8,7 @@ import { jsonLog } from "#server/platform/log";
 import { databases, seedPartner, startTestServer, type TestServer } from "../test/harness.ts";
 import { appendLines } from "./anchor-file.ts";
 import { type Anchor, statementHash } from "./anchor-format.ts";
-import { placeOf } from "./anchor-targets.ts";
+import { placeOf } from "./anchor-target.ts";
 import { deliverAnchors } from "./deliver-anchors.ts";
 import { anchorGrowth } from "./keeper.ts";
 

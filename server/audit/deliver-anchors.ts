@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { MINUTE } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import { statementsFrom } from "./anchor-file.ts";
-import { AnchorDiffers, type AnchorTarget, anchorTargets } from "./anchor-targets.ts";
+import { AnchorDiffers, type AnchorTarget } from "./anchor-target.ts";
 import { type Delivered, deliveredRecord } from "./delivered-record.ts";
 
 /** A run ends after so long, and the next goes on: the lease that it runs under is not held for a dead place. */
@@ -21,6 +21,15 @@ export async function deliverAnchors(services: Services): Promise<void> {
   if (targets.length === 0) return;
   const record = deliveredRecord(join(services.config.dataDir, "anchor-deliveries.json"));
   await Promise.all(targets.map((target) => deliverTo(services, target, record)));
+}
+
+/** The places that are configured. What they need is loaded for them alone. */
+async function anchorTargets(services: Services): Promise<AnchorTarget[]> {
+  const { anchorWebhook, anchorS3 } = services.config;
+  return [
+    ...(anchorWebhook ? [(await import("./anchor-webhook.ts")).webhookTarget(services, anchorWebhook)] : []),
+    ...(anchorS3 ? [(await import("./anchor-s3.ts")).s3Target(services, anchorS3)] : []),
+  ];
 }
 
 type DeliveredRecord = ReturnType<typeof deliveredRecord>;

@@ -23,7 +23,7 @@ const jwt = /\beyJ[\w-]{8,}(\.[\w-]{8,}(?:\.[\w-]*)?)?/g;
 /** `Password`, `db:Password`, `DbPass`: the name of an element, or the value of an attribute that names. */
 const marked = String.raw`[\w:.-]{0,40}?(?:${names}|${passEnding}(?![a-z])|${keyEnding}(?![a-z]))[\w:.-]{0,40}`;
 const named = String.raw`\b(?:key|name|id)\s{0,4}=\s{0,4}\\{0,4}["']${marked}\\{0,4}["']`;
-const valueOf = String.raw`\bvalue\s{0,4}=\s{0,4}\\{0,4}["']`;
+const valueIs = String.raw`\bvalue\s{0,4}=\s{0,4}\\{0,4}["']`;
 const within = "[^<>]{0,200}?";
 /** `<Data Name="Password">`, `<Password>`, `<key>Token</key><string>`, each also before one more tag, as in `<Password><Value>`. */
 const opened = String.raw`(?:<[\w:.-]{1,40}\s${within}${named}${within}|<${marked}(?:\s${within})?|<(key|name)>${marked}<\/\2>\s{0,40}<\w{1,40})>(?:\s{0,40}<[\w:.-]{1,40}>)?`;
@@ -32,9 +32,9 @@ const cdata = String.raw`\s{0,40}<!\[CDATA\[(?:[^\]]|\](?!\]>))*`;
 /** XML of configuration, answer files and events. An element is masked up to the next tag, CDATA to its end. */
 const markup: readonly (readonly [RegExp, string])[] = [
   // `<add key="Password" value="x"/>`, `<add value="x" key="Password"/>`
-  [new RegExp(String.raw`(${named}${within}${valueOf})[^"'<>]*`, "gi"), `$1${MASK}`],
-  [new RegExp(String.raw`(${valueOf})[^"'<>]*(["']\s${within}${named})`, "gi"), `$1${MASK}$2`],
-  [new RegExp(String.raw`(${opened})(?:${cdata}|[^<]+)`, "gi"), `$1${MASK}`],
+  [new RegExp(`(${named}${within}${valueIs})[^"'<>]*`, "gi"), `$1${MASK}`],
+  [new RegExp(String.raw`(${valueIs})[^"'<>]*(["']\s${within}${named})`, "gi"), `$1${MASK}$2`],
+  [new RegExp(`(${opened})(?:${cdata}|[^<]+)`, "gi"), `$1${MASK}`],
 ];
 
 const patterns: readonly (readonly [RegExp, string | ((found: string, body?: string) => string)])[] = [

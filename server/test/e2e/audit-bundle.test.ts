@@ -167,14 +167,14 @@ describe.each(databases)("a bundle from the server, on %s", { timeout: 120_000 }
     const offline = await since("first.ndjson", "west.ndjson");
     expect([offline.code, offline.stdout]).toEqual([
       0,
-      expect.stringMatching(/since {4}anchor 1 of \S+ \(position 5\): 3 newer/),
+      expect.stringMatching(/since {4}anchor 1 of \S+ \(position 4\): 4 newer/),
     ]);
     expect((await since("nothing.ndjson", "west.ndjson")).code).toBe(12);
     expect([11, 12]).toContain((await since("foreign.ndjson", "west.ndjson")).code);
     const live = await since("first.ndjson", "--org", "acme-west", "--json");
     expect([live.code, JSON.parse(live.stdout).since]).toEqual([
       0,
-      expect.objectContaining({ anchorSeq: 1, chainSeq: 5 }),
+      expect.objectContaining({ anchorSeq: 1, chainSeq: 4 }),
     ]);
     expect((await since("nothing.ndjson", "--org", "acme-west")).code).toBe(12);
     expect((await since("first.ndjson", "west.ndjson", "--anchor-file", "first.ndjson")).code).toBe(2);

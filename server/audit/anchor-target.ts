@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { Services } from "#server/services";
 import { type ChainStatement, isPrune, statementHash } from "./anchor-format.ts";
 
 /** A place outside that takes statements, one by one and in order. */
@@ -31,12 +30,3 @@ export const placeOf = (statement: ChainStatement): string => {
   const kind = isPrune(statement) ? "prune" : "anchor";
   return `${chainKind}/${chainId}/${String(anchorSeq).padStart(10, "0")}-${kind}.json`;
 };
-
-/** The places that are configured. What they need is loaded for them alone. */
-export async function anchorTargets(services: Services): Promise<AnchorTarget[]> {
-  const { anchorWebhook, anchorS3 } = services.config;
-  return [
-    ...(anchorWebhook ? [(await import("./anchor-webhook.ts")).webhookTarget(services, anchorWebhook)] : []),
-    ...(anchorS3 ? [(await import("./anchor-s3.ts")).s3Target(services, anchorS3)] : []),
-  ];
-}
