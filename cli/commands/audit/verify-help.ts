@@ -6,7 +6,8 @@ export const examples = `Examples:
   rmm audit verify --anchor-file anchors-copy.ndjson --public-key anchor.pub --require-anchor
   rmm audit verify --bundle contoso-dental.ndjson --public-key anchor.pub --require-anchor=any
   rmm audit verify contoso-dental.ndjson.gz --trust anchors.pub
-  aws s3 cp --recursive s3://evidence/anchors/ a/; cat a/*/*/*.json > anchors.ndjson
+  aws s3 cp --recursive s3://evidence/audit-anchors a
+  cat a/*/*/*.json > anchors.ndjson
   rmm audit verify --since-anchor anchors.ndjson --trust anchors.pub
   rmm audit prove ENTRY-ID --json > entry.proof; rmm audit verify --proof entry.proof --trust anchors.pub
 `;
