@@ -45,7 +45,9 @@ async function story(installation: Installation, database: DatabaseName): Promis
   const admin = await signIn(installation, { role: "Partner Admin", partnerId });
   const old = new Date(Date.now() - 2 * DAY).toISOString();
   await addEntries(installation, { orgId: kept, partnerId, count: EACH }, old);
-  await installation.db.updateTable("auditRetention").set({ retentionDays: 1 }).where("orgId", "=", pruned).execute();
+  const [createdAt, retentionDays] = [new Date().toISOString(), 1];
+  const policy = { orgId: pruned, retentionDays, lastCleanupAt: null, createdAt, updatedAt: createdAt };
+  await installation.db.insertInto("auditRetention").values(policy).execute();
   const torn: string[] = [];
   const exports: string[] = [];
   for (let kills = 0; kills < KILLS; kills += 1) {
