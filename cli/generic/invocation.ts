@@ -16,6 +16,8 @@ export interface Arguments {
     readonly called: string;
     readonly options?: Readonly<Record<string, unknown>>;
   }[];
+  /** Each of several requests rests on those before it: after one that fails the others are skipped. */
+  readonly inOrder?: boolean;
   /** It changes nothing, although it is no GET: no target is told before it. */
   readonly reads?: boolean;
   /** Exit code that an answer stands for, where not every answer is a success. */
