@@ -1,5 +1,6 @@
 import type { Declared } from "../table-declaration.ts";
 import type { ElevationAuditTable, ElevationRequestsTable, ElevationServerDevicesTable } from "./elevation-requests.ts";
+import type { ToolExecutionsTable } from "./tool-executions.ts";
 import type { PamConfigsTable, PamRulesTable, SignerGroupsTable } from "./pam-rules.ts";
 
 export interface AccessControlTables {
@@ -9,6 +10,7 @@ export interface AccessControlTables {
   elevationRequests: ElevationRequestsTable;
   elevationAudit: ElevationAuditTable;
   elevationServerDevices: ElevationServerDevicesTable;
+  toolExecutions: ToolExecutionsTable;
 }
 
 export const accessControlTables = {
@@ -34,4 +36,10 @@ export const accessControlTables = {
     json: ["facts"],
   },
   elevationServerDevices: { owner: "system", writtenBy: "access-control/elevation-requests" },
+  toolExecutions: {
+    owner: "org",
+    writtenBy: "access-control/tool-executions",
+    lifted: ["insert", "update", "delete"],
+    json: ["outcome"],
+  },
 } as const satisfies Declared<AccessControlTables>;

@@ -68,8 +68,8 @@ const accepted: readonly Accepted[] = [
     ],
   },
   {
-    because: "nothing gives these: there are no tools that ask, no approver devices and no partner that enforces them",
-    differences: ["EXECUTION_TIMED_OUT", "STEP_UP_REQUIRED"].map(
+    because: "nothing gives it: there are no approver devices and no partner that enforces them",
+    differences: ["STEP_UP_REQUIRED"].map(
       (code) => `POST /pam/elevation-requests/:id/respond errors: ${code} is not declared`,
     ),
   },
