@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { deviceStatuses, osTypes } from "./device-words.ts";
-import { ref } from "./fields.ts";
+import { id, ref } from "./fields.ts";
 import { givenFilter } from "./filters/given-filter.ts";
 import type { ApiKeyScope } from "./key-scopes.ts";
 
@@ -71,7 +71,7 @@ export const tools = {
   },
   get_device_metrics: {
     ...reading,
-    description: "Show how busy a device was: the mean of each five minutes, of each hour over more than a day",
+    description: "Show how busy a device was, as means over equal stretches of time, the oldest first",
     scope: "devices:read",
     input: () =>
       z.strictObject({
@@ -134,7 +134,7 @@ export const tools = {
     ...reading,
     description: "Show what became of a call of a tool that had to be approved",
     scope: null,
-    input: () => z.strictObject({ toolExecutionId: ref("tool-execution").describe("id that the call answered") }),
+    input: () => z.strictObject({ toolExecutionId: id().describe("id that the call answered") }),
   },
 } as const satisfies Record<string, ToolDefinition>;
 

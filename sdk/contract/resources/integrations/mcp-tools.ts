@@ -9,7 +9,6 @@ export const RPC_BYTES_MAX = 64 * 1024;
 const about: Noun = {
   name: "mcp-tools",
   summary: "Tools that language models call with a key of an organization",
-  awaits: { "tool-execution": "it is read by the tool get_tool_execution, by the key that asked" },
   audits: toolNames.map((name) => `mcp.tool.${name}`),
 };
 

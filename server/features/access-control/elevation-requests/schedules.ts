@@ -1,7 +1,7 @@
 import type { Schedule } from "#server/jobs/scheduler";
 import { announceWaiting } from "./announce.ts";
 import { cleanUp } from "./clean-up.ts";
-import { expireStale, expireWindows } from "./sweep.ts";
+import { expireCalls, expireStale, expireWindows } from "./sweep.ts";
 
 export const schedules: readonly Schedule[] = [
   {
@@ -13,6 +13,7 @@ export const schedules: readonly Schedule[] = [
     name: "elevation-requests.enforce",
     cron: "* * * * *",
     run: async (services) => {
+      await expireCalls(services);
       await expireWindows(services);
       await cleanUp(services);
       await announceWaiting(services);

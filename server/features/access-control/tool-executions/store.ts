@@ -5,7 +5,7 @@ import type { ToolExecutionsTable } from "#server/db/tables/tool-executions";
 import type { Reader, Tx } from "#server/db/unit-of-work";
 import { after } from "#server/platform/clock";
 import type { Services } from "#server/services";
-import { CLAIM_MS, type ExecutionStatus, leadingTo } from "./rules.ts";
+import { CLAIM_MS, leadingTo } from "./rules.ts";
 
 type Moments = Pick<Services, "clock">;
 type Row = Selectable<ToolExecutionsTable>;
@@ -102,5 +102,3 @@ export const executions = (db: Reader) =>
     .select(["elevationRequests.actionDigest", "elevationRequests.riskTier", "elevationRequests.deviceId"]);
 
 export type Execution = Awaited<ReturnType<ReturnType<typeof executions>["executeTakeFirstOrThrow"]>>;
-
-export const isOpen = (status: ExecutionStatus): boolean => ["pending", "approved", "executing"].includes(status);
