@@ -39,13 +39,15 @@ export function sendResult(
 type Sender = (to: Recipient, status: number, result: unknown) => void;
 
 const CSV = "text/csv; charset=utf-8";
+const TEXT = "text/plain; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** How each transport of the contract is answered; one that cannot be does not compile. */
 const senders = {
   json: (to, status, result) => write(to, status, jsonOf(result), JSON_TYPE),
   // A notification has no answer.
-  "json-rpc": (to, status, result) => write(to, status, result === undefined ? "" : jsonOf(result), JSON_TYPE),
+  "json-rpc": (to, status, result) =>
+    result === undefined ? write(to, status, "", TEXT) : write(to, status, jsonOf(result), JSON_TYPE),
   // The version is that of the metrics' text format.
   text: (to, status, result) => write(to, status, result as string, "text/plain; version=0.0.4; charset=utf-8"),
   html: (to, status, result) => write(to, status, result as string, "text/html; charset=utf-8"),
@@ -59,7 +61,7 @@ const senders = {
 function redirect(to: Recipient, status: number, { location }: { location: string }): void {
   to.response.setHeader("Location", location);
   to.response.setHeader("Referrer-Policy", "no-referrer");
-  write(to, status, "", "text/plain; charset=utf-8");
+  write(to, status, "", TEXT);
 }
 
 const jsonOf = (result: unknown): string => (result instanceof JsonText ? result.text : JSON.stringify(result));
