@@ -1,3 +1,4 @@
+import type { CommandType } from "#contract/core/command-types";
 import { McpClient } from "#fixtures/simulators/mcp-client";
 import type { Environment } from "#server/config";
 import type { DatabaseName, SignedInUser } from "../harness.ts";
@@ -58,7 +59,7 @@ export class ToolWorld {
     this.server.db.selectFrom("toolExecutions").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
 
   /** Commands of a type that the device was ever sent. */
-  async commands(type = "reboot", deviceId = this.agent.deviceId): Promise<number> {
+  async commands(type: CommandType = "reboot", deviceId = this.agent.deviceId): Promise<number> {
     const rows = this.server.db.selectFrom("deviceCommands").select("id").where("deviceId", "=", deviceId);
     return (await rows.where("type", "=", type).execute()).length;
   }

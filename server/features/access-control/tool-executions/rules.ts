@@ -21,6 +21,6 @@ export const leadingTo = (to: ExecutionStatus): ExecutionStatus[] =>
   );
 
 /** Calls of a key that wait at once. */
-export const PENDING_MAX = 20;
+export const pendingLimit = { name: "tool-calls-pending", max: 20 } as const;
 /** So long after its claim a call has ended, or whoever ran it is gone. */
 export const CLAIM_MS = 2 * MINUTE;

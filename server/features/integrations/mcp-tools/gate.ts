@@ -4,7 +4,7 @@ import { word } from "#server/db/dialect/text";
 import { decideCall } from "#server/features/access-control/core/decision/decide-call";
 import { holdMachine, refuseOutOfService, refuseOutOfUse } from "#server/features/access-control/elevation-requests/hold";
 import { type AskedCall, storeCall } from "#server/features/access-control/elevation-requests/store-call";
-import { PENDING_MAX } from "#server/features/access-control/tool-executions/rules";
+import { pendingLimit } from "#server/features/access-control/tool-executions/rules";
 import { type Execution, executions } from "#server/features/access-control/tool-executions/store";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
@@ -107,6 +107,6 @@ async function refuseTooMany(tx: Tx, keyId: string): Promise<void> {
     .where("apiKeyId", "=", keyId)
     .where("status", "=", word("pending"))
     .executeTakeFirstOrThrow();
-  if (Number(count) >= PENDING_MAX)
-    throw problem("RATE_LIMITED", { details: { limit: "pending", max: PENDING_MAX }, retryAfterSeconds: 60 });
+  const { name, max } = pendingLimit;
+  if (Number(count) >= max) throw problem("RATE_LIMITED", { details: { limit: name, max }, retryAfterSeconds: 60 });
 }

@@ -45,10 +45,15 @@ export async function runApproved(services: Services, { id, orgId }: Approved): 
 
 /** Of one that this process has taken on. Whatever keeps it from running is its end. */
 export async function runClaimed(services: Services, execution: Execution): Promise<void> {
+  let isRecorded = false;
   try {
-    await run(services, execution, await admitted(services, execution));
+    const who = await admitted(services, execution);
+    isRecorded = true;
+    await run(services, execution, who);
   } catch (error) {
-    await endUnrun(services, execution, toldProblem(services, { requestId: execution.id }, error));
+    const told = toldProblem(services, { requestId: execution.id }, error);
+    // Of what is wrong with a message alone nothing was recorded.
+    await endUnrun(services, execution, { told, isRecorded: isRecorded && told.status !== 400 });
   }
 }
 
@@ -122,13 +127,17 @@ const flat = (ran: Awaited<ReturnType<typeof undoable<Awaited<ReturnType<typeof 
   "done" in ran ? ran.done : ran;
 
 /** It did not run, or nothing of it stayed. */
-async function endUnrun(services: Services, execution: Execution, told: Problem): Promise<void> {
+async function endUnrun(
+  services: Services,
+  execution: Execution,
+  { told, isRecorded }: { told: Problem; isRecorded: boolean },
+): Promise<void> {
   const outcome = { error: told.message, code: told.code };
   const { id, orgId, toolName, toolTargets, actionDigest, elevationRequestId } = execution;
   const ended = await asSystem(services, REASON)
     .transaction()
     .execute(async (tx) => {
-      if (!(await finishExecution(tx, services, { id, status: "failed", outcome }))) return false;
+      if (!(await finishExecution(tx, services, { id, status: "failed", outcome })) || isRecorded) return false;
       await recordWork(tx, services, {
         ...{ orgId, actorType: "ai_agent", actorId: execution.apiKeyId, action: `mcp.tool.${toolName}` },
         ...{ result: told.status === 401 || told.status === 403 ? "denied" : "failure", errorMessage: told.message },
