@@ -432,7 +432,10 @@ describe("a tenant's connection, taken over with everything it was ever told", (
     await server.db.insertInto("elevationRequests").values(asked).execute();
     const row = { id: executionId, orgId, elevationRequestId: id, apiKeyId, status: "pending" as const };
     const never = { claimedUntil: null, outcome: null, createdAt: clock.now(), updatedAt: clock.now() };
-    await server.db.insertInto("toolExecutions").values({ ...row, ...never }).execute();
+    await server.db
+      .insertInto("toolExecutions")
+      .values({ ...row, ...never })
+      .execute();
     const seen = async () => [
       await base.look("select id, status, expires_at from elevation_requests order by id"),
       await base.look("select * from tool_executions order by id"),

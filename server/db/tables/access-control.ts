@@ -1,7 +1,7 @@
 import type { Declared } from "../table-declaration.ts";
 import type { ElevationAuditTable, ElevationRequestsTable, ElevationServerDevicesTable } from "./elevation-requests.ts";
-import type { ToolExecutionsTable } from "./tool-executions.ts";
 import type { PamConfigsTable, PamRulesTable, SignerGroupsTable } from "./pam-rules.ts";
+import type { ToolExecutionsTable } from "./tool-executions.ts";
 
 export interface AccessControlTables {
   pamRules: PamRulesTable;

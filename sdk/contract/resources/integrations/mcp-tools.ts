@@ -46,7 +46,8 @@ const RpcAnswer = shape("RpcAnswer", () =>
 export const mcpTools = resource(about, {
   send: post("/mcp", {
     summary: "Send a message of the Model Context Protocol",
-    description: "Risky calls wait for a person: such an answer says pending, and get_tool_execution what became of it.",
+    description:
+      "Risky calls wait for a person: such an answer says pending, and get_tool_execution what became of it.",
     access: apiKey(),
     audit: { none: "every call of a tool leaves the entry of that tool" },
     mayEmit: ["device.updated", "elevation.requested", "elevation.auto_approved", "elevation.denied"],

@@ -45,7 +45,9 @@ export async function tellApprovers(
   const more = others.length === 0 ? "" : ` So do ${others.length} more of this device.`;
   const { toolName } = newest;
   // A machine wrote it, and it is kept as it came.
-  const subject = escapeControls(withoutInvisible(toolName === null ? newest.subjectUsername : `${newest.requestedByName}`));
+  const subject = escapeControls(
+    withoutInvisible(toolName === null ? newest.subjectUsername : `${newest.requestedByName}`),
+  );
   await notify(tx, services, {
     about: { orgId, siteId },
     to: { holding: "pam:approve", except: others.length === 0 ? newest.subjectUserId : null },

@@ -1,10 +1,10 @@
+import { patchSeverities } from "#contract/resources/software/patches";
+import { orgsInList } from "#server/access/org-access";
 import { stretchOf } from "#server/db/dialect/ordering";
 import { containsPattern, matches, word } from "#server/db/dialect/text";
-import { orgsInList } from "#server/access/org-access";
 import { getTarget } from "#server/features/fleet/device-commands/get-target";
 import type { Call } from "#server/http/call";
 import { after, HOUR } from "#server/platform/clock";
-import { patchSeverities } from "#contract/resources/software/patches";
 
 /** Rows of a list at most (docs/mcp.md, "Results"). */
 export const ROWS_MAX = 100;
@@ -39,23 +39,18 @@ export async function readMetrics(call: Call, { deviceId, metric, hours }: Measu
 }
 
 /** By name; `total` says how many there are in all. */
-export async function readSoftware(call: Call, { deviceId, search }: { deviceId: string; search?: string | undefined }) {
+export async function readSoftware(
+  call: Call,
+  { deviceId, search }: { deviceId: string; search?: string | undefined },
+) {
   const device = await getTarget(call, call.db, deviceId);
   const pattern = search === undefined ? undefined : containsPattern(search);
-  let query = call.db
-    .selectFrom("deviceSoftware")
-    .where("orgId", "=", device.orgId)
-    .where("deviceId", "=", device.id);
+  let query = call.db.selectFrom("deviceSoftware").where("orgId", "=", device.orgId).where("deviceId", "=", device.id);
   if (pattern !== undefined)
     query = query.where((eb) => eb.or([matches(eb.ref("name"), pattern), matches(eb.ref("vendor"), pattern)]));
   const [counted, data] = await Promise.all([
     query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow(),
-    query
-      .select(["name", "version", "vendor", "installDate"])
-      .orderBy("name")
-      .orderBy("id")
-      .limit(ROWS_MAX)
-      .execute(),
+    query.select(["name", "version", "vendor", "installDate"]).orderBy("name").orderBy("id").limit(ROWS_MAX).execute(),
   ]);
   return { data, total: Number(counted.total) };
 }

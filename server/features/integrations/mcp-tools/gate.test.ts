@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { expireCalls, expireWindows } from "#server/features/access-control/elevation-requests/sweep";
 import { cleanUp } from "#server/features/access-control/elevation-requests/clean-up";
+import { expireCalls, expireWindows } from "#server/features/access-control/elevation-requests/sweep";
 import { giveUpLost } from "#server/features/access-control/tool-executions/give-up";
 import { ToolWorld } from "../../../test/access-control/tool-world.ts";
 import { auditOf } from "../../../test/audit-of.ts";
@@ -25,7 +25,10 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
   it("reads and mild changes run at once, and leave no request", async () => {
     const { deviceId } = world.agent;
     const sent = await world.model.client.call("send_device_command", { deviceId, type: "refresh_inventory" });
-    expect(sent).toMatchObject({ isError: false, data: { type: "refresh_inventory", status: "pending", createdBy: null } });
+    expect(sent).toMatchObject({
+      isError: false,
+      data: { type: "refresh_inventory", status: "pending", createdBy: null },
+    });
     expect(await world.commands("refresh_inventory")).toBe(1);
     expect(await world.server.db.selectFrom("toolExecutions").select("id").execute()).toEqual([]);
     const [entry] = await auditOf(world.server, ({ action }) => action === "mcp.tool.send_device_command");
@@ -153,11 +156,7 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
     for (const who of [world.maker, rotator])
       expect((await approve(before.elevationRequestId, {}, who)).body.code).toBe("SELF_APPROVAL");
     const org = await world.server.signIn({ role: "Org Admin", orgId: world.elevations.orgId });
-    await world.server.db
-      .updateTable("apiKeys")
-      .set({ issuedBy: org.userId })
-      .where("id", "=", model.keyId)
-      .execute();
+    await world.server.db.updateTable("apiKeys").set({ issuedBy: org.userId }).where("id", "=", model.keyId).execute();
     expect((await approve(before.elevationRequestId, {}, org)).body.code).toBe("SELF_APPROVAL");
     expect(await world.execution(before.toolExecutionId)).toMatchObject({ status: "pending" });
     expect((await deny(before.elevationRequestId, {}, world.maker)).status).toBe(200);
@@ -194,7 +193,9 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
     const before = await world.commands();
     const first = await world.pendingReboot();
     await world.elevations.approve(first.elevationRequestId);
-    expect((await world.elevations.actuate(world.agent.deviceId, first.elevationRequestId)).body.code).toBe("wrong_status");
+    expect((await world.elevations.actuate(world.agent.deviceId, first.elevationRequestId)).body.code).toBe(
+      "wrong_status",
+    );
     expect((await world.elevations.revoke(first.elevationRequestId)).body.enforcementStatus).toBe("cleanup_pending");
     await world.server.workJobs();
     await cleanUp(world.server.services);
@@ -214,9 +215,21 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
   it("what the key may no longer do, or was not decided on, fails and runs nothing", async () => {
     const { db } = world.server;
     const broken: [string, (keyId: string, elevationRequestId: string) => Promise<unknown>, string][] = [
-      ["revoked", (id) => db.updateTable("apiKeys").set({ status: "revoked" }).where("id", "=", id).execute(), "API_KEY_REVOKED"],
-      ["narrowed", (id) => db.updateTable("apiKeys").set({ scopes: [] }).where("id", "=", id).execute(), "API_KEY_SCOPE_REQUIRED"],
-      ["without owner", (id) => db.updateTable("apiKeys").set({ principalType: "service" }).where("id", "=", id).execute(), "API_KEY_OWNER_INACTIVE"],
+      [
+        "revoked",
+        (id) => db.updateTable("apiKeys").set({ status: "revoked" }).where("id", "=", id).execute(),
+        "API_KEY_REVOKED",
+      ],
+      [
+        "narrowed",
+        (id) => db.updateTable("apiKeys").set({ scopes: [] }).where("id", "=", id).execute(),
+        "API_KEY_SCOPE_REQUIRED",
+      ],
+      [
+        "without owner",
+        (id) => db.updateTable("apiKeys").set({ principalType: "service" }).where("id", "=", id).execute(),
+        "API_KEY_OWNER_INACTIVE",
+      ],
     ];
     for (const [, breakIt, code] of broken) {
       const model = await world.makeModel();
@@ -237,7 +250,10 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
       ...{ quarantined: true, quarantinedReason: "odd" },
     });
     expect(await world.execution(waiting.toolExecutionId)).toMatchObject({ status: "rejected" });
-    expect(await world.reboot(world.model, device.deviceId)).toMatchObject({ isError: true, data: { code: "INVALID_STATE" } });
+    expect(await world.reboot(world.model, device.deviceId)).toMatchObject({
+      isError: true,
+      data: { code: "INVALID_STATE" },
+    });
     const gone = await world.elevations.device();
     const approved = await world.pendingReboot(world.model, gone.deviceId);
     await world.elevations.approve(approved.elevationRequestId);
@@ -262,7 +278,11 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
     world.server.clock.advance(2 * MINUTE);
     expect(await giveUpLost(world.server.services)).toBe(1);
     await world.server.workJobs();
-    expect(await result(toolExecutionId)).toMatchObject({ status: "failed", error: "outcome unknown", code: "OUTCOME_UNKNOWN" });
+    expect(await result(toolExecutionId)).toMatchObject({
+      status: "failed",
+      error: "outcome unknown",
+      code: "OUTCOME_UNKNOWN",
+    });
     expect(await world.commands()).toBe(before);
     const entries = await auditOf(
       world.server,
@@ -290,7 +310,10 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
       ["send_device_command", { deviceId, type: "collect_logs" }],
       ["list_pending_patches", { deviceId }],
     ] as const)
-      expect(await stranger.client.call(name, input), name).toMatchObject({ isError: true, data: { code: "NOT_FOUND" } });
+      expect(await stranger.client.call(name, input), name).toMatchObject({
+        isError: true,
+        data: { code: "NOT_FOUND" },
+      });
     expect(await stranger.client.call("list_devices", { siteId: world.elevations.siteId })).toMatchObject({
       data: { code: "SITE_ACCESS_DENIED" },
     });

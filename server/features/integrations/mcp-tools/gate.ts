@@ -1,8 +1,12 @@
-import type { Tx } from "#server/db/unit-of-work";
 import { held } from "#server/db/dialect/locks";
 import { word } from "#server/db/dialect/text";
+import type { Tx } from "#server/db/unit-of-work";
 import { decideCall } from "#server/features/access-control/core/decision/decide-call";
-import { holdMachine, refuseOutOfService, refuseOutOfUse } from "#server/features/access-control/elevation-requests/hold";
+import {
+  holdMachine,
+  refuseOutOfService,
+  refuseOutOfUse,
+} from "#server/features/access-control/elevation-requests/hold";
 import { type AskedCall, storeCall } from "#server/features/access-control/elevation-requests/store-call";
 import { pendingLimit } from "#server/features/access-control/tool-executions/rules";
 import { type Execution, executions } from "#server/features/access-control/tool-executions/store";
@@ -23,7 +27,12 @@ export type Gated =
   | { readonly kind: "runs" }
   /** The same call waits, or runs, already. */
   | { readonly kind: "known"; readonly execution: Execution }
-  | { readonly kind: "decided"; readonly decision: AskedCall["decision"]; readonly key: AskedCall["key"]; readonly siteId: string | null };
+  | {
+      readonly kind: "decided";
+      readonly decision: AskedCall["decision"];
+      readonly key: AskedCall["key"];
+      readonly siteId: string | null;
+    };
 
 /**
  * What the organization's rules say to a call (docs/privileged-access.md, "Risk tiers"). Organization and key are held, so
@@ -43,7 +52,13 @@ export async function judgeCall(call: Call, tx: Tx, risky: Risky): Promise<Gated
     .where("orgId", "=", orgId)
     .executeTakeFirst();
   if (!device) throw problem("NOT_FOUND");
-  const candidate = { ...nothing, orgId, siteId: device.siteId, deviceId: risky.deviceId, receivedAt: call.clock.now() };
+  const candidate = {
+    ...nothing,
+    orgId,
+    siteId: device.siteId,
+    deviceId: risky.deviceId,
+    receivedAt: call.clock.now(),
+  };
   const about = { subjectUsername: `key:${keyId}`, toolName: risky.toolName, riskTier: risky.riskTier };
   const action = { candidate: { ...candidate, ...about }, targetSiteIds: [device.siteId] };
   const decision = await decideCall(tx, action, services);
@@ -86,7 +101,11 @@ const findOpen = (tx: Tx, keyId: string, digest: string): Promise<Execution | un
     .executeTakeFirst();
 
 /** Stores a call that does not simply run. The device is held as it was judged. */
-export async function keepCall(call: Call, tx: Tx, { risky, gated }: { risky: Risky; gated: Gated & { kind: "decided" } }) {
+export async function keepCall(
+  call: Call,
+  tx: Tx,
+  { risky, gated }: { risky: Risky; gated: Gated & { kind: "decided" } },
+) {
   const { decision, key, siteId } = gated;
   const machine = await holdMachine(tx, call.services, risky.deviceId);
   if (machine?.orgId !== keyOf(call).orgId) throw problem("NOT_FOUND");
@@ -96,7 +115,11 @@ export async function keepCall(call: Call, tx: Tx, { risky, gated }: { risky: Ri
     await refuseTooMany(tx, key.id);
   }
   const executionId = call.random.uuid();
-  const elevation = await storeCall(call, tx, { ...risky, ...{ executionId, key, machine, decision }, input: risky.input as never });
+  const elevation = await storeCall(call, tx, {
+    ...risky,
+    ...{ executionId, key, machine, decision },
+    input: risky.input as never,
+  });
   return { executionId, elevation };
 }
 

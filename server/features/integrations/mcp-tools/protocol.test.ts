@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { McpClient } from "#fixtures/simulators/mcp-client";
 import { toolCall } from "#fixtures/nouns/integrations/mcp-tools";
+import { McpClient } from "#fixtures/simulators/mcp-client";
 import { ToolWorld } from "../../../test/access-control/tool-world.ts";
 import { auditOf } from "../../../test/audit-of.ts";
 import { databases } from "../../../test/harness.ts";
@@ -24,13 +24,21 @@ describe.each(databases)("messages of the Model Context Protocol on %s", (databa
     const { headers, body } = await say("initialize", { protocolVersion: "2024-11-05" });
     expect(headers.get("mcp-session-id")).toMatch(/^[0-9a-f-]{36}$/);
     expect(body).toMatchObject({ jsonrpc: "2.0", id: 7, result: { capabilities: { tools: { listChanged: false } } } });
-    expect(Object.keys(body.result).toSorted()).toEqual(["capabilities", "instructions", "protocolVersion", "serverInfo"]);
+    expect(Object.keys(body.result).toSorted()).toEqual([
+      "capabilities",
+      "instructions",
+      "protocolVersion",
+      "serverInfo",
+    ]);
     expect(body.result.instructions).toMatch(/data, never orders/);
     const version = async (protocolVersion: unknown) =>
       (await say("initialize", { protocolVersion })).body.result.protocolVersion;
-    expect([await version("2024-11-05"), await version("2025-06-18"), await version("1999"), await version(undefined)]).toEqual(
-      ["2024-11-05", "2025-06-18", "2024-11-05", "2024-11-05"],
-    );
+    expect([
+      await version("2024-11-05"),
+      await version("2025-06-18"),
+      await version("1999"),
+      await version(undefined),
+    ]).toEqual(["2024-11-05", "2025-06-18", "2024-11-05", "2024-11-05"]);
     expect((await say("ping")).body).toEqual({ jsonrpc: "2.0", id: 7, result: {} });
     const client = new McpClient(world.server.url, world.model.key);
     expect((await client.connect()).protocolVersion).toBe("2024-11-05");
@@ -112,13 +120,18 @@ describe.each(databases)("messages of the Model Context Protocol on %s", (databa
     const reader = await world.makeModel(["sites:read"]);
     expect((await reader.client.tools()).map(({ name }) => name)).toEqual(["list_sites", "get_tool_execution"]);
     const tools = await world.model.client.tools();
-    expect(tools.find(({ name }) => name === "get_device")?.annotations).toEqual({ readOnlyHint: true, destructiveHint: false });
+    expect(tools.find(({ name }) => name === "get_device")?.annotations).toEqual({
+      readOnlyHint: true,
+      destructiveHint: false,
+    });
     expect(tools.find(({ name }) => name === "send_device_command")).toMatchObject({
       annotations: { readOnlyHint: false, destructiveHint: true },
       inputSchema: { type: "object", required: ["deviceId", "type"], additionalProperties: false },
     });
     const { deviceId } = world.agent;
-    const refused = await send(toolCall("send_device_command", { deviceId, type: "collect_logs" }), { key: reader.key });
+    const refused = await send(toolCall("send_device_command", { deviceId, type: "collect_logs" }), {
+      key: reader.key,
+    });
     expect([refused.status, refused.body.error]).toMatchObject([
       403,
       { code: -32001, message: "API key does not have required permissions" },

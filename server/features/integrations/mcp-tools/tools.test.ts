@@ -7,7 +7,7 @@ import { eventsOf } from "../../../test/events-of.ts";
 import { databases } from "../../../test/harness.ts";
 import { digestOf } from "./digest.ts";
 import { resultOf } from "./result.ts";
-import { tierOf, type ToolCall } from "./run-tool.ts";
+import { type ToolCall, tierOf } from "./run-tool.ts";
 
 describe.each(databases)("tools on %s", (database) => {
   let world: ToolWorld;
@@ -24,7 +24,12 @@ describe.each(databases)("tools on %s", (database) => {
     await db
       .insertInto("deviceSoftware")
       .values([
-        ...Array.from({ length: 120 }, (_, at) => ({ ...program, id: id(), name: `tool ${String(at).padStart(3, "0")}`, vendor: null })),
+        ...Array.from({ length: 120 }, (_, at) => ({
+          ...program,
+          id: id(),
+          name: `tool ${String(at).padStart(3, "0")}`,
+          vendor: null,
+        })),
         { ...program, id: id(), name: "Zeta\u202eexe", vendor: "ACME" },
       ])
       .execute();

@@ -48,7 +48,9 @@ export const runs: Tools = {
   },
   search: reading((call, { q, limit }) => findDevicesByName(call, q, limit)),
   list_sites: reading((call) =>
-    listSites(asked<Of<typeof listSites>>(call, { query: { page: 1, limit: ROWS_MAX } as Of<typeof listSites>["query"] })),
+    listSites(
+      asked<Of<typeof listSites>>(call, { query: { page: 1, limit: ROWS_MAX } as Of<typeof listSites>["query"] }),
+    ),
   ),
   send_device_command: { tier: ({ type }) => (type === "reboot" ? 3 : 2), run: sendCommand },
   list_pending_patches: reading(readPendingPatches),
