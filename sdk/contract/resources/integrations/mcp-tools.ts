@@ -25,7 +25,10 @@ const RpcMessage = shape("RpcMessage", () =>
         description: "initialize, ping, tools/list, tools/call, or notifications/…",
         example: "tools/list",
       } satisfies FieldMeta),
-      params: z.record(z.string(), z.unknown()).optional().describe("what the method takes"),
+      params: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .meta({ description: "what the method takes", example: { name: "list_sites" } } satisfies FieldMeta),
     })
     .refine(({ id, method }) => (id === undefined) === method.startsWith("notifications/"), {
       path: ["id"],
