@@ -238,6 +238,7 @@ describe.each(databases)("calls of tools and their approval on %s", (database) =
       await world.elevations.approve(asked.elevationRequestId);
       await breakIt(model.keyId, asked.elevationRequestId);
       await world.server.workJobs();
+      expect((await db.selectFrom("jobs").select("lastError").execute()).filter((job) => job.lastError)).toEqual([]);
       expect(await world.execution(asked.toolExecutionId)).toMatchObject({ status: "failed", outcome: { code } });
       expect(await world.commands("reboot", device.deviceId)).toBe(0);
     }
