@@ -6,18 +6,17 @@ import { z } from "zod";
 import { email as emailSchema } from "#contract/core/fields";
 import { type ProxyVariables, proxyFor } from "#contract/core/proxy";
 import { passwordProblem } from "./access/password.ts";
+import { type AnchorPlaces, anchorPlaces } from "./anchor-settings.ts";
+import { ConfigError } from "./config-error.ts";
 import { type LogLevel, logLevels } from "./platform/log.ts";
 import { type ProxyTrust, readProxyTrust } from "./platform/proxy-trust.ts";
 import { type Preset, presetsFrom, shippedPresets } from "./sso-presets.ts";
 
-/** What an operator set wrongly; the server refuses to start and says which setting. */
-export class ConfigError extends Error {
-  override name = "ConfigError";
-}
+export { ConfigError };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Config {
+export interface Config extends AnchorPlaces {
   production: boolean;
   hosted: boolean;
   port: number;
@@ -134,6 +133,7 @@ export function readConfig(env: Environment, { makesSecrets = true } = {}): Conf
     anchorSigningKey: anchorKey(read.text("AUDIT_ANCHOR_SIGNING_KEY"), production, kept),
     anchorPublicKeys: anchorPublicKeys(read.text("AUDIT_ANCHOR_PUBLIC_KEYS")),
     anchorFile: resolve(read.text("AUDIT_ANCHOR_FILE") ?? join(dataDir, "audit-anchors.ndjson")),
+    ...anchorPlaces(read),
     auditChainVerify: read.flag("AUDIT_CHAIN_VERIFY_ENABLED", true),
     enable2fa: read.flag("ENABLE_2FA", true),
     bootstrapAdmin: bootstrapAdmin(read.text("BOOTSTRAP_ADMIN_EMAIL"), read.text("BOOTSTRAP_ADMIN_PASSWORD")),

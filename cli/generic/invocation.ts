@@ -24,6 +24,8 @@ export interface Arguments {
   readonly warnings?: (invocation: Invocation) => Promise<readonly string[]>;
   /** Said on stderr after the answer to one call was printed. */
   readonly noteOn?: (result: unknown) => readonly string[];
+  /** Takes the answer as it comes, however long it is; for one call, never a list. Returns the exit code. */
+  readonly stream?: (body: ReadableStream<Uint8Array>) => Promise<number>;
   /** Replaces names that the fields of a body hold, and which no flag takes, by ids. */
   readonly completed?: (draft: Draft) => Promise<Draft>;
   /** How a terminal shows a list. */

@@ -57,6 +57,24 @@ export async function readStatements(
   return (chain) => selections.get(key(chain))?.kept() ?? [];
 }
 
+/**
+ * The lines of a file from a byte on, each with where the next one begins. A line that has no end yet is not given: it is
+ * being written, or a crash has torn it.
+ */
+export async function* statementsFrom(
+  path: string,
+  start: number,
+): AsyncGenerator<{ statement: ChainStatement | undefined; next: number }> {
+  const found = await stat(path);
+  if (start >= found.size) return;
+  let next = start;
+  for await (const line of presentLines(path, { start, end: found.size - 1 })) {
+    next += Buffer.byteLength(line) + 1;
+    if (next > found.size) return;
+    yield { statement: parsed(line), next };
+  }
+}
+
 async function* presentLines(path: string, range: { start?: number; end?: number } = {}): AsyncGenerator<string> {
   try {
     yield* fileLines(path, range);
