@@ -115,7 +115,7 @@ export interface CommandSpec {
   readonly audit: string | null;
   readonly errors: readonly string[];
   readonly idempotent: boolean;
-  readonly transport: "json" | "text" | "html" | "redirect" | "csv" | "json-or-csv";
+  readonly transport: "json" | "json-rpc" | "text" | "html" | "redirect" | "csv" | "json-or-csv";
   readonly status: number;
   /** Paths of secret fields in the result: `key`, `items[].secret`. */
   readonly secretResult: readonly string[];

@@ -64,6 +64,7 @@ export interface Config extends AnchorPlaces {
   pamActuatorEnabled: boolean;
   /** How long a request for elevated rights waits for a decision. */
   pamPendingTtlMinutes: number;
+  toolExecutionTtlSeconds: number;
   /**
    * An administrator with MFA may sign in by password where single sign-on is enforced
    * (docs/single-sign-on.md, "Break-glass").
@@ -152,6 +153,7 @@ export function readConfig(env: Environment, { makesSecrets = true } = {}): Conf
     groupSweepIntervalSeconds: read.int("GROUP_SWEEP_INTERVAL_SECONDS", 300, 60),
     pamActuatorEnabled: read.flag("PAM_ACTUATOR_ENABLED", false),
     pamPendingTtlMinutes: read.int("PAM_PENDING_TTL_MINUTES", 60, 1),
+    toolExecutionTtlSeconds: read.int("TOOL_EXECUTION_TTL_SECONDS", 300, 1),
     ssoBreakGlass: read.flag("SSO_BREAK_GLASS", false),
     ssoAllowPrivateNetwork: read.flag("SSO_ALLOW_PRIVATE_NETWORK", false),
     webhookAllowPrivate: read.flag("WEBHOOK_ALLOW_PRIVATE", false),

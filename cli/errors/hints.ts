@@ -152,6 +152,7 @@ const byCode: Record<string, string> = {
   CONCURRENT_MODIFICATION: "Look at it again, then repeat the command",
   NOT_SUSPENDED: "`rmm pam rules list` shows which rules wait to be approved again",
   ASSERTION_FAILED: "Approve without a proof, or ask for a new challenge and sign that one",
+  EXECUTION_TIMED_OUT: "Nothing ran: whoever called the tool can call it again",
   SELF_APPROVAL: "Ask a colleague who may approve: nobody decides for themselves",
   ACTUATOR_DISABLED: "The operator of the server sets PAM_ACTUATOR_ENABLED=true to let approvals reach devices",
   wrong_status: "`rmm pam get <id>` shows its status: only what was approved, within its window, is carried out",

@@ -1378,7 +1378,7 @@ export interface ElevationRequestsMethods {
    * The first decision counts. Nobody approves their own request; a denial is never held up.
    *
    * `POST /pam/elevation-requests/:id/respond` · user · needs pam:approve, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, SELF_APPROVAL, DEVICE_DECOMMISSIONED, ORG_READ_ONLY, ORG_SUSPENDED, HOME_SESSION_REQUIRED, ASSERTION_FAILED, reauth_required.
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, EXECUTION_TIMED_OUT, SELF_APPROVAL, DEVICE_DECOMMISSIONED, ORG_READ_ONLY, ORG_SUSPENDED, HOME_SESSION_REQUIRED, ASSERTION_FAILED, reauth_required.
    */
   respond: (input: { params: { id: string }; body: models.ElevationRequestsRespondBody }, options?: CallOptions) => ApiCall<models.ElevationRequestsRespondResult>;
   /**
@@ -1731,6 +1731,16 @@ export interface ServicesMethods {
   restart: (input: { params: { deviceId: string; name: string } }, options?: CallOptions) => ApiCall<models.ServicesRestartResult>;
 }
 
+export interface McpToolsMethods {
+  /**
+   * Send a message of the Model Context Protocol.
+   * Risky calls wait for a person: such an answer says pending, and get_tool_execution what became of it.
+   *
+   * `POST /mcp` · apiKey
+   */
+  send: (input: { body: models.RpcMessage }, options?: CallOptions) => ApiCall<models.RpcAnswer>;
+}
+
 export interface WebhooksMethods {
   /**
    * List webhooks.
@@ -2058,6 +2068,8 @@ export interface Methods {
   processes: ProcessesMethods;
   /** Services of a device. */
   services: ServicesMethods;
+  /** Tools that language models call with a key of an organization. */
+  mcpTools: McpToolsMethods;
   /** Addresses that are told of an organization's events. */
   webhooks: WebhooksMethods;
   /** The tamper-evident record of what was done. */

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { plainElevation } from "#fixtures/nouns/access-control/elevation-requests";
 import { seedWorld, type World } from "#fixtures/world";
 import { examineDatabase } from "../doctor.ts";
 import { type Hardened, hardenedDatabase } from "../test/hardened.ts";
@@ -421,6 +422,41 @@ describe("a tenant's connection, taken over with everything it was ever told", (
       expect((await thief.query(statement)).rowCount, statement).toBe(0);
     await refused(thief, "select setval('events_seq_seq', 1)").toThrow(/permission denied/);
     expect(await base.look(events)).toEqual(before);
+  });
+
+  it("approves no request of its own tenant, and lets no call of a tool run", async () => {
+    const { orgId, deviceId, apiKeyId } = world.a;
+    const { random, clock } = server.services;
+    const [id, executionId] = [random.uuid(), random.uuid()];
+    const asked = plainElevation(clock.now(), { id, orgId, deviceId, flowType: "ai_tool_action", riskTier: 3 });
+    await server.db.insertInto("elevationRequests").values(asked).execute();
+    const row = { id: executionId, orgId, elevationRequestId: id, apiKeyId, status: "pending" as const };
+    const never = { claimedUntil: null, outcome: null, createdAt: clock.now(), updatedAt: clock.now() };
+    await server.db
+      .insertInto("toolExecutions")
+      .values({ ...row, ...never })
+      .execute();
+    const seen = async () => [
+      await base.look("select id, status, expires_at from elevation_requests order by id"),
+      await base.look("select * from tool_executions order by id"),
+    ];
+    const before = await seen();
+    for (const wall of [own, `org:${orgId}`]) {
+      await enter(wall);
+      expect(await ids(thief, "tool_executions")).toEqual([executionId]);
+      for (const statement of [
+        "update tool_executions set status = 'approved'",
+        "delete from tool_executions",
+        "update elevation_requests set status = 'approved', approved_at = now(), expires_at = now() + interval '1 day'",
+      ])
+        expect((await thief.query(statement)).rowCount, statement).toBe(0);
+      await refused(
+        thief,
+        `insert into tool_executions (id, org_id, elevation_request_id, api_key_id, status, created_at, updated_at)
+         select gen_random_uuid(), org_id, id, '${apiKeyId}', 'approved', now(), now() from elevation_requests`,
+      ).toThrow(/row-level security/);
+    }
+    expect(await seen()).toEqual(before);
   });
 
   const state = async () => [

@@ -138,7 +138,7 @@ export const systemReasons = {
   },
   "decide elevations": {
     covers:
-      "elevationRequests and elevationAudit; deviceCommands about them, the devices, organizations and partners above " +
+      "elevationRequests, elevationAudit and toolExecutions; jobs; deviceCommands about them, apiKeys, the devices, organizations and partners above " +
       "them, elevationServerDevices: read; notifications of whoever may approve, with users, their memberships and " +
       "rolePermissions: read",
     why: "no tenant's connection may decide: the server does, once it has judged the caller",

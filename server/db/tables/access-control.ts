@@ -1,6 +1,7 @@
 import type { Declared } from "../table-declaration.ts";
 import type { ElevationAuditTable, ElevationRequestsTable, ElevationServerDevicesTable } from "./elevation-requests.ts";
 import type { PamConfigsTable, PamRulesTable, SignerGroupsTable } from "./pam-rules.ts";
+import type { ToolExecutionsTable } from "./tool-executions.ts";
 
 export interface AccessControlTables {
   pamRules: PamRulesTable;
@@ -9,6 +10,7 @@ export interface AccessControlTables {
   elevationRequests: ElevationRequestsTable;
   elevationAudit: ElevationAuditTable;
   elevationServerDevices: ElevationServerDevicesTable;
+  toolExecutions: ToolExecutionsTable;
 }
 
 // A tenant's own connection decides nothing, nor writes what does: the server does, once it has judged the caller.
@@ -44,4 +46,10 @@ export const accessControlTables = {
     json: ["facts"],
   },
   elevationServerDevices: { owner: "system", writtenBy: "access-control/elevation-requests" },
+  toolExecutions: {
+    owner: "org",
+    writtenBy: "access-control/tool-executions",
+    lifted: ["insert", "update", "delete"],
+    json: ["outcome"],
+  },
 } as const satisfies Declared<AccessControlTables>;

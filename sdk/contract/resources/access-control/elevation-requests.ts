@@ -140,6 +140,7 @@ export const elevationRequests = resource(about, {
       "NOT_FOUND",
       "SITE_ACCESS_DENIED",
       "INVALID_STATE",
+      "EXECUTION_TIMED_OUT",
       "SELF_APPROVAL",
       "DEVICE_DECOMMISSIONED",
       "ORG_READ_ONLY",

@@ -7,6 +7,7 @@ import type { ShownElevation } from "./queries.ts";
 import { requireReauth } from "./reauth.ts";
 import { tierOnDevice } from "./risk-of-device.ts";
 import { CRITICAL, isSubject, requiredLevel } from "./rules.ts";
+import { holdsKey } from "./tool-action.ts";
 
 export type RespondCall = typeof elevationRequests.respond extends Endpoint<infer T> ? Call<T> : never;
 
@@ -22,7 +23,9 @@ export interface Assurance {
  * themselves. An assertion that nobody can verify is refused and never read as none. Runs before the transaction.
  */
 export async function assure(call: RespondCall, elevation: ShownElevation): Promise<Assurance> {
-  if (isSubject(elevation, user(call))) throw problem("SELF_APPROVAL");
+  const { userId } = user(call);
+  const ownKey = await call.readAsSystem("decide elevations", (db) => holdsKey(db, elevation, userId));
+  if (ownKey || isSubject(elevation, user(call))) throw problem("SELF_APPROVAL");
   // There are no approver devices to have signed one.
   if (call.body.proof !== undefined) throw problem("ASSERTION_FAILED");
   const tier = await call.readAsSystem("decide elevations", (db) => tierToday(db, elevation, call.clock.now()));

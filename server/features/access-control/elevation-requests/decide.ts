@@ -9,6 +9,7 @@ import type { HeldMachine } from "./hold.ts";
 import { addLine, type LedgerActor } from "./ledger.ts";
 import { CRITICAL, leadingTo } from "./rules.ts";
 import { eventData } from "./told-of.ts";
+import { decideCall, isToolAction } from "./tool-action.ts";
 
 const byCaller = (call: RespondCall): LedgerActor => {
   const { userId, name } = user(call);
@@ -42,8 +43,9 @@ export async function approve(
     expiresAt: after(now, minutes * MINUTE),
     decidedAssuranceLevel: assurance.level,
     decidedVia: assurance.via,
-    enforcementStatus: "pending_dispatch",
+    enforcementStatus: isToolAction(elevation) ? "none" : "pending_dispatch",
   });
+  await decideCall(tx, call.services, approved, "approved");
   const grace = isGrace(riskTier, assurance) ? { graceDowngrade: true } : {};
   const { reason } = call.body;
   const proven = { assuranceLevel: assurance.level, reauthenticated: assurance.reauthenticated, ...grace };
@@ -67,6 +69,7 @@ export async function deny(
     deniedByName: by.name,
     denialReason: reason,
   });
+  await decideCall(tx, call.services, denied, "rejected");
   await addLine(tx, call.services, denied, { event: "denied", by, facts: reason === null ? {} : { reason } });
   call.emit("elevation.denied", { orgId: denied.orgId, siteId, data: eventData(denied) });
   return denied;
