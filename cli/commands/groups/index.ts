@@ -39,7 +39,8 @@ function makesDynamic(command: Command, run: Run, spec: CommandSpec): void {
 }
 
 const createHelp = `
-With --where the group is dynamic, and every device that matches joins:
+With --where the group is dynamic, and every device that matches joins; where
+there are more than 1,000, within ten seconds after the answer:
   rmm device-groups create --name Tills --where "hostname starts with till"
 `;
 

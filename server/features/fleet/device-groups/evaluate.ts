@@ -46,7 +46,7 @@ export function evaluate(services: EventServices, group: Evaluable, only?: reado
     const now = services.clock.now();
     try {
       const found = await differenceOf(db, services, group.id, ruleOf(group), only);
-      await write(services, group, found);
+      if (!(await write(services, group, found))) return;
     } catch (error) {
       if (isNoFault(error)) return lookLater(services, group);
       await noteFailure(services, group, error, now);
@@ -62,8 +62,11 @@ export async function evaluateNow(services: EventServices, id: string, only?: re
   if (group) await evaluate(services, group, only);
 }
 
-/** Each part is a transaction with an event of its own: what follows may fail, and others write between them. */
-async function write(services: EventServices, group: Evaluable, found: Difference): Promise<void> {
+/**
+ * Each part is a transaction with an event of its own: what follows may fail, and others write between them. Answers
+ * whether all was written.
+ */
+async function write(services: EventServices, group: Evaluable, found: Difference): Promise<boolean> {
   const db = asSystem(services, "evaluate device groups");
   for (const part of partsOf(found)) {
     const isCurrent = await db.transaction().execute(async (tx) => {
@@ -74,8 +77,9 @@ async function write(services: EventServices, group: Evaluable, found: Differenc
         await emitEvents(tx, services, "group.membership_changed", [toldOfMembers(held, added, removed)]);
       return true;
     });
-    if (!isCurrent) return;
+    if (!isCurrent) return false;
   }
+  return true;
 }
 
 async function noteSuccess(services: EventServices, { id, filterVersion }: Evaluable, now: string): Promise<void> {
