@@ -22,7 +22,7 @@ export class Checkpoints {
   readonly #pages: number;
   #worker: Promise<Worker> | undefined;
   #running: Promise<void> | undefined;
-  #failed = false;
+  #closed = false;
   #rows = 0;
   #pagesPerRow = PAGES_PER_ROW;
 
@@ -35,7 +35,7 @@ export class Checkpoints {
   /** So many rows were committed. */
   committed(rows: number): void {
     this.#rows += rows;
-    if (this.#running || this.#failed || this.#rows * this.#pagesPerRow < this.#pages) return;
+    if (this.#running || this.#closed || this.#rows * this.#pagesPerRow < this.#pages) return;
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
     });
@@ -43,9 +43,9 @@ export class Checkpoints {
 
   /** Resolves when nothing is written back any more. */
   async close(): Promise<void> {
-    this.#failed = true;
+    this.#closed = true;
     await this.#running;
-    await (await this.#worker?.catch(() => undefined))?.terminate();
+    await this.#drop();
   }
 
   /** What is written meanwhile is little, and once nobody writes it is nothing: the next writer begins the log anew. */
@@ -56,16 +56,29 @@ export class Checkpoints {
       this.#pagesPerRow = Math.min(Math.max(pages / rows, 0.1), this.#pages);
       await this.#write();
       await this.#writing.alone(() => this.#write());
-      this.#rows = 0;
     } catch {
-      // SQLite does it by itself, later and in a commit.
-      this.#failed = true;
+      // Another thread tries it with the next rows; should it fail too, SQLite does it by itself in a commit.
+      await this.#drop();
     }
+    this.#rows = 0;
+  }
+
+  async #drop(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await (await worker?.catch(() => undefined))?.terminate();
+  }
+
+  async #start(): Promise<Worker> {
+    const worker = await startWorker(import.meta.url, "sqlite-checkpoint-worker", { file: this.#file });
+    // One that ends while nothing is asked of it is met by the next question.
+    return worker.on("error", () => undefined);
   }
 
   async #write(): Promise<{ pages: number }> {
-    this.#worker ??= startWorker(import.meta.url, "sqlite-checkpoint-worker", { file: this.#file });
+    this.#worker ??= this.#start();
     const worker = await this.#worker;
+    if (worker.threadId < 0) throw new Error("the thread that writes the log back has ended");
     worker.ref();
     try {
       return await new Promise((done, failed) => {

@@ -83,11 +83,11 @@ describe.each(databases)("groups of thousands on %s", (database) => {
     return { entries: rows.length, members: [...balance.values()].filter((one) => one === 1).length };
   };
   /** Services that fail a single time, when so many ids were made. */
-  const failingAfter = (count: number) => {
+  const failingAfter = (count: number, error: object = new Error("the machine is gone")) => {
     let left = count;
     const uuid = () => {
       left -= 1;
-      if (left === -1) throw new Error("the machine is gone");
+      if (left === -1) throw error;
       return server.services.random.uuid();
     };
     return { ...server.services, random: { ...server.services.random, uuid } };
@@ -129,6 +129,18 @@ describe.each(databases)("groups of thousands on %s", (database) => {
     expect(await logged()).toEqual({ entries: COUNT, members: COUNT });
     expect((await told()).flatMap(({ addedDeviceIds }) => addedDeviceIds).toSorted()).toEqual(ids.toSorted());
     expect((await send("GET", `/groups/${groupId}`)).body.lastEvaluationError).toBeNull();
+  });
+
+  it("are no fault of their conditions where two transactions wait for each other, and go on by the next note", async () => {
+    const deadlock = Object.assign(new Error("deadlock detected"), { code: "40P01" });
+    await evaluate(failingAfter(2 * TOLD_MAX, deadlock) as never, await evaluable());
+    expect((await membersOf()).length).toBeLessThan(COUNT);
+    expect((await send("GET", `/groups/${groupId}`)).body.lastEvaluationError).toBeNull();
+    const notes = server.db.selectFrom("deviceGroupDue").select("seq").where("groupId", "=", groupId);
+    expect(await notes.execute()).toHaveLength(1);
+    await evaluateDue(server.services);
+    expect(await membersOf()).toEqual(ids.toSorted());
+    expect(await logged()).toEqual({ entries: COUNT, members: COUNT });
   });
 
   it("hold whom other conditions match that are given meanwhile, and log each change once", async () => {
