@@ -33,7 +33,7 @@ export const sweepLimits = (database: DatabaseName) =>
     beforeEach(() => swept.server.services.store.volatile.deleteFrom("rateLimits").execute());
 
     const nouns = new Set(cases.map(({ endpoint }) => endpoint.noun));
-    it.each(bursts.filter(({ noun }) => nouns.has(noun)))("$limit of $noun admits no more than it says", async (burst) => {
+    it.each(bursts.filter(({ noun }) => nouns.has(noun)))("$limit of $noun lets in no more", async (burst) => {
       const attempt = await burst.ready(swept);
       const numbers = Array.from({ length: burst.left + BEYOND }, (_, number) => number);
       const asking = (number: number) => (burst.byAddress ? from(addressOf(number), attempt(number)) : attempt(number));
