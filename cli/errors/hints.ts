@@ -138,7 +138,8 @@ const byCode: Record<string, string> = {
     "People choose the devices of a static group: `rmm device-groups add-devices`. With --type dynamic --where chooses",
   NOT_DYNAMIC: "People choose the devices of a static group: `rmm device-groups devices` lists them",
   NOT_PINNED: "`rmm device-groups devices` shows which are pinned",
-  GROUP_EVALUATION_FAILED: "`rmm device-groups get` says what is wrong with its conditions",
+  GROUP_EVALUATION_FAILED:
+    "`rmm device-groups get` says what is wrong with its conditions; no error there: its devices are still being written",
   DYNAMIC_GROUP: "Its conditions choose its devices: `rmm device-groups update` changes them",
   HAS_CHILDREN: "Move the groups under it first: `rmm device-groups update` with --parent-id or --clear parent-id",
   IN_USE: "Take it out of what is named there first",

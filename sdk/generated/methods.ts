@@ -1094,7 +1094,7 @@ export interface DeviceGroupsMethods {
    * `POST /groups` · user · needs devices:write
    * Errors: ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, ORG_READ_ONLY, NAME_TAKEN, LIMIT_REACHED, INVALID_PARENT, DEVICE_NOT_IN_ORG, DYNAMIC_GROUP, FILTER_REQUIRED, FILTER_NOT_ALLOWED, FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, GROUP_NOT_IN_ORG, FILTER_TIMEOUT.
    */
-  create: (input: { body: models.DeviceGroupsCreateBody }, options?: CallOptions) => ApiCall<models.DeviceGroup>;
+  create: (input: { body: models.DeviceGroupsCreateBody }, options?: CallOptions) => ApiCall<models.DeviceGroupDetail>;
   /**
    * Show a device group.
    *
@@ -1108,7 +1108,7 @@ export interface DeviceGroupsMethods {
    * `PATCH /groups/:id` · user · needs devices:write
    * Errors: NOT_FOUND, SITE_ACCESS_DENIED, ORG_READ_ONLY, NO_UPDATES, SITE_NOT_IN_ORG, NAME_TAKEN, INVALID_PARENT, CONCURRENT_MODIFICATION, FILTER_REQUIRED, FILTER_NOT_ALLOWED, FILTER_INVALID_STRUCTURE, FILTER_UNKNOWN_FIELD, FILTER_OPERATOR_NOT_ALLOWED, FILTER_VALUE_REQUIRED, FILTER_TYPE_MISMATCH, FILTER_INVALID_REGEX, FILTER_TOO_DEEP, FILTER_TOO_LARGE, GROUP_NOT_IN_ORG, FILTER_TIMEOUT.
    */
-  update: (input: { params: { id: string }; body?: models.DeviceGroupsUpdateBody }, options?: CallOptions) => ApiCall<models.DeviceGroup>;
+  update: (input: { params: { id: string }; body?: models.DeviceGroupsUpdateBody }, options?: CallOptions) => ApiCall<models.DeviceGroupDetail>;
   /**
    * Delete a device group with its memberships and their log.
    *

@@ -68,7 +68,7 @@ export const systemReasons = {
   "keep device groups": {
     covers:
       "deviceGroups of one organization: names, places and what their conditions name: read; its devices with what " +
-      "describes them: which match: read; deviceGroupFields, deviceGroupDue",
+      "describes them: which match: read; members of one of them with their log; deviceGroupFields, deviceGroupDue",
     why: "a caller confined to sites must still meet the organization's names and limits, and whom a group holds is no matter of who asks",
   },
   "revoke access": {
