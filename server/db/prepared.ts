@@ -94,7 +94,7 @@ interface Asking<Row> {
   by: Narrowing["by"];
 }
 
-/** Runs a query that is compiled for this once, within the bounds of its request. */
+/** Runs a query that is compiled, and planned, for this once, within the bounds of its request. */
 export function runOnce<Row>(
   reader: Reader,
   build: (db: Kysely<Database>) => Compilable<Row>,
@@ -102,14 +102,14 @@ export function runOnce<Row>(
 ): Promise<Row[]> {
   const db = reader as Kysely<Database>;
   const scope = scopeOfHandle(db);
-  return run<Row>(reader, build(scope ? scoped(db.withoutPlugins(), scope, narrowing) : db).compile());
+  return run<Row>(reader, build(scope ? scoped(db.withoutPlugins(), scope, narrowing) : db).compile(), { once: true });
 }
 
-async function run<Row>(reader: Reader, query: CompiledQuery): Promise<Row[]> {
+async function run<Row>(reader: Reader, query: CompiledQuery, { once = false } = {}): Promise<Row[]> {
   const db = reader as Kysely<Database>;
   const bounds = boundsOf(scopeOfHandle(db));
   const read = bounds && boundedReadOf(db);
-  if (read) return (await read(query.sql, query.parameters, bounds)) as Row[];
+  if (read) return (await read(query.sql, query.parameters, once ? { ...bounds, once } : bounds)) as Row[];
   return ((await db.executeQuery(query)) as QueryResult<Row>).rows;
 }
 
