@@ -1,5 +1,6 @@
-import type { CompiledQuery, Kysely, QueryResult } from "kysely";
+import { type CompiledQuery, createQueryId, type Kysely, type QueryResult, type RootOperationNode } from "kysely";
 import { boundedReadOf } from "./dialect/bounded-read.ts";
+import { fairTurn } from "./dialect/fair-turn.ts";
 import { singleReadOf } from "./dialect/single-read.ts";
 import { boundsOf } from "./read-bounds.ts";
 import { markedScope } from "./scope.ts";
@@ -94,15 +95,26 @@ interface Asking<Row> {
   by: Narrowing["by"];
 }
 
-/** Runs a query that is compiled, and planned, for this once, within the bounds of its request. */
-export function runOnce<Row>(
+/** A query that is compiled in two steps. */
+export interface CompilableOnce<Row> extends Compilable<Row> {
+  toOperationNode(): RootOperationNode;
+}
+
+/**
+ * Runs a query that is compiled, and planned, for this once, within the bounds of its request. A thousand conditions take
+ * tens of milliseconds to narrow to the caller's scope and as many to be written out: others have their turn between.
+ */
+export async function runOnce<Row>(
   reader: Reader,
-  build: (db: Kysely<Database>) => Compilable<Row>,
+  build: (db: Kysely<Database>) => CompilableOnce<Row>,
   narrowing: Narrowing = {},
 ): Promise<Row[]> {
   const db = reader as Kysely<Database>;
   const scope = scopeOfHandle(db);
-  return run<Row>(reader, build(scope ? scoped(db.withoutPlugins(), scope, narrowing) : db).compile(), { once: true });
+  await fairTurn();
+  const node = build(scope ? scoped(db.withoutPlugins(), scope, narrowing) : db).toOperationNode();
+  await fairTurn();
+  return run<Row>(reader, db.getExecutor().compileQuery(node, createQueryId()), { once: true });
 }
 
 async function run<Row>(reader: Reader, query: CompiledQuery, { once = false } = {}): Promise<Row[]> {

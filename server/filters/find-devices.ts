@@ -1,6 +1,6 @@
 import type { FilterGroup } from "#contract/core/filters/condition";
 import type { DialectName } from "#server/db/dialect/index";
-import { type Compilable, runOnce } from "#server/db/prepared";
+import { type CompilableOnce, runOnce } from "#server/db/prepared";
 import type { Scope } from "#server/db/scope";
 import type { Reader } from "#server/db/unit-of-work";
 import { candidatesFor } from "./candidates.ts";
@@ -40,7 +40,7 @@ export async function finderOf({ db, scope, dialect, now, orgId, fewest = FEW }:
   });
   const find = async <Row>(
     meets: Meets,
-    build: (devices: ReturnType<typeof devicesInList>) => Compilable<Row>,
+    build: (devices: ReturnType<typeof devicesInList>) => CompilableOnce<Row>,
     ids?: readonly string[],
   ) => {
     const condition = await conditionFor(meets);
