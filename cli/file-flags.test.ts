@@ -25,7 +25,10 @@ const besides: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a flag stands instead of, with its value. */
-const instead: Readonly<Record<string, string>> = { "saved-filters explain --conditions": "--where" };
+const instead: Readonly<Record<string, string>> = {
+  "saved-filters explain --conditions": "--where",
+  "pam-rules reorder --file": "Deny games",
+};
 
 const without = (argv: readonly string[], flag: string | undefined): string[] => {
   const at = flag === undefined ? -1 : argv.indexOf(flag);
@@ -67,6 +70,7 @@ it("a file flag that names no file is refused with path and reason in words, and
     "GET /orgs/partners/me": () => ({ body: { id: ids.twin, name: "Acme", slug: "acme" } }),
     "GET /devices": () => ({ body: { devices: [device], nextCursor: null, limit: 100 } }),
     "GET /custom-fields": (_seen, query) => paged([], query),
+    [`GET /pam/elevation-requests/${ids.twin}`]: () => ({ body: { id: ids.twin, orgId: ids.contoso, events: [] } }),
   });
   for (const [name, text] of [
     ["plain", "no folder"],

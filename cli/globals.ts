@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { parseDuration } from "./duration.ts";
 import { usageError } from "./errors/cli-error.ts";
 import type { Given } from "./errors/commands-to-type.ts";
+import { nounOfWords } from "./noun-aliases.ts";
 
 /** Flags that every command takes, before or after its name. Their names are fixed for scripts. */
 export interface Globals {
@@ -96,15 +97,25 @@ export function normalizeArgv(argv: readonly string[]): string[] {
 }
 
 /** The words that name the command, without flags and the values of global flags. */
-export function wordsOf(argv: readonly string[]): string[] {
-  const words: string[] = [];
+export const wordsOf = (argv: readonly string[]): string[] => placesOfWords(argv).map((at) => argv[at]!);
+
+function placesOfWords(argv: readonly string[]): number[] {
+  const places: number[] = [];
   for (let index = 0; index < argv.length; index++) {
     const arg = argv[index]!;
     if (arg === "--") break;
     if (withValue.has(arg)) index++;
-    else if (!arg.startsWith("-")) words.push(arg);
+    else if (!arg.startsWith("-")) places.push(index);
   }
-  return words;
+  return places;
+}
+
+/** `pam rules list` becomes `pam-rules list`, wherever flags stand between the words. */
+export function withNounOfWords(argv: readonly string[]): readonly string[] {
+  const [first = -1, second = -1] = placesOfWords(argv);
+  const noun = nounOfWords(argv[first], argv[second]);
+  if (noun === undefined) return argv;
+  return argv.flatMap((arg, at) => (at === first ? [noun] : at === second ? [] : [arg]));
 }
 
 /** True if errors are printed as JSON. Works before the command line is parsed. */

@@ -9,7 +9,7 @@ import { resumeCommand } from "./commands/keys/rotate-view.ts";
 import { applyCommand } from "./commands/provisioning/options.ts";
 import type { Context } from "./context.ts";
 import { completed, type Given, givenIn, withPlace } from "./errors/commands-to-type.ts";
-import { wordsOf } from "./globals.ts";
+import { withNounOfWords, wordsOf } from "./globals.ts";
 import { programFor } from "./program.ts";
 import { rotation } from "./provisioning/diff-keys.ts";
 import { stubApi } from "./test-api.ts";
@@ -37,7 +37,7 @@ function pasted(command: string): string[] {
 
 /** Fails where the command or a flag does not exist; returns the values of its flags. */
 async function parse(command: string): Promise<Record<string, unknown>> {
-  const argv = pasted(command);
+  const argv = withNounOfWords(pasted(command));
   const program = await programFor(wordsOf(argv)[0]);
   let ran: Record<string, unknown> | undefined;
   const walk = (at: Command) => {

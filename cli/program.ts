@@ -5,21 +5,30 @@ import { usageError } from "./errors/cli-error.ts";
 import { givenIn } from "./errors/commands-to-type.ts";
 import { exitCode } from "./errors/exit-codes.ts";
 import { nouns } from "./generated/nouns.ts";
-import { addGlobalFlags, globalFlagList, normalizeArgv, readGlobals, wantsJson, wordsOf } from "./globals.ts";
+import {
+  addGlobalFlags,
+  globalFlagList,
+  normalizeArgv,
+  readGlobals,
+  wantsJson,
+  withNounOfWords,
+  wordsOf,
+} from "./globals.ts";
 import type { NounSpec } from "./manifest.ts";
+import { namesHelp } from "./names-help.ts";
 import { nounAliases } from "./noun-aliases.ts";
 import { wrappedExamples } from "./output/examples.ts";
 import { wrapWords } from "./output/wrap.ts";
 import type { Program, Run } from "./register.ts";
 import { type Shell, writeTo } from "./shell.ts";
 import { callsServer, refuseForeignFlags, takesFlag } from "./taken-flags.ts";
-import { helpOf, reachedBy, usageErrorOf } from "./usage-errors.ts";
+import { helpOf, lineOf, nameOf, reachedBy, unknownCommandIn, usageErrorOf } from "./usage-errors.ts";
 import { version } from "./version.ts";
 
 /** Parses the command line and runs the command. Returns its exit code; throws what went wrong. */
 export async function runProgram(shell: Shell, argv: readonly string[]): Promise<number> {
   const written: { stdout: string; stderr: string } = { stdout: "", stderr: "" };
-  const args = normalizeArgv(argv);
+  const args = withNounOfWords(normalizeArgv(argv));
   let code = 0;
   let called: Command | undefined;
   const words = wordsOf(args);
@@ -65,7 +74,7 @@ function newProgram(written: { stdout: string; stderr: string }, hasVersion: boo
     .helpCommand(false)
     .exitOverride()
     .showSuggestionAfterError()
-    .configureHelp({ subcommandTerm: (command) => command.name(), minWidthToWrap: 20 })
+    .configureHelp({ subcommandTerm: nameOf, commandUsage: usageOf, minWidthToWrap: 20 })
     .hook("preAction", (program, command) => refuseForeignFlags(program, command))
     .configureOutput({
       writeOut: (text) => {
@@ -85,6 +94,12 @@ function newProgram(written: { stdout: string; stderr: string }, hasVersion: boo
   );
   return program;
 }
+
+const usageOf = (command: Command): string => {
+  const [alias] = command.aliases();
+  const also = alias === undefined || lineOf(command).endsWith(` ${alias}`) ? "" : `|${alias}`;
+  return `${lineOf(command)}${also} ${command.usage()}`;
+};
 
 /** Their names alone: what they do is not the business of each command. A group shows those that its commands take. */
 function globalFlagLine(command: Command): string {
@@ -163,6 +178,7 @@ async function addNounOf(
   await addNoun(group, noun, run, verb);
   const extend = extensions[noun];
   if (extend) await (await extend())(group, run, { ...wholeProgram, called: verb });
+  group.addHelpText("after", namesHelp(noun));
 }
 
 /** Of examples, on every terminal. */
@@ -178,8 +194,10 @@ async function endOfParsing(
   { stdout, stderr }: { stdout: string; stderr: string },
   { argv, program }: { argv: readonly string[]; program: Command },
 ): Promise<number> {
-  const [json, words] = [wantsJson(argv), wordsOf(argv)];
+  const [json, words] = [wantsJson(argv), wordsOf(withNounOfWords(argv))];
   if (error.exitCode === 0) {
+    const unknown = error.code === "commander.helpDisplayed" ? unknownCommandIn(program, words) : undefined;
+    if (unknown !== undefined) throw usageErrorOf(unknown, { program, words, json });
     await writeTo(shell, "stdout", wrappedExamples(oneBlankLine(stdout), HELP_WIDTH));
     return 0;
   }

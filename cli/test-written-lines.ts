@@ -43,6 +43,8 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     "devices run": { argv: ["reboot", ids.twin, "--yes"], field: "outcome" },
     "elevation-requests approve": { argv: [ids.twin, ids.hq, "--yes"], field: "outcome" },
     "elevation-requests deny": { argv: [ids.twin, ids.hq, "--yes"], field: "outcome" },
+    "pam-rules test": { argv: ["--against", ids.twin, "--match-user", "pat"], field: "matches" },
+    "pam-rules reorder": { argv: ["Deny games", "--first", "--yes"], field: "outcome" },
     "elevation-requests stats": { argv: [], field: "requests" },
     plan: { argv: [`${dir}/tenants.yaml`], field: "items" },
     apply: { argv: [`${dir}/tenants.yaml`, "--yes"], field: "items" },

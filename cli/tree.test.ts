@@ -6,6 +6,7 @@ import { commandGroups } from "./commands/index.ts";
 import { nouns } from "./generated/nouns.ts";
 import { fieldsOf } from "./generic/fields.ts";
 import { globalFlagList, globalFlagNames } from "./globals.ts";
+import { spellingOf } from "./noun-aliases.ts";
 import { takesFlag } from "./taken-flags.ts";
 import { commandLine, ANY_ID as ID, specs } from "./test-commands.ts";
 import { leaves } from "./test-leaves.ts";
@@ -148,7 +149,7 @@ describe("every command", () => {
     for (const { noun, area, summary } of nouns) {
       const words = summary.split(" ").slice(0, 3).join(" ");
       if (!(noun in commandGroups))
-        expect(under(areas[area]), noun).toMatch(new RegExp(`^  ${noun}(\\|\\w+)? +${words}`, "m"));
+        expect(under(areas[area]), noun).toMatch(new RegExp(`^  ${spellingOf(noun)} +${words}`, "m"));
     }
     for (const [name, { hidden, area }] of Object.entries(commandGroups))
       expect(new RegExp(`^  ${name} `, "m").test(under(area === undefined ? "Commands" : areas[area])), name).toBe(

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { spellingOf } from "./noun-aliases.ts";
 import { leaves } from "./test-leaves.ts";
 import { testCommand } from "./test-shell.ts";
 
@@ -19,7 +20,7 @@ describe("a command line that is wrong", () => {
   it("is told in plain words, with the help of the very command, for every command and every flag with a value", async () => {
     let values = 0;
     for (const { path, command: leaf } of await leaves()) {
-      const line = `rmm ${path.join(" ")}`;
+      const line = ["rmm", spellingOf(path[0]!), ...path.slice(1)].join(" ");
       const help = `\`${line} --help\` explains its flags and arguments`;
       const flag = await refused(...path, "--no-such-flag-of-it");
       expect(flag).toContain(`\`${line}\` has no flag --no-such-flag-of-it`);

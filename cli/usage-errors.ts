@@ -1,6 +1,8 @@
-import type { Command, CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
+import { suggestions } from "#contract/core/suggest";
 import { type CliError, usageError } from "./errors/cli-error.ts";
 import { nouns } from "./generated/nouns.ts";
+import { nounsWithin, spellingOf } from "./noun-aliases.ts";
 
 /** The command that the words reach, or the last group on the way to it. */
 export function reachedBy(program: Command, words: readonly string[]): Command {
@@ -13,10 +15,14 @@ export function reachedBy(program: Command, words: readonly string[]): Command {
   return at;
 }
 
+/** What a command is shown by in its group; of a noun that may be two words. */
+export const nameOf = (command: Command): string =>
+  command.parent !== null && command.parent.parent === null ? spellingOf(command.name()) : command.name();
+
 /** `rmm devices list`. */
 export function lineOf(command: Command): string {
   const names: string[] = [];
-  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
+  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(nameOf(at));
   return names.join(" ");
 }
 
@@ -32,11 +38,36 @@ export function usageErrorOf(
   { program, words, json }: { program: Command; words: readonly string[]; json: boolean },
 ): CliError {
   const at = reachedBy(program, words);
-  return usageError(messageOf(error, lineOf(at)), hintOf(error, at, words, json));
+  return usageError(messageOf(error, at), hintOf(error, at, words, json));
 }
 
+/** The parser shows the help of a group before it looks at the word behind it; undefined where every word is known. */
+export function unknownCommandIn(program: Command, words: readonly string[]): CommanderError | undefined {
+  const at = reachedBy(program, words);
+  let depth = 0;
+  for (let above = at.parent; above !== null; above = above.parent) depth += 1;
+  const word = words[depth];
+  if (at.commands.length === 0 || word === undefined) return undefined;
+  return new CommanderError(1, "commander.unknownCommand", `error: unknown command '${word}'`);
+}
+
+function closest(named: string, words: readonly string[]): string {
+  const [meant] = suggestions(named, words);
+  return meant === undefined ? "" : ` (did you mean ${meant}?)`;
+}
+
+/** What may stand behind a group, as it is listed and by short names. */
+const wordsIn = (group: Command): string[] => [
+  ...group
+    .createHelp()
+    .visibleCommands(group)
+    .flatMap((one) => [nameOf(one), one.name(), ...one.aliases()]),
+  ...nounsWithin(group.name()).map(([word]) => word),
+];
+
 /** The value after `=` of a mistyped flag may be a secret. */
-function messageOf({ code, message }: CommanderError, line: string): string {
+function messageOf({ code, message }: CommanderError, at: Command): string {
+  const line = lineOf(at);
   const text = message.replace(/^error: /, "").replace(/(--[\w-]+)=[^\n']*/g, "$1");
   const [, named = ""] = /'([^']*)'/.exec(text) ?? [];
   const [, meant] = /\n\(Did you mean (.*)\?\)$/.exec(text) ?? [];
@@ -45,7 +76,7 @@ function messageOf({ code, message }: CommanderError, line: string): string {
     case "commander.unknownOption":
       return `\`${line}\` has no flag ${named}${close}`;
     case "commander.unknownCommand":
-      return `There is no command ${line} ${named}${close}`;
+      return `There is no command ${line} ${named}${closest(named, wordsIn(at))}`;
     case "commander.optionMissingArgument":
       return `${named} lacks its value`;
     case "commander.excessArguments": {
@@ -82,7 +113,9 @@ function commandsBelow(group: Command, unknown: string): string[] {
 /** The commands of that name of the groups that share a word with the one that was meant: `audit-logs list` of `audit list`. */
 function commandsElsewhere([group = "", verb]: readonly string[]): string[] {
   const near = nouns.filter(({ noun }) => noun !== group && noun.split("-").includes(group));
-  return near.filter(({ verbs }) => verbs.some(({ name }) => name === verb)).map(({ noun }) => `rmm ${noun} ${verb}`);
+  return near
+    .filter(({ verbs }) => verbs.some(({ name }) => name === verb))
+    .map(({ noun }) => `rmm ${spellingOf(noun)} ${verb}`);
 }
 
 /** What others call it. */

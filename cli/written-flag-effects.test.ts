@@ -100,6 +100,18 @@ const answers: Readonly<Record<string, unknown>> = {
       [`POST /pam/elevation-requests/${id}/respond`, { success: true, id, status: "approved" }],
     ]),
   ),
+  "GET /pam/rules": {
+    rules: ["Ask", "Deny games"].map((name, at) => ({
+      ...{ id: [ids.twin, ids.hq][at], orgId: ids.contoso, name, priority: 100, createdAt: `2026-01-0${at + 1}` },
+    })),
+  },
+  ...Object.fromEntries([ids.twin, ids.hq].map((id) => [`PATCH /pam/rules/${id}`, { success: true, rule: { id } }])),
+  "POST /pam/rules/preview": {
+    comparison: {
+      ...{ matches: true, isAbout: true, isAtSite: true, isInWindow: true },
+      criteria: [{ criterion: "user", wanted: "pat", negated: false, compared: "met" }],
+    },
+  },
   "GET /audit-logs/anchors": { ...list([]), publicKey: null, publicKeys: [] },
 };
 

@@ -7,6 +7,7 @@ import { authenticatedRead } from "./bench/authenticated-read.ts";
 import type { Bench } from "./bench/bench.ts";
 import { coldBuild } from "./bench/cold-build.ts";
 import { commandStart } from "./bench/command-start.ts";
+import { elevations } from "./bench/elevations.ts";
 import { eventMutation } from "./bench/event-mutation.ts";
 import { filters } from "./bench/filters.ts";
 import { groupSweep } from "./bench/group-sweep.ts";
@@ -27,6 +28,7 @@ const benches: readonly Bench[] = [
   ...groupSweep,
   ...search,
   ...agents,
+  ...elevations,
   ...serverStart,
   ...rateLimitCheck,
   ...eventMutation,

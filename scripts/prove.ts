@@ -3,7 +3,8 @@ import { parseArgs } from "node:util";
 
 /**
  * `npm run prove`: the long version of every proof that `npm test` has a short one of: thousands of kills, 100,000 fuzzed
- * requests a database, generated requests by the hundred, 10,000 filters a database, ten minutes of a fleet, and ten at full speed. Takes hours; each
+ * requests a database, generated requests by the hundred, 10,000 filters a database, 100,000 reports of elevations and their
+ * races 200 times each, ten minutes of a fleet, and ten at full speed. Takes hours; each
  * prints its seed. `-- faults soak` runs these parts alone, `--share 0.05` a twentieth of every count.
  */
 const SOAK_MINUTES = 10;
@@ -11,11 +12,13 @@ const SOAK_MINUTES = 10;
 const { values, positionals } = parseArgs({ options: { share: { type: "string" } }, allowPositionals: true });
 const share = Number(values.share ?? 1);
 const generated = ["sqlite", "postgres"].map((database) => `server/test/conformance/${database}/generated`);
+const elevations = "server/features/access-control/elevation-requests";
 const parts: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   faults: ["vitest", "run", "server/test/fault"],
   generated: ["vitest", "run", ...generated],
   filters: ["vitest", "run", "server/test/filters"],
   fleet: ["vitest", "run", "server/test/fleet"],
+  elevations: ["vitest", "run", ...["races", "report"].map((name) => `${elevations}/${name}.test.ts`)],
   soak: ["node", "dist/scripts/soak.js", String(SOAK_MINUTES * share)],
 };
 const chosen = positionals.length > 0 ? positionals : Object.keys(parts);

@@ -1,5 +1,6 @@
 import type { AnyEndpoint } from "#contract/core/endpoint";
 import { jsonFaults } from "#contract/core/exact-json";
+import { issueText, type ToldIssue } from "#contract/core/issue-words";
 import type { EndpointInfo } from "./endpoint-info.ts";
 import type { Issue } from "./errors.ts";
 import { type CallInput, sentQuery } from "./prepare.ts";
@@ -49,7 +50,7 @@ export async function requestIssues(info: EndpointInfo, input: CallInput): Promi
   for (const [schema, value] of parts) {
     const outcome = schema?.safeParse(value);
     if (outcome !== undefined && !outcome.success) {
-      return (outcome.error.issues as SchemaIssue[]).slice(0, ISSUES_MAX).map(told);
+      return outcome.error.issues.slice(0, ISSUES_MAX).map(told);
     }
   }
   return [];
@@ -60,9 +61,9 @@ async function endpointOf(info: EndpointInfo): Promise<AnyEndpoint | undefined> 
   return allEndpoints().find((one) => one.noun === info.noun && one.verb === info.verb);
 }
 
-const told = ({ path, message }: SchemaIssue): Issue => {
-  const where = pathText(path);
-  return { path: where, message: where === "" ? message : `${where}: ${message}` };
+const told = (issue: ToldIssue): Issue => {
+  const [where, text] = [pathText(issue.path), issueText(issue)];
+  return { path: where, message: where === "" ? text : `${where}: ${text}` };
 };
 
 /** A string where other strings were known, or a union with a branch that only has such complaints. */

@@ -4,9 +4,10 @@ import { didYouMean } from "#contract/core/suggest";
 import { usageError } from "../errors/cli-error.ts";
 import { nouns } from "../generated/nouns.ts";
 import { commandsOf } from "../generic/commands-of.ts";
+import { withNounOfWords } from "../globals.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { methodsAt, nearEndpoints } from "../near-endpoints.ts";
-import { nounAliases } from "../noun-aliases.ts";
+import { nounAliases, spellingOf } from "../noun-aliases.ts";
 
 /** What to check: a permission or a key's scope by name, or an endpoint. */
 export type Target = { readonly grant: string } | { readonly command: CommandSpec };
@@ -21,7 +22,7 @@ const grants: readonly string[] = [...new Set<string>([...permissions, ...apiKey
 
 /** Reads `sites:write`, `POST /orgs/sites` (one word or two) or the command's own words, `sites create`. */
 export async function targetOf(words: readonly string[]): Promise<Target> {
-  const [first = "", second, ...more] = words.flatMap((word) => word.trim().split(/\s+/));
+  const [first = "", second, ...more] = withNounOfWords(words.flatMap((word) => word.trim().split(/\s+/)));
   if (more.length > 0) throw usageError(`${words.join(" ")} is too much: one permission or one endpoint`);
   if (second === undefined && first.includes(":") && !first.includes("/")) return { grant: grantOf(first) };
   if (second === undefined) throw usageError(`${first} is no permission`, usage);
@@ -59,6 +60,6 @@ function byName(commands: readonly CommandSpec[], noun: string, name: string): C
   const wanted = nounAliases[noun] ?? noun;
   const found = commands.find((one) => one.noun === wanted && one.name === name);
   if (found) return found;
-  const names = commands.map((one) => `${one.noun} ${one.name}`);
-  throw usageError(`There is no command ${noun} ${name}${didYouMean(`${wanted} ${name}`, names)}`, usage);
+  const names = commands.map((one) => `${spellingOf(one.noun)} ${one.name}`);
+  throw usageError(`There is no command ${noun} ${name}${didYouMean(`${spellingOf(wanted)} ${name}`, names)}`, usage);
 }

@@ -108,6 +108,7 @@ export const commandGroups: Readonly<Record<string, Group>> = {
 /** What is added to, or changed in, the generated commands of a noun. */
 export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "audit-logs": async () => (await import("./audit/index.ts")).extendAuditLogs,
+  "configuration-policies": async () => (await import("./policies/index.ts")).extendConfigurationPolicies,
   "device-commands": async () => (await devices()).extendDeviceCommands,
   "device-groups": async () => (await import("./groups/index.ts")).extendDeviceGroups,
   "device-logs": async () => (await import("./follow/device-logs.ts")).extendDeviceLogs,
@@ -116,6 +117,7 @@ export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
   "enrollment-keys": async () => (await small()).extendEnrollmentKeys,
   mfa: async () => (await small()).extendMfa,
   notifications: async () => (await small()).extendNotifications,
+  "pam-rules": async () => (await import("./pam/rules/index.ts")).extendPamRules,
   search: async () => (await small()).extendSearch,
   "saved-filters": async () => (await import("./filters/index.ts")).extendSavedFilters,
   users: async () => (await small()).extendUsers,

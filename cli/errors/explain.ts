@@ -2,6 +2,7 @@ import { RmmError } from "#sdk/errors";
 import { kinds } from "../generated/kinds.ts";
 import { load } from "../generated/load.ts";
 import type { CommandSpec } from "../manifest.ts";
+import { spellingOf } from "../noun-aliases.ts";
 import { quoted } from "./commands-to-type.ts";
 import type { Described } from "./describe-error.ts";
 
@@ -84,5 +85,5 @@ async function listCommand({ noun, verb }: Named, outer: readonly Named[]): Prom
     if (inside !== undefined) return quoted(inside.value);
     return spec.refs[param] === "organization" ? "--org <org>" : `<${spec.refs[param]}>`;
   });
-  return ["rmm", noun, verb, ...within].join(" ");
+  return ["rmm", spellingOf(noun), verb, ...within].join(" ");
 }

@@ -87,9 +87,9 @@ const byCode: Record<string, string> = {
   PSA_CONNECTION_NOT_ALLOWED: "Leave out --service-management-psa-connection-id, or choose the mode that takes it",
   TARGET_NOT_IN_SCOPE:
     "A policy covers what lies in its owner: `rmm configuration-policies get <policy>` shows whose it is",
-  PAM_RULE_INVALID_SHAPE: "`rmm pam-rules create --help` has the criteria; one at least says what is matched",
+  PAM_RULE_INVALID_SHAPE: "`rmm pam rules create --help` has the criteria; one at least says what is matched",
   pam_rule_risk_tier_unreachable: "Choose one of the tiers that are named, or leave out --match-risk-tier",
-  SIGNER_GROUP_NOT_IN_ORG: "`rmm signer-groups list --org <org>` shows the groups of an organization",
+  SIGNER_GROUP_NOT_IN_ORG: "`rmm pam signer-groups list --org <org>` shows the groups of an organization",
   SITE_NOT_IN_ORG: "`rmm sites list --org <org>` shows the sites of an organization",
   "site-not-in-org": "`rmm sites list --org <org>` shows the sites of an organization",
   "no-identifier": "Give --name, --email, --phone or --mobile",
@@ -150,13 +150,12 @@ const byCode: Record<string, string> = {
   USER_EXISTS:
     "Who has not accepted yet gets a new link: `rmm users resend-invite --user <email>`; --if-not-exists leaves alone who is there",
   CONCURRENT_MODIFICATION: "Look at it again, then repeat the command",
-  NOT_SUSPENDED: "`rmm pam-rules list` shows which rules wait to be approved again",
+  NOT_SUSPENDED: "`rmm pam rules list` shows which rules wait to be approved again",
   ASSERTION_FAILED: "Approve without a proof, or ask for a new challenge and sign that one",
   SELF_APPROVAL: "Ask a colleague who may approve: nobody decides for themselves",
   ACTUATOR_DISABLED: "The operator of the server sets PAM_ACTUATOR_ENABLED=true to let approvals reach devices",
-  wrong_status:
-    "`rmm elevation-requests get <id>` shows its status: only what was approved, within its window, is carried out",
-  race_lost: "Somebody else had it carried out: `rmm elevation-requests get <id>` shows what came of it",
+  wrong_status: "`rmm pam get <id>` shows its status: only what was approved, within its window, is carried out",
+  race_lost: "Somebody else had it carried out: `rmm pam get <id>` shows what came of it",
   INVALID_STATE: "Look at its status first, then choose what goes with that",
   ORG_READ_ONLY: "The organization is being closed, or was: `rmm organizations get <org>` shows its status",
   ORG_SUSPENDED: "`rmm organizations update <org> --status active` lets it go on",

@@ -39,7 +39,7 @@ function detailLines(details: unknown, said: string): string[] {
   return details
     .slice(0, 50)
     .flatMap((one) => excerptOf(one) ?? [detailText(one)])
-    .filter((text) => text !== said)
+    .filter((text) => !said.split("; ").includes(text))
     .map((text) => `  ${text}`);
 }
 

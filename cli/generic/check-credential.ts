@@ -1,6 +1,7 @@
 import { type Context, getCredential } from "../context.ts";
 import { CliError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
+import { spellingOf } from "../noun-aliases.ts";
 
 const kindNames = {
   user: "a signed-in user",
@@ -17,7 +18,7 @@ export async function checkCredential(context: Context, spec: CommandSpec): Prom
   const { kind, source } = await getCredential(context);
   if (kinds.includes(kind)) return;
   const wanted = kinds.map((one) => kindNames[one]).join(" or ");
-  throw new CliError(`\`${spec.noun} ${spec.name}\` needs ${wanted}; ${source} holds ${kindNames[kind]}`, {
+  throw new CliError(`\`${spellingOf(spec.noun)} ${spec.name}\` needs ${wanted}; ${source} holds ${kindNames[kind]}`, {
     exit: "unauthenticated",
     code: "WRONG_CREDENTIAL",
     details: { accepted: kinds, given: kind },

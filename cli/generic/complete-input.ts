@@ -3,7 +3,7 @@ import { missingInput, usageError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
 import { prompterOf } from "../prompt.ts";
 import { fieldValue } from "./field-value.ts";
-import { type Field, fieldsOf } from "./fields.ts";
+import { type Field, fieldsOf, soleValueOf } from "./fields.ts";
 import { type Draft, type Invocation, withValue } from "./invocation.ts";
 import { answersNeeded } from "./losses.ts";
 import { lacksOwnPassword } from "./own-password.ts";
@@ -18,8 +18,16 @@ export async function completeInput(invocation: Invocation): Promise<Invocation>
   const count = invocation.drafts.length;
   const answers = list && count > 0 ? answersNeeded(context, spec, count) : [];
   if (!context.interactive && answers.length > 0) throw missingInput(answers);
-  for (const draft of invocation.drafts) drafts.push(list ? checked(spec, draft) : await completed(invocation, draft));
+  for (const given of invocation.drafts) {
+    const draft = withSoleValues(spec, given);
+    drafts.push(list ? checked(spec, draft) : await completed(invocation, draft));
+  }
   return { ...invocation, drafts };
+}
+
+function withSoleValues(spec: CommandSpec, draft: Draft): Draft {
+  const sole = missingFields(spec, draft).filter(({ spec: field }) => soleValueOf(field) !== undefined);
+  return sole.reduce((at, { where, spec: field }) => withValue(at, where, field.name, soleValueOf(field)), draft);
 }
 
 /** Nobody is asked for what an entry of a list lacks: it fails by itself. */

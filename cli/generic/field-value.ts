@@ -64,18 +64,23 @@ function choice(text: string, { source, values = [] }: Bounds): string {
   throw usageError(`${source} must be one of ${values.join(", ")}${didYouMean(text, values)}`);
 }
 
-/** RFC 3339, a day, or a time from now: `30d`, `+30d`. A query keeps a day: there it may mean its end; and it needs a sign. */
+const FURTHEST_MS = 1_000 * 365 * 86_400_000;
+
+/**
+ * RFC 3339, a day, or a time from now: `30d`, `+30d`, `-30d`. Without a sign a body means the future and a query, which asks
+ * for what has happened, the past. A query keeps a day: there it may mean its end.
+ */
 export function instantOf(text: string, { source, nowMs, where }: Reading): string {
   const value = text.trim();
-  if (where === "body" ? /^[+-]?\d+[a-z]/.test(value) : /^[+-]\d+[a-z]/.test(value)) {
+  if (/^[+-]?\d+(\.\d+)?[a-z]/.test(value)) {
     const distance = parseDuration(value.replace(/^[+-]/, ""), source);
-    return new Date(value.startsWith("-") ? nowMs - distance : nowMs + distance).toISOString();
+    const isPast = where === "query" ? !value.startsWith("+") : value.startsWith("-");
+    if (distance > FURTHEST_MS) throw usageError(`${source} is further away than a thousand years`);
+    return new Date(isPast ? nowMs - distance : nowMs + distance).toISOString();
   }
   const day = /^\d{4}-\d{2}-\d{2}$/.test(value);
   if (Number.isNaN(Date.parse(value)) || !(day || /^\d{4}-\d{2}-\d{2}T/.test(value))) {
-    throw usageError(
-      `${source} must be a time such as 2026-01-31, 2026-01-31T09:00:00Z or ${where === "body" ? "30d" : "-30d"}`,
-    );
+    throw usageError(`${source} must be a time such as 2026-01-31, 2026-01-31T09:00:00Z or 30d`);
   }
   return day && where === "body" ? `${value}T00:00:00.000Z` : value;
 }

@@ -30,6 +30,10 @@ export function fieldsOf(command: CommandSpec): Field[] {
   });
 }
 
+/** The value of a field that must be given and has only one: nobody is asked for it. */
+export const soleValueOf = ({ required, values }: FlagSpec): string | undefined =>
+  required && values?.length === 1 ? values[0] : undefined;
+
 /** These take names: they are `--partner` and `--role`, as an organization is `--org`; `--partner-id` will do. */
 const shortFlags: Readonly<Record<string, string>> = {
   partnerId: "partner",

@@ -1,6 +1,7 @@
 import type { CommandSpec, FlagSpec } from "../manifest.ts";
+import { spellingOf } from "../noun-aliases.ts";
 import { wrapWords } from "../output/wrap.ts";
-import { type Field, fieldsOf } from "./fields.ts";
+import { type Field, fieldsOf, soleValueOf } from "./fields.ts";
 import { isFilterField } from "./filter-field.ts";
 import { questionBefore } from "./losses.ts";
 import { sampleParam } from "./path-params.ts";
@@ -20,13 +21,17 @@ function scopeFieldOf(spec: CommandSpec): (field: Field) => boolean {
 
 /** What stands above the usage line. */
 export function examplesOf(spec: CommandSpec): string {
-  const base = ["rmm", spec.noun, spec.name, ...spec.params.map((param) => sampleParam(spec, param))].join(" ");
+  const base = ["rmm", spellingOf(spec.noun), spec.name, ...spec.params.map((param) => sampleParam(spec, param))].join(
+    " ",
+  );
   const fields = fieldsOf(spec);
   const isScope = scopeFieldOf(spec);
   const scoped = spec.method === "POST" && fields.some((field) => isScope(field) && !field.spec.required);
   const required = [
     ...(scoped ? [orgFlag] : []),
-    ...fields.filter((field) => field.spec.required).map((field) => (isScope(field) ? orgFlag : sampleFlag(field))),
+    ...fields
+      .filter(({ spec: field }) => field.required && soleValueOf(field) === undefined)
+      .map((field) => (isScope(field) ? orgFlag : sampleFlag(field))),
   ];
   const answer = answers[questionBefore(spec, 1)];
   const plain = [base, ...required].join(" ") + answer;

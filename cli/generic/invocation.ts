@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
+import type { View } from "../output/print.ts";
 import type { Names } from "./names.ts";
 
 /** What the command line gives after the name of the command. */
@@ -9,8 +10,12 @@ export interface Arguments {
   readonly options: Readonly<Record<string, unknown>>;
   /** Secrets that the command has read or asked for itself, by their flags. */
   readonly secrets?: ReadonlyMap<string, string>;
-  /** Arguments of several requests under the same flags: each is sent and reported separately, by what it is called. */
-  readonly each?: readonly { readonly args: readonly string[]; readonly called: string }[];
+  /** Arguments, and flags beside the common ones, of several requests: each is sent and reported by what it is called. */
+  readonly each?: readonly {
+    readonly args: readonly string[];
+    readonly called: string;
+    readonly options?: Readonly<Record<string, unknown>>;
+  }[];
   /** It changes nothing, although it is no GET: no target is told before it. */
   readonly reads?: boolean;
   /** Exit code that an answer stands for, where not every answer is a success. */
@@ -19,6 +24,12 @@ export interface Arguments {
   readonly warnings?: (invocation: Invocation) => Promise<readonly string[]>;
   /** Said on stderr after the answer to one call was printed. */
   readonly noteOn?: (result: unknown) => readonly string[];
+  /** Replaces names that the fields of a body hold, and which no flag takes, by ids. */
+  readonly completed?: (draft: Draft) => Promise<Draft>;
+  /** How a terminal shows a list. */
+  readonly view?: View;
+  /** Prints the answer to one call in another way. */
+  readonly print?: (result: unknown) => Promise<void>;
   /** Does something else with the answer than print it; for one call, never a list. Returns the exit code. */
   readonly finish?: (result: unknown) => Promise<number>;
 }

@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../manifest.ts";
+import { spellingOf } from "../noun-aliases.ts";
 import { scopePlaceOf, takesNames } from "./refs-of.ts";
 import { calledOne, listCommandOf, sampleOf } from "./row-names.ts";
 import { SAMPLE_ID, shellText } from "./samples.ts";
@@ -10,7 +11,7 @@ export const placeholderOf = (param: string): string => `<${param.replace(/([a-z
 export function describeParam(spec: CommandSpec, param: string): string {
   const ref = spec.refs[param];
   if (ref === undefined) return "id";
-  if (ref === "opaque") return `as \`rmm ${spec.noun} list\` shows it`;
+  if (ref === "opaque") return `as \`rmm ${spellingOf(spec.noun)} list\` shows it`;
   const called = takesNames(spec) ? calledOne(ref) : undefined;
   if (called === undefined) {
     const list = listCommandOf(ref);

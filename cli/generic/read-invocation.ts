@@ -1,6 +1,7 @@
 import type { Context } from "../context.ts";
 import { usageError } from "../errors/cli-error.ts";
 import type { CommandSpec } from "../manifest.ts";
+import { spellingOf } from "../noun-aliases.ts";
 import { draftOfFlags } from "./draft-of-flags.ts";
 import { fieldsOf } from "./fields.ts";
 import type { Arguments, Draft, Invocation } from "./invocation.ts";
@@ -18,9 +19,10 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
   const secretFlags = fieldsOf(spec).filter((field) => field.spec.secret);
   const names = secretFlags.map(({ flag }) => flag);
   const secrets = given.secrets ?? (await readSecrets(context, names, options));
-  const draftOf = (one: Arguments["args"]) => draftOfFlags(context, spec, one, options, secrets);
+  const draftOf = (one: Arguments["args"], more = {}) =>
+    draftOfFlags(context, spec, one, { ...options, ...more }, secrets);
   if (items !== undefined && each !== undefined) throw usageError("Use either --file or several ids");
-  const named = each?.map(({ args: own, called }) => ({ ...draftOf(own), called }));
+  const named = each?.map(({ args: own, called, options: more }) => ({ ...draftOf(own, more), called }));
   const several = items === undefined ? named : await draftsOfFile(context, spec, items, draftOf(args));
   const drafts = several ?? [draftOf(args)];
   const list = items?.list === true || each !== undefined;
@@ -29,7 +31,7 @@ export async function readInvocation(context: Context, spec: CommandSpec, given:
   if (!list && options["secretDir"] !== undefined)
     throw usageError("--secret-dir goes with a list, and --secret-file takes one secret");
   if (list && (spec.loses === "tenant" || given.finish !== undefined))
-    throw usageError(`\`${spec.noun} ${spec.name}\` takes one at a time`);
+    throw usageError(`\`${spellingOf(spec.noun)} ${spec.name}\` takes one at a time`);
   return { context, spec, given, drafts, list, names: namesOf(context) };
 }
 

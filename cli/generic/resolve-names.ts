@@ -14,10 +14,15 @@ export async function resolveNames(invocation: Invocation): Promise<Invocation> 
   if (!takesNames(invocation.spec)) return invocation;
   const drafts: Draft[] = [];
   for (const draft of invocation.drafts) {
-    const resolved = draft.failure === undefined ? resolvedDraft(invocation, draft) : Promise.resolve(draft);
+    const resolved = draft.failure === undefined ? wholeDraft(invocation, draft) : Promise.resolve(draft);
     drafts.push(await (invocation.list ? resolved.catch((failure: unknown) => ({ ...draft, failure })) : resolved));
   }
   return { ...invocation, drafts };
+}
+
+async function wholeDraft(invocation: Invocation, draft: Draft): Promise<Draft> {
+  const resolved = await resolvedDraft(invocation, draft);
+  return invocation.given.completed?.(resolved) ?? resolved;
 }
 
 async function resolvedDraft(invocation: Invocation, draft: Draft): Promise<Draft> {

@@ -1,5 +1,6 @@
 import type { RefName } from "#contract/core/generated/refs";
 import { kinds } from "../generated/kinds.ts";
+import { spellingOf } from "../noun-aliases.ts";
 import { shellText } from "./samples.ts";
 
 const wordsOf = (field: string): string => field.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
@@ -25,5 +26,5 @@ export function sampleOf(ref: RefName): string | undefined {
 /** `webhooks deliveries`: the command that lists such rows. */
 export function listCommandOf(ref: RefName): string | undefined {
   const { noun, list } = kinds[ref] ?? {};
-  return list ? `${noun} ${list}` : undefined;
+  return list ? `${spellingOf(noun ?? "")} ${list}` : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Page } from "#sdk/paginate";
 import type { Context } from "../context.ts";
 import type { CommandSpec } from "../manifest.ts";
-import { formatOf, printResult } from "../output/print.ts";
+import { formatOf, printResult, type View } from "../output/print.ts";
 import { withSpinner } from "../output/spinner.ts";
 import type { Draft } from "./invocation.ts";
 import { clientFor, sendList } from "./send.ts";
@@ -10,7 +10,7 @@ export const DEFAULT_LIMIT = 50;
 const LARGEST_PAGE = { page: 100, cursor: 1000, whole: 100 };
 
 /** Prints a list: the first 50, `--limit N`, or `--all`. Everything is loaded before anything is printed. */
-export async function runList(context: Context, spec: CommandSpec, draft: Draft): Promise<number> {
+export async function runList(context: Context, spec: CommandSpec, draft: Draft, view?: View): Promise<number> {
   const { globals } = context;
   const limit = globals.all ? Number.POSITIVE_INFINITY : (globals.limit ?? DEFAULT_LIMIT);
   const onePage = draft.query["page"] !== undefined && !globals.all;
@@ -21,7 +21,7 @@ export async function runList(context: Context, spec: CommandSpec, draft: Draft)
     if (onePage) return { first: page, items: page.items.slice(0, limit) };
     return { first: page, items: await collect(page, limit, say) };
   });
-  await printResult(context, items, { fields: spec.fields, columns: spec.columns });
+  await printResult(context, items, { fields: spec.fields, columns: spec.columns, view });
   await sayRest(context, first, items.length, onePage);
   return 0;
 }

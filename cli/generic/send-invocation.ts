@@ -23,7 +23,7 @@ export async function sendInvocation(invocation: Invocation): Promise<number> {
   await sayTarget(invocation);
   if (list) return (await import("./run-items.ts")).runItems(invocation);
   const draft = drafts[0] as Draft;
-  return spec.paging ? runList(context, spec, draft) : runOne(invocation, draft);
+  return spec.paging ? runList(context, spec, draft, invocation.given.view) : runOne(invocation, draft);
 }
 
 /** Shows the target before a change is sent: `→ Acme MSP / Contoso (prod)`. */
@@ -84,7 +84,7 @@ async function runOne(invocation: Invocation, draft: Draft): Promise<number> {
   }
   const namesake = await existing.namesake(draft);
   const result = await send(client, context, spec, draft);
-  await printResult(context, result, { fields: spec.fields });
+  await (given.print?.(result) ?? printResult(context, result, { fields: spec.fields }));
   if (namesake !== undefined) await context.notice(`Warning: ${namesake}`);
   await sayNotes(result);
   return exitOf?.(result) ?? 0;

@@ -25,7 +25,7 @@ const whole = /At$|^timestamp$|^status$|[pP]refix$/;
 const code = /^(kind|action|event|outcome|slug)$/;
 const id = /^id$|Id$/;
 /** Texts and addresses: never left out, and their end is often what matters. */
-const text = /^(message|errorMessage|note|reasons|remedy|secretFile|sink|url)$/;
+const text = /^(message|errorMessage|note|reasons|remedy|secretFile|sink|url|matches)$/;
 const name = /^(organization|hostname|email|title)$|[nN]ame$/;
 const path = /^(secretFile|sink)$/;
 const NARROWEST_TEXT = 24;

@@ -14,6 +14,17 @@ export interface Shape {
   columns?: readonly string[];
   /** Columns that a narrow terminal neither narrows nor leaves out, beside those that names and texts are in. */
   keep?: readonly string[];
+  /** How a table shows a list where nobody chose its columns. */
+  view?: View | undefined;
+}
+
+/** What people see of a list on a terminal; programs get the fields of the contract. */
+export interface View {
+  readonly columns: readonly string[];
+  /** Where there is no room for whole ids their beginnings stay, which the commands of the noun take. */
+  readonly shortIds?: boolean;
+  /** Further columns, made of a row. */
+  readonly more?: (row: never) => Readonly<Record<string, unknown>>;
 }
 
 type Format = "json" | "ndjson" | "jq" | "table" | "tsv";
@@ -137,8 +148,13 @@ async function terminalText(context: Context, value: unknown, shape: Shape): Pro
   }
   if (value.length === 0) return { text: "" };
   const fit = globals.wide ? "wide" : globals.columns && "named";
-  const columns = globals.columns ?? shape.columns ?? columnsIn(value, shape);
-  const made = tableText(value, { ...options, columns, keep: shape.keep, ...(fit === undefined ? {} : { fit }) });
+  const view = globals.columns === undefined ? shape.view : undefined;
+  const columns = globals.columns ?? view?.columns ?? shape.columns ?? columnsIn(value, shape);
+  const { more } = view ?? {};
+  const rows = more === undefined ? value : value.map((row) => ({ ...row, ...more(row as never) }));
+  const shortIds = view?.shortIds === true;
+  const fitted = fit === undefined ? {} : ({ fit } as const);
+  const made = tableText(rows, { ...options, columns, keep: shape.keep, shortIds, ...fitted });
   return { text: made.text, lack: lackOf(made) };
 }
 

@@ -4,6 +4,7 @@ import { cellText, recordCell, terminalCell, valueAt } from "./cell.ts";
 import { styled, styleOfStatus } from "./colour.ts";
 import { headingOf, labelOf } from "./headings.ts";
 import { isNeverCut, layOut } from "./layout.ts";
+import { beginningsOf } from "./short-ids.ts";
 import { cellLines } from "./wrap.ts";
 
 export interface TableOptions {
@@ -17,6 +18,8 @@ export interface TableOptions {
   fit?: "named" | "wide";
   /** Columns that are never narrowed and never left out. */
   keep?: readonly string[] | undefined;
+  /** Ids for which there is no room are shown by their beginnings. */
+  shortIds?: boolean;
 }
 
 const borderless = {
@@ -51,24 +54,30 @@ const MOST_LINES = 6;
 
 /** Aligned columns. What is wider than its column is broken into lines. */
 export function tableText(rows: readonly unknown[], options: TableOptions): TableText {
-  const { columns, header, coloured, nowMs, width, fit, keep = [] } = options;
-  const cells = rows.map((row) => columns.map((name) => terminalCell(valueAt(row, name), nowMs)));
-  const measured = columns.map((name, index) => ({
-    name,
-    width: Math.max(header ? headingOf(name).length : 1, ...cells.map((row) => stringWidth(row[index]!)), 1),
-    blank: cells.every((row) => row[index] === ""),
-    keep: keep.includes(name),
-  }));
+  const { columns, header, coloured, nowMs, width, fit, keep = [], shortIds = false } = options;
+  const whole = rows.map((row) => columns.map((name) => terminalCell(valueAt(row, name), nowMs)));
   const room = fit === "wide" ? Number.POSITIVE_INFINITY : width;
-  const { shown, widths } = layOut(measured, room, fit === "named");
+  const laidOut = (cells: readonly (readonly string[])[], kept: readonly string[]) => {
+    const measured = columns.map((name, index) => ({
+      name,
+      width: Math.max(header ? headingOf(name).length : 1, ...cells.map((row) => stringWidth(row[index]!)), 1),
+      blank: cells.every((row) => row[index] === ""),
+      keep: kept.includes(name),
+    }));
+    return { cells, ...layOut(measured, room, fit === "named") };
+  };
+  const atFirst = laidOut(whole, keep);
+  const id = shortIds ? columns.indexOf("id") : -1;
+  const isShort = id !== -1 && !atFirst.shown.includes(id);
+  const { cells, shown, widths } = isShort ? laidOut(beginningsOf(whole, id), [...keep, "id"]) : atFirst;
   const table = new Table({ chars: borderless, style: plain, colWidths: [...widths], wordWrap: false });
-  const cut = new Set<string>();
+  const cut = new Set<string>(isShort ? ["id"] : []);
   const line = (of: (index: number) => string, paint: (text: string, whole: string) => string) =>
     shown.map((index, at) => {
       const name = columns[index]!;
-      const whole = cellLines(of(index), widths[at]!);
-      const lines = at === 0 || isNeverCut(name) ? whole : shortened(whole, widths[at]!);
-      if (lines.length < whole.length) cut.add(name);
+      const broken = cellLines(of(index), widths[at]!);
+      const lines = at === 0 || isNeverCut(name) ? broken : shortened(broken, widths[at]!);
+      if (lines.length < broken.length) cut.add(name);
       // Each line has its own colour, which would end at the end of the first.
       return lines.map((one) => paint(one, of(index))).join("\n");
     });
@@ -83,7 +92,7 @@ export function tableText(rows: readonly unknown[], options: TableOptions): Tabl
     table.push(
       line(
         (index) => row[index]!,
-        (text, whole) => painted(text, whole, coloured),
+        (text, all) => painted(text, all, coloured),
       ),
     );
   const text = table

@@ -34,7 +34,7 @@ function run(): Promise<void> {
       if (head < 0) return;
       const length = Number(/content-length: (\d+)/i.exec(pending)?.[1] ?? 0);
       if (pending.length < head + 4 + length) return;
-      if (pending.startsWith("HTTP/1.1 200")) answered += 1;
+      if (/^HTTP\/1\.1 20[01]/.test(pending)) answered += 1;
       else failed += 1;
       pending = "";
       if (performance.now() < end) socket.write(next());

@@ -12,6 +12,7 @@ import { startServer } from "#server/main";
 import { seedAgents } from "./seed-agents.ts";
 import { seedFilterFacts } from "./seed-filters.ts";
 import { type FleetSize, seedFleet } from "./seed-fleet.ts";
+import { seedRules } from "./seed-rules.ts";
 
 /** The real server as in production, request log on, one partner, and a session that may read. argv: [database url [fleet]] */
 const dataDir = mkdtempSync(join(tmpdir(), "rmm-bench-"));
@@ -36,6 +37,7 @@ const size = fleet ? (JSON.parse(fleet) as FleetSize) : undefined;
 const seeded = size ? await seedFleet(db, services, tenant.partnerId, size) : undefined;
 if (size?.facts) await seedFilterFacts(db, services);
 const agents = size?.agents ? await seedAgents(db, services, tenant, size.agents) : undefined;
+if (size?.rules) await seedRules(db, services, { orgId: tenant.orgId, count: size.rules });
 const now = services.clock.now();
 const [userId, sessionId, roleId] = [services.random.uuid(), services.random.uuid(), builtInRoleId("Partner Admin")];
 await db

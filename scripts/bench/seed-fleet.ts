@@ -14,6 +14,8 @@ export interface FleetSize {
   readonly facts?: boolean;
   /** Devices of one organization whose agents may speak, each with so many commands that wait. */
   readonly agents?: { readonly count: number; readonly commands: number };
+  /** Rules about elevations of their organization. */
+  readonly rules?: number;
 }
 
 /** Rows per statement: SQLite accepts 32,766 parameters. */

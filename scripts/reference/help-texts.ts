@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { wrappedExamples } from "#cli/output/examples";
 import { programFor } from "#cli/program";
+import { lineOf } from "#cli/usage-errors";
 
 export interface GroupHelp {
   readonly name: string;
@@ -21,7 +22,7 @@ export async function helpTexts(): Promise<GroupHelp[]> {
 async function groupHelp(name: string): Promise<GroupHelp> {
   const program = await programFor(name);
   const group = program.commands.find((one) => one.name() === name) as Command;
-  return { name, summary: group.summary(), commands: leavesOf(group, `rmm ${name}`) };
+  return { name, summary: group.summary(), commands: leavesOf(group, lineOf(group)) };
 }
 
 function leavesOf(command: Command, path: string): GroupHelp["commands"] {

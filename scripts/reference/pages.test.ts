@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { globalFlagNames } from "#cli/globals";
+import { spellingOf } from "#cli/noun-aliases";
 import { specs } from "#cli/test-commands";
 import { helpTexts } from "./help-texts.ts";
 import { manPage, markdownPages } from "./pages.ts";
@@ -12,9 +13,9 @@ it("man page and Markdown pages have every endpoint's command with its flags, ev
   const index = pages.get("reference/README.md")!;
   for (const { noun, name, body } of await specs()) {
     const page = pages.get(`reference/${noun}.md`)!;
-    const [, section = ""] = page.split(`## rmm ${noun} ${name}\n`);
+    const [, section = ""] = page.split(`## rmm ${spellingOf(noun)} ${name}\n`);
     expect(section.split("\n## ")[0], `${noun} ${name}`).toMatch(/^\n```text\nExamples:/);
-    expect(man).toContain(`.SS rmm ${`${noun} ${name}`.replaceAll("-", "\\-")}\n`);
+    expect(man).toContain(`.SS rmm ${`${spellingOf(noun)} ${name}`.replaceAll("-", "\\-")}\n`);
     for (const { flag, secret, ref } of body)
       if (!secret && ref === undefined) expect(section, `${noun} ${name}`).toContain(flag);
     expect(index).toContain(`(${noun}.md)`);

@@ -1,5 +1,6 @@
 import { exitCodes } from "#cli/errors/exit-codes";
 import { globalFlagList } from "#cli/globals";
+import { spellingOf } from "#cli/noun-aliases";
 import type { GroupHelp } from "./help-texts.ts";
 
 const flags = globalFlagList.map(({ flag, value, description }) => [`${flag} ${value}`.trim(), description] as const);
@@ -43,7 +44,7 @@ export function markdownPages(groups: readonly GroupHelp[]): [path: string, text
     "# The rmm command",
     table(
       "| Group | What it is for |",
-      groups.map(({ name, summary }) => [`[${name}](${name}.md)`, summary] as const),
+      groups.map(({ name, summary }) => [`[${spellingOf(name)}](${name}.md)`, summary] as const),
     ),
     "## Global flags",
     table(
@@ -57,7 +58,7 @@ export function markdownPages(groups: readonly GroupHelp[]): [path: string, text
     ["reference/README.md", `${index.join("\n\n")}\n`],
     ...groups.map(({ name, summary, commands }): [string, string] => {
       const parts = commands.map(({ path, help }) => `## ${path}\n\n\`\`\`text\n${help}\n\`\`\``);
-      return [`reference/${name}.md`, `${[`# rmm ${name}`, summary, ...parts].join("\n\n")}\n`];
+      return [`reference/${name}.md`, `${[`# rmm ${spellingOf(name)}`, summary, ...parts].join("\n\n")}\n`];
     }),
   ];
 }

@@ -1446,10 +1446,10 @@ export interface PamRulesMethods {
   create: (input: { body: models.PamRulesCreateBody }, options?: CallOptions) => ApiCall<models.PamRulesCreateResult>;
   /**
    * Show which requests of the past a rule would have met, without making it.
-   * Compares the newest 5,000 with this rule alone. Directory groups are not stored, so a rule with one meets none. Ten a minute and person.
+   * Compares the newest 5,000 with this rule alone. Directory groups are not stored, so a rule with one meets none. With requestId it says how each criterion compares with that request. Ten a minute and person.
    *
    * `POST /pam/rules/preview` · user · needs devices:write
-   * Errors: PAM_RULE_INVALID_SHAPE, pam_rule_risk_tier_unreachable, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, SIGNER_GROUP_NOT_IN_ORG, ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED.
+   * Errors: PAM_RULE_INVALID_SHAPE, pam_rule_risk_tier_unreachable, SITE_ACCESS_DENIED, SITE_NOT_IN_ORG, SIGNER_GROUP_NOT_IN_ORG, ORG_ID_REQUIRED, ORG_CONTEXT_REQUIRED, ORG_ACCESS_DENIED, NOT_FOUND.
    */
   preview: (input?: { body?: models.PamRulesPreviewBody }, options?: CallOptions) => ApiCall<models.PamRulesPreviewResult>;
   /**

@@ -143,6 +143,10 @@ export const systemReasons = {
       "rolePermissions: read",
     why: "no tenant's connection may decide: the server does, once it has judged the caller",
   },
+  "write rules of elevations": {
+    covers: "pamRules, signerGroups and pamConfigs of the caller's organizations: held and written",
+    why: "no tenant's connection may write what approves by itself: the server does, once it has judged the caller",
+  },
   "move device": {
     covers:
       "a device with what describes it, the two organizations and their sites, number of devices, customFields of the " +

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { AnyEndpoint } from "#contract/core/endpoint";
+import { issueText } from "#contract/core/issue-words";
 import { invalid, problem } from "#server/problem";
 import { dropMasked } from "./drop-masked.ts";
 
@@ -37,7 +38,8 @@ function check(schema: z.ZodType, value: unknown, prefix: string): unknown {
   throw invalid(
     ...result.error.issues.slice(0, 50).map((issue) => {
       const path = pathText(issue.path, prefix);
-      return { path, message: path === "" ? issue.message : `${path}: ${issue.message}` };
+      const text = issueText(issue);
+      return { path, message: path === "" ? text : `${path}: ${text}` };
     }),
   );
 }

@@ -6,6 +6,7 @@ import { type Context, getCredential, openContext } from "../../context.ts";
 import { CliError, missingInput, usageError } from "../../errors/cli-error.ts";
 import { exitCode } from "../../errors/exit-codes.ts";
 import { namesOf } from "../../generic/names.ts";
+import { spellingOf } from "../../noun-aliases.ts";
 import { checkFields, isForPrograms, printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { writeTo } from "../../shell.ts";
@@ -90,7 +91,7 @@ async function list(context: Context): Promise<number> {
     if (verdict?.secondFactor) forFactor += 1;
     const { noun, name, method, path } = command;
     rows.push({
-      command: `${noun} ${name}`,
+      command: `${spellingOf(noun)} ${name}`,
       method,
       path,
       allowed: verdict?.allowed ?? null,

@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import { openContext } from "../../context.ts";
+import { nouns } from "../../generated/nouns.ts";
 import { commandsOf } from "../../generic/commands-of.ts";
 import { attributeOf, type Field, fieldsOf } from "../../generic/fields.ts";
-import { type Globals, globalFlagList, readGlobals } from "../../globals.ts";
+import { type Globals, globalFlagList, readGlobals, withNounOfWords } from "../../globals.ts";
 import type { CommandSpec } from "../../manifest.ts";
+import { nounsWithin } from "../../noun-aliases.ts";
 import { escapeControls } from "../../output/escape.ts";
 import { readProfiles } from "../../profile/profiles.ts";
 import type { Program, Register } from "../../register.ts";
@@ -50,11 +52,14 @@ async function candidates(
   if (current.startsWith("-")) return flagsOf(command);
   const subcommands = command.commands.filter((one) => !(one as unknown as { _hidden: boolean })._hidden);
   if (subcommands.length > 0 && rest.length === 0)
-    return subcommands.map((one) => [one.name(), one.summary()] as const);
+    return [...subcommands.map((one) => [one.name(), one.summary()] as const), ...groupsWithin(command)];
   const param = spec?.params[rest.length];
   const ref = param === undefined ? undefined : spec?.refs[param];
   return (await liveRows(shell, globals, ref)) ?? [];
 }
+
+const groupsWithin = (command: Command): Candidate[] =>
+  nounsWithin(command.name()).map(([word, noun]) => [word, nouns.find((one) => one.noun === noun)?.summary ?? ""]);
 
 /** Names of rows that can be called by name; undefined for a kind that cannot. */
 async function liveRows(shell: Shell, globals: Globals, ref: string | undefined): Promise<Candidate[] | undefined> {
@@ -86,9 +91,9 @@ async function place(
     if (withValue.has(word)) given[attributeOf(word.slice(2))] = words[++index];
     else if (!word.startsWith("-")) plain.push(word);
   }
-  const program = await whole.tree(plain[0]);
+  const rest = [...withNounOfWords(plain)];
+  const program = await whole.tree(rest[0]);
   let command = program;
-  const rest = [...plain];
   for (;;) {
     const next = command.commands.find((one) => one.name() === rest[0] || one.aliases().includes(rest[0] ?? ""));
     if (next === undefined) break;

@@ -1,6 +1,6 @@
 import { filterFields } from "#contract/core/filters/fields";
 import { openContext } from "../../context.ts";
-import { checkFields, printResult } from "../../output/print.ts";
+import { checkFields, formatOf, printResult } from "../../output/print.ts";
 import type { Register } from "../../register.ts";
 import { tabular, takes } from "../../taken-flags.ts";
 import { fieldOf, operatorsOf, spellings } from "../../where/words.ts";
@@ -17,7 +17,9 @@ export const registerFields: Register = (command, run) => {
         const context = await openContext(shell, globals, { mayBeNew: true });
         const shape = { fields: columns, columns, keep: ["name"] };
         checkFields(globals, shape);
-        await printResult(context, rows, shape);
+        const brief = formatOf(context) === "table" && !globals.wide && globals.columns === undefined;
+        await printResult(context, rows, { ...shape, ...(brief && { view: { columns: briefly } }) });
+        if (brief) for (const line of operatorLines()) await context.notice(line);
         return 0;
       }),
     );
@@ -33,6 +35,24 @@ const rows = [...Object.keys(filterFields), "custom.key"].map((name) => {
     about: field.about,
   };
 });
+
+/** Operators are those of the type, and long: a terminal shows them once for each. */
+const briefly = ["name", "type", "about", "values"];
+
+/** A line for each type; for fields whose operators are others than those of their type, by their names. */
+function operatorLines(): string[] {
+  const sets = new Map<string, { type: string; names: string[]; operators: readonly string[] }>();
+  for (const { name, type, operators } of rows) {
+    const key = `${type} ${operators.join()}`;
+    sets.set(key, { type, operators, names: [...(sets.get(key)?.names ?? []), name] });
+  }
+  const most = (type: string) =>
+    Math.max(...[...sets.values()].map((one) => (one.type === type ? one.names.length : 0)));
+  return [...sets.values()].map(({ type, names, operators }) => {
+    const who = names.length === most(type) ? type : names.join(", ");
+    return `${who}: ${operators.join(", ")}`;
+  });
+}
 
 const examples = `Examples:
   rmm filters fields

@@ -1,3 +1,5 @@
+import { didYouMean } from "#contract/core/suggest";
+import type { DiagnosticLog } from "#sdk/generated/models/index";
 import { type Context, openContext } from "../../context.ts";
 import { usageError } from "../../errors/cli-error.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
@@ -28,7 +30,8 @@ export const extendDeviceLogs: Register = async (group, run) => {
       .action((device: string | undefined) =>
         run(async (shell, globals) => {
           const context = await openContext(shell, globals);
-          const { follow, ...options } = command.opts();
+          const { follow, ...flags } = command.opts();
+          const options = name === "diagnostic" ? withLevels(flags) : flags;
           const given: Arguments = { args: [device], options };
           if (!follow || device === undefined) return runEndpoint(context, spec, given);
           if (globals.jq !== undefined)
@@ -39,6 +42,20 @@ export const extendDeviceLogs: Register = async (group, run) => {
       );
   }
 };
+
+/** As agents write them. The server passes over a name that it does not know, and finds nothing where it knows none. */
+const levels = ["debug", "info", "warn", "error"] satisfies readonly DiagnosticLog["level"][];
+const alsoCalled: Readonly<Record<string, string>> = { warning: "warn", err: "error" };
+
+function withLevels({ level, ...flags }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (typeof level !== "string") return flags;
+  const names = level.split(",").map((one) => one.trim().toLowerCase());
+  const known = names.map((one) => alsoCalled[one] ?? one);
+  const unknown = known.find((one) => !(levels as readonly string[]).includes(one));
+  if (unknown !== undefined)
+    throw usageError(`--level must be some of ${levels.join(", ")}${didYouMean(unknown, levels)}`);
+  return { ...flags, level: known.join(",") };
+}
 
 /** What would be sent for one page. */
 async function asked(context: Context, spec: CommandSpec, given: Arguments): Promise<Draft> {

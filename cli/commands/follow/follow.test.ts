@@ -72,3 +72,17 @@ it("rmm audit tail without -f ends, with as many as are asked for", async () => 
       .map((line) => JSON.parse(line).id),
   ]).toEqual([0, ["b", "c"]]);
 });
+
+it("rmm logs diagnostic sends the levels that there are, however they are called, and no others", async () => {
+  stub = await stubApi({
+    [`GET /devices/${ANY_ID}/diagnostic-logs`]: () => ({ body: { logs: [], total: 0, limit: 50, offset: 0 } }),
+  });
+  const env = { RMM_SERVER: stub.url, RMM_TOKEN: "token" };
+  const run = (level: string) => command.run(["logs", "diagnostic", ANY_ID, "--level", level], { env });
+  expect((await run("Warning, error")).code).toBe(0);
+  expect(seen().map(({ path }) => new URL(path, stub.url).searchParams.get("level"))).toEqual(["warn,error"]);
+  const wrong = await run("warn,critical");
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("must be some of debug, info, warn, error")]);
+  expect((await run("wran")).stderr).toContain("did you mean warn?");
+  expect(seen()).toHaveLength(1);
+});

@@ -5,6 +5,12 @@ import { isId } from "../../generic/names.ts";
 
 /** Shorter beginnings say too little to decide by. */
 const PREFIX_MIN = 6;
+/** Digits of an id that are its time, in milliseconds. */
+const TIME_DIGITS = 12;
+/** Of the year 9998: a later one is no time that a server takes. */
+const LAST_MS = Date.UTC(9999);
+/** Between the moment that an id holds and the one that its row does. */
+const APART_MS = 60_000;
 
 /**
  * Ids begin with the time: of requests that came within hours of each other the first characters are the same, so that
@@ -28,23 +34,45 @@ export async function requestsCalled(context: Context, called: readonly string[]
       found.push(request);
       continue;
     }
+    const start = startOf(one);
     waiting ??= await client.elevationRequests.list({ query: { status: "pending", limit: 100 } }, { signal }).toArray();
-    found.push(beginningWith(one, waiting));
+    found.push(theOne(one, "request that waits", beginningWith(start, waiting)));
   }
   return [...new Map(found.map((request) => [request.id, request])).values()];
 }
 
-function beginningWith(text: string, waiting: readonly Elevation[]): Elevation {
+/** The id of the one request, in whatever status, that begins so; a whole id as it is. */
+export async function idCalled(context: Context, called: string): Promise<string> {
+  if (isId(called)) return called;
+  const start = startOf(called);
+  const digits = start.replaceAll("-", "");
+  const moment = (filler: string) =>
+    Math.min(Number.parseInt(digits.slice(0, TIME_DIGITS).padEnd(TIME_DIGITS, filler), 16), LAST_MS);
+  const client = await context.client();
+  const query = {
+    from: new Date(moment("0") - APART_MS).toISOString(),
+    to: new Date(moment("f") + APART_MS).toISOString(),
+    limit: 100,
+  };
+  const near = await client.elevationRequests.list({ query }, { signal: context.shell.signal }).toArray();
+  return theOne(called, "request", beginningWith(start, near)).id;
+}
+
+function startOf(text: string): string {
   const start = text.toLowerCase();
+  if (!/^[0-9a-f-]+$/.test(start)) throw usageError(`${text} is no id, nor the beginning of one`);
   if (start.length < PREFIX_MIN)
     throw usageError(`${text} is too short: give ${PREFIX_MIN} characters of an id, or all`);
-  const [only, ...others] = waiting.filter(({ id }) => id.startsWith(start));
-  if (only === undefined)
-    throw new CliError(`No request that waits begins with ${text}`, { exit: "notFound", code: "NOT_FOUND" });
-  if (others.length > 0)
-    throw usageError(
-      `${text} is the beginning of ${others.length + 1} requests: nothing was done`,
-      [only, ...others].map(({ id, deviceHostname }) => `${id} ${deviceHostname}`).join("; "),
-    );
-  return only;
+  return start;
+}
+
+const beginningWith = (start: string, among: readonly Elevation[]) => among.filter(({ id }) => id.startsWith(start));
+
+function theOne(text: string, what: string, [only, ...others]: readonly Elevation[]): Elevation {
+  if (only === undefined) throw new CliError(`No ${what} begins with ${text}`, { exit: "notFound", code: "NOT_FOUND" });
+  if (others.length === 0) return only;
+  throw usageError(
+    `${text} is the beginning of ${others.length + 1} requests: nothing was done`,
+    [only, ...others].map(({ id, deviceHostname }) => `${id} ${deviceHostname}`).join("; "),
+  );
 }

@@ -62,7 +62,12 @@ interface Deciding {
   readonly options: Options;
 }
 
-async function decide(context: Context, spec: CommandSpec, { ids, decision, options }: Deciding): Promise<number> {
+/** Shows the requests, asks, sends the decision and says what came of it. Returns the exit code. */
+export async function decide(
+  context: Context,
+  spec: CommandSpec,
+  { ids, decision, options }: Deciding,
+): Promise<number> {
   const { globals, shell } = context;
   const durationMinutes = options.for === undefined ? undefined : minutesOf(options.for);
   await checkCredential(context, spec);

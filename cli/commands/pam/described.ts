@@ -31,12 +31,20 @@ export function described(request: Elevation, nowMs: number): string[] {
     ["Started by", request.parentImage],
     ["Command line", request.commandLine],
     ["Rule", request.pamRuleName ?? request.matchedPolicyName],
-    ["Risk", riskTier === null ? null : `${riskTier} (${risks[riskTier] ?? "unknown"})`],
+    ["Risk", riskTier === null ? "medium (no tier is given)" : `${riskTier} (${risks[riskTier] ?? "unknown"})`],
     ["For", minutes === null ? null : `${minutes} minutes`],
     ["Asked", relativeTime(request.requestedAt, nowMs) ?? request.requestedAt],
+    ["Time left", request.waitsUntil && leftOf(request.waitsUntil, nowMs)],
     ["Status", request.status],
   ];
   return lines.flatMap(([name, value]) =>
     value === null || value === undefined ? [] : [`${name.padEnd(13)}${escapeInvisible(value)}`],
   );
+}
+
+/** Until nobody can decide any more. */
+function leftOf(until: string, nowMs: number): string {
+  const minutes = Math.floor((Date.parse(until) - nowMs) / 60_000);
+  if (minutes < 0) return "none: it expires now";
+  return minutes === 0 ? "less than a minute" : `${minutes} minute${minutes === 1 ? "" : "s"}`;
 }

@@ -1,6 +1,7 @@
 import { commandsOf } from "../../generic/commands-of.ts";
 import type { Register } from "../../register.ts";
 import { registerDecision } from "./decide.ts";
+import { showsShortIds, takesBeginning } from "./endpoints.ts";
 import { registerStats } from "./stats.ts";
 import { registerWatch } from "./watch.ts";
 
@@ -8,6 +9,10 @@ import { registerWatch } from "./watch.ts";
 export const extendElevationRequests: Register = async (group, run) => {
   const specs = await commandsOf("elevation-requests");
   const spec = (verb: string) => specs.find(({ name }) => name === verb)!;
+  const named = (name: string) => group.commands.find((one) => one.name() === name)!;
+  for (const name of ["list", "active"]) showsShortIds(named(name), run, spec(name));
+  for (const name of ["get", "revoke"]) takesBeginning(named(name), run, spec(name));
+  named("get").alias("show");
   registerDecision(
     group.command("approve").summary("Approve requests, each shown first"),
     run,
@@ -15,7 +20,9 @@ export const extendElevationRequests: Register = async (group, run) => {
     "approve",
   );
   registerDecision(group.command("deny").summary("Deny requests, each shown first"), run, spec("respond"), "deny");
-  registerWatch(group.command("watch").summary("Show requests as they come"), run, spec("list"));
+  registerWatch(group.command("watch").summary("Show requests as they come"), run, {
+    list: spec("list"),
+    respond: spec("respond"),
+  });
   registerStats(group.command("stats").summary("Count requests by their status"), run, spec("list"));
-  group.addHelpText("after", "\nAlso: pam is short for elevation-requests.\n");
 };

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { refusal, type Stub } from "#sdk/stub-server";
 import { paged, stubApi, writesOf } from "../../test-api.ts";
@@ -24,7 +25,7 @@ const request = (id: string, more: object = {}) => ({
     commandLine: "a.exe \u202egnp.exe \u200b\u{e0041}",
   },
   ...{ pamRuleName: "Ask", matchedPolicyName: null, riskTier: null, requestedDurationMinutes: null },
-  ...{ requestedAt: "2026-01-01T00:00:00.000Z" },
+  ...{ requestedAt: "2026-01-01T00:00:00.000Z", waitsUntil: "2026-03-02T09:42:10.000Z" },
   ...more,
 });
 
@@ -73,6 +74,7 @@ describe("rmm pam approve", () => {
       "C:/explorer.exe",
       "Ask",
       "critical",
+      "Time left    42 minutes",
     ])
       expect(ran.stderr).toContain(text);
     expect(ran.stderr).toContain("a.exe \\u202egnp.exe \\u200b\\u{e0041}");
@@ -123,6 +125,46 @@ describe("rmm pam deny", () => {
   it("asks for no proof", async () => {
     expect((await run(["deny", other, "--yes", "--reason", "no"])).code).toBe(0);
     expect(sent()).toEqual([[other, { decision: "deny", reason: "no" }]]);
+  });
+});
+
+describe("ids of requests", () => {
+  it("stand in lists on 80 columns, as long as it takes to tell them apart, and whole where there is room", async () => {
+    const narrow = await run(["list"], { tty: true, columns: 80 });
+    // Two of them are of one moment, and differ in the last character.
+    for (const id of [one, twin, other]) expect(narrow.stdout).toContain(`  ${id}\n`);
+    const apart = await run(["list", "--limit", "1"], { tty: true, columns: 80 });
+    expect(apart.stdout).toContain(`  ${one.slice(0, 13)}\n`);
+    expect(apart.stderr.replaceAll(/\s+/g, " ")).toContain("all of id: --wide shows all columns");
+    for (const line of stripVTControlCharacters(`${narrow.stdout}${apart.stdout}`).split("\n"))
+      expect(line.length).toBeLessThanOrEqual(80);
+    expect((await run(["list", "--limit", "1"], { tty: true, columns: 200 })).stdout).toContain(`  ${one}\n`);
+    expect((await run(["list"])).stdout).toContain(`\t${one}\n`);
+  });
+
+  it("may be begun where a request is shown or taken back, but for --yes", async () => {
+    const shown = await run(["show", "9b0000", "--json"]);
+    expect([shown.code, JSON.parse(shown.stdout).id]).toEqual([0, other]);
+    const several = await run(["get", "3f2a9100"]);
+    expect(several.code).toBe(2);
+    for (const id of [one, twin]) expect(several.stderr).toContain(id);
+    expect((await run(["get", "777777"])).code).toBe(3);
+    expect((await run(["get", "ffffffffffff"])).code).toBe(3);
+    expect((await run(["get", "till-1"])).code).toBe(2);
+    expect((await run(["revoke", "9b0000", "--reason", "done", "--yes"])).code).toBe(2);
+    expect(sent()).toEqual([]);
+    await run(["revoke", "9b0000", "--reason", "done"], { tty: true, answers: ["yes"] });
+    expect(sent()).toEqual([[other, { reason: "done" }]]);
+  });
+});
+
+describe("rmm pam create", () => {
+  it("is not asked for the only way that there is", async () => {
+    await run(["create", "--device-id", till, "--reason", "printer"]);
+    expect(writesOf(stub).map(({ body }) => body)).toEqual([
+      { deviceId: till, reason: "printer", flowType: "tech_jit_admin" },
+    ]);
+    expect((await run(["create", "--help"])).stdout).not.toMatch(/^ {2}rmm .*--flow-type/m);
   });
 });
 

@@ -67,6 +67,7 @@ export const Elevation = shape("Elevation", () =>
     parentImage: text(),
     commandLine: text(),
     requestedAt: instant(),
+    waitsUntil: instant().nullable().describe("when it expires unless somebody decides; null: it does not wait"),
     approvedAt: instant().nullable(),
     expiresAt: instant().nullable().describe("end of the window"),
     expiredAt: instant().nullable(),

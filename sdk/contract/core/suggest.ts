@@ -6,7 +6,7 @@ export function nearness(typed: string, candidate: string): number | undefined {
 
 /** The candidates that look like what was typed, closest first, at most three. */
 export function suggestions(typed: string, candidates: readonly string[]): string[] {
-  return candidates
+  return [...new Set(candidates)]
     .map((candidate) => ({ candidate, distance: nearness(typed, candidate) }))
     .filter((one): one is { candidate: string; distance: number } => one.distance !== undefined)
     .sort((a, b) => a.distance - b.distance)

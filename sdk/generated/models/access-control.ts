@@ -82,6 +82,8 @@ export interface ElevationRequestsGetResult {
   commandLine: string | null;
   /** Date and time (RFC 3339). */
   requestedAt: string;
+  /** When it expires unless somebody decides; null: it does not wait; date and time (RFC 3339). */
+  waitsUntil: string | null;
   /** Date and time (RFC 3339). */
   approvedAt: string | null;
   /** End of the window; date and time (RFC 3339). */
@@ -332,6 +334,8 @@ export interface PamRulesPreviewBody {
   windowDays?: number | undefined;
   /** Only requests that came this way. */
   flowType?: "uac_intercept" | "tech_jit_admin" | "ai_tool_action" | undefined;
+  /** Compare with this request alone, criterion by criterion, however old it is; id of an elevation request. */
+  requestId?: string | undefined;
 }
 
 export interface PamRulesPreviewResult {
@@ -350,6 +354,8 @@ export interface PamRulesPreviewResult {
     revoked: number;
     actuating: number;
   };
+  /** With the request that was named; null: none was. */
+  comparison: PamRuleComparison | null;
   sample: ({
     /** Id of an elevation request. */
     id: string;
@@ -498,6 +504,8 @@ export interface Elevation {
   commandLine: string | null;
   /** Date and time (RFC 3339). */
   requestedAt: string;
+  /** When it expires unless somebody decides; null: it does not wait; date and time (RFC 3339). */
+  waitsUntil: string | null;
   /** Date and time (RFC 3339). */
   approvedAt: string | null;
   /** End of the window; date and time (RFC 3339). */
@@ -624,6 +632,10 @@ export interface ListedPamRule {
   createdAt: string;
   /** Date and time (RFC 3339). */
   updatedAt: string;
+  /** Of its site; null: of the whole organization, or out of reach. */
+  siteName: string | null;
+  /** Of its signer group; null: none, or out of reach. */
+  matchSignerGroupName: string | null;
   /** Its tool never has this tier, so it matches nothing. */
   matchRiskTierStale: boolean;
   /** Tiers that its tool may have; null: not known. */
@@ -677,6 +689,24 @@ export interface PamRule {
   createdAt: string;
   /** Date and time (RFC 3339). */
   updatedAt: string;
+}
+
+export interface PamRuleComparison {
+  matches: boolean;
+  /** False: the rule is about tools and the request is not, or the other way round. */
+  isAbout: boolean;
+  /** False: the device stands at another site today. */
+  isAtSite: boolean;
+  /** False: it came outside the rule's time window. */
+  isInWindow: boolean;
+  criteria: ({
+    criterion: string;
+    /** What the draft says; of a signer group its id. */
+    wanted: string | number;
+    negated: boolean;
+    /** Before it is turned round; absent: the request does not carry it; never: nothing can meet it. */
+    compared: "met" | "unmet" | "absent" | "never";
+  })[];
 }
 
 export interface SignerGroup {

@@ -398,6 +398,8 @@ export interface ConfigurationPolicy {
     level: "device" | "device_group" | "site" | "organization" | "partner";
     /** Device, group, site, organization or partner, as the level says; uuid. */
     targetId: string;
+    /** Null: out of reach. */
+    targetName: string | null;
     priority: number;
     /** Null: devices of every role. */
     roleFilter: ("workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown")[] | null;
@@ -443,6 +445,8 @@ export interface ConfigurationPolicyDetail {
     level: "device" | "device_group" | "site" | "organization" | "partner";
     /** Device, group, site, organization or partner, as the level says; uuid. */
     targetId: string;
+    /** Null: out of reach. */
+    targetName: string | null;
     priority: number;
     /** Null: devices of every role. */
     roleFilter: ("workstation" | "server" | "printer" | "router" | "switch" | "firewall" | "access_point" | "phone" | "iot" | "camera" | "nas" | "unknown")[] | null;

@@ -11,16 +11,26 @@ export interface AccessControlTables {
   elevationServerDevices: ElevationServerDevicesTable;
 }
 
+// A tenant's own connection decides nothing, nor writes what does: the server does, once it has judged the caller.
 export const accessControlTables = {
   pamRules: {
     owner: "org+site",
     writtenBy: "access-control/pam-rules",
+    lifted: ["insert", "update", "delete"],
     booleans: ["enabled"],
     json: ["matchNegate", "timeWindow"],
   },
-  signerGroups: { owner: "org", writtenBy: "access-control/signer-groups", json: ["signers"] },
-  pamConfigs: { owner: "org", writtenBy: "access-control/pam-config" },
-  // A tenant's own connection decides nothing: the server does, once it has judged the caller.
+  signerGroups: {
+    owner: "org",
+    writtenBy: "access-control/signer-groups",
+    lifted: ["insert", "update", "delete"],
+    json: ["signers"],
+  },
+  pamConfigs: {
+    owner: "org",
+    writtenBy: "access-control/pam-config",
+    lifted: ["insert", "update", "delete"],
+  },
   elevationRequests: {
     owner: "org",
     writtenBy: "access-control/elevation-requests",

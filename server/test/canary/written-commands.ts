@@ -238,6 +238,8 @@ export const harmless: readonly string[] = [
   "devices set",
   "devices watch",
   "elevation-requests deny",
+  "pam-rules reorder",
+  "pam-rules test",
   "elevation-requests stats",
   "elevation-requests watch",
   "diff",

@@ -81,6 +81,7 @@ const beside = [
   ...["devices run", "devices set", "devices export", "devices import", "devices watch"],
   ...["webhooks listen", "webhooks verify"],
   ...["approve", "deny", "watch", "stats"].map((verb) => `elevation-requests ${verb}`),
+  ...["pam-rules test", "pam-rules reorder"],
   ...["saved-filters explain", "saved-filters fields", "saved-filters save"],
 ];
 

@@ -37,8 +37,30 @@ export const PamRule = shape("PamRule", () =>
 
 const ListedRule = shape("ListedPamRule", () =>
   PamRule().extend({
+    siteName: z.string().nullable().describe("of its site; null: of the whole organization, or out of reach"),
+    matchSignerGroupName: z.string().nullable().describe("of its signer group; null: none, or out of reach"),
     matchRiskTierStale: z.boolean().describe("its tool never has this tier, so it matches nothing"),
     matchRiskTierValidTiers: z.array(z.int()).nullable().describe("tiers that its tool may have; null: not known"),
+  }),
+);
+
+/** How a draft compares with one request (docs/privileged-access.md, "Previews"). */
+const Comparison = shape("PamRuleComparison", () =>
+  z.object({
+    matches: z.boolean(),
+    isAbout: z.boolean().describe("false: the rule is about tools and the request is not, or the other way round"),
+    isAtSite: z.boolean().describe("false: the device stands at another site today"),
+    isInWindow: z.boolean().describe("false: it came outside the rule's time window"),
+    criteria: z.array(
+      z.object({
+        criterion: z.string(),
+        wanted: z.union([z.string(), z.int()]).describe("what the draft says; of a signer group its id"),
+        negated: z.boolean(),
+        compared: z
+          .enum(["met", "unmet", "absent", "never"])
+          .describe("before it is turned round; absent: the request does not carry it; never: nothing can meet it"),
+      }),
+    ),
   }),
 );
 
@@ -130,7 +152,7 @@ export const pamRules = resource(about, {
   }),
   preview: post("/pam/rules/preview", {
     summary: "Show which requests of the past a rule would have met, without making it",
-    description: `Compares the newest ${PREVIEW_SCANNED_MAX.toLocaleString("en")} with this rule alone. Directory groups are not stored, so a rule with one meets none. Ten a minute and person.`,
+    description: `Compares the newest ${PREVIEW_SCANNED_MAX.toLocaleString("en")} with this rule alone. Directory groups are not stored, so a rule with one meets none. With requestId it says how each criterion compares with that request. Ten a minute and person.`,
     access: staff().needs("devices:write"),
     audit: { none: "looks at requests and changes nothing" },
     loses: "nothing",
@@ -143,6 +165,7 @@ export const pamRules = resource(about, {
       "ORG_ID_REQUIRED",
       "ORG_CONTEXT_REQUIRED",
       "ORG_ACCESS_DENIED",
+      "NOT_FOUND",
     ],
     body: () =>
       z.strictObject({
@@ -151,6 +174,9 @@ export const pamRules = resource(about, {
         ...defaultedCriteria(),
         windowDays: z.int().min(1).max(90).default(30).describe("how many days back"),
         flowType: z.enum(elevationFlows).optional().describe("only requests that came this way"),
+        requestId: ref("elevation-request")
+          .optional()
+          .describe("compare with this request alone, criterion by criterion, however old it is"),
       }),
     returns: () =>
       z.object({
@@ -165,6 +191,7 @@ export const pamRules = resource(about, {
             z.ZodInt
           >,
         ),
+        comparison: Comparison().nullable().describe("with the request that was named; null: none was"),
         sample: z.array(
           z.object({
             id: idOf("elevation-request"),

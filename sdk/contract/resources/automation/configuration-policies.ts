@@ -37,6 +37,7 @@ const shownAssignment = () =>
     id: idOf(),
     level: z.enum(policyLevels),
     targetId: idOf().describe("device, group, site, organization or partner, as the level says"),
+    targetName: z.string().nullable().describe("null: out of reach"),
     priority: z.int(),
     roleFilter: z.array(z.enum(deviceRoles)).nullable().describe("null: devices of every role"),
     osFilter: z.array(z.enum(osTypes)).nullable().describe("null: devices of every system"),

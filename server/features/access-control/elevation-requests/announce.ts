@@ -1,6 +1,7 @@
 import { asSystem } from "#server/db/as-system";
 import { word } from "#server/db/dialect/text";
 import type { Services } from "#server/services";
+import { eachByItself } from "./each-by-itself.ts";
 import { holdMachine } from "./hold.ts";
 import { tellApprovers } from "./tell-approvers.ts";
 
@@ -18,9 +19,10 @@ export async function announceWaiting(services: Services): Promise<void> {
     .where("deviceId", "is not", null)
     .limit(BATCH)
     .execute();
-  for (const { deviceId } of due)
-    await db.transaction().execute(async (tx) => {
+  await eachByItself(due, ({ deviceId }) =>
+    db.transaction().execute(async (tx) => {
       const machine = await holdMachine(tx, services, deviceId as string);
       if (machine) await tellApprovers(tx, services, machine);
-    });
+    }),
+  );
 }

@@ -8,7 +8,7 @@ import { problem } from "#server/problem";
 import { holdMachine, refuseOutOfService, refuseOutOfUse } from "./hold.ts";
 import { insertElevation } from "./insert-elevation.ts";
 import { addLine } from "./ledger.ts";
-import { getElevation } from "./queries.ts";
+import { getElevation, withWait } from "./queries.ts";
 import { tierOnDevice } from "./risk-of-device.ts";
 import { tellApprovers } from "./tell-approvers.ts";
 import { eventData } from "./told-of.ts";
@@ -24,7 +24,7 @@ export async function createElevation(call: CreateCall) {
     const device = await getTarget(call, tx, call.body.deviceId);
     call.audit.note({ owner: { orgId: device.orgId }, siteIds: [device.siteId], details: { deviceId: device.id } });
     const id = await call.asSystem("decide elevations", (all) => ask(call, all, device));
-    return { success: true as const, request: await getElevation(call, tx, id) };
+    return { success: true as const, request: withWait(call)(await getElevation(call, tx, id)) };
   });
 }
 

@@ -164,6 +164,64 @@ describe.each(databases)("requests for elevated rights on %s", (database) => {
     expect(await notices(near, "?unreadOnly=true")).toHaveLength(1);
   });
 
+  it("says until when a request waits, and of others that they do not", async () => {
+    const { clock } = world.server;
+    const id = await world.pending(agent.deviceId);
+    const until = new Date(clock.nowMs() + 60 * MINUTE).toISOString();
+    expect((await world.show(id)).waitsUntil).toBe(until);
+    const { requests } = await list(`deviceId=${agent.deviceId}&status=pending`);
+    expect(requests.find((one: { id: string }) => one.id === id).waitsUntil).toBe(until);
+    await world.deny(id);
+    expect((await world.show(id)).waitsUntil).toBeNull();
+  });
+
+  it("a device of which nobody can be told holds up no notice of another", async () => {
+    await announceWaiting(world.server.services);
+    const devices = await Promise.all([world.device(), world.device(), world.device()]);
+    for (const { deviceId } of devices) await world.pending(deviceId, { announcedAt: null });
+    const { services } = world.server;
+    let asked = 0;
+    const now = () => {
+      asked += 1;
+      if (asked === 1) throw new Error("no clock");
+      return services.clock.now();
+    };
+    const failing = { ...services, clock: { ...services.clock, now, nowMs: () => services.clock.nowMs() } };
+    await expect(announceWaiting(failing)).rejects.toThrow("1 of 3 failed: Error: no clock");
+    const untold = async () => {
+      const rows = world.server.db.selectFrom("elevationRequests").select("deviceId").where("announcedAt", "is", null);
+      const ids = (await rows.execute()).map(({ deviceId }) => deviceId);
+      return devices.filter(({ deviceId }) => ids.includes(deviceId)).length;
+    };
+    expect(await untold()).toBe(1);
+    await announceWaiting(services);
+    expect(await untold()).toBe(0);
+  });
+
+  it("one request that cannot be ended holds up no end of another", async () => {
+    const { services, clock } = world.server;
+    clock.advance(61 * MINUTE);
+    await expireStale(services);
+    const device = await world.device();
+    const ids = [await world.pending(device.deviceId), await world.pending(device.deviceId)];
+    clock.advance(61 * MINUTE);
+    let asked = 0;
+    const uuid = () => {
+      asked += 1;
+      if (asked === 1) throw new Error("no numbers");
+      return services.random.uuid();
+    };
+    const failing = { ...services, random: { ...services.random, uuid } };
+    await expect(expireStale(failing as typeof services)).rejects.toThrow("no numbers");
+    const waiting = async () => {
+      const shown = await Promise.all(ids.map((id) => world.show(id)));
+      return shown.filter(({ status }) => status === "pending").length;
+    };
+    expect(await waiting()).toBe(1);
+    await expireStale(services);
+    expect(await waiting()).toBe(0);
+  });
+
   it("what is decided on, a final status and the ledger are kept by the database itself", async () => {
     const id = await world.pending(agent.deviceId);
     await world.deny(id);

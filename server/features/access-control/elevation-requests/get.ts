@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { elevationRequests } from "#contract/resources/access-control/elevation-requests";
 import type { Call } from "#server/http/call";
-import { getElevation } from "./queries.ts";
+import { getElevation, withWait } from "./queries.ts";
 
 type GetCall = typeof elevationRequests.get extends Endpoint<infer T> ? Call<T> : never;
 
@@ -15,5 +15,5 @@ export async function showElevation(call: GetCall) {
     .where("elevationRequestId", "=", elevation.id)
     .orderBy("position")
     .execute();
-  return { ...elevation, events: lines.map(({ facts, ...line }) => ({ ...line, details: facts })) };
+  return { ...withWait(call)(elevation), events: lines.map(({ facts, ...line }) => ({ ...line, details: facts })) };
 }

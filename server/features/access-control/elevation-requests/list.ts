@@ -8,7 +8,7 @@ import { preparedRows } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
-import { isConfined, ofDevice, shown } from "./queries.ts";
+import { isConfined, ofDevice, shown, withWait } from "./queries.ts";
 
 type ListCall = typeof elevationRequests.list extends Endpoint<infer T> ? Call<T> : never;
 type ActiveCall = typeof elevationRequests.active extends Endpoint<infer T> ? Call<T> : never;
@@ -22,7 +22,7 @@ export async function listElevations(call: ListCall) {
   if (siteId !== undefined) await refuseUnseenSite(call, siteId);
   const asked = { status, flowType, orgId, deviceId, siteId, from, to, confined: isConfined(call) };
   const { data, pagination } = await pageOf(call.db, call.query, asked, null);
-  return { success: true as const, requests: data, pagination };
+  return { success: true as const, requests: data.map(withWait(call)), pagination };
 }
 
 /** A named site that the caller does not reach is 403, whether it exists or not. */
@@ -55,7 +55,7 @@ function filtered(db: Kysely<Database>, asked: Asked) {
 /** What is open now, the last approved first. */
 export async function listActive(call: ActiveCall) {
   const asked = { now: call.clock.now(), confined: isConfined(call) };
-  return { success: true as const, active: await activeOf(call.db, asked, null) };
+  return { success: true as const, active: (await activeOf(call.db, asked, null)).map(withWait(call)) };
 }
 
 const activeOf = preparedRows((db, { now, confined }: { now: string; confined: boolean }) => {

@@ -4,6 +4,7 @@ import { prepared } from "#server/db/prepared";
 import type { Database } from "#server/db/tables";
 import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
+import { after, MINUTE } from "#server/platform/clock";
 import { problem } from "#server/problem";
 import { shownColumns } from "./columns.ts";
 
@@ -50,5 +51,15 @@ export async function getElevation(call: Pick<Call, "who">, db: Reader, id: stri
 }
 
 const byId = prepared(["id"], (db, at) => shown(db).where("elevationRequests.id", "=", at.id));
+
+type Waiting = { readonly status: string; readonly requestedAt: string };
+
+/** The row with when it stops waiting (docs/elevation-requests.md, "States"). */
+export const withWait =
+  ({ config }: Pick<Call, "config">) =>
+  <R extends Waiting>(row: R): R & { waitsUntil: string | null } => ({
+    ...row,
+    waitsUntil: row.status === "pending" ? after(row.requestedAt, config.pamPendingTtlMinutes * MINUTE) : null,
+  });
 
 export type ShownElevation = Awaited<ReturnType<typeof getElevation>>;

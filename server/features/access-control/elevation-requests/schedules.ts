@@ -1,6 +1,7 @@
 import type { Schedule } from "#server/jobs/scheduler";
 import { announceWaiting } from "./announce.ts";
 import { cleanUp } from "./clean-up.ts";
+import { eachByItself } from "./each-by-itself.ts";
 import { expireStale, expireWindows } from "./sweep.ts";
 
 export const schedules: readonly Schedule[] = [
@@ -13,9 +14,7 @@ export const schedules: readonly Schedule[] = [
     name: "elevation-requests.enforce",
     cron: "* * * * *",
     run: async (services) => {
-      await expireWindows(services);
-      await cleanUp(services);
-      await announceWaiting(services);
+      await eachByItself([expireWindows, cleanUp, announceWaiting], async (work) => void (await work(services)));
     },
   },
 ];

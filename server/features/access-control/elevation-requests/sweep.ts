@@ -6,6 +6,7 @@ import { after, MINUTE } from "#server/platform/clock";
 import type { Services } from "#server/services";
 import type { HeldElevation } from "./columns.ts";
 import { cancelActuation, isSevered, queueEnding, wasClaimed } from "./commands.ts";
+import { eachByItself } from "./each-by-itself.ts";
 import { expire } from "./expire.ts";
 import { holdElevation, holdMachine } from "./hold.ts";
 
@@ -20,7 +21,7 @@ export interface Found {
 /** Tells a device, once the transaction has committed. */
 export type Wake = (deviceId: string) => void;
 
-/** Goes through what is due, each in a transaction of its own, which looks again. Returns how many changed. */
+/** Goes through what is due, each in a transaction of its own, which looks again. Returns how many changed; throws behind the last if one failed. */
 export async function eachDue(
   services: Services,
   find: (db: Pick<Tx, "selectFrom">, past: string) => Promise<Found[]>,
@@ -29,19 +30,22 @@ export async function eachDue(
   const db = asSystem(services, "decide elevations");
   let total = 0;
   let past = "";
+  const failures: unknown[] = [];
   for (let due = await find(db, past); due.length > 0; due = await find(db, past)) {
-    for (const found of due) {
+    const step = eachByItself(due, async (found) => {
       const told: string[] = [];
       const changed = await db.transaction().execute((tx) => work(tx, found, (deviceId) => void told.push(deviceId)));
       if (changed) total += 1;
       for (const deviceId of told) tellDevice(services, deviceId);
-    }
+    });
+    await step.catch((error: unknown) => void failures.push(error));
     // By id: what is left as it was is not found again in this run.
     past = due[due.length - 1]?.id ?? past;
     if (due.length < BATCH) break;
   }
   if (total > 0) services.wakeAuditWriter();
   if (total > 0) services.wakeEvents();
+  if (failures.length > 0) throw failures[0];
   return total;
 }
 

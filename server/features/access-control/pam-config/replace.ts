@@ -13,11 +13,13 @@ export async function replaceConfig(call: ReplaceCall) {
     const { id: orgId, name } = await orgForCreate(call, call.body.orgId, tx);
     call.audit.note({ resource: { id: orgId, name }, owner: { orgId }, details: { defaultUnmatchedVerdict } });
     const updatedAt = call.clock.now();
-    await tx
-      .insertInto("pamConfigs")
-      .values({ orgId, defaultUnmatchedVerdict, updatedAt })
-      .onConflict((on) => on.column("orgId").doUpdateSet({ defaultUnmatchedVerdict, updatedAt }))
-      .execute();
+    await call.asSystem("write rules of elevations", (all) =>
+      all
+        .insertInto("pamConfigs")
+        .values({ orgId, defaultUnmatchedVerdict, updatedAt })
+        .onConflict((on) => on.column("orgId").doUpdateSet({ defaultUnmatchedVerdict, updatedAt }))
+        .execute(),
+    );
     return { success: true as const, config: { orgId, defaultUnmatchedVerdict } };
   });
 }

@@ -25,7 +25,7 @@ export async function createRule(call: CreateCall) {
       ...{ id, orgId, suspendedVerdict: null, reapprovedAt: null, reapprovedByUserId: null },
       ...{ createdAt: now, updatedAt: now },
     };
-    await tx.insertInto("pamRules").values(rule).execute();
+    await call.asSystem("write rules of elevations", (all) => all.insertInto("pamRules").values(rule).execute());
     return {
       success: true as const,
       rule: await tx.selectFrom("pamRules").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),

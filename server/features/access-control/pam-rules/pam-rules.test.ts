@@ -50,6 +50,59 @@ describe.each(databases)("rules of elevations on %s", (database) => {
     expect(priorities).toEqual([...priorities].sort((a, b) => a - b));
   });
 
+  it.runIf(database === "postgres")("are written by no tenant's own connection, nor is what they rest on", async () => {
+    const { orgId, partnerId, signerGroupId } = world.a;
+    const { id } = await made({ matchSigner: "Contoso", verdict: "require_approval" });
+    await send("PUT", "/pam/config", { orgId, defaultUnmatchedVerdict: "auto_deny" });
+    const written = () =>
+      Promise.all([
+        server.db.selectFrom("pamRules").selectAll().where("orgId", "=", orgId).orderBy("id").execute(),
+        server.db.selectFrom("signerGroups").selectAll().where("orgId", "=", orgId).orderBy("id").execute(),
+        server.db.selectFrom("pamConfigs").selectAll().where("orgId", "=", orgId).execute(),
+      ]);
+    const before = await written();
+    expect(before.map((rows) => rows.length > 0)).toEqual([true, true, true]);
+    for (const wall of [`org:${orgId}`, `partner:${partnerId}`]) {
+      const db = server.services.store.connection(wall);
+      expect((await db.selectFrom("pamRules").select("id").where("id", "=", id).execute()).length).toBe(1);
+      const rule = { ...plainRule(server.clock.now()), id: server.services.random.uuid(), orgId, matchUser: "pat" };
+      const lax = { defaultUnmatchedVerdict: "require_approval" as const };
+      for (const write of [
+        () => db.updateTable("pamRules").set({ verdict: "auto_approve" }).where("id", "=", id).execute(),
+        () => db.deleteFrom("pamRules").where("id", "=", id).execute(),
+        () =>
+          db
+            .insertInto("pamRules")
+            .values({ ...rule, verdict: "auto_approve" })
+            .execute(),
+        () => db.updateTable("signerGroups").set({ name: "Mine" }).where("id", "=", signerGroupId).execute(),
+        () => db.deleteFrom("signerGroups").where("id", "=", signerGroupId).execute(),
+        () => db.updateTable("pamConfigs").set(lax).where("orgId", "=", orgId).execute(),
+        () => db.deleteFrom("pamConfigs").where("orgId", "=", orgId).execute(),
+      ])
+        await write().catch((error: { code?: string }) => expect(error.code).toBe("42501"));
+    }
+    expect(await written()).toEqual(before);
+  });
+
+  it("are listed with the names of their site and signer group", async () => {
+    const { siteId, signerGroupId } = world.a;
+    const { id } = await made({ siteId, matchSignerGroupId: signerGroupId });
+    const plain = await made({ matchUser: "pat" });
+    const names = async (who: SignedInUser, of: string) => {
+      const { rules } = (await send("GET", "/pam/rules", undefined, who)).body;
+      const rule = rules.find((one: { id: string }) => one.id === of);
+      return [rule.siteName, rule.matchSignerGroupName];
+    };
+    const site = server.db.selectFrom("sites").select("name").where("id", "=", siteId);
+    const group = server.db.selectFrom("signerGroups").select("name").where("id", "=", signerGroupId);
+    const stored = [(await site.executeTakeFirstOrThrow()).name, (await group.executeTakeFirstOrThrow()).name];
+    expect(await names(admin, id)).toEqual(stored);
+    expect(await names(admin, plain.id)).toEqual([null, null]);
+    // Groups belong to the whole organization.
+    expect(await names(confined, id)).toEqual([stored[0], null]);
+  });
+
   it.each([
     ["nothing", {}],
     ["a time window alone", { timeWindow: { start: "08:00", end: "17:00" } }],

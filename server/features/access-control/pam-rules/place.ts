@@ -8,8 +8,15 @@ import { problem } from "#server/problem";
 
 /** A rule that this caller may change, held until the transaction ends; named in the audit entry. */
 export async function holdRule(call: Call, tx: Tx, id: string): Promise<PamRule> {
-  const row = tx.selectFrom("pamRules").selectAll().where("id", "=", id);
-  const rule = await held(row, call.services.store.dialect).executeTakeFirst();
+  const seen = () => tx.selectFrom("pamRules").selectAll().where("id", "=", id).executeTakeFirst();
+  const before = await seen();
+  if (!before) throw await unseen(call, "pamRules", id);
+  await call.asSystem("write rules of elevations", (all) => {
+    const row = all.selectFrom("pamRules").select("id").where("id", "=", id).where("orgId", "=", before.orgId);
+    return held(row, call.services.store.dialect).execute();
+  });
+  // As it is now, if the caller still sees it.
+  const rule = await seen();
   if (!rule) throw await unseen(call, "pamRules", id);
   const { name, orgId, siteId } = rule;
   call.audit.note({ resource: { id, name }, owner: { orgId }, siteIds: [siteId] });
@@ -33,8 +40,11 @@ export async function refuseMisplaced(
 
 /** The same of a rule that is written: nobody changes or deletes the group until the commit. */
 export async function holdPlace(call: Call, tx: Tx, rule: Place): Promise<void> {
-  const group = tx.selectFrom("signerGroups").select("id").where("id", "=", rule.matchSignerGroupId);
-  await shared(group, call.services.store.dialect).execute();
+  const { orgId, matchSignerGroupId: groupId } = rule;
+  await call.asSystem("write rules of elevations", (all) => {
+    const group = all.selectFrom("signerGroups").select("id").where("id", "=", groupId).where("orgId", "=", orgId);
+    return shared(group, call.services.store.dialect).execute();
+  });
   await refuseMisplaced(call, tx, rule);
 }
 

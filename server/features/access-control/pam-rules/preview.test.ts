@@ -67,6 +67,61 @@ describe.each(databases)("previews of rules on %s", (database) => {
     expect((await preview({ matchUser: "key:k1", matchToolName: "run_script" })).body.totalMatched).toBe(2);
   });
 
+  it("compare with one request, criterion by criterion, of whatever age", async () => {
+    const id = server.services.random.uuid();
+    const { orgId, deviceId } = world.a;
+    const at = new Date(server.clock.nowMs() - 200 * DAY_MS).toISOString();
+    const request = plainElevation(at, { id, orgId, deviceId, subjectUsername: "kim" });
+    await server.db
+      .insertInto("elevationRequests")
+      .values({ ...request, targetExecutablePath: "C:/Tools/a.exe" })
+      .execute();
+    const compared = async (draft: object, who?: SignedInUser) =>
+      (await preview({ ...draft, requestId: id }, who)).body;
+    const draft = { matchUser: "KIM", matchPathGlob: "C:\\Tools\\*", matchNegate: ["user"], matchAdGroup: "Staff" };
+    const { comparison, ...counts } = await compared(draft);
+    expect(counts).toMatchObject({ totalMatched: 0, totalScanned: 1, truncated: false, sample: [] });
+    expect(comparison).toEqual({
+      ...{ matches: false, isAbout: true, isAtSite: true, isInWindow: true },
+      criteria: [
+        { criterion: "user", wanted: "KIM", negated: true, compared: "met" },
+        { criterion: "adGroup", wanted: "Staff", negated: false, compared: "absent" },
+        { criterion: "pathGlob", wanted: "C:\\Tools\\*", negated: false, compared: "met" },
+      ],
+    });
+    const plain = await compared({ matchUser: "kim" });
+    expect([plain.comparison.matches, plain.totalMatched, plain.sample[0].id]).toEqual([true, 1, id]);
+    expect((await compared({ matchToolName: "run_script" })).comparison).toMatchObject({
+      matches: false,
+      isAbout: false,
+    });
+    const minute = new Date(Date.parse(at) + 3_600_000).toISOString().slice(11, 16);
+    const late = { start: minute, end: new Date(Date.parse(at) + 7_200_000).toISOString().slice(11, 16) };
+    expect((await compared({ matchUser: "kim", timeWindow: late })).comparison).toMatchObject({
+      ...{ matches: false, isInWindow: false },
+    });
+    expect((await preview({ matchUser: "zoe" })).body.comparison).toBeNull();
+  });
+
+  it("compare with no request that the caller does not see", async () => {
+    const [mine, theirs] = [server.services.random.uuid(), server.services.random.uuid()];
+    const at = server.clock.now();
+    const { orgId, siteId } = world.a;
+    const rows = [
+      plainElevation(at, { id: mine, orgId, deviceId: null, subjectUsername: "gone" }),
+      plainElevation(at, { id: theirs, orgId: other.orgId, deviceId: other.deviceId, subjectUsername: "gone" }),
+    ];
+    await server.db.insertInto("elevationRequests").values(rows).execute();
+    const confined = await server.signIn({ role: "Org Technician", orgId, siteIds: [siteId] });
+    const asked = async (requestId: string, who?: SignedInUser) =>
+      (await preview({ matchUser: "gone", ...(who && { siteId }), requestId }, who)).status;
+    expect([await asked(mine), await asked(theirs), await asked(mine, confined)]).toEqual([200, 404, 404]);
+    // What is about no device is at no site: people confined to sites neither scan nor count it.
+    expect((await preview({ matchUser: "gone" })).body.totalMatched).toBe(1);
+    expect((await preview({ matchUser: "gone", siteId }, confined)).body.totalMatched).toBe(0);
+    expect((await preview({ matchUser: "gone", siteId })).body.totalMatched).toBe(0);
+  });
+
   it("refuse what a rule could not be, and other organizations", async () => {
     expect((await preview({})).body.code).toBe("PAM_RULE_INVALID_SHAPE");
     expect((await preview({ matchHash: "" })).body.code).toBe("PAM_RULE_INVALID_SHAPE");

@@ -8,8 +8,10 @@ type RemoveCall = typeof pamRules.remove extends Endpoint<infer T> ? Call<T> : n
 /** Requests that it decided keep its id and name. */
 export async function removeRule(call: RemoveCall) {
   return call.transaction(async (tx) => {
-    const { id } = await holdRule(call as Call, tx, call.params.id);
-    await tx.deleteFrom("pamRules").where("id", "=", id).execute();
+    const { id, orgId } = await holdRule(call as Call, tx, call.params.id);
+    await call.asSystem("write rules of elevations", (all) =>
+      all.deleteFrom("pamRules").where("id", "=", id).where("orgId", "=", orgId).execute(),
+    );
     return { success: true as const };
   });
 }

@@ -2,7 +2,14 @@ import { elevationStatuses } from "#contract/core/elevation";
 import type { Candidate } from "../core/decision/candidate.ts";
 import { factsOf } from "../core/decision/candidate.ts";
 import { shapeOf } from "../core/decision/order.ts";
-import { type Criteria, judgeRule, type ReadRule, readRule, type SignerGroups } from "../core/decision/rule.ts";
+import {
+  type Criteria,
+  compareEach,
+  judgeRule,
+  type ReadRule,
+  readRule,
+  type SignerGroups,
+} from "../core/decision/rule.ts";
 import { OutOfSteps, PREVIEW_STEPS_MAX, Steps, type Stepwise } from "../core/decision/steps.ts";
 
 /** A request that a draft is compared with. */
@@ -49,8 +56,9 @@ export class Scan {
     try {
       for (const request of requests) {
         if (this.#steps.take(lengthOf(request))) yield;
-        const isAbout = (request.flowType === "ai_tool_action") === (this.#shape === "tool");
-        const outcome = isAbout ? yield* judgeRule(this.#rule, factsOf(request), this.#steps) : undefined;
+        const outcome = this.#isAbout(request)
+          ? yield* judgeRule(this.#rule, factsOf(request), this.#steps)
+          : undefined;
         this.#scanned += 1;
         if (outcome?.kind === "match") this.#note(request);
       }
@@ -59,6 +67,27 @@ export class Scan {
       if (error instanceof OutOfSteps) return false;
       throw error;
     }
+  }
+
+  /** Compares one request criterion by criterion; undefined where that costs more steps than a preview has. */
+  *compare(request: Scanned, isAtSite: boolean) {
+    try {
+      const facts = factsOf(request);
+      const isAbout = this.#isAbout(request);
+      const outcome = yield* judgeRule(this.#rule, facts, this.#steps);
+      const criteria = yield* compareEach(this.#rule, facts, this.#steps);
+      const matches = isAbout && isAtSite && outcome.kind === "match";
+      this.#scanned += 1;
+      if (matches) this.#note(request);
+      return { matches, isAbout, isAtSite, isInWindow: this.#rule.isOn(facts.at), criteria };
+    } catch (error) {
+      if (error instanceof OutOfSteps) return undefined;
+      throw error;
+    }
+  }
+
+  #isAbout({ flowType }: Scanned): boolean {
+    return (flowType === "ai_tool_action") === (this.#shape === "tool");
   }
 
   #note(request: Scanned): void {

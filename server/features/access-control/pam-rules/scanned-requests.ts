@@ -83,7 +83,17 @@ function pageOf(call: Call, { orgId, siteId, flowType, from }: Asked, last: Row 
   return query.orderBy("requestedAt", "desc").orderBy("id", "desc");
 }
 
-function isThere(call: Call, { siteId }: Asked, row: Row): boolean {
+/** One request of the organization, with whether its device stands at the draft's site; undefined: none that is seen. */
+export async function oneRequest(
+  call: Call,
+  { orgId, siteId, id }: { orgId: string; siteId: string | null; id: string },
+): Promise<{ readonly request: Scanned; readonly isAtSite: boolean } | undefined> {
+  const row = await select(call.db).where("orgId", "=", orgId).where("id", "=", id).executeTakeFirst();
+  if (row === undefined || !isThere(call, { siteId: null }, row)) return undefined;
+  return { request: candidateOf(row), isAtSite: isThere(call, { siteId }, row) };
+}
+
+function isThere(call: Call, { siteId }: Pick<Asked, "siteId">, row: Row): boolean {
   const sites = row.toolTargets?.map((target) => target.siteId) ?? [row.siteId];
   const allowed = user(call).allowedSiteIds;
   // What is about no device is at no site.

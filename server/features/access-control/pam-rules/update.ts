@@ -23,8 +23,10 @@ export async function updateRule(call: UpdateCall) {
     });
     await holdPlace(call as Call, tx, after);
     refuseMisshapen(after);
-    const changed = tx.updateTable("pamRules").set({ ...change, updatedAt: call.clock.now() });
-    await changed.where("id", "=", before.id).execute();
+    await call.asSystem("write rules of elevations", (all) => {
+      const changed = all.updateTable("pamRules").set({ ...change, updatedAt: call.clock.now() });
+      return changed.where("id", "=", before.id).where("orgId", "=", before.orgId).execute();
+    });
     return {
       success: true as const,
       rule: await tx.selectFrom("pamRules").selectAll().where("id", "=", before.id).executeTakeFirstOrThrow(),

@@ -13,8 +13,14 @@ export const shownSignerGroup = (db: Reader, id: string) =>
 
 /** A group that this caller may change, held until the transaction ends; named in the audit entry. */
 export async function holdSignerGroup(call: Call, tx: Tx, id: string) {
-  const row = tx.selectFrom("signerGroups").select(groupColumns).where("id", "=", id);
-  const group = await held(row, call.services.store.dialect).executeTakeFirst();
+  const seen = () => tx.selectFrom("signerGroups").select(groupColumns).where("id", "=", id).executeTakeFirst();
+  const before = await seen();
+  if (!before) throw problem("NOT_FOUND");
+  await call.asSystem("write rules of elevations", (all) => {
+    const row = all.selectFrom("signerGroups").select("id").where("id", "=", id).where("orgId", "=", before.orgId);
+    return held(row, call.services.store.dialect).execute();
+  });
+  const group = await seen();
   if (!group) throw problem("NOT_FOUND");
   call.audit.note({ resource: { id, name: group.name }, owner: { orgId: group.orgId } });
   refuseSiteRestricted(call);

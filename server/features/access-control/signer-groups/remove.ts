@@ -12,7 +12,9 @@ export async function removeSignerGroup(call: RemoveCall) {
     const group = await holdSignerGroup(call as Call, tx, call.params.id);
     const ruleCount = (await rulesNaming(tx, group)).length;
     if (ruleCount > 0) throw problem("IN_USE", { details: { ruleCount } });
-    await tx.deleteFrom("signerGroups").where("id", "=", group.id).execute();
+    await call.asSystem("write rules of elevations", (all) =>
+      all.deleteFrom("signerGroups").where("id", "=", group.id).where("orgId", "=", group.orgId).execute(),
+    );
     return { success: true as const };
   });
 }

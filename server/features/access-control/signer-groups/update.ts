@@ -25,8 +25,10 @@ export async function updateSignerGroup(call: UpdateCall) {
     };
     call.audit.note({ details: { changedFields: changedFields(before, { name, description, signers }) } });
     try {
-      const changed = tx.updateTable("signerGroups").set({ ...change, updatedAt: call.clock.now() });
-      await changed.where("id", "=", before.id).execute();
+      await call.asSystem("write rules of elevations", (all) => {
+        const changed = all.updateTable("signerGroups").set({ ...change, updatedAt: call.clock.now() });
+        return changed.where("id", "=", before.id).where("orgId", "=", before.orgId).execute();
+      });
     } catch (error) {
       throw isUniqueViolation(error) ? taken("NAME_TAKEN", name ?? before.name, error) : error;
     }

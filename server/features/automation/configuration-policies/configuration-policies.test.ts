@@ -304,6 +304,31 @@ describe.each(databases)("configuration policies on %s", (database) => {
     expect((await stored(approves.id)).assignments).toHaveLength(2);
   });
 
+  it("are shown with the names of their targets", async () => {
+    const [deviceId = ""] = await makeDevices(server, [{ orgId: acme.orgId, siteId: acme.siteId }]);
+    const assignments = [
+      { level: "device", targetId: deviceId },
+      { level: "site", targetId: acme.siteId },
+      { level: "organization", targetId: acme.orgId },
+      { level: "partner" },
+    ];
+    const { id } = await made({ ownerScope: "partner", assignments });
+    const { hostname } = await server.db
+      .selectFrom("devices")
+      .select("hostname")
+      .where("id", "=", deviceId)
+      .executeTakeFirstOrThrow();
+    const nameIn = async (table: "sites" | "organizations" | "partners", row: string) =>
+      (await server.db.selectFrom(table).select("name").where("id", "=", row).executeTakeFirstOrThrow()).name;
+    const shown = (await send("GET", `/policies/${id}`)).body.assignments;
+    expect(shown.map(({ targetName }: { targetName: string }) => targetName)).toEqual([
+      hostname,
+      await nameIn("sites", acme.siteId),
+      await nameIn("organizations", acme.orgId),
+      await nameIn("partners", acme.partnerId),
+    ]);
+  });
+
   it("are written with elevation in them by whoever may manage its policies, in every way of writing", async () => {
     const tech = await server.signIn({ role: "Partner Technician", partnerId: acme.partnerId });
     const plain = await made({ features: [events] });

@@ -5,7 +5,7 @@ import type { Reader } from "#server/db/unit-of-work";
 import type { Call } from "#server/http/call";
 import { problem } from "#server/problem";
 
-type Assigned = Database & { assigned: Database["configurationPolicyAssignments"] };
+export type Assigned = Database & { assigned: Database["configurationPolicyAssignments"] };
 
 /** What decides which assignments somebody sees, beside the tenant scope. */
 export interface Sight {

@@ -1,4 +1,5 @@
 import { isCommandType, type UserCommandType, userCommandTypes, userPayloads } from "#contract/core/command-types";
+import { issueText } from "#contract/core/issue-words";
 import { invalid, problem } from "#server/problem";
 
 const isUserType = (type: string): type is UserCommandType => (userCommandTypes as readonly string[]).includes(type);
@@ -13,7 +14,7 @@ export function typedPayload({ type, payload }: { type: string; payload?: Record
   throw invalid(
     ...parsed.error.issues.slice(0, 50).map((issue) => {
       const path = ["payload", ...issue.path.map(String)].join(".");
-      return { path, message: `${path}: ${issue.message}` };
+      return { path, message: `${path}: ${issueText(issue)}` };
     }),
   );
 }

@@ -1,4 +1,5 @@
 import { foldPath, foldText } from "./fold.ts";
+import { remembered } from "./remembered.ts";
 import type { Steps, Stepwise } from "./steps.ts";
 
 /** A code point, or one of the wildcards below. */
@@ -19,15 +20,17 @@ export interface Glob {
 }
 
 /** `*` within a segment, `**` across segments, `?` one character but `/`. */
-export const pathGlob = (pattern: string): Glob => ({
-  tokens: tokensOf(foldPath(pattern), { one: ONE_IN_SEGMENT, run: RUN_IN_SEGMENT }),
-});
+export const pathGlob = remembered(
+  (pattern: string): Glob => ({
+    tokens: tokensOf(foldPath(pattern), { one: ONE_IN_SEGMENT, run: RUN_IN_SEGMENT }),
+  }),
+);
 
 /** `*` any run, `?` any character; a pattern without either is looked for anywhere. */
-export function commandGlob(pattern: string): Glob {
+export const commandGlob = remembered((pattern: string): Glob => {
   const tokens = tokensOf(foldText(pattern), { one: ONE, run: RUN });
   return { tokens: tokens.some((token) => token < 0) ? tokens : [RUN, ...tokens, RUN] };
-}
+});
 
 export const wildcardsOf = (pattern: string): number => pattern.match(/\*{1,2}|\?/g)?.length ?? 0;
 

@@ -1,6 +1,7 @@
 import type { Datum, Facts } from "./candidate.ts";
 import { foldName } from "./fold.ts";
 import { covers, type Glob } from "./glob.ts";
+import { remembered } from "./remembered.ts";
 import type { Steps, Stepwise } from "./steps.ts";
 
 /** Whether a criterion is met; `absent` where the candidate lacks what it looks at, `never` where nothing can meet it. */
@@ -10,7 +11,8 @@ export type Compared = "met" | "unmet" | "absent" | "never";
 export interface Test {
   readonly datum: Datum;
   readonly negated: boolean;
-  compare(facts: Facts, steps: Steps): Stepwise<Compared>;
+  /** At once, or as work that may take long. */
+  compare(facts: Facts, steps: Steps): Compared | Stepwise<Compared>;
 }
 
 /**
@@ -32,7 +34,8 @@ export function* judge(tests: readonly Test[], facts: Facts, steps: Steps): Step
   if (tests.length === 0) return none;
   const missing: Datum[] = [];
   for (const { datum, negated, compare } of tests) {
-    const compared = yield* compare(facts, steps);
+    const comparing = compare(facts, steps);
+    const compared = typeof comparing === "string" ? comparing : yield* comparing;
     if (compared === "never") return none;
     if (compared === "absent") {
       if (!identifying.has(datum) && !(datum === "parentImage" && facts.isParentUnusable)) return none;
@@ -52,7 +55,8 @@ export function name(wanted: string, of: (facts: Facts) => string | undefined): 
 
 export function digest(wanted: string, of: (facts: Facts) => string | undefined): Compare {
   if (!/^[0-9a-f]{64}$/i.test(wanted)) throw new Error("a criterion holds a malformed digest");
-  return plain(of, (value) => value === wanted.toLowerCase());
+  const lower = wanted.toLowerCase();
+  return plain(of, (value) => value === lower);
 }
 
 /** A name of an account meets the last part of the reported one too, unless it says which domain it means. */
@@ -68,7 +72,7 @@ export function account(wanted: string): Compare {
 /** One of several signers. Of none it is never met, negated or not. */
 export const oneOf = (wanted: ReadonlySet<string>): Compare =>
   wanted.size === 0
-    ? () => instantly("never")
+    ? () => "never"
     : plain(
         (facts) => facts.signer,
         (signer) => wanted.has(signer),
@@ -105,18 +109,13 @@ type Text = readonly number[] | undefined;
 function plain<T>(of: (facts: Facts) => T | undefined, isMet: (value: T) => boolean): Compare {
   return (facts) => {
     const value = of(facts);
-    if (value === undefined) return instantly("absent");
-    return instantly(isMet(value) ? "met" : "unmet");
+    if (value === undefined) return "absent";
+    return isMet(value) ? "met" : "unmet";
   };
 }
 
-// biome-ignore lint/correctness/useYield: it takes no steps
-function* instantly(compared: Compared): Stepwise<Compared> {
-  return compared;
-}
-
-function foldedName(wanted: string): string {
+const foldedName = remembered((wanted: string): string => {
   const name = foldName(wanted);
   if (name === "") throw new Error("a criterion is blank");
   return name;
-}
+});
