@@ -400,6 +400,35 @@ describe("a tenant's connection, taken over with everything it was ever told", (
       expect((await thief.query(`select * from ${table} where org_id <> '${a.orgId}'`)).rows, table).toEqual([]);
   });
 
+  it("is told titles of software of its own devices alone", async () => {
+    const { a, b } = world;
+    for (const [orgId, deviceId, name] of [
+      [a.orgId, a.deviceId, "Shared editor"],
+      [b.orgId, b.deviceId, "Shared editor"],
+      [a.orgId, a.deviceId, "Editor of a"],
+      [b.orgId, b.deviceId, "Editor of b"],
+    ])
+      await base.look(
+        `insert into device_software (id, org_id, device_id, name) values (gen_random_uuid(), '${orgId}', '${deviceId}', '${name}')`,
+      );
+    const titles = async () =>
+      (await thief.query<{ title: string }>("select unnest(rmm_titles_with('%', '.')) as title order by 1")).rows.map(
+        ({ title }) => title,
+      );
+    expect(await titles()).toEqual(["Editor of a", "Shared editor"]);
+    await enter(`org:${a.orgId}`);
+    expect(await titles()).toEqual(["Editor of a", "Shared editor"]);
+    // Of the same partner, and without any software.
+    await enter(`org:${a.secondOrgId}`);
+    expect(await titles()).toEqual([]);
+    await enter("none");
+    expect(await titles()).toEqual([]);
+    await thief.query("select set_config('rmm.scope', $1, false)", [theirs]);
+    await refused(thief, "select rmm_titles_with('%', '.')").toThrow(/not set by the server/);
+    for (const table of ["partner_titles", "software_titles"])
+      await refused(thief, `select * from rmm_private.${table}`).toThrow(/permission denied/);
+  });
+
   it("reads its own tenant's events, and tells, changes or takes back none", async () => {
     const columns = "(id, kind, org_id, subject_type, subject_id, data, occurred_at)";
     const forged = (orgId: string) =>
