@@ -99,6 +99,8 @@ export interface CommandSpec {
     readonly permissions: readonly string[];
     /** Alone enough for a part of what it does. */
     readonly lesserPermission?: string;
+    /** Enough in the place of those. */
+    readonly otherPermission?: string;
     /** A key needs one of these. */
     readonly keyScopes: readonly string[];
     readonly mfa: boolean;

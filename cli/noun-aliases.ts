@@ -8,6 +8,7 @@ export const nounAliases: Readonly<Record<string, string>> = {
   logs: "device-logs",
   policies: "configuration-policies",
   security: "security-posture",
+  authenticator: "approver-devices",
 };
 
 /** Nouns that are shown by other words than their own name, which works too: one word, or two of which the first is a group. */

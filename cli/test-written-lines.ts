@@ -78,6 +78,7 @@ export const writtenLines = (dir: string): Readonly<Record<string, WrittenLine>>
     // Only Ctrl-C ends it.
     "webhooks listen": { argv: ["--forward", "http://127.0.0.1:9/"], long: true },
     "agent simulate": { argv: ["--count", "1", "--key-file", `${dir}/key`], long: true },
+    "approver-devices register": { argv: ["--current-password-file", `${dir}/key`], long: true },
     "devices watch": { argv: [], long: true },
     "elevation-requests watch": { argv: [], long: true },
     // Its delivery must have been signed just now.

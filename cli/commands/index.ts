@@ -107,6 +107,7 @@ export const commandGroups: Readonly<Record<string, Group>> = {
 
 /** What is added to, or changed in, the generated commands of a noun. */
 export const extensions: Readonly<Record<string, () => Promise<Register>>> = {
+  "approver-devices": async () => (await import("./approver-devices/index.ts")).extendApproverDevices,
   "audit-logs": async () => (await import("./audit/index.ts")).extendAuditLogs,
   "configuration-policies": async () => (await import("./policies/index.ts")).extendConfigurationPolicies,
   "device-commands": async () => (await devices()).extendDeviceCommands,

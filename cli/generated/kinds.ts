@@ -24,6 +24,7 @@ export const kinds: { readonly [R in RefName]?: KindSpec } = {
   "device-group": {"noun":"device-groups","list":"list","names":["name"],"labels":["name"],"example":"Tills","searched":false,"org":"taken","partner":false},
   "device": {"noun":"devices","list":"list","names":["hostname","displayName"],"labels":["hostname","displayName"],"example":"reception-pc","searched":true,"org":"taken","partner":false},
   "saved-filter": {"noun":"saved-filters","list":"list","names":["name"],"labels":["name"],"example":"Windows servers","searched":false,"org":"taken","partner":false},
+  "approver-device": {"noun":"approver-devices","list":"list","names":["label"],"labels":["label"],"example":"laptop","searched":false,"org":"unknown","partner":false},
   "elevation-request": {"noun":"elevation-requests","list":"list","names":[],"labels":["subjectUsername"],"searched":false,"org":"taken","partner":false},
   "pam-rule": {"noun":"pam-rules","list":"list","names":["name"],"labels":["name"],"example":"Known installers","searched":false,"org":"taken","partner":false},
   "signer-group": {"noun":"signer-groups","list":"list","names":["name"],"labels":["name"],"example":"Trusted vendors","searched":false,"org":"taken","partner":false},

@@ -32,6 +32,7 @@ export const load: Readonly<Record<string, () => Promise<{ commands: readonly Co
   "saved-filters": () => import("./saved-filters.ts"),
   "search": () => import("./search.ts"),
   "tags": () => import("./tags.ts"),
+  "approver-devices": () => import("./approver-devices.ts"),
   "elevation-requests": () => import("./elevation-requests.ts"),
   "pam-config": () => import("./pam-config.ts"),
   "pam-rules": () => import("./pam-rules.ts"),

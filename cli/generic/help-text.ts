@@ -56,7 +56,8 @@ export function examplesOf(spec: CommandSpec): string {
 
 /** Who may run it, and what it leaves on record. */
 export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandSpec): string {
-  const { kinds, scopes, permissions, lesserPermission, keyScopes, mfa, fullPartner, ownPartner } = access;
+  const { kinds, scopes, permissions, lesserPermission, otherPermission, keyScopes, mfa, fullPartner, ownPartner } =
+    access;
   const names = {
     user: "user",
     apiKey: "API key",
@@ -69,7 +70,8 @@ export function accessOf({ access, audit, emits, mayEmit, idempotent }: CommandS
     ...(ownPartner ? ["(members of a partner)"] : []),
   ];
   const told = [...emits, ...mayEmit.map((kind) => `${kind} (in some cases)`)];
-  const needed = permissions.length === 0 ? "none" : permissions.join(", ");
+  const all = permissions.length === 0 ? "none" : permissions.join(", ");
+  const needed = otherPermission === undefined ? all : `${all}, or ${otherPermission}`;
   const rows: [string, string][] = [
     ["Permission", lesserPermission === undefined ? needed : `${needed}; for a part of it ${lesserPermission}`],
     ["Credential", kinds.map((kind) => names[kind]).join(", ")],
@@ -89,6 +91,9 @@ function sampleFlag(field: Field): string {
   return spec.secret ? `--${flag}-file ${flag}.txt` : `--${flag} ${sampleValue(spec)}`;
 }
 
+/** A longer one fits no line. */
+const LONGEST_JSON = 70;
+
 function sampleValue({ type, values, example, format, ref, itemValues }: FlagSpec): string {
   const called = ref && sampleOf(ref);
   if (called !== undefined) return called;
@@ -96,7 +101,7 @@ function sampleValue({ type, values, example, format, ref, itemValues }: FlagSpe
   if (ref !== undefined || format === "uuid") return SAMPLE_ID;
   if (type === "array") return itemValues?.[0] ?? shellText(example);
   if (type === "integer" || type === "number") return "1";
-  if (type === "object") return `'${example ?? "{}"}'`;
+  if (type === "object") return (example?.length ?? 0) > LONGEST_JSON ? '"$(cat value.json)"' : `'${example ?? "{}"}'`;
   if (format === "email") return "ana@contoso.example";
   if (format === "date-time") return "+30d";
   return shellText(example);

@@ -44,7 +44,7 @@ const right = (more: Record<string, string> = {}) => form({ state: listener.stat
 async function stillWaits(): Promise<void> {
   const waiting = listener.wait(5_000, never);
   const sent = send({ body: right() });
-  expect(await waiting).toEqual({ code: CODE });
+  expect(await waiting).toEqual({ answer: CODE });
   await listener.answer(true);
   expect((await sent).status).toBe(303);
 }
@@ -58,7 +58,7 @@ describe("the hand-over", () => {
       const waiting = listener.wait(5_000, never);
       const headers = { origin: "null", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
       const sent = send({ headers: { ...headers, "sec-fetch-site": "cross-site" }, body: right() });
-      expect(await waiting).toEqual({ code: CODE });
+      expect(await waiting).toEqual({ answer: CODE });
       await listener.answer(worked);
       const { status, location, body } = await sent;
       expect([status, location, body]).toEqual([303, `${PAGE}?done=${done}`, ""]);
@@ -142,10 +142,10 @@ describe("the hand-over", () => {
   it("is accepted once: of several right ones the first counts, and later ones are refused with that reason", async () => {
     const waiting = listener.wait(5_000, never);
     const first = send({ body: right() });
-    expect(await waiting).toEqual({ code: CODE });
+    expect(await waiting).toEqual({ answer: CODE });
     const second = await send({ body: form({ state: listener.state, ssoCode: "d".repeat(48) }) });
     expect(second.status).toBe(410);
-    expect(await listener.wait(5_000, never)).toEqual({ code: CODE });
+    expect(await listener.wait(5_000, never)).toEqual({ answer: CODE });
     await listener.answer(true);
     expect((await first).status).toBe(303);
   });

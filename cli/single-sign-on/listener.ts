@@ -1,9 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type HandOver, MOST_BYTES, type Refused, readHandOver, refuseHead, tooLong } from "./hand-over-request.ts";
+import {
+  type Awaited,
+  type HandOver,
+  type Refused,
+  readHandOver,
+  refuseHead,
+  signInCode,
+  tooLong,
+} from "./hand-over-request.ts";
 
-/** Waits on 127.0.0.1 for the browser to send the result of the sign-in. */
+/** Waits on 127.0.0.1 for the browser to send what a page of the server hands over. */
 export interface Listener {
   readonly port: number;
   /** State that the request must contain; others are refused. */
@@ -23,7 +31,7 @@ const REQUEST_MS = 10_000;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Listens on a free port of 127.0.0.1. `page` is where the browser is sent back to. */
-export async function openListener(page: string): Promise<Listener> {
+export async function openListener(page: string, awaited: Awaited = signInCode): Promise<Listener> {
   const state = randomBytes(32).toString("base64url");
   const arrived = pending<{ handOver: HandOver; response: ServerResponse }>();
   let taken = false;
@@ -37,10 +45,10 @@ export async function openListener(page: string): Promise<Listener> {
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   server.on("request", async (request: IncomingMessage, response: ServerResponse) => {
-    const received = refuseHead(request, port) ?? (await receive(request, state));
+    const received = refuseHead(request, port, awaited.mostBytes) ?? (await receive(request, state, awaited));
     if (received === undefined) return;
     if ("status" in received) return refuse(response, received);
-    if (taken) return refuse(response, { status: 410, reason: "This sign-in was already completed" });
+    if (taken) return refuse(response, { status: 410, reason: "This was answered already" });
     taken = true;
     arrived.resolve({ handOver: received, response });
   });
@@ -56,19 +64,23 @@ export async function openListener(page: string): Promise<Listener> {
 }
 
 /** Undefined if the request was aborted. */
-async function receive(request: IncomingMessage, state: string): Promise<HandOver | Refused | undefined> {
+async function receive(
+  request: IncomingMessage,
+  state: string,
+  awaited: Awaited,
+): Promise<HandOver | Refused | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length;
-      if (length > MOST_BYTES) return tooLong;
+      if (length > awaited.mostBytes) return tooLong;
       chunks.push(chunk);
     }
   } catch {
     return undefined;
   }
-  return readHandOver(Buffer.concat(chunks).toString("utf8"), state);
+  return readHandOver(Buffer.concat(chunks).toString("utf8"), state, awaited);
 }
 
 const plain = {

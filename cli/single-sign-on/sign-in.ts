@@ -1,16 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
-import { userInfo } from "node:os";
 import type { TokenPairAnswer } from "#sdk/session";
 import { clientOf } from "../client.ts";
 import type { Context } from "../context.ts";
-import { escapeControls } from "../output/escape.ts";
-import { isUnattended, writeTo } from "../shell.ts";
+import { isUnattended } from "../shell.ts";
 import { keepSignIn, readyStore } from "../sign-in/keep-sign-in.ts";
 import { reportSignIn, type SignedInAs } from "../sign-in/report-sign-in.ts";
-import { planBrowser, startBrowser } from "./browser.ts";
 import { type Listener, openListener } from "./listener.ts";
 import { findLoginPath, type WhoseProvider } from "./login-path.ts";
 import { needsPerson, nobodyCame, refusedSignIn } from "./refusals.ts";
+import { showAddress } from "./show-address.ts";
 
 interface Options extends WhoseProvider {
   store?: string;
@@ -34,7 +32,7 @@ export async function signInThroughProvider(context: Context, options: Options):
     const challenge = createHash("sha256").update(verifier).digest("base64url");
     const back = `${PAGE}?${new URLSearchParams({ port: String(listener.port), state: listener.state })}`;
     const url = `${settings.server.value}${path}?${new URLSearchParams({ redirect: back, challenge })}`;
-    await showAddress(context, url, listener.port, options.browser !== false);
+    await showAddress(context, url, { port: listener.port, mayOpen: options.browser !== false, what: "Sign in" });
     const person = await receive(context, listener, verifier);
     await keepSignIn(context, { account: person.email, store, tokens: person.tokens });
     await listener.answer(true);
@@ -47,25 +45,6 @@ export async function signInThroughProvider(context: Context, options: Options):
   }
 }
 
-/** Always prints the address on stderr, even with --quiet: without it nobody can sign in. */
-async function showAddress({ shell }: Context, url: string, port: number, mayOpen: boolean): Promise<void> {
-  const say = (text: string) => writeTo(shell, "stderr", `${escapeControls(text)}\n`);
-  const plan = planBrowser(url, shell.env, process.platform);
-  const started = mayOpen && "launches" in plan && (await startBrowser(plan.launches, shell.env));
-  await say(
-    started ? "Sign in with the browser. If none opens, go to:" : "To sign in, open this address in a browser:",
-  );
-  await writeTo(shell, "stderr", `\n  ${escapeControls(url)}\n\n`);
-  if (started) return;
-  if (mayOpen && "launches" in plan) await say("No browser could be started");
-  if (!("byHand" in plan)) return;
-  const here = /^\S+ \d+ ([\w.:]+) \d+$/.exec(shell.env["SSH_CONNECTION"] ?? "")?.[1] ?? "this-machine";
-  await say(
-    "Where that browser runs on another machine, forward the port from there first:\n\n" +
-      `  ssh -N -L ${port}:127.0.0.1:${port} ${userInfo().username}@${here}\n`,
-  );
-}
-
 type Person = SignedInAs & { email: string; tokens: TokenPairAnswer };
 
 async function receive(context: Context, listener: Listener, verifier: string): Promise<Person> {
@@ -74,7 +53,7 @@ async function receive(context: Context, listener: Listener, verifier: string): 
   const handOver = await listener.wait(timeoutMs, shell.signal);
   if (handOver === undefined) throw nobodyCame(timeoutMs);
   if ("error" in handOver) throw refusedSignIn(handOver.error);
-  const { code } = handOver;
+  const { answer: code } = handOver;
   for (const secret of [code, verifier]) shell.secrets.add(secret);
   const client = await context.client("none");
   const tokens = await client.ssoLogins.exchange({ body: { code, verifier } }, { signal: shell.signal });

@@ -24,8 +24,9 @@ export const systemReasons = {
   "sign-in": {
     covers:
       "users, memberships, sessions, refreshTokens, userTokens, recoveryCodes, ssoProviders, ssoIdentities, " +
-      "ssoLoginSessions, ssoExchangeCodes, ssoDomains, partnerLoginBranding",
-    why: "who signs in has no tenant yet; accounts, factors and sessions belong to a person, not to a tenant",
+      "ssoLoginSessions, ssoExchangeCodes, ssoDomains, partnerLoginBranding, approverDevices, approverRegistrations, " +
+      "assertionChallenges",
+    why: "who signs in has no tenant yet; accounts, factors, devices and sessions belong to a person, not to a tenant",
   },
   "change own profile": {
     covers: "users: the caller's own row",
@@ -138,10 +139,15 @@ export const systemReasons = {
   },
   "decide elevations": {
     covers:
-      "elevationRequests, elevationAudit and toolExecutions; jobs; deviceCommands about them, apiKeys, the devices, organizations and partners above " +
-      "them, elevationServerDevices: read; notifications of whoever may approve, with users, their memberships and " +
+      "elevationRequests, elevationAudit and toolExecutions; jobs; deviceCommands about them, apiKeys, the devices, " +
+      "organizations and partners above them, elevationServerDevices, authenticatorPolicies and the caller's " +
+      "approverDevices: read; notifications of whoever may approve, with users, their memberships and " +
       "rolePermissions: read",
     why: "no tenant's connection may decide: the server does, once it has judged the caller",
+  },
+  "set authenticator policy": {
+    covers: "authenticatorPolicies of one partner",
+    why: "no tenant's connection may lower what is demanded of approvals; the rule is the handler's",
   },
   "write rules of elevations": {
     covers: "pamRules, signerGroups and pamConfigs of the caller's organizations: held and written",

@@ -30,6 +30,7 @@ import { routes as devices } from "../features/fleet/devices/routes.ts";
 import { routes as savedFilters } from "../features/fleet/saved-filters/routes.ts";
 import { routes as search } from "../features/fleet/search/routes.ts";
 import { routes as tags } from "../features/fleet/tags/routes.ts";
+import { routes as approverDevices } from "../features/access-control/approver-devices/routes.ts";
 import { routes as elevationRequests } from "../features/access-control/elevation-requests/routes.ts";
 import { routes as pamConfig } from "../features/access-control/pam-config/routes.ts";
 import { routes as pamRules } from "../features/access-control/pam-rules/routes.ts";
@@ -49,4 +50,4 @@ import { routes as auditRetention } from "../features/audit/audit-retention/rout
 import { routes as serviceStatus } from "../features/platform/service-status/routes.ts";
 
 /** Every endpoint that is served; `server/test/conformance` holds it equal to the contract. */
-export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...deviceGroups, ...deviceLogs, ...devices, ...savedFilters, ...search, ...tags, ...elevationRequests, ...pamConfig, ...pamRules, ...signerGroups, ...securityPosture, ...threats, ...incidents, ...configurationPolicies, ...patches, ...eventLogs, ...processes, ...services, ...mcpTools, ...webhooks, ...auditLogs, ...auditRetention, ...serviceStatus];
+export const implementations: readonly Implementation[] = [...contacts, ...organizations, ...partners, ...sites, ...memberships, ...notifications, ...roles, ...users, ...loginBranding, ...mfa, ...passwords, ...sessions, ...ssoDomains, ...ssoLogins, ...ssoProviders, ...apiKeys, ...enrollmentKeys, ...partnerApi, ...partnerServicePrincipals, ...servicePrincipals, ...agentReports, ...agents, ...customFields, ...deviceCommands, ...deviceGroups, ...deviceLogs, ...devices, ...savedFilters, ...search, ...tags, ...approverDevices, ...elevationRequests, ...pamConfig, ...pamRules, ...signerGroups, ...securityPosture, ...threats, ...incidents, ...configurationPolicies, ...patches, ...eventLogs, ...processes, ...services, ...mcpTools, ...webhooks, ...auditLogs, ...auditRetention, ...serviceStatus];

@@ -7,20 +7,24 @@ import { declined, missingInput, usageError } from "../../errors/cli-error.ts";
 import { checkCredential } from "../../generic/check-credential.ts";
 import { endpointFlags } from "../../generic/endpoint-flags.ts";
 import { runEndpoint } from "../../generic/run-endpoint.ts";
-import { cleanTyped, readSecrets } from "../../generic/secret-flags.ts";
+import { readSecrets } from "../../generic/secret-flags.ts";
 import { placeText } from "../../generic/subject.ts";
 import type { CommandSpec } from "../../manifest.ts";
 import { prompterOf } from "../../prompt.ts";
 import type { Run } from "../../register.ts";
 import { takes } from "../../taken-flags.ts";
+import { approve, proofOf } from "./approve.ts";
 import { refuseBeginnings, requestsCalled } from "./called.ts";
 import { described } from "./described.ts";
 
-const CRITICAL = 4;
 const MINUTE_MS = 60_000;
 const proofs = ["reauth-password", "reauth-mfa-code"] as const;
 
-type Options = Readonly<Record<string, unknown>> & { readonly for?: string; readonly reason?: string };
+type Options = Readonly<Record<string, unknown>> & {
+  readonly for?: string;
+  readonly reason?: string;
+  readonly browser?: boolean;
+};
 
 /** `rmm pam approve` and `deny`: one request or several, each shown whole before it is decided. */
 export function registerDecision(command: Command, run: Run, spec: CommandSpec, decision: "approve" | "deny"): void {
@@ -37,6 +41,7 @@ export function registerDecision(command: Command, run: Run, spec: CommandSpec, 
       command.option(`--${flag}-file <path>`, `${whatIs[flag]}, from a file`);
       command.option(`--${flag}-stdin`, `${whatIs[flag]}, from stdin`);
     }
+    command.option("--no-browser", "where an approver device is asked, only print the address");
   }
   command.action((ids: string[]) =>
     run(async (shell, globals) =>
@@ -48,7 +53,7 @@ export function registerDecision(command: Command, run: Run, spec: CommandSpec, 
 const whatIs = { "reauth-password": "own password, at the highest risk", "reauth-mfa-code": "code of the app instead" };
 
 const helpOf = (decision: string) => `
-${decision === "approve" ? "At the highest risk it asks for the own password, or for a code of the\nauthenticator app where the account has none.\n\n" : ""}The first decision counts: exit 6 where somebody else was faster.
+${decision === "approve" ? "At the highest risk it asks for the own password, or for a code of the\nauthenticator app where the account has none. Where it takes an approver device\nit opens a page of the server that asks it, one request at a time.\n\n" : ""}The first decision counts: exit 6 where somebody else was faster.
 
 Permission: pam:approve
 Credential: user
@@ -84,7 +89,15 @@ export async function decide(
   };
   const [only, ...others] = requests;
   if (only && others.length === 0) {
-    const code = await runEndpoint(context, spec, { args: [only.id], options: sent, secrets });
+    const send = (proof?: string, own = secrets) =>
+      runEndpoint(context, spec, {
+        args: [only.id],
+        options: { ...sent, ...(proof !== undefined && { proof }) },
+        secrets: own,
+      });
+    const proves = decision === "approve" && !globals.dryRun;
+    const mayOpen = options.browser !== false;
+    const code = proves ? await approve(context, only, { send, secrets, mayOpen }) : await send();
     const waits = code === 0 && decision === "approve" && !globals.dryRun && only.deviceId !== null;
     if (waits)
       await context.notice(
@@ -112,20 +125,4 @@ async function confirm(context: Context, decision: string, requests: readonly El
   const question = `${decision === "approve" ? "Approve" : "Deny"} ${what} ${placeText(context)}`;
   if (!context.interactive) throw missingInput(["--yes"], `It would do this: ${question}`);
   if (!(await prompterOf(context.shell).confirm(`${question}?`))) throw declined("Nothing was decided");
-}
-
-/** Asked for hidden where it is needed and not given. */
-async function proofOf(
-  context: Context,
-  requests: readonly Elevation[],
-  given: Map<string, string>,
-): Promise<Map<string, string>> {
-  const needed = requests.some(({ riskTier }) => riskTier === CRITICAL);
-  if (!needed || given.size > 0 || context.globals.dryRun) return given;
-  if (!context.interactive) throw missingInput(["--reauth-password-file"], "The risk is critical: prove who you are");
-  const prompter = prompterOf(context.shell);
-  const password = await prompter.secret("Your password (empty: the account has none)");
-  if (password !== "") return new Map([["reauth-password", cleanTyped(context, "reauth-password", password)]]);
-  const code = await prompter.secret("Code of your authenticator app");
-  return new Map([["reauth-mfa-code", cleanTyped(context, "reauth-mfa-code", code)]]);
 }

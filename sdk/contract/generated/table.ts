@@ -30,6 +30,7 @@ import { devices } from "../resources/fleet/devices.ts";
 import { savedFilters } from "../resources/fleet/saved-filters.ts";
 import { search } from "../resources/fleet/search.ts";
 import { tags } from "../resources/fleet/tags.ts";
+import { approverDevices } from "../resources/access-control/approver-devices.ts";
 import { elevationRequests } from "../resources/access-control/elevation-requests.ts";
 import { pamConfig } from "../resources/access-control/pam-config.ts";
 import { pamRules } from "../resources/access-control/pam-rules.ts";
@@ -80,6 +81,7 @@ export type Contract = {
   readonly savedFilters: typeof savedFilters;
   readonly search: typeof search;
   readonly tags: typeof tags;
+  readonly approverDevices: typeof approverDevices;
   readonly elevationRequests: typeof elevationRequests;
   readonly pamConfig: typeof pamConfig;
   readonly pamRules: typeof pamRules;
@@ -100,7 +102,7 @@ export type Contract = {
 };
 
 /** Every endpoint of the product: `contract.apiKeys.rotate`. */
-export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, elevationRequests, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, configurationPolicies, patches, eventLogs, processes, services, mcpTools, webhooks, auditLogs, auditRetention, serviceStatus };
+export const contract: Contract = { contacts, organizations, partners, sites, memberships, notifications, roles, users, loginBranding, mfa, passwords, sessions, ssoDomains, ssoLogins, ssoProviders, apiKeys, enrollmentKeys, partnerApi, partnerServicePrincipals, servicePrincipals, agentReports, agents, customFields, deviceCommands, deviceGroups, deviceLogs, devices, savedFilters, search, tags, approverDevices, elevationRequests, pamConfig, pamRules, signerGroups, securityPosture, threats, incidents, configurationPolicies, patches, eventLogs, processes, services, mcpTools, webhooks, auditLogs, auditRetention, serviceStatus };
 
 export const areaOf = {
   contacts: "tenancy",
@@ -133,6 +135,7 @@ export const areaOf = {
   savedFilters: "fleet",
   search: "fleet",
   tags: "fleet",
+  approverDevices: "access-control",
   elevationRequests: "access-control",
   pamConfig: "access-control",
   pamRules: "access-control",

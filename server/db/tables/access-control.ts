@@ -1,4 +1,5 @@
 import type { Declared } from "../table-declaration.ts";
+import type { AuthenticatorPoliciesTable } from "./approver-devices.ts";
 import type { ElevationAuditTable, ElevationRequestsTable, ElevationServerDevicesTable } from "./elevation-requests.ts";
 import type { PamConfigsTable, PamRulesTable, SignerGroupsTable } from "./pam-rules.ts";
 import type { ToolExecutionsTable } from "./tool-executions.ts";
@@ -11,6 +12,7 @@ export interface AccessControlTables {
   elevationAudit: ElevationAuditTable;
   elevationServerDevices: ElevationServerDevicesTable;
   toolExecutions: ToolExecutionsTable;
+  authenticatorPolicies: AuthenticatorPoliciesTable;
 }
 
 // A tenant's own connection decides nothing, nor writes what does: the server does, once it has judged the caller.
@@ -51,5 +53,13 @@ export const accessControlTables = {
     writtenBy: "access-control/tool-executions",
     lifted: ["insert", "update", "delete"],
     json: ["outcome"],
+  },
+  // What may only be raised is judged by the server.
+  authenticatorPolicies: {
+    owner: "partner",
+    writtenBy: "access-control/approver-devices",
+    lifted: ["insert", "update", "delete"],
+    booleans: ["requireEnrollment"],
+    json: ["floorOverrides"],
   },
 } as const satisfies Declared<AccessControlTables>;

@@ -1,6 +1,7 @@
 import type { notificationPriorities, notificationTypes } from "#contract/resources/people/notifications";
 import type { Fixed, Json } from "../column-types.ts";
 import type { Declared } from "../table-declaration.ts";
+import type { ApproverDevicesTable, ApproverRegistrationsTable, AssertionChallengesTable } from "./approver-devices.ts";
 
 export interface UsersTable {
   id: Fixed<string>;
@@ -127,6 +128,9 @@ export interface PeopleTables {
   roles: RolesTable;
   rolePermissions: RolePermissionsTable;
   notifications: NotificationsTable;
+  approverDevices: ApproverDevicesTable;
+  approverRegistrations: ApproverRegistrationsTable;
+  assertionChallenges: AssertionChallengesTable;
 }
 
 export const peopleTables = {
@@ -144,4 +148,12 @@ export const peopleTables = {
   roles: { owner: "tenant-or-builtin", writtenBy: "access", booleans: ["isSystem", "forceMfa"] },
   rolePermissions: { owner: "system", writtenBy: "access" },
   notifications: { owner: "tenant", writtenBy: "people/notifications", json: ["metadata"], lifted: ["insert"] },
+  approverDevices: {
+    owner: "system",
+    writtenBy: "people/core",
+    booleans: ["isBackupEligible", "isPlatformBound"],
+    json: ["transports"],
+  },
+  approverRegistrations: { owner: "system", writtenBy: "people/core" },
+  assertionChallenges: { owner: "system", writtenBy: "people/core" },
 } as const satisfies Declared<PeopleTables>;

@@ -73,12 +73,6 @@ const accepted: readonly Accepted[] = [
     ],
   },
   {
-    because: "nothing gives it: there are no approver devices and no partner that enforces them",
-    differences: ["STEP_UP_REQUIRED"].map(
-      (code) => `POST /pam/elevation-requests/:id/respond errors: ${code} is not declared`,
-    ),
-  },
-  {
     because: "denying and revoking work in every status of the partner; the handler refuses an approval",
     differences: ["respond", "revoke"].map(
       (verb) => `POST /pam/elevation-requests/:id/${verb} exempt: declared [partnerGuard], specified []`,

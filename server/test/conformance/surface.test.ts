@@ -79,7 +79,7 @@ it("the SDK has a method for every endpoint, and for nothing else", () => {
 /** Written by hand beside those of the endpoints: they put several together, judge what was kept, or forward what is told. */
 const beside = [
   ...["devices run", "devices set", "devices export", "devices import", "devices watch"],
-  ...["webhooks listen", "webhooks verify"],
+  ...["webhooks listen", "webhooks verify", "approver-devices register"],
   ...["approve", "deny", "watch", "stats"].map((verb) => `elevation-requests ${verb}`),
   ...["pam-rules test", "pam-rules reorder"],
   ...["saved-filters explain", "saved-filters fields", "saved-filters save"],

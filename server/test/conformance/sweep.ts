@@ -87,6 +87,8 @@ export async function startSweep(database: DatabaseName, options: SweepOptions =
       AGENT_POLL_MAX_SECONDS: "0",
       LIVE_WAIT_SECONDS: "5",
       PAM_ACTUATOR_ENABLED: "true",
+      // Browsers ask approver devices for it alone.
+      PUBLIC_URL: "http://localhost",
       ...outside?.env,
       ...options.env,
     },

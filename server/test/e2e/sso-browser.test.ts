@@ -95,7 +95,7 @@ describe.skipIf(chromiumPath === undefined)("rmm auth login --sso, a real provid
     const { page } = browser;
     await page.goto(hostile.url);
     await page.waitForURL(`http://127.0.0.1:${port}/`);
-    expect(await page.locator("body").textContent()).toContain("Not this sign-in");
+    expect(await page.locator("body").textContent()).toContain("Not what this command waits for");
     await page.goto(address);
     await page.waitForURL(/done=1$/);
     expect(await login.done).toMatchObject({ code: 0 });

@@ -22,6 +22,7 @@ export const refs = {
   "device-group": "device-groups",
   "device": "devices",
   "saved-filter": "saved-filters",
+  "approver-device": "approver-devices",
   "elevation-request": "elevation-requests",
   "pam-rule": "pam-rules",
   "signer-group": "signer-groups",

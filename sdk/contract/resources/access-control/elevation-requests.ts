@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { agent, staff } from "../../core/access.ts";
+import { AssertionOptions, Proof } from "../../core/authenticator.ts";
 import {
   activeElevations,
   Elevation,
@@ -11,8 +12,8 @@ import {
   WINDOW_MINUTES_MAX,
 } from "../../core/elevation.ts";
 import { ElevationReport, REPORT_BYTES_MAX } from "../../core/elevation-report.ts";
-import { create, get, type Noun, post, resource, shape } from "../../core/endpoint.ts";
-import { bound, type FieldMeta, idOf, instant, ref, secret, text } from "../../core/fields.ts";
+import { create, get, type Noun, post, resource } from "../../core/endpoint.ts";
+import { bound, type FieldMeta, idOf, instant, link, ref, secret, text } from "../../core/fields.ts";
 import { pageQuery } from "../../core/page.ts";
 
 const about: Noun = {
@@ -38,23 +39,6 @@ const readers = staff().needs("devices:read");
 const deciders = staff().needs("pam:approve").withMfa().exemptFrom("partnerGuard");
 const minutes = () => z.int().min(1).max(WINDOW_MINUTES_MAX);
 const why = (description: string, example: string) => text(2_000).meta({ description, example } satisfies FieldMeta);
-const base64url = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .regex(/^[\w-]+$/, "must be base64url");
-
-/** What an authenticator signed for an approval. */
-const Proof = shape("ElevationProof", () =>
-  z.strictObject({
-    credentialId: base64url(2_048).describe("which credential"),
-    authenticatorData: base64url(4_096).describe("what the authenticator says"),
-    clientDataJSON: base64url(8_192).describe("what the browser says"),
-    signature: base64url(4_096).describe("over both"),
-    userHandle: base64url(256).optional().describe("whose credential it is"),
-  }),
-);
-
 const decided = () =>
   z.object({
     success: z.literal(true),
@@ -130,6 +114,16 @@ export const elevationRequests = resource(about, {
     errors: ["NOT_FOUND", "SITE_ACCESS_DENIED"],
     returns: () => Elevation().extend({ events: z.array(ElevationEvent()) }),
   }),
+  assertionChallenge: post("/pam/elevation-requests/:id/assertion-challenge", {
+    summary: "Begin to prove an approval with an approver device",
+    description:
+      "The challenge is good for 120 seconds, once, in this session and for this request; a newer one voids it.",
+    access: staff().needs("devices:execute").orInstead("pam:approve"),
+    audit: { none: "decides nothing; the decision that brings the proof is audited" },
+    errors: ["NOT_FOUND", "SITE_ACCESS_DENIED", "NOT_CONFIGURED"],
+    loses: "nothing",
+    returns: () => z.object({ options: AssertionOptions(), pageUrl: link().describe("page that a browser signs on") }),
+  }),
   respond: post("/pam/elevation-requests/:id/respond", {
     summary: "Approve or deny a request for elevated rights",
     description: "The first decision counts. Nobody approves their own request; a denial is never held up.",
@@ -146,6 +140,7 @@ export const elevationRequests = resource(about, {
       "ORG_READ_ONLY",
       "ORG_SUSPENDED",
       "HOME_SESSION_REQUIRED",
+      "STEP_UP_REQUIRED",
       "ASSERTION_FAILED",
       "reauth_required",
     ],

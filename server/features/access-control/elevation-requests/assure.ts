@@ -1,53 +1,39 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { elevationRequests } from "#contract/resources/access-control/elevation-requests";
-import type { Reader } from "#server/db/unit-of-work";
+import { proveAssertion } from "#server/features/access-control/approver-devices/prove-assertion";
+import { requireReauth } from "#server/features/access-control/core/reauth";
 import { type Call, user } from "#server/http/call";
 import { problem } from "#server/problem";
 import type { ShownElevation } from "./queries.ts";
-import { requireReauth } from "./reauth.ts";
-import { tierOnDevice } from "./risk-of-device.ts";
-import { CRITICAL, isSubject, requiredLevel } from "./rules.ts";
+import { CRITICAL, isSubject } from "./rules.ts";
+import { type Proven, readStanding, refuseUnderAssured, type Standing } from "./standing.ts";
 import { holdsKey } from "./tool-action.ts";
 
 export type RespondCall = typeof elevationRequests.respond extends Endpoint<infer T> ? Call<T> : never;
 
-/** What an approver has proven. */
-export interface Assurance {
-  readonly level: number;
-  readonly via: "session_tap" | "webauthn_platform";
-  readonly reauthenticated: boolean;
-}
-
 /**
  * What this approval proves, or why it is refused (docs/elevation-requests.md, "Step-up"). Nobody approves for
- * themselves. An assertion that nobody can verify is refused and never read as none. Runs before the transaction.
+ * themselves. An assertion that cannot be verified is refused and never read as none. Whether the level is enough is asked
+ * before the person proves who they are, so that no code is spent for nothing. Runs before the transaction.
  */
-export async function assure(call: RespondCall, elevation: ShownElevation): Promise<Assurance> {
+export async function assure(call: RespondCall, elevation: ShownElevation): Promise<Proven> {
   const { userId } = user(call);
   const ownKey = await call.readAsSystem("decide elevations", (db) => holdsKey(db, elevation, userId));
   if (ownKey || isSubject(elevation, user(call))) throw problem("SELF_APPROVAL");
-  // There are no approver devices to have signed one.
-  if (call.body.proof !== undefined) throw problem("ASSERTION_FAILED");
-  const tier = await call.readAsSystem("decide elevations", (db) => tierToday(db, elevation, call.clock.now()));
-  if (tier === CRITICAL) await requireReauth(call, call.body);
-  return { level: 1, via: "session_tap", reauthenticated: tier === CRITICAL };
+  const { proof } = call.body;
+  const device = proof && (await proveAssertion(call as Call, elevation.id, proof));
+  const standing = await call.readAsSystem("decide elevations", (db) =>
+    readStanding(db, { elevation, userId, now: call.clock.now() }),
+  );
+  const proven: Proven = { device, reauthenticated: isReauthenticating(call, standing, device) };
+  refuseUnderAssured(standing, { ...proven, reauthenticated: proven.reauthenticated || standing.tier === CRITICAL });
+  if (proven.reauthenticated) await requireReauth(call, call.body);
+  return proven;
 }
 
-/** As it was asked, or higher where the device has become a server since. */
-export async function tierToday(
-  db: Reader,
-  { flowType, riskTier, deviceId, orgId }: Pick<ShownElevation, "flowType" | "riskTier" | "deviceId" | "orgId">,
-  now: string,
-): Promise<number | null> {
-  if (flowType !== "tech_jit_admin" || deviceId === null) return riskTier;
-  const device = await db
-    .selectFrom("devices")
-    .select(["id", "deviceRole", "osVersion"])
-    .where("id", "=", deviceId)
-    .where("orgId", "=", orgId)
-    .executeTakeFirst();
-  return device ? Math.max(riskTier ?? 0, await tierOnDevice(db, device, now)) : riskTier;
+/** At the highest tier always; elsewhere where it lifts the approval to the level that is asked for, and was given. */
+function isReauthenticating(call: RespondCall, { tier, required }: Standing, device: Proven["device"]): boolean {
+  if (tier === CRITICAL) return true;
+  const { reauthPassword, reauthMfaCode } = call.body;
+  return required === 4 && device !== undefined && (reauthPassword ?? reauthMfaCode) !== undefined;
 }
-
-/** Approved with less than the tier asks for, which nobody enforces. */
-export const isGrace = (tier: number | null, { level }: Assurance): boolean => level < requiredLevel(tier);

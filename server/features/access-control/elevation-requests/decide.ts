@@ -3,37 +3,40 @@ import type { Tx } from "#server/db/unit-of-work";
 import { user } from "#server/http/call";
 import { after, MINUTE } from "#server/platform/clock";
 import { problem } from "#server/problem";
-import { type Assurance, isGrace, type RespondCall, tierToday } from "./assure.ts";
+import type { RespondCall } from "./assure.ts";
 import { type HeldElevation, heldColumns } from "./columns.ts";
 import type { HeldMachine } from "./hold.ts";
 import { addLine, type LedgerActor } from "./ledger.ts";
-import { CRITICAL, leadingTo } from "./rules.ts";
+import { leadingTo } from "./rules.ts";
+import { isGrace, levelOf, type Proven, readStanding, refuseUnderAssured } from "./standing.ts";
 import { eventData } from "./told-of.ts";
 import { decideCall, isToolAction } from "./tool-action.ts";
 
-const byCaller = (call: RespondCall): LedgerActor => {
+const byCaller = (call: RespondCall) => {
   const { userId, name } = user(call);
-  return { type: "user", id: userId, name };
+  return { type: "user", id: userId, name } as const satisfies LedgerActor;
 };
 
 interface Approving {
   readonly elevation: HeldElevation;
   readonly machine: HeldMachine;
-  readonly assurance: Assurance;
+  readonly proven: Proven;
 }
 
 /** The window begins now. The request is held, pending and young enough. */
 export async function approve(
   call: RespondCall,
   tx: Tx,
-  { elevation, machine, assurance }: Approving,
+  { elevation, machine, proven }: Approving,
 ): Promise<HeldElevation> {
   const now = call.clock.now();
-  const riskTier = await tierToday(tx, elevation, now);
-  // It became critical after the proof was judged.
-  if (riskTier === CRITICAL && !assurance.reauthenticated) throw problem("reauth_required");
-  const minutes = call.body.durationMinutes ?? elevation.requestedDurationMinutes ?? WINDOW_MINUTES;
   const by = byCaller(call);
+  // Tier, policy and devices may be others than when the proof was judged.
+  const standing = await readStanding(tx, { elevation, userId: by.id, now });
+  refuseUnderAssured(standing, proven);
+  const { tier: riskTier } = standing;
+  const assuranceLevel = levelOf(proven);
+  const minutes = call.body.durationMinutes ?? elevation.requestedDurationMinutes ?? WINDOW_MINUTES;
   const approved = await decided(tx, elevation, {
     status: "approved",
     riskTier,
@@ -41,17 +44,20 @@ export async function approve(
     approvedBy: by.id,
     approvedByName: by.name,
     expiresAt: after(now, minutes * MINUTE),
-    decidedAssuranceLevel: assurance.level,
-    decidedVia: assurance.via,
+    decidedAssuranceLevel: assuranceLevel,
+    decidedVia: proven.device ? "webauthn_platform" : "session_tap",
     enforcementStatus: isToolAction(elevation) ? "none" : "pending_dispatch",
   });
   await decideCall(tx, call.services, approved, "approved");
-  const grace = isGrace(riskTier, assurance) ? { graceDowngrade: true } : {};
   const { reason } = call.body;
-  const proven = { assuranceLevel: assurance.level, reauthenticated: assurance.reauthenticated, ...grace };
-  const facts = { durationMinutes: minutes, ...proven, ...(reason && { reason }) };
+  const evidence = {
+    ...{ assuranceLevel, reauthenticated: proven.reauthenticated },
+    ...(proven.device && { approverDeviceId: proven.device.deviceId }),
+    ...(isGrace(standing, proven) && { graceDowngrade: true }),
+  };
+  const facts = { durationMinutes: minutes, ...evidence, ...(reason && { reason }) };
   await addLine(tx, call.services, approved, { event: "approved", by, facts });
-  call.audit.note({ details: { riskTier, durationMinutes: minutes, expiresAt: approved.expiresAt, ...proven } });
+  call.audit.note({ details: { riskTier, durationMinutes: minutes, expiresAt: approved.expiresAt, ...evidence } });
   call.emit("elevation.approved", { orgId: approved.orgId, siteId: machine.siteId, data: eventData(approved) });
   return approved;
 }

@@ -4,12 +4,13 @@ import { settleNotifications } from "#server/features/people/notifications/settl
 import { user } from "#server/http/call";
 import { after } from "#server/platform/clock";
 import { problem } from "#server/problem";
-import { type Assurance, assure, type RespondCall } from "./assure.ts";
+import { assure, type RespondCall } from "./assure.ts";
 import type { HeldElevation } from "./columns.ts";
 import { approve, deny } from "./decide.ts";
 import { expire } from "./expire.ts";
 import { holdElevation, holdMachine, refuseOutOfService, refuseOutOfUse } from "./hold.ts";
 import { getElevation, type ShownElevation } from "./queries.ts";
+import type { Proven } from "./standing.ts";
 import { linkTo } from "./tell-approvers.ts";
 import { notPending, waitsMs } from "./tool-action.ts";
 
@@ -28,9 +29,9 @@ export async function respond(call: RespondCall) {
     details: { flowType: seen.flowType, deviceId: seen.deviceId, riskTier: seen.riskTier, ...(reason && { reason }) },
   });
   if (seen.status !== "pending") throw notPending(seen);
-  const assurance = decision === "approve" ? await assure(call, seen) : undefined;
+  const proven = decision === "approve" ? await assure(call, seen) : undefined;
   const decided = await call.transaction(() =>
-    call.asSystem("decide elevations", (tx) => decideHeld(call, tx, { seen, assurance })),
+    call.asSystem("decide elevations", (tx) => decideHeld(call, tx, { seen, proven })),
   );
   const { id, status, enforcementStatus } = decided;
   if (status === "expired") throw notPending(decided);
@@ -39,11 +40,12 @@ export async function respond(call: RespondCall) {
 
 interface Deciding {
   readonly seen: ShownElevation;
-  readonly assurance: Assurance | undefined;
+  /** Of an approval. */
+  readonly proven: Proven | undefined;
 }
 
-async function decideHeld(call: RespondCall, tx: Tx, { seen, assurance }: Deciding): Promise<HeldElevation> {
-  if (assurance) await refuseOutOfUse(tx, call.services, seen.orgId);
+async function decideHeld(call: RespondCall, tx: Tx, { seen, proven }: Deciding): Promise<HeldElevation> {
+  if (proven) await refuseOutOfUse(tx, call.services, seen.orgId);
   const machine = seen.deviceId === null ? undefined : await holdMachine(tx, call.services, seen.deviceId);
   const here = machine?.orgId === seen.orgId ? machine : undefined;
   const elevation = await holdElevation(tx, call.services, seen);
@@ -53,10 +55,10 @@ async function decideHeld(call: RespondCall, tx: Tx, { seen, assurance }: Decidi
   if (elevation.requestedAt <= after(call.clock.now(), -waitsMs(call.config, elevation)))
     return endStale(call, tx, elevation);
   await settleNotifications(tx, linkTo(elevation.id), call.clock.now());
-  if (!assurance) return deny(call, tx, { elevation, siteId: here?.siteId ?? null });
+  if (!proven) return deny(call, tx, { elevation, siteId: here?.siteId ?? null });
   if (!here) throw problem("NOT_FOUND");
   refuseOutOfService(here);
-  return approve(call, tx, { elevation, machine: here, assurance });
+  return approve(call, tx, { elevation, machine: here, proven });
 }
 
 /** Too late: it ends now, which stays although the call is refused. */

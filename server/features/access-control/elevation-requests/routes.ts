@@ -1,6 +1,7 @@
 import { elevationRequests } from "#contract/resources/access-control/elevation-requests";
 import { implement } from "#server/http/implement";
 import { actuate } from "./actuate.ts";
+import { challengeAssertion } from "./assertion-challenge.ts";
 import { createElevation } from "./create.ts";
 import { showElevation } from "./get.ts";
 import { listActive, listElevations } from "./list.ts";
@@ -14,6 +15,7 @@ export const routes = implement(elevationRequests, {
   active: listActive,
   create: createElevation,
   get: showElevation,
+  assertionChallenge: challengeAssertion,
   respond,
   revoke,
   actuate,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { elevationStatuses } from "#contract/core/elevation";
-import { isServer, isSubject, leadingTo, requiredLevel, transitions } from "./rules.ts";
+import { isServer, isSubject, leadingTo, transitions } from "./rules.ts";
 
 describe("states of a request", () => {
   it("are those of the table, and what is final leads nowhere", () => {
@@ -50,9 +50,5 @@ describe("risk", () => {
     expect(isServer({ deviceRole: "server", osVersion: "Windows 11" })).toBe(true);
     expect(isServer({ deviceRole: "workstation", osVersion: "Windows SERVER 2022 Standard" })).toBe(true);
     expect(isServer({ deviceRole: "workstation", osVersion: "Windows 11" })).toBe(false);
-  });
-
-  it("without a tier, or with none, is medium", () => {
-    expect([null, 0, 1, 2, 3, 4].map(requiredLevel)).toEqual([2, 2, 1, 2, 3, 4]);
   });
 });

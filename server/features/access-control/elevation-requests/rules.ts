@@ -1,7 +1,6 @@
 import { foldName } from "#contract/core/characters";
 import type { elevationStatuses } from "#contract/core/elevation";
-import type { Limit } from "#server/access/rate-limit";
-import { DAY, MINUTE } from "#server/platform/clock";
+import { DAY } from "#server/platform/clock";
 
 export type ElevationStatus = (typeof elevationStatuses)[number];
 
@@ -23,17 +22,9 @@ export const leadingTo = (to: ElevationStatus): ElevationStatus[] =>
   );
 
 export const CRITICAL = 4;
-const HIGH = 3;
-/** Of a request without a tier, and of tier 0. */
-const MEDIUM = 2;
+export const HIGH = 3;
 /** So long after it ceased to be one, a device still counts as a server. */
 export const SERVER_MS = DAY;
-
-/** What an approval at a tier has to prove, where nobody demands more (docs/elevation-requests.md, "Step-up"). */
-export const requiredLevel = (riskTier: number | null): number => riskTier || MEDIUM;
-
-/** How often the proof of an approval at the highest tier may fail. */
-export const reauthLimit: Limit = { name: "elevation-reauth", max: 5, windowSeconds: (15 * MINUTE) / 1_000 };
 
 export const isServer = (device: { deviceRole: string; osVersion: string }): boolean =>
   device.deviceRole === "server" || device.osVersion.toLowerCase().includes("server");

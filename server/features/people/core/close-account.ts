@@ -1,4 +1,5 @@
 import type { Tx } from "#server/db/unit-of-work";
+import { disableApproverDevices } from "./approver-devices.ts";
 
 /**
  * Whoever belongs to no tenant any more can sign in no more, until they are invited again. False for administrators of
@@ -32,5 +33,7 @@ export async function closeAccount(tx: Tx, userId: string, now: string): Promise
       ),
     )
     .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  const closed = numUpdatedRows === 1n;
+  if (closed) await disableApproverDevices(tx, userId, now);
+  return closed;
 }

@@ -1,4 +1,5 @@
 import type { Tx } from "#server/db/unit-of-work";
+import { disableApproverDevices } from "./approver-devices.ts";
 import type { SignInUser } from "./find-user.ts";
 
 interface Offer {
@@ -52,11 +53,12 @@ export async function takeTimeStep(tx: Tx, user: Pick<SignInUser, "id" | "mfaSec
   return numUpdatedRows === 1n;
 }
 
-/** The person has no factor any more, and no setup that waits. */
+/** The person has no factor any more, no setup that waits, and approves with no device. */
 export async function dropFactor(tx: Tx, userId: string, now: string): Promise<void> {
   await tx
     .updateTable("users")
     .set({ mfaSecret: null, mfaPending: null, mfaPendingExpiresAt: null, updatedAt: now })
     .where("id", "=", userId)
     .execute();
+  await disableApproverDevices(tx, userId, now);
 }

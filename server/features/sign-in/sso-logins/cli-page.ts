@@ -1,7 +1,7 @@
 import type { Endpoint } from "#contract/core/endpoint";
 import type { ssoLogins } from "#contract/resources/sign-in/sso-logins";
 import type { Call } from "#server/http/call";
-import { htmlPage, pageHeaders } from "#server/platform/html-page";
+import { handOverTo, htmlPage, pageHeaders } from "#server/platform/html-page";
 import { cliPageScript } from "./cli-page-script.ts";
 
 type CliPageCall = typeof ssoLogins.cliPage extends Endpoint<infer T> ? Call<T> : never;
@@ -13,18 +13,13 @@ const page = htmlPage(
 <script>${cliPageScript}</script>`,
 );
 
-/** A port that the command line can listen on, written as digits alone. */
-const isPort = (text: string | undefined): text is string =>
-  text !== undefined && /^\d{4,5}$/.test(text) && Number(text) >= 1_024 && Number(text) <= 65_535;
-
 /**
  * Where a sign-in that `rmm auth login --sso` began ends: hands the one-time code to the listener on this machine (the
  * README has the hand-over). Only its own script runs, and its form reaches only the port that the address names and,
  * since the listener sends the browser back here, this page.
  */
 export async function showCliPage(call: CliPageCall): Promise<string> {
-  const { port } = call.query;
-  const formAction = isPort(port) ? `'self' http://127.0.0.1:${port}` : "'none'";
+  const formAction = handOverTo(call.query.port);
   for (const [name, value] of Object.entries(pageHeaders({ script: cliPageScript, formAction })))
     call.setHeader(name, value);
   return page;

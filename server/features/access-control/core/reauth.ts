@@ -1,11 +1,15 @@
 import { underLimits } from "#server/access/attempts";
 import { checkPassword } from "#server/access/password";
+import type { Limit } from "#server/access/rate-limit";
 import { findUserById } from "#server/features/people/core/find-user";
 import { requireHomeSession } from "#server/features/sign-in/core/home-session";
 import { useFactor } from "#server/features/sign-in/mfa/factor";
 import { type Call, user } from "#server/http/call";
+import { MINUTE } from "#server/platform/clock";
 import { problem } from "#server/problem";
-import { reauthLimit } from "./rules.ts";
+
+/** How often who has to prove it again may fail, whatever for. */
+const reauthLimit: Limit = { name: "elevation-reauth", max: 5, windowSeconds: (15 * MINUTE) / 1_000 };
 
 interface Given {
   readonly reauthPassword?: string | undefined;
