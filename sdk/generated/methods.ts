@@ -1342,6 +1342,67 @@ export interface TagsMethods {
   devices: (input: { query: models.TagsDevicesQuery }, options?: CallOptions) => ListCall<models.TaggedDevice, models.TagsDevicesResult>;
 }
 
+export interface ApproverDevicesMethods {
+  /**
+   * Begin to register this machine as an approver device.
+   * The challenge is good for five minutes, once, in this session; a newer one voids it.
+   *
+   * `POST /authenticator/devices/webauthn/options` · user · needs MFA
+   * Errors: HOME_SESSION_REQUIRED, reauth_required, LIMIT_REACHED, NOT_CONFIGURED.
+   */
+  registrationOptions: (input?: { body?: models.ApproverDevicesRegistrationOptionsBody }, options?: CallOptions) => ApiCall<models.ApproverDevicesRegistrationOptionsResult>;
+  /**
+   * Register the approver device that answered the options.
+   *
+   * `POST /authenticator/devices/webauthn/verify` · user · needs MFA
+   * Errors: HOME_SESSION_REQUIRED, DUPLICATE, LIMIT_REACHED, NOT_CONFIGURED.
+   */
+  verify: (input: { body: models.ApproverDevicesVerifyBody }, options?: CallOptions) => ApiCall<models.ApproverDevice>;
+  /**
+   * List your approver devices, the oldest first.
+   *
+   * `GET /authenticator/devices` · user
+   * Errors: HOME_SESSION_REQUIRED.
+   */
+  list: (input?: Record<never, never>, options?: CallOptions) => ListCall<models.ApproverDevice, models.ApproverDevicesListResult>;
+  /**
+   * Remove one of your approver devices, for good.
+   *
+   * `DELETE /authenticator/devices/:id` · user · needs MFA
+   * Errors: HOME_SESSION_REQUIRED, reauth_required, NOT_FOUND.
+   */
+  remove: (input: { params: { id: string }; body?: models.ApproverDevicesRemoveBody }, options?: CallOptions) => ApiCall<models.ApproverDevicesRemoveResult>;
+  /**
+   * Show what a partner demands of approvals in its organizations.
+   *
+   * `GET /authenticator/policy` · user · needs users:read
+   * Errors: PARTNER_ID_REQUIRED, PARTNER_ACCESS_DENIED, NOT_FOUND.
+   */
+  policy: (input?: { query?: models.ApproverDevicesPolicyQuery }, options?: CallOptions) => ApiCall<models.AuthenticatorPolicy>;
+  /**
+   * Say what your partner demands of approvals in its organizations.
+   * Replaces everything. Floors are only raised; to stop demanding takes your password once more.
+   *
+   * `PUT /authenticator/policy` · user · needs users:write, full partner access, MFA
+   * Errors: HOME_SESSION_REQUIRED, reauth_required, FLOOR_CANNOT_BE_LOWERED.
+   */
+  replacePolicy: (input?: { body?: models.ApproverDevicesReplacePolicyBody }, options?: CallOptions) => ApiCall<models.AuthenticatorPolicy>;
+  /**
+   * A page that signs with an approver device for the waiting command line.
+   *
+   * `GET /authenticator/page` · public
+   */
+  page: (input?: { query?: models.ApproverDevicesPageQuery }, options?: CallOptions) => ApiCall<string>;
+  /**
+   * Read what a challenge is for.
+   * Whoever has a challenge may read what it is for, until it is used or has ended.
+   *
+   * `POST /authenticator/page/facts` · public
+   * Errors: INVALID_TOKEN, NOT_CONFIGURED.
+   */
+  pageFacts: (input: { body: models.ApproverDevicesPageFactsBody }, options?: CallOptions) => ApiCall<models.ApproverDevicesPageFactsResult>;
+}
+
 export interface ElevationRequestsMethods {
   /**
    * List requests for elevated rights, the newest first.
@@ -1374,11 +1435,19 @@ export interface ElevationRequestsMethods {
    */
   get: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ElevationRequestsGetResult>;
   /**
+   * Begin to prove an approval with an approver device.
+   * The challenge is good for 120 seconds, once, in this session and for this request; a newer one voids it.
+   *
+   * `POST /pam/elevation-requests/:id/assertion-challenge` · user · needs devices:execute
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, NOT_CONFIGURED.
+   */
+  assertionChallenge: (input: { params: { id: string } }, options?: CallOptions) => ApiCall<models.ElevationRequestsAssertionChallengeResult>;
+  /**
    * Approve or deny a request for elevated rights.
    * The first decision counts. Nobody approves their own request; a denial is never held up.
    *
    * `POST /pam/elevation-requests/:id/respond` · user · needs pam:approve, MFA
-   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, EXECUTION_TIMED_OUT, SELF_APPROVAL, DEVICE_DECOMMISSIONED, ORG_READ_ONLY, ORG_SUSPENDED, HOME_SESSION_REQUIRED, ASSERTION_FAILED, reauth_required.
+   * Errors: NOT_FOUND, SITE_ACCESS_DENIED, INVALID_STATE, EXECUTION_TIMED_OUT, SELF_APPROVAL, DEVICE_DECOMMISSIONED, ORG_READ_ONLY, ORG_SUSPENDED, HOME_SESSION_REQUIRED, STEP_UP_REQUIRED, ASSERTION_FAILED, reauth_required.
    */
   respond: (input: { params: { id: string }; body: models.ElevationRequestsRespondBody }, options?: CallOptions) => ApiCall<models.ElevationRequestsRespondResult>;
   /**
@@ -2044,6 +2113,8 @@ export interface Methods {
   search: SearchMethods;
   /** Tags of devices. */
   tags: TagsMethods;
+  /** Own devices that prove approvals, and what a partner demands of them. */
+  approverDevices: ApproverDevicesMethods;
   /** Requests for elevated rights on devices, and what is decided of them. */
   elevationRequests: ElevationRequestsMethods;
   /** What happens to elevated rights that no rule decides. */
