@@ -143,6 +143,20 @@ describe.each(databases)("anchors are brought outside, on %s", { timeout: 60_000
     ).toHaveLength(1);
   });
 
+  it("behind a line that a disk has spoiled: none is passed over", async () => {
+    const spoiled = Buffer.concat([Buffer.alloc(300, 0xff), Buffer.from("\n")]);
+    writeFileSync(server.services.config.anchorFile, spoiled);
+    await deliver();
+    for (const name of ["one", "two", "three"]) {
+      await anchored(name);
+      await deliver();
+    }
+    const sound = lines().slice(1);
+    expect(sound.length).toBeGreaterThan(2);
+    expect(bodies()).toEqual(sound);
+    expect([...s3.objects.values()]).toEqual(sound);
+  });
+
   it("with a wrong key nowhere, and no secret is in the log", async () => {
     (server.services.config.anchorS3 as { secretAccessKey: string }).secretAccessKey = "another/secret+key";
     receiver.answer = answers.redirect("https://elsewhere.example/");

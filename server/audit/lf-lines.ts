@@ -4,12 +4,22 @@ import { createGunzip } from "node:zlib";
 
 const LF = 10;
 
+/** A line, and how many bytes of the file it is without its LF: where one of them is no UTF-8, the text has another length. */
+export interface MeasuredLine {
+  readonly text: string;
+  readonly bytes: number;
+}
+
 /**
- * Lines of a file, ended by LF alone: `readline` also ends them at other characters, which of them depends on the
- * version of Node, and text inside a line may hold any of them. A last line without its LF is given too.
+ * Lines of a file or a part of it, ended by LF alone: `readline` also ends them at other characters, which of them depends
+ * on the version of Node, and text inside a line may hold any of them. A last line without its LF is given too.
  */
-export async function* fileLines(path: string, range: { start?: number; end?: number } = {}): AsyncGenerator<string> {
-  yield* lfLines(createReadStream(path, range) as AsyncIterable<Buffer>);
+export async function* measuredLines(
+  path: string,
+  range: { start?: number; end?: number } = {},
+): AsyncGenerator<MeasuredLine> {
+  for await (const line of lfSlices(createReadStream(path, range) as AsyncIterable<Buffer>))
+    yield { text: line.toString("utf8"), bytes: line.length };
 }
 
 /**
